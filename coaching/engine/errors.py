@@ -1,0 +1,41 @@
+"""The engine's own errors: the only ones that may leave it."""
+
+from typing import Literal
+
+FailureReason = Literal[
+    "rate_limited",  # 429 after the last attempt
+    "overloaded",  # 529 or an overloaded_error inside a stream
+    "unavailable",  # 5xx, connection refused or lost, timeouts
+    "rejected",  # 400, 413, 422: the request itself is at fault
+    "unauthorized",  # 401, 403: key or permission
+    "unknown_model",  # 404
+    "broken_stream",  # cut, stalled or malformed after the last attempt
+    "out_of_time",  # the part's wall clock ran out
+    "tools_failing",  # two rounds in a row in which every call failed
+    "circuit_open",  # the breaker refused to ask upstream
+    "internal",  # anything unexpected of ours
+]
+
+
+class ToolInputError(ValueError):
+    """The input of a call doesn't fit its schema. The message is for the model: it can act on it."""
+
+
+class ToolError(Exception):
+    """A tool refused. The message is for the model: it says what happened and what would work."""
+
+
+class UpstreamError(Exception):
+    """The model couldn't be reached or broke off.
+
+    `user_message` is the one sentence the user sees; `str()` is for the log and holds no message text.
+    """
+
+    def __init__(self, reason: FailureReason, user_message: str, detail: str = "") -> None:
+        super().__init__(f"{reason}: {detail}" if detail else reason)
+        self.reason: FailureReason = reason
+        self.user_message = user_message
+
+
+class StaleRunnerError(Exception):
+    """Another runner has taken the turn over: this one stops at once and writes nothing more."""

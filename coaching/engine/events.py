@@ -1,0 +1,71 @@
+"""What the engine says while it works: one frozen class per fact, no HTML, no model rows.
+
+A reader matches the closed union `EngineEvent` with `assert_never`, so a new event can't be
+forgotten anywhere.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """Streamed text of the answer, as the model wrote it (markdown, unescaped)."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class NoteDelta:
+    """Streamed text of a note: what the model writes about its progress between tool calls."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCallStarted:
+    """A call is whole in the reply and is about to run."""
+
+    tool_use_id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCallFinished:
+    """A call that was started has its result."""
+
+    tool_use_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class RoundBoundary:
+    """The next round begins: a paragraph break for the reader."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoundRestarted:
+    """The running round is asked again: what it has shown so far is void."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallPending:
+    """An interactive call waits for the user.
+
+    `input` is the call's validated input as plain JSON values.
+    """
+
+    tool_use_id: str
+    name: str
+    input: Mapping[str, Any]
+
+
+EngineEvent = (
+    TextDelta
+    | NoteDelta
+    | ToolCallStarted
+    | ToolCallFinished
+    | RoundBoundary
+    | RoundRestarted
+    | CallPending
+)

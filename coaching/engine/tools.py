@@ -1,0 +1,143 @@
+"""What a tool is: one object that holds the schema sent to the model and the code that runs.
+
+Kinds decide the order within a round and whether a call waits:
+
+* `lifecycle`: changes the session; `instant`: runs and returns; both within the round.
+* `interactive`: is shown to the user and gets its result from the answer; `run` is given the answer.
+* `confirm`: a write that waits for the user's yes before it runs.
+
+A tool is written once for both tiers. A new tool is one new file that defines one `Tool`.
+"""
+
+import json
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from coaching.engine.errors import ToolInputError
+
+ToolKind = Literal["instant", "lifecycle", "interactive", "confirm"]
+Tier = Literal["chat", "pipeline"]
+
+ContextT = TypeVar("ContextT", contravariant=True)
+InputT = TypeVar("InputT", bound="ToolInput")
+
+
+class ToolInput(BaseModel):
+    """The base of every tool's input model: unknown fields are refused, so a typo isn't lost."""
+
+    model_config = ConfigDict(extra="forbid", str_strip_whitespace=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """One call as the model wrote it. `input_json` is its raw JSON text, possibly broken."""
+
+    tool_use_id: str
+    name: str
+    input_json: str
+    round_number: int
+    position: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolResult:
+    """What goes back to the model: text (often JSON) and whether it is an error."""
+
+    content: str
+    is_error: bool = False
+
+    @classmethod
+    def of(cls, **values: Any) -> "ToolResult":
+        """Build a result whose content is `values` as one JSON object."""
+        return cls(content=json.dumps(values, ensure_ascii=False))
+
+    @classmethod
+    def error(cls, message: str) -> "ToolResult":
+        """Build an error result; the message says what the model can do about it."""
+        return cls(content=message, is_error=True)
+
+
+def _never_conflicts(_: Any) -> str | None:
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool(Generic[ContextT, InputT]):
+    """One tool.
+
+    `conflict_key(input)`: calls of one round with the same key run one after another in the order
+    written; `None` runs beside everything. `is_transactional`: its effect and its result commit
+    together, so a call found without a result may run again.
+    """
+
+    name: str
+    description: str
+    input_model: type[InputT]
+    kind: ToolKind
+    run: Callable[[ContextT, InputT], Awaitable[ToolResult]]
+    tiers: frozenset[Tier] = frozenset({"chat"})
+    is_transactional: bool = True
+    conflict_key: Callable[[InputT], str | None] = field(default=_never_conflicts)
+
+    def definition(self) -> dict[str, Any]:
+        """Return the tool as the Messages API wants it (`name`, `description`, `input_schema`)."""
+        schema = self.input_model.model_json_schema()
+        schema.pop("title", None)
+        schema.pop("description", None)
+        return {"name": self.name, "description": self.description, "input_schema": schema}
+
+    def parse(self, input_json: str) -> InputT:
+        """Parse a call's raw JSON strictly.
+
+        Raises `ToolInputError` with one line per fault; nothing is coerced out of broken JSON.
+        """
+        try:
+            values = json.loads(input_json or "{}")
+        except (ValueError, RecursionError) as error:
+            raise ToolInputError("The input is not valid JSON. Send the call again, whole.") from error
+        if not isinstance(values, dict):
+            raise ToolInputError("The input must be a JSON object.")
+        try:
+            return self.input_model.model_validate(values)
+        except ValidationError as error:
+            raise ToolInputError(_explain(error)) from error
+
+
+def _explain(error: ValidationError) -> str:
+    lines = []
+    for fault in error.errors(include_url=False, include_context=False, include_input=False)[:10]:
+        where = ".".join(str(part) for part in fault["loc"]) or "input"
+        lines.append(f"{where}: {fault['msg']}")
+    return "The input doesn't fit the tool. " + "; ".join(lines)
+
+
+class Toolset(Generic[ContextT]):
+    """The tools of one tier in a fixed order: the same bytes in every request."""
+
+    def __init__(self, tools: Iterable[Tool[ContextT, Any]]) -> None:
+        self._tools: dict[str, Tool[ContextT, Any]] = {}
+        for tool in tools:
+            if tool.name in self._tools:
+                raise ValueError(f"two tools are named {tool.name}")
+            self._tools[tool.name] = tool
+
+    def get(self, name: str) -> Tool[ContextT, Any] | None:
+        """Return the tool of that name, or None: an unknown tool is the model's mistake, not ours."""
+        return self._tools.get(name)
+
+    def definitions(self) -> list[dict[str, Any]]:
+        """Return the definitions in order, for the request's `tools`."""
+        return [tool.definition() for tool in self._tools.values()]
+
+    def names(self) -> Sequence[str]:
+        """Return the names in order."""
+        return tuple(self._tools)
+
+    def __iter__(self) -> Iterator[Tool[ContextT, Any]]:
+        return iter(self._tools.values())
+
+    def __len__(self) -> int:
+        return len(self._tools)
