@@ -1,0 +1,18 @@
+"""The life that Sage answers for, one module per part of it."""
+
+from coaching.models.files import FileSource, FileType, UserFile, UserFileVersion
+from coaching.models.life import Capture, DayPlan, LifeDomain, PulseRating, ReflectionPrompt
+from coaching.models.people import Profile
+
+__all__ = [
+    "Capture",
+    "DayPlan",
+    "FileSource",
+    "FileType",
+    "LifeDomain",
+    "Profile",
+    "PulseRating",
+    "ReflectionPrompt",
+    "UserFile",
+    "UserFileVersion",
+]

@@ -1,0 +1,86 @@
+"""Files that belong to the user. Every write makes a version; nothing is overwritten.
+
+The version row carries the text, so that context, recall and diff read no object; the object in
+the storage backend is stored under a key of its own before the row commits.
+"""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+
+class FileType(models.TextChoices):
+    """What a file is; the type decides its path and who may write it when."""
+
+    DOMAIN = "domain", "Life domain"
+    OVERVIEW = "overview", "Life map overview"
+    LIFE_PLAN = "life-plan", "Life plan"
+    CHECK_IN = "check-in", "Weekly check-in"
+    DAILY_LOG = "daily-log", "Daily log"
+    DAY_PLAN = "day-plan", "Day plan"
+    WEEKLY_PLAN = "weekly-plan", "Weekly plan"
+    SAGE_CONTEXT = "sage-context", "What Sage knows"
+    SAGE_PATTERNS = "sage-patterns", "Patterns Sage sees"
+    CAPTURE = "capture", "Capture"
+    REFLECTION_PROMPT = "reflection-prompt", "Reflection prompt"
+
+
+class FileSource(models.TextChoices):
+    """Who wrote a version."""
+
+    TOOL = "tool", "Sage"
+    USER = "user", "User"
+    IMPORT = "import", "Import"
+    JOB = "job", "Job"
+
+
+class UserFile(models.Model):
+    """One file of one user, at its newest version. `path` is relative to the user's own root."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="files")
+    path = models.CharField(max_length=255)
+    file_type = models.CharField(max_length=32, choices=FileType)
+    frontmatter = models.JSONField(default=dict, blank=True)
+    size = models.PositiveIntegerField(default=0, help_text="Bytes of the newest version.")
+    sha256 = models.CharField(max_length=64, blank=True, default="")
+    version_number = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["path"]
+        constraints = [
+            models.UniqueConstraint(fields=["user", "path"], name="file_path_once_per_user"),
+            models.CheckConstraint(condition=Q(file_type__in=FileType.values), name="file_type_known"),
+        ]
+        indexes = [models.Index(fields=["user", "file_type", "-updated_at"], name="file_user_type_recent")]
+
+    def __str__(self) -> str:
+        return self.path
+
+
+class UserFileVersion(models.Model):
+    """One stored version, whole: frontmatter and body as one text."""
+
+    file = models.ForeignKey(UserFile, on_delete=models.CASCADE, related_name="versions")
+    number = models.PositiveIntegerField()
+    content = models.TextField()
+    size = models.PositiveIntegerField(help_text="Bytes.")
+    sha256 = models.CharField(max_length=64)
+    storage_key = models.CharField(max_length=255, unique=True)
+    source = models.CharField(max_length=16, choices=FileSource)
+    session = models.ForeignKey(
+        "sessions_app.Session", null=True, blank=True, on_delete=models.SET_NULL, related_name="file_versions"
+    )
+    tool_use_id = models.CharField(max_length=100, blank=True, default="")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["file", "-number"]
+        constraints = [
+            models.UniqueConstraint(fields=["file", "number"], name="file_version_once"),
+            models.CheckConstraint(condition=Q(source__in=FileSource.values), name="file_source_known"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.file_id} version {self.number}"

@@ -1,0 +1,102 @@
+"""Days and domains: what files of a life also mean as data."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+
+class LifeDomain(models.TextChoices):
+    """The eight life domains."""
+
+    CAREER = "career", "Career"
+    RELATIONSHIPS = "relationships", "Relationships"
+    HEALTH = "health", "Health"
+    FINANCES = "finances", "Finances"
+    LEARNING = "learning", "Learning"
+    CREATIVITY = "creativity", "Creativity"
+    PLAY = "play", "Play"
+    MEANING = "meaning", "Meaning"
+
+
+class DomainStatus(models.TextChoices):
+    """How a domain stands."""
+
+    THRIVING = "thriving", "Thriving"
+    GOOD = "good", "Good"
+    OKAY = "okay", "Okay"
+    NEEDS_ATTENTION = "needs_attention", "Needs attention"
+    IN_CRISIS = "in_crisis", "In crisis"
+
+
+class DayPlan(models.Model):
+    """One local day's intention and priorities (`[{"text": str, "is_done": bool}]`)."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="day_plans")
+    date = models.DateField()
+    intention = models.TextField(blank=True, default="")
+    priorities = models.JSONField(default=list, blank=True)
+    file = models.ForeignKey("coaching.UserFile", null=True, on_delete=models.SET_NULL, related_name="+")
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ["-date"]
+        constraints = [models.UniqueConstraint(fields=["user", "date"], name="day_plan_once_per_day")]
+
+    def __str__(self) -> str:
+        return f"day plan {self.date}"
+
+
+class PulseRating(models.Model):
+    """One rating of one domain, 1 (worst) to 5; a time series, never overwritten."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="pulse_ratings")
+    domain = models.CharField(max_length=16, choices=LifeDomain)
+    rating = models.PositiveSmallIntegerField()
+    note = models.CharField(max_length=500, blank=True, default="")
+    session = models.ForeignKey(
+        "sessions_app.Session", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    rated_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-rated_at"]
+        constraints = [
+            models.CheckConstraint(condition=Q(rating__gte=1, rating__lte=5), name="pulse_rating_1_to_5"),
+            models.CheckConstraint(condition=Q(domain__in=LifeDomain.values), name="pulse_domain_known"),
+        ]
+        indexes = [models.Index(fields=["user", "domain", "-rated_at"], name="pulse_user_domain_recent")]
+
+    def __str__(self) -> str:
+        return f"{self.domain} {self.rating}"
+
+
+class Capture(models.Model):
+    """A quick thought, kept until a daily log folds it in."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="captures")
+    file = models.OneToOneField("coaching.UserFile", on_delete=models.CASCADE, related_name="capture")
+    captured_at = models.DateTimeField()
+    folded_on = models.DateField(null=True, blank=True, help_text="The local day whose log folded it in.")
+
+    class Meta:
+        ordering = ["-captured_at"]
+        indexes = [models.Index(fields=["user", "folded_on"], name="capture_user_folded")]
+
+    def __str__(self) -> str:
+        return f"capture {self.captured_at:%Y-%m-%d %H:%M}"
+
+
+class ReflectionPrompt(models.Model):
+    """A question that Sage left for later."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="reflection_prompts")
+    file = models.OneToOneField("coaching.UserFile", on_delete=models.CASCADE, related_name="reflection_prompt")
+    text = models.TextField()
+    created_at = models.DateTimeField(auto_now_add=True)
+    answered_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+
+    def __str__(self) -> str:
+        return f"reflection prompt {self.pk}"

@@ -1,0 +1,49 @@
+"""Who the user is to Sage: name, time zone, check-in day."""
+
+import zoneinfo
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.db import models
+from django.db.models import Q
+
+
+class Weekday(models.IntegerChoices):
+    """Days as `date.weekday()` counts them."""
+
+    MONDAY = 0, "Monday"
+    TUESDAY = 1, "Tuesday"
+    WEDNESDAY = 2, "Wednesday"
+    THURSDAY = 3, "Thursday"
+    FRIDAY = 4, "Friday"
+    SATURDAY = 5, "Saturday"
+    SUNDAY = 6, "Sunday"
+
+
+def validate_timezone(name: str) -> None:
+    """Refuse a name that the time zone database doesn't know."""
+    if name not in zoneinfo.available_timezones():
+        raise ValidationError("%(name)s is not a time zone.", params={"name": name})
+
+
+class Profile(models.Model):
+    """One per user; made on first need."""
+
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="profile")
+    name = models.CharField(max_length=100, blank=True, default="")
+    timezone = models.CharField(max_length=64, default="UTC", validators=[validate_timezone])
+    checkin_weekday = models.PositiveSmallIntegerField(choices=Weekday, default=Weekday.SUNDAY)
+    next_checkin_on = models.DateField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(checkin_weekday__lte=6), name="profile_weekday_known")
+        ]
+
+    def __str__(self) -> str:
+        return self.name or f"profile of {self.user_id}"
+
+    @property
+    def zone(self) -> zoneinfo.ZoneInfo:
+        """The user's time zone."""
+        return zoneinfo.ZoneInfo(self.timezone)

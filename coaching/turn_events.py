@@ -1,0 +1,155 @@
+"""What a reader of a session sees happen: the engine's events and those of a turn around them.
+
+Facts only. `frames` makes JSON of them, `fragments` HTML; both match the closed union with
+`assert_never`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from coaching.engine.events import (
+    CallPending,
+    EngineEvent,
+    NoteDelta,
+    RoundBoundary,
+    RoundRestarted,
+    TextDelta,
+    ToolCallFinished,
+    ToolCallStarted,
+)
+
+SyncStatus = Literal["idle", "running", "awaiting_user"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundShown:
+    """What one round of the open turn has shown: markdown text and notes."""
+
+    number: int
+    text: str
+    notes: str
+    is_finished: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sync:
+    """All that the open turn has shown so far; it replaces what the reader has of it.
+
+    `turn_id` is empty when the session is idle. `text` is the rounds' texts joined as the
+    stored message joins them; `running` maps tool_use_id to tool name.
+    """
+
+    status: SyncStatus
+    turn_id: str = ""
+    text: str = ""
+    notes: tuple[str, ...] = ()
+    rounds: tuple[RoundShown, ...] = ()
+    running: Mapping[str, str]
+    pending: tuple[CallPending, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageStored:
+    """The user's message is committed. `id` is its client id."""
+
+    id: str
+    number: int
+    text: str
+    turn_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundClosed:
+    """A round is committed: its live text becomes final."""
+
+    turn_id: str
+    number: int
+    text: str
+    notes: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallAnswered:
+    """A pending call ended: how (`answered`, `superseded`, `dismissed`, `expired`) and with what."""
+
+    tool_use_id: str
+    state: str
+    value: Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModeChanged:
+    """The session entered an arc."""
+
+    arc: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArcCompleted:
+    """The session's arc is complete."""
+
+    arc: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionCompleted:
+    """The session is complete."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorShown:
+    """A sentence fit for the user."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnDone:
+    """The turn part is over or waits for the user: exactly one per part, always last.
+
+    `status` is the turn's status. `can_retry` and `can_continue` say what the page may offer.
+    """
+
+    turn_id: str
+    stop_reason: str
+    status: str
+    text: str = ""
+    can_retry: bool = False
+    can_continue: bool = False
+
+
+TurnEvent = (
+    EngineEvent
+    | Sync
+    | MessageStored
+    | RoundClosed
+    | CallAnswered
+    | ModeChanged
+    | ArcCompleted
+    | SessionCompleted
+    | ErrorShown
+    | TurnDone
+)
+
+__all__ = [
+    "ArcCompleted",
+    "CallAnswered",
+    "CallPending",
+    "ErrorShown",
+    "MessageStored",
+    "ModeChanged",
+    "NoteDelta",
+    "RoundBoundary",
+    "RoundClosed",
+    "RoundRestarted",
+    "RoundShown",
+    "SessionCompleted",
+    "Sync",
+    "SyncStatus",
+    "TextDelta",
+    "ToolCallFinished",
+    "ToolCallStarted",
+    "TurnDone",
+    "TurnEvent",
+]

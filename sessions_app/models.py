@@ -1,0 +1,299 @@
+"""What was said: sessions, messages, turns with their rounds and calls, and what the model cost.
+
+Rules that must never break live here as database constraints. No model call and no socket is
+made from this package, and a session is reached through `selectors.accessible_session` only.
+"""
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+
+
+class SessionKind(models.TextChoices):
+    """What a session is for. The arc kinds have a beginning, an end and artefacts."""
+
+    OPEN_CONVERSATION = "open_conversation", "Conversation"
+    OPEN_DAY = "open_day", "Open the day"
+    CLOSE_DAY = "close_day", "Close the day"
+    WEEKLY_CHECKIN = "weekly_checkin", "Weekly check-in"
+    LIFE_MAPPING = "life_mapping", "Life mapping"
+
+
+class SessionStatus(models.TextChoices):
+    """A session leaves `active` once, for one of the others, and never comes back."""
+
+    ACTIVE = "active", "Active"
+    COMPLETED = "completed", "Completed"
+    EXPIRED = "expired", "Expired"
+    ABANDONED = "abandoned", "Ended"
+
+
+class Session(models.Model):
+    """One conversation of one user."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="coaching_sessions")
+    kind = models.CharField(max_length=32, choices=SessionKind, default=SessionKind.OPEN_CONVERSATION)
+    status = models.CharField(max_length=16, choices=SessionStatus, default=SessionStatus.ACTIVE)
+    active_arc = models.CharField(max_length=32, blank=True, default="", help_text="Empty outside an arc.")
+    title = models.CharField(max_length=200, blank=True, default="")
+    summary = models.TextField(blank=True, default="")
+    metadata = models.JSONField(default=dict, blank=True)
+    last_message_number = models.PositiveIntegerField(
+        default=0, help_text="Counts messages under this row's lock: numbers have no gaps."
+    )
+    continues = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="continued_by"
+    )
+    started_at = models.DateTimeField(auto_now_add=True)
+    last_active_at = models.DateTimeField(auto_now_add=True)
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-last_active_at"]
+        constraints = [
+            models.CheckConstraint(condition=Q(status__in=SessionStatus.values), name="session_status_known"),
+            models.CheckConstraint(condition=Q(kind__in=SessionKind.values), name="session_kind_known"),
+            models.CheckConstraint(
+                condition=Q(active_arc="") | Q(active_arc__in=SessionKind.values), name="session_arc_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(status=SessionStatus.ACTIVE, ended_at__isnull=True)
+                | (~Q(status=SessionStatus.ACTIVE) & Q(ended_at__isnull=False)),
+                name="session_ended_at_iff_ended",
+            ),
+        ]
+        indexes = [models.Index(fields=["user", "-last_active_at"], name="session_user_recent")]
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display()} {self.id}"
+
+    @property
+    def effective_kind(self) -> str:
+        """The kind that decides what may be written: the active arc's, else the session's own."""
+        return self.active_arc or self.kind
+
+
+class TurnStatus(models.TextChoices):
+    """`running` and `awaiting_user` are open; the others are how a turn ended."""
+
+    RUNNING = "running", "Running"
+    AWAITING_USER = "awaiting_user", "Waits for the user"
+    COMPLETED = "completed", "Completed"
+    STOPPED = "stopped", "Stopped by the user"
+    SUPERSEDED = "superseded", "Superseded"
+    FAILED = "failed", "Failed"
+    INTERRUPTED = "interrupted", "Interrupted"
+
+
+OPEN_TURN_STATUSES = (TurnStatus.RUNNING, TurnStatus.AWAITING_USER)
+
+
+class Turn(models.Model):
+    """One user message and all that answers it. At most one is open in a session.
+
+    `prefix` is the request that the turn began with, as canonical JSON text (JSONB would reorder
+    keys and rewrite numbers); it is cleared when the turn closes. `shown` is what the running
+    round has shown so far, as JSON text `{"text", "notes"}`, at most a second old.
+    Every write of a runner first locks the row at its `fence`.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="turns")
+    status = models.CharField(max_length=16, choices=TurnStatus, default=TurnStatus.RUNNING)
+    stop_reason = models.CharField(max_length=40, blank=True, default="")
+    failure = models.CharField(max_length=40, blank=True, default="", help_text="Why it failed, for operators.")
+    user_notice = models.TextField(blank=True, default="", help_text="The one sentence the user was shown.")
+    model = models.CharField(max_length=100, blank=True, default="")
+    prefix = models.TextField(blank=True, default="")
+    shown = models.TextField(blank=True, default="")
+    fence = models.PositiveBigIntegerField(default=1)
+    owner = models.CharField(max_length=64, blank=True, default="", help_text="The process that runs it.")
+    part = models.PositiveIntegerField(default=1, help_text="Counts parts: one more with every answer.")
+    metadata = models.JSONField(default=dict, blank=True)
+    started_at = models.DateTimeField(auto_now_add=True)
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-started_at"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["session"], condition=Q(status__in=OPEN_TURN_STATUSES), name="turn_one_open_per_session"
+            ),
+            models.CheckConstraint(condition=Q(status__in=TurnStatus.values), name="turn_status_known"),
+            models.CheckConstraint(
+                condition=Q(status__in=OPEN_TURN_STATUSES, ended_at__isnull=True)
+                | (~Q(status__in=OPEN_TURN_STATUSES) & Q(ended_at__isnull=False, prefix="")),
+                name="turn_closed_has_end_and_no_prefix",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["session", "-started_at"], name="turn_session_recent"),
+            models.Index(fields=["owner"], condition=Q(status=TurnStatus.RUNNING), name="turn_running_owner"),
+        ]
+
+    def __str__(self) -> str:
+        return f"turn {self.id}"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the turn still runs or waits."""
+        return self.status in OPEN_TURN_STATUSES
+
+
+class MessageRole(models.TextChoices):
+    """Who speaks."""
+
+    USER = "user", "User"
+    ASSISTANT = "assistant", "Sage"
+
+
+class Message(models.Model):
+    """One item of history: words in `content`, everything else in `metadata`.
+
+    An assistant's `metadata` holds `tool_calls` (id, name, input, result, is_error, round),
+    `round_ends` (where each round's text ends in `content`), `notes` (round, text) and `usage`.
+    A user's `client_id` is made by its client and is unique in the session for ever.
+    """
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="messages")
+    turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="messages")
+    number = models.PositiveIntegerField()
+    role = models.CharField(max_length=16, choices=MessageRole)
+    content = models.TextField(blank=True, default="")
+    metadata = models.JSONField(default=dict, blank=True)
+    client_id = models.CharField(max_length=100, null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["session", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["session", "number"], name="message_number_once"),
+            models.UniqueConstraint(fields=["session", "client_id"], name="message_client_id_once"),
+            models.UniqueConstraint(
+                fields=["turn"], condition=Q(role=MessageRole.ASSISTANT), name="message_one_answer_per_turn"
+            ),
+            models.CheckConstraint(condition=Q(role__in=MessageRole.values), name="message_role_known"),
+            models.CheckConstraint(condition=Q(number__gte=1), name="message_number_from_one"),
+        ]
+
+    def __str__(self) -> str:
+        return f"message {self.number} of {self.session_id}"
+
+
+class Round(models.Model):
+    """One finished model answer of a turn, before its calls run.
+
+    `blocks` is the assistant content as canonical JSON text, verbatim: thinking goes back only so.
+    """
+
+    turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="rounds")
+    number = models.PositiveIntegerField()
+    part = models.PositiveIntegerField()
+    blocks = models.TextField()
+    text = models.TextField(blank=True, default="")
+    notes = models.TextField(blank=True, default="")
+    stop_reason = models.CharField(max_length=40, blank=True, default="")
+    is_partial = models.BooleanField(default=False, help_text="Stopped or cut: words only.")
+    upstream_id = models.CharField(max_length=100, blank=True, default="")
+    model = models.CharField(max_length=100, blank=True, default="")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["turn", "number"]
+        constraints = [models.UniqueConstraint(fields=["turn", "number"], name="round_number_once")]
+
+    def __str__(self) -> str:
+        return f"round {self.number} of {self.turn_id}"
+
+
+class CallState(models.TextChoices):
+    """`running` is an unfinished instant call; `pending` waits for the user; the rest are ends."""
+
+    RUNNING = "running", "Running"
+    PENDING = "pending", "Waits for the user"
+    FINISHED = "finished", "Finished"
+    ANSWERED = "answered", "Answered"
+    SUPERSEDED = "superseded", "Superseded"
+    DISMISSED = "dismissed", "Dismissed"
+    EXPIRED = "expired", "Expired"
+    INTERRUPTED = "interrupted", "Interrupted"
+
+
+class ToolCallRecord(models.Model):
+    """One call of a round with its result; `(turn, tool_use_id)` makes its effect happen once.
+
+    `input` is a projection to query; what goes back to the model is in `Round.blocks`.
+    """
+
+    turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="calls")
+    round_number = models.PositiveIntegerField()
+    position = models.PositiveIntegerField()
+    tool_use_id = models.CharField(max_length=100)
+    name = models.CharField(max_length=100)
+    state = models.CharField(max_length=16, choices=CallState, default=CallState.RUNNING)
+    input = models.JSONField(default=dict, blank=True)
+    result = models.TextField(blank=True, default="")
+    is_error = models.BooleanField(default=False)
+    value = models.JSONField(null=True, blank=True, help_text="The user's answer to a pending call.")
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["turn", "round_number", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["turn", "tool_use_id"], name="call_once_per_turn"),
+            models.CheckConstraint(condition=Q(state__in=CallState.values), name="call_state_known"),
+            models.CheckConstraint(
+                condition=Q(state__in=[CallState.RUNNING, CallState.PENDING], finished_at__isnull=True)
+                | (~Q(state__in=[CallState.RUNNING, CallState.PENDING]) & Q(finished_at__isnull=False)),
+                name="call_finished_at_iff_finished",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.tool_use_id}"
+
+
+class UsagePurpose(models.TextChoices):
+    """What a model call was for."""
+
+    TURN = "turn", "Turn"
+    BRIEF = "brief", "Brief"
+    SUMMARY = "summary", "Summary"
+    TITLE = "title", "Title"
+    CLASSIFY = "classify", "Classification"
+    CRITIC = "critic", "Critic"
+    DOCUMENT = "document", "Document"
+
+
+class ModelUsage(models.Model):
+    """Tokens and price of one model call. An unknown price is null, never zero."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="model_usage")
+    session = models.ForeignKey(Session, null=True, blank=True, on_delete=models.SET_NULL, related_name="usage")
+    turn = models.ForeignKey(Turn, null=True, blank=True, on_delete=models.SET_NULL, related_name="usage")
+    round_number = models.PositiveIntegerField(null=True, blank=True)
+    purpose = models.CharField(max_length=16, choices=UsagePurpose, default=UsagePurpose.TURN)
+    model = models.CharField(max_length=100)
+    input_tokens = models.PositiveIntegerField(default=0)
+    output_tokens = models.PositiveIntegerField(default=0)
+    cache_creation_5m_tokens = models.PositiveIntegerField(default=0)
+    cache_creation_1h_tokens = models.PositiveIntegerField(default=0)
+    cache_read_tokens = models.PositiveIntegerField(default=0)
+    cost_micro_usd = models.PositiveBigIntegerField(null=True, blank=True)
+    first_token_ms = models.PositiveIntegerField(null=True, blank=True)
+    duration_ms = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        verbose_name_plural = "model usage"
+        constraints = [
+            models.CheckConstraint(condition=Q(purpose__in=UsagePurpose.values), name="usage_purpose_known")
+        ]
+        indexes = [models.Index(F("user"), F("created_at").desc(), name="usage_user_recent")]
+
+    def __str__(self) -> str:
+        return f"{self.purpose} {self.model} {self.created_at:%Y-%m-%d}"
