@@ -169,6 +169,7 @@ class Message(models.Model):
 
     class Meta:
         ordering = ["session", "number"]
+        permissions = [("read_message_text", "Can read what people and Sage said")]
         constraints = [
             models.UniqueConstraint(fields=["session", "number"], name="message_number_once"),
             models.UniqueConstraint(fields=["session", "client_id"], name="message_client_id_once"),
