@@ -37,7 +37,8 @@ class Sync:
     """All that the open turn has shown so far; it replaces what the reader has of it.
 
     `turn_id` is empty when the session is idle. `text` is the rounds' texts joined as the
-    stored message joins them; `running` maps tool_use_id to tool name.
+    stored message joins them; `running` maps tool_use_id to tool name; `last_number` is the newest
+    message's, so that a page that missed some while away can fetch them.
     """
 
     status: SyncStatus
@@ -47,6 +48,7 @@ class Sync:
     rounds: tuple[RoundShown, ...] = ()
     running: Mapping[str, str]
     pending: tuple[CallPending, ...] = ()
+    last_number: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

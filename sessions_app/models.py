@@ -112,6 +112,9 @@ class Turn(models.Model):
     fence = models.PositiveBigIntegerField(default=1)
     owner = models.CharField(max_length=64, blank=True, default="", help_text="The process that runs it.")
     part = models.PositiveIntegerField(default=1, help_text="Counts parts: one more with every answer.")
+    is_withdrawn = models.BooleanField(
+        default=False, help_text="Edited or asked again: it has left window, brief and recall."
+    )
     metadata = models.JSONField(default=dict, blank=True)
     started_at = models.DateTimeField(auto_now_add=True)
     ended_at = models.DateTimeField(null=True, blank=True)
@@ -155,7 +158,8 @@ class Message(models.Model):
 
     An assistant's `metadata` holds `tool_calls` (id, name, input, result, is_error, round),
     `round_ends` (where each round's text ends in `content`), `notes` (round, text) and `usage`.
-    A user's `client_id` is made by its client and is unique in the session for ever.
+    A user's `client_id` is made by its client and is unique in the session for ever; `is_hidden` in
+    its `metadata` marks one that the user never wrote ("go on").
     """
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="messages")

@@ -1,0 +1,70 @@
+"""Builds the request that a turn begins with: tools, system, window, in that order of caching.
+
+`system` and tools are the same for everybody and hold no clock, id or random value. What a person
+or a document wrote stands in messages only.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from coaching.context.window import windowed
+from coaching.engine.messages import ModelRequest, StoredCall, StoredMessage, build_api_messages
+from coaching.skills.reader import read_skill
+from sessions_app.models import Message
+
+BASE_SKILL = "open-conversation"
+
+
+@cache
+def base_prompt() -> str:
+    """Return the text of the base skill."""
+    return read_skill(Path(settings.BASE_DIR) / "skills" / BASE_SKILL).text
+
+
+def build_request(history: Sequence[Message], *, tools: list[dict[str, Any]]) -> ModelRequest:
+    """Build the request for a history that ends with a user's message."""
+    window = windowed(history, minimum=settings.SAGE_WINDOW_MESSAGES, step=settings.SAGE_WINDOW_STEP)
+    messages = build_api_messages([stored_message(message) for message in window])
+    _mark_for_cache(messages[-1])
+    return ModelRequest(
+        model=settings.SAGE_MODEL,
+        system=[
+            {"type": "text", "text": base_prompt(), "cache_control": {"type": "ephemeral", "ttl": "1h"}},
+        ],
+        tools=tools,
+        messages=messages,
+        max_tokens=settings.SAGE_MAX_TOKENS,
+    )
+
+
+def stored_message(message: Message) -> StoredMessage:
+    """Return a row of history as the engine reads it."""
+    calls = tuple(
+        StoredCall(
+            tool_use_id=call["id"],
+            name=call["name"],
+            input=call["input"],
+            result=call["result"],
+            is_error=call["is_error"],
+            round_number=call["round"],
+        )
+        for call in message.metadata.get("tool_calls", ())
+    )
+    return StoredMessage(
+        role="user" if message.role == "user" else "assistant",
+        content=message.content,
+        calls=calls,
+        round_ends=tuple(message.metadata.get("round_ends", ())),
+    )
+
+
+def _mark_for_cache(message: dict[str, Any]) -> None:
+    """Put a breakpoint on the newest user message: a part's later rounds look back to it."""
+    content = message["content"]
+    if isinstance(content, str):
+        content = message["content"] = [{"type": "text", "text": content}]
+    content[-1]["cache_control"] = {"type": "ephemeral"}

@@ -1,0 +1,113 @@
+"""Events as JSON frames, for programs (`sage.json`). Names are the public contract of the WebSocket."""
+
+from typing import Any, assert_never
+
+from coaching.turn_events import (
+    ArcCompleted,
+    CallAnswered,
+    CallPending,
+    ErrorShown,
+    MessageStored,
+    ModeChanged,
+    NoteDelta,
+    RoundBoundary,
+    RoundClosed,
+    RoundRestarted,
+    SessionCompleted,
+    Sync,
+    TextDelta,
+    ToolCallFinished,
+    ToolCallStarted,
+    TurnDone,
+    TurnEvent,
+)
+
+Frame = dict[str, Any]
+
+
+def frame_of(event: TurnEvent) -> Frame | None:
+    """Return the event's frame, or None for an event that programs don't see."""
+    match event:
+        case TextDelta(text=text):
+            return {"text": text}
+        case NoteDelta(text=text):
+            return {"note": text}
+        case ToolCallStarted(tool_use_id=tool_use_id, name=name):
+            return {"toolCall": {"id": tool_use_id, "name": name}}
+        case ToolCallFinished(tool_use_id=tool_use_id):
+            return {"toolDone": {"id": tool_use_id}}
+        case RoundBoundary():
+            return {"roundBoundary": True}
+        case RoundRestarted() | RoundClosed():
+            return None  # a Sync follows the first; the second only turns live text into final text
+        case _:
+            return _frame_of_turn_event(event)
+
+
+def _frame_of_turn_event(
+    event: CallPending
+    | Sync
+    | MessageStored
+    | CallAnswered
+    | ModeChanged
+    | ArcCompleted
+    | SessionCompleted
+    | ErrorShown
+    | TurnDone,
+) -> Frame:
+    match event:
+        case CallPending():
+            return _frame_of_pending(event)
+        case Sync():
+            return {"sync": _sync_values(event)}
+        case MessageStored(id=message_id, number=number, text=text):
+            return {"message": {"id": message_id, "number": number, "text": text}}
+        case CallAnswered(tool_use_id=tool_use_id, state=state, value=value):
+            return {"answered": {"toolUseId": tool_use_id, "state": state, "value": value}}
+        case ModeChanged(arc=arc):
+            return {"modeChange": arc}
+        case ArcCompleted(arc=arc):
+            return {"arcCompleted": arc}
+        case SessionCompleted():
+            return {"sessionCompleted": True}
+        case ErrorShown(message=message):
+            return {"error": message}
+        case TurnDone(turn_id=turn_id, stop_reason=stop_reason):
+            return {"done": {"turn": turn_id, "stopReason": stop_reason}}
+        case _:
+            assert_never(event)
+
+
+def _sync_values(sync: Sync) -> Frame:
+    return {
+        "status": sync.status,
+        "turn": sync.turn_id or None,
+        "text": sync.text,
+        "notes": list(sync.notes),
+        "running": [{"id": tool_use_id, "name": name} for tool_use_id, name in sync.running.items()],
+        "pending": [_frame_of_pending(pending) for pending in sync.pending],
+    }
+
+
+def _frame_of_pending(pending: CallPending) -> Frame:
+    values = pending.input
+    if pending.name == "show_options":
+        options = [
+            {"label": option["label"], "value": option.get("value") or option["label"]} for option in values["options"]
+        ]
+        return {
+            "showOptions": {
+                "toolUseId": pending.tool_use_id,
+                "prompt": values.get("prompt") or "",
+                "options": options,
+            }
+        }
+    if pending.name == "show_pulse_check":
+        return {
+            "showPulseCheck": {
+                "toolUseId": pending.tool_use_id,
+                "context": values.get("context") or "",
+                "domains": list(values.get("domains") or ()),
+            }
+        }
+    return {"confirm": {"toolUseId": pending.tool_use_id, "tool": pending.name, "input": dict(values)}}

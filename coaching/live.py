@@ -1,0 +1,231 @@
+"""What the open turn has shown so far, kept while it runs, and the readers it is shown to.
+
+A reader gets events in order through its `Subscription`. One that reads too slowly gets a snapshot
+instead of what piled up: its queue is bounded. No rule of a turn lives here, and no socket.
+"""
+
+import asyncio
+import json
+from dataclasses import dataclass, field
+
+from coaching.turn_events import (
+    CallPending,
+    MessageStored,
+    NoteDelta,
+    RoundBoundary,
+    RoundClosed,
+    RoundRestarted,
+    RoundShown,
+    Sync,
+    SyncStatus,
+    TextDelta,
+    ToolCallFinished,
+    ToolCallStarted,
+    TurnDone,
+    TurnEvent,
+)
+from sessions_app.text import mended
+
+MAX_QUEUED_CHARACTERS = 1 << 20
+_EVENT_OVERHEAD_CHARACTERS = 64
+_REPLACED_BY_SYNC = (TextDelta, NoteDelta, RoundBoundary, RoundRestarted, RoundClosed, ToolCallStarted, ToolCallFinished)
+
+
+@dataclass(slots=True)
+class _LiveRound:
+    number: int
+    text: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def shown(self, *, is_finished: bool) -> RoundShown:
+        return RoundShown(
+            number=self.number, text="".join(self.text), notes="".join(self.notes), is_finished=is_finished
+        )
+
+
+class LiveTurn:
+    """The open turn as its readers see it.
+
+    `apply` takes an event in and returns what to pass on: a paragraph break is held back until
+    more text follows, so that a reader who joins all text has exactly what is stored.
+    """
+
+    def __init__(self, turn_id: str) -> None:
+        self.turn_id = turn_id
+        self.is_dirty = False
+        self._finished: list[RoundShown] = []
+        self._current = _LiveRound(number=1)
+        self._running: dict[str, str] = {}
+        self._pending: list[CallPending] = []
+        self._is_break_due = False
+        self._has_text = False
+
+    def apply(self, event: TurnEvent) -> tuple[TurnEvent, ...]:
+        """Take an event in; return the events that readers get for it, in order."""
+        if isinstance(event, TextDelta):
+            return self._apply_text(event)
+        if isinstance(event, NoteDelta):
+            note = NoteDelta(mended(event.text))
+            self._current.notes.append(note.text)
+            self.is_dirty = True
+            return (note,)
+        if isinstance(event, RoundBoundary):
+            self._is_break_due = True
+            return ()
+        if isinstance(event, RoundRestarted):
+            self._current = _LiveRound(number=self._current.number)
+            self._has_text = any(shown.text for shown in self._finished)
+            self._is_break_due = self._has_text
+            return (event, self.sync())
+        if isinstance(event, RoundClosed):
+            self._finished.append(
+                RoundShown(number=event.number, text=event.text, notes=event.notes, is_finished=True)
+            )
+            self._current = _LiveRound(number=event.number + 1)
+            self._is_break_due = self._has_text
+        elif isinstance(event, ToolCallStarted):
+            self._running[event.tool_use_id] = event.name
+        elif isinstance(event, ToolCallFinished):
+            self._running.pop(event.tool_use_id, None)
+        elif isinstance(event, CallPending):
+            self._pending.append(event)
+        return (event,)
+
+    def _apply_text(self, event: TextDelta) -> tuple[TurnEvent, ...]:
+        text = mended(event.text)
+        delta = event if text == event.text else TextDelta(text)
+        self._current.text.append(text)
+        self.is_dirty = True
+        if self._is_break_due and self._has_text:
+            self._is_break_due = False
+            return (RoundBoundary(), delta)
+        self._has_text = True
+        return (delta,)
+
+    def sync(self, last_number: int = 0) -> Sync:
+        """Return all that was shown so far."""
+        current = self._current.shown(is_finished=False)
+        rounds = [*self._finished]
+        if current.text or current.notes:
+            rounds.append(current)
+        status: SyncStatus = "awaiting_user" if self._pending else "running"
+        return Sync(
+            status=status,
+            turn_id=self.turn_id,
+            text="\n\n".join(shown.text for shown in rounds if shown.text),
+            notes=tuple(shown.notes for shown in rounds if shown.notes),
+            rounds=tuple(rounds),
+            running=dict(self._running),
+            pending=tuple(self._pending),
+            last_number=last_number,
+        )
+
+    def shown_json(self) -> str:
+        """Return the running round's text and notes as JSON text for `Turn.shown`, and mark it clean."""
+        self.is_dirty = False
+        return json.dumps({"text": "".join(self._current.text), "notes": "".join(self._current.notes)})
+
+
+class Subscription:
+    """One reader's queue of events, at most `MAX_QUEUED_CHARACTERS` long."""
+
+    def __init__(self, hub: "SessionHub") -> None:
+        self._hub = hub
+        self._events: list[TurnEvent] = []
+        self._queued_characters = 0
+        self._is_behind = False
+        self._arrived = asyncio.Event()
+        self._has_begun = False
+
+    def begin(self, last_number: int, idle: Sync) -> None:
+        """Start from a snapshot: the live turn's, or `idle` where none runs here.
+
+        What was queued before is in the snapshot, except a message newer than `last_number`.
+        """
+        self._hub.last_number = max(self._hub.last_number, last_number)
+        live = self._hub.live
+        self._events = [live.sync(self._hub.last_number) if live else idle]
+        self._queued_characters = 0
+        self._has_begun = True
+        self._arrived.set()
+
+    def push(self, event: TurnEvent) -> None:
+        """Queue an event; over the limit, what a snapshot can replace is dropped for one."""
+        if self._is_behind and isinstance(event, _REPLACED_BY_SYNC):
+            return
+        if self._is_behind and isinstance(event, TurnDone) and self._hub.live:
+            self._events.append(self._hub.live.sync(self._hub.last_number))
+        self._events.append(event)
+        self._queued_characters += _characters_of(event)
+        if self._queued_characters > MAX_QUEUED_CHARACTERS:
+            self._fall_behind()
+        self._arrived.set()
+
+    def _fall_behind(self) -> None:
+        self._is_behind = True
+        self._events = [event for event in self._events if not isinstance(event, _REPLACED_BY_SYNC)]
+        self._queued_characters = 0
+
+    async def next_batch(self) -> list[TurnEvent]:
+        """Wait for events and take all that are there, neighbouring text joined."""
+        while True:
+            await self._arrived.wait()
+            self._arrived.clear()
+            if self._has_begun:
+                break
+        events, self._events = self._events, []
+        self._queued_characters = 0
+        if self._is_behind:
+            self._is_behind = False
+            if self._hub.live:
+                events.append(self._hub.live.sync(self._hub.last_number))
+        return _joined(events)
+
+    def close(self) -> None:
+        """Leave the hub: nothing is queued any more."""
+        self._hub.subscriptions.discard(self)
+
+
+@dataclass(slots=True, eq=False)
+class SessionHub:
+    """One session's open turn and its readers, in this process."""
+
+    live: LiveTurn | None = None
+    last_number: int = 0
+    subscriptions: set[Subscription] = field(default_factory=set)
+
+    def subscribe(self) -> Subscription:
+        """Add a reader; it gets nothing before `Subscription.begin`."""
+        subscription = Subscription(self)
+        self.subscriptions.add(subscription)
+        return subscription
+
+    def publish(self, event: TurnEvent) -> None:
+        """Take an event into the live turn and hand it to every reader."""
+        if isinstance(event, MessageStored):
+            self.last_number = max(self.last_number, event.number)
+        for passed in self.live.apply(event) if self.live else (event,):
+            for subscription in tuple(self.subscriptions):
+                subscription.push(passed)
+
+
+def _characters_of(event: TurnEvent) -> int:
+    if isinstance(event, TextDelta | NoteDelta | MessageStored | RoundClosed | Sync | TurnDone):
+        return len(event.text) + _EVENT_OVERHEAD_CHARACTERS
+    return _EVENT_OVERHEAD_CHARACTERS
+
+
+def _joined(events: list[TurnEvent]) -> list[TurnEvent]:
+    joined: list[TurnEvent] = []
+    texts: list[str] = []
+    for event in events:
+        if isinstance(event, TextDelta):
+            texts.append(event.text)
+            continue
+        if texts:
+            joined.append(TextDelta("".join(texts)))
+            texts = []
+        joined.append(event)
+    if texts:
+        joined.append(TextDelta("".join(texts)))
+    return joined

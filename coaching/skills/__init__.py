@@ -1,0 +1,1 @@
+"""Skills: markdown guidance for Sage, read from `skills/`."""

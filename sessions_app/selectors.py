@@ -1,0 +1,45 @@
+"""Reads. `accessible_session` is the only door to a session: another's looks like a missing one."""
+
+import uuid
+from collections.abc import Sequence
+
+from sessions_app.models import OPEN_TURN_STATUSES, Message, Session, Turn
+
+
+def accessible_session(*, user_id: int, session_id: uuid.UUID, is_locked: bool = False) -> Session:
+    """Return the user's session; with `is_locked` its row is locked until the transaction ends.
+
+    Raises `Session.DoesNotExist` for a missing session and for another user's alike.
+    """
+    sessions = Session.objects.select_for_update() if is_locked else Session.objects.all()
+    return sessions.get(user_id=user_id, id=session_id)
+
+
+def recent_sessions(*, user_id: int, limit: int) -> Sequence[Session]:
+    """Return the user's sessions, the last active first."""
+    return list(Session.objects.filter(user_id=user_id).order_by("-last_active_at")[:limit])
+
+
+def history(session: Session) -> Sequence[Message]:
+    """Return the session's messages in order, each with its turn, without those of withdrawn turns."""
+    return list(session.messages.filter(turn__is_withdrawn=False).select_related("turn").order_by("number"))
+
+
+def transcript(session: Session) -> Sequence[Message]:
+    """Return the history as a page shows it: without the messages that the user never wrote."""
+    return [message for message in history(session) if not message.metadata.get("is_hidden")]
+
+
+def open_turn(session: Session) -> Turn | None:
+    """Return the session's open turn with its rounds and calls loaded, or None."""
+    return (
+        session.turns.filter(status__in=OPEN_TURN_STATUSES)
+        .prefetch_related("rounds", "calls")
+        .order_by("-started_at")
+        .first()
+    )
+
+
+def last_turn(session: Session) -> Turn | None:
+    """Return the newest turn of the session, open or not."""
+    return session.turns.order_by("-started_at").first()

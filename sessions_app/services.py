@@ -1,0 +1,229 @@
+"""Writes that a person asks for: open and end a session, open a turn with a message.
+
+Each is one transaction, and each begins by locking the session's row through the one door.
+Writes of a running turn are in `turn_records`.
+"""
+
+import uuid
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db import connection, transaction
+from django.utils import timezone
+
+from sessions_app.errors import Refused
+from sessions_app.models import (
+    OPEN_TURN_STATUSES,
+    Message,
+    MessageRole,
+    Session,
+    SessionKind,
+    SessionStatus,
+    Turn,
+    TurnStatus,
+)
+from sessions_app.selectors import accessible_session
+from sessions_app.text import check_client_id, check_message_text
+
+MAX_RUNNING_TURNS_PER_USER = 2
+_TITLE_CHARACTERS = 80
+_USER_LOCK_NAMESPACE = 0x5A6E
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateLimit:
+    """At most `turns` turns in any `seconds` seconds, for one user."""
+
+    turns: int
+    seconds: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenedTurn:
+    """A turn that was opened, or, when `is_new` is false, the one that the same message opened before."""
+
+    session_id: uuid.UUID
+    turn: Turn
+    message: Message
+    is_new: bool
+
+
+@transaction.atomic
+def open_session(*, user_id: int, kind: str, continues: Session | None = None) -> Session:
+    """Open a session of that kind.
+
+    Raises `Refused` for a kind that doesn't exist.
+    """
+    if kind not in SessionKind.values:
+        raise Refused("There is no such kind of conversation.")
+    return Session.objects.create(user_id=user_id, kind=kind, continues=continues)
+
+
+@transaction.atomic
+def end_session(*, user_id: int, session_id: uuid.UUID, status: SessionStatus) -> Session:
+    """Move a session out of `active`.
+
+    Raises `Refused` where it has ended already: a status never moves twice, and never silently.
+    """
+    session = accessible_session(user_id=user_id, session_id=session_id, is_locked=True)
+    if status == SessionStatus.ACTIVE:
+        raise Refused("A conversation that has ended can't be made active again.")
+    if session.status != SessionStatus.ACTIVE:
+        raise Refused(f"This conversation has ended already ({session.get_status_display().lower()}).")
+    session.status = status
+    session.ended_at = timezone.now()
+    session.save(update_fields=["status", "ended_at"])
+    return session
+
+
+@transaction.atomic
+def open_turn(
+    *, user_id: int, session_id: uuid.UUID, text: object, client_id: object, owner: str, rate_limit: RateLimit
+) -> OpenedTurn:
+    """Commit the user's message and open the turn that will answer it.
+
+    The same client id twice gives the same turn. A message to an ended session opens a new one
+    that is linked to it. Raises `Refused` with a sentence for the user, and `Session.DoesNotExist`.
+    """
+    checked_text = check_message_text(text)
+    checked_id = check_client_id(client_id)
+    session = accessible_session(user_id=user_id, session_id=session_id, is_locked=True)
+    if checked_id is not None:
+        known = session.messages.filter(client_id=checked_id).select_related("turn").first()
+        if known is not None:
+            return OpenedTurn(session_id=session.id, turn=known.turn, message=known, is_new=False)
+    if session.status != SessionStatus.ACTIVE:
+        session = _continued(session)
+    _refuse_second_turn(session)
+    _refuse_over_limits(user_id=user_id, rate_limit=rate_limit)
+    turn = Turn.objects.create(session=session, owner=owner)
+    message = append_message(
+        session=session,
+        turn=turn,
+        role=MessageRole.USER,
+        content=checked_text,
+        client_id=checked_id or str(uuid.uuid4()),
+    )
+    return OpenedTurn(session_id=session.id, turn=turn, message=message, is_new=True)
+
+
+@transaction.atomic
+def retry_turn(*, user_id: int, session_id: uuid.UUID, owner: str, rate_limit: RateLimit) -> OpenedTurn:
+    """Open a turn in the place of the last one, which failed, was cut or was stopped.
+
+    Where the last turn's tools took effect, its answer stays and Sage is asked to go on; else the
+    answer is withdrawn and the same message is answered again. Raises `Refused` where there is
+    nothing to retry.
+    """
+    session = accessible_session(user_id=user_id, session_id=session_id, is_locked=True)
+    _refuse_second_turn(session)
+    last = session.turns.order_by("-started_at").first()
+    if last is None or last.status not in (TurnStatus.FAILED, TurnStatus.INTERRUPTED, TurnStatus.STOPPED):
+        raise Refused("There is nothing to try again.")
+    if last.calls.exists():
+        return _go_on(session=session, owner=owner, rate_limit=rate_limit)
+    _refuse_over_limits(user_id=user_id, rate_limit=rate_limit)
+    message = last.messages.get(role=MessageRole.USER)
+    turn = Turn.objects.create(session=session, owner=owner)
+    message.turn = turn
+    message.save(update_fields=["turn"])
+    last.status = TurnStatus.SUPERSEDED
+    last.is_withdrawn = True
+    last.save(update_fields=["status", "is_withdrawn"])
+    return OpenedTurn(session_id=session.id, turn=turn, message=message, is_new=True)
+
+
+@transaction.atomic
+def continue_turn(*, user_id: int, session_id: uuid.UUID, owner: str, rate_limit: RateLimit) -> OpenedTurn:
+    """Open a turn that goes on where the last answer was cut for its length.
+
+    Raises `Refused` where the last answer is whole.
+    """
+    session = accessible_session(user_id=user_id, session_id=session_id, is_locked=True)
+    _refuse_second_turn(session)
+    last = session.turns.order_by("-started_at").first()
+    if last is None or last.stop_reason != "max_tokens":
+        raise Refused("There is nothing to go on with.")
+    return _go_on(session=session, owner=owner, rate_limit=rate_limit)
+
+
+def _go_on(*, session: Session, owner: str, rate_limit: RateLimit) -> OpenedTurn:
+    _refuse_over_limits(user_id=session.user_id, rate_limit=rate_limit)
+    turn = Turn.objects.create(session=session, owner=owner)
+    message = append_message(
+        session=session,
+        turn=turn,
+        role=MessageRole.USER,
+        content="Please go on from where you stopped.",
+        client_id=str(uuid.uuid4()),
+        metadata={"is_hidden": True},
+    )
+    return OpenedTurn(session_id=session.id, turn=turn, message=message, is_new=True)
+
+
+def append_message(
+    *,
+    session: Session,
+    turn: Turn,
+    role: MessageRole,
+    content: str,
+    client_id: str | None = None,
+    metadata: dict[str, object] | None = None,
+) -> Message:
+    """Append a message under the next number. The caller holds the lock of the session's row."""
+    session.last_message_number += 1
+    session.last_active_at = timezone.now()
+    if role == MessageRole.USER and not session.title:
+        session.title = _title_from(content)
+    session.save(update_fields=["last_message_number", "last_active_at", "title"])
+    return Message.objects.create(
+        session=session,
+        turn=turn,
+        number=session.last_message_number,
+        role=role,
+        content=content,
+        client_id=client_id,
+        metadata=metadata or {},
+    )
+
+
+def _continued(ended: Session) -> Session:
+    """Return the active session that continues an ended one, opened now if there is none."""
+    successor = ended.continued_by.filter(status=SessionStatus.ACTIVE).order_by("started_at").first()
+    if successor is None:
+        return open_session(user_id=ended.user_id, kind=SessionKind.OPEN_CONVERSATION, continues=ended)
+    return accessible_session(user_id=ended.user_id, session_id=successor.id, is_locked=True)
+
+
+def _refuse_second_turn(session: Session) -> None:
+    if session.turns.filter(status__in=OPEN_TURN_STATUSES).exists():
+        raise Refused("Sage is still answering. You can stop it, or wait a moment.")
+
+
+def _refuse_over_limits(*, user_id: int, rate_limit: RateLimit) -> None:
+    """Refuse a turn over the user's limits; the user's advisory lock makes racing turns count each other."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_USER_LOCK_NAMESPACE, user_id % 2**31])
+    turns = Turn.objects.filter(session__user_id=user_id)
+    if turns.filter(status=TurnStatus.RUNNING).count() >= MAX_RUNNING_TURNS_PER_USER:
+        raise Refused(
+            f"Sage is already answering in {MAX_RUNNING_TURNS_PER_USER} conversations. Please wait for one to finish."
+        )
+    now = timezone.now()
+    window = timedelta(seconds=rate_limit.seconds)
+    recent = list(
+        turns.filter(started_at__gt=now - window)
+        .order_by("-started_at")
+        .values_list("started_at", flat=True)[: rate_limit.turns]
+    )
+    if len(recent) >= rate_limit.turns:
+        wait_seconds = max(1, round((recent[-1] + window - now).total_seconds()))
+        unit = "second" if wait_seconds == 1 else "seconds"
+        raise Refused(f"That was a lot in a short time. Please wait {wait_seconds} {unit} and send it again.")
+
+
+def _title_from(text: str) -> str:
+    line = " ".join(text.split())
+    if len(line) <= _TITLE_CHARACTERS:
+        return line
+    return line[:_TITLE_CHARACTERS].rsplit(" ", 1)[0] + "…"

@@ -1,0 +1,61 @@
+"""What text may enter: PostgreSQL refuses U+0000 and UTF-8 refuses lone surrogates.
+
+A person's text with either is refused with a sentence; a model's is mended, since it can't be asked again.
+"""
+
+import re
+from typing import Any
+
+from sessions_app.errors import Refused
+
+MAX_MESSAGE_CHARACTERS = 20_000
+MAX_CLIENT_ID_CHARACTERS = 100
+
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+def check_message_text(text: object) -> str:
+    """Return the user's text as it will be stored.
+
+    Raises `Refused` for what isn't text, is empty, too long, or holds characters that can't be stored.
+    """
+    if not isinstance(text, str):
+        raise Refused("A message must be text.")
+    if len(text) > MAX_MESSAGE_CHARACTERS:
+        raise Refused(
+            f"This message has {len(text):,} characters; {MAX_MESSAGE_CHARACTERS:,} is the most that fits. "
+            "Please shorten it or send it in parts."
+        )
+    if _UNSTORABLE.search(text):
+        raise Refused("This message holds a character that can't be stored. Please remove it and send again.")
+    if not text.strip():
+        raise Refused("Please write something first.")
+    return text
+
+
+def check_client_id(client_id: object) -> str | None:
+    """Return the message id that a client made, or None where it made none.
+
+    Raises `Refused` for anything that can't be an id.
+    """
+    if client_id is None or client_id == "":
+        return None
+    if not isinstance(client_id, str) or len(client_id) > MAX_CLIENT_ID_CHARACTERS or _UNSTORABLE.search(client_id):
+        raise Refused(f"A message id must be text of at most {MAX_CLIENT_ID_CHARACTERS} characters.")
+    return client_id
+
+
+def mended(text: str) -> str:
+    """Return a model's text with each character that can't be stored replaced by U+FFFD."""
+    return text if text.isascii() and "\x00" not in text else _UNSTORABLE.sub("\ufffd", text)
+
+
+def mended_json(value: Any) -> Any:
+    """Return JSON values with every string mended, keys too."""
+    if isinstance(value, str):
+        return mended(value)
+    if isinstance(value, list):
+        return [mended_json(item) for item in value]
+    if isinstance(value, dict):
+        return {mended(str(key)): mended_json(item) for key, item in value.items()}
+    return value
