@@ -1,0 +1,69 @@
+"""The data folder: made once, kept private, home of the secrets that Sage makes for itself.
+
+It must not start anything: settings import it.
+"""
+
+import os
+import secrets
+from pathlib import Path
+
+from sage.env import SettingError
+
+
+def open_data_folder(folder: Path) -> None:
+    """Make the data folder if it is missing, readable by its owner alone.
+
+    Raises `SettingError` when it can't be made or written.
+    """
+    try:
+        if not folder.is_dir():
+            folder.mkdir(parents=True, mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise SettingError(_unusable(folder, error.strerror)) from None
+    if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+        raise SettingError(_unusable(folder, "no permission to write"))
+
+
+def read_or_make_secret(path: Path) -> str:
+    """Return the secret in the file at `path`; the first time, make it.
+
+    Two processes that start together get the same one: the file appears whole or not at all.
+    """
+    try:
+        return _read_secret(path)
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise SettingError(_unusable(path, error.strerror)) from None
+    try:
+        _store_secret(path, secrets.token_urlsafe(48))
+        return _read_secret(path)
+    except OSError as error:
+        raise SettingError(_unusable(path, error.strerror)) from None
+
+
+def _read_secret(path: Path) -> str:
+    secret = path.read_text(encoding="ascii").strip()
+    if len(secret) < 32:
+        raise SettingError(f"{path} holds no secret: delete the file and Sage makes a new one.")
+    return secret
+
+
+def _store_secret(path: Path, secret: str) -> None:
+    draft = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+            file.write(secret + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        # A link refuses to replace what another process has just made.
+        os.link(draft, path)
+    except FileExistsError:
+        pass
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _unusable(path: Path, reason: str | None) -> str:
+    return f"{path} can't be used ({reason}): set SAGE_DATA_DIR to a folder that this user can write."

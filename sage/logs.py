@@ -1,0 +1,146 @@
+"""Structured logs: ids and facts, never words.
+
+JSON lines where nobody reads along, readable lines on a terminal. A message, a file name, a query string or
+the text of an exception may hold what a person wrote; none of them is let through. The text of our own
+exceptions is: they are written for the log.
+"""
+
+import logging
+import sys
+import traceback
+from types import TracebackType
+from typing import Any
+from uuid import UUID
+
+import structlog
+from django.http import HttpRequest
+from django_structlog.middlewares import RequestMiddleware
+from structlog.typing import EventDict, Processor, WrappedLogger
+
+OUR_PACKAGES = ("coaching.", "sessions_app.", "sage.")
+
+
+class RequestLogMiddleware(RequestMiddleware):
+    """Binds a request id and logs each request by its route and ids, never by its path."""
+
+    @staticmethod
+    def format_request(request: HttpRequest) -> str:
+        """Name the request by method and route; of the arguments only ids are told."""
+        match = request.resolver_match
+        if match is None:
+            return f"{request.method} -"
+        ids = [f"{name}={value}" for name, value in match.kwargs.items() if isinstance(value, UUID | int)]
+        return " ".join([f"{request.method} /{match.route}", *ids])
+
+
+class WordlessArguments(logging.Filter):
+    """Replaces exceptions among a record's arguments by their type: libraries like to log `str(exc)`."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Let every record through, without the words of foreign exceptions."""
+        if isinstance(record.args, tuple):
+            record.args = tuple(
+                _name_of(value) if isinstance(value, BaseException) else value for value in record.args
+            )
+        return True
+
+
+def render_exception(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """Replace `exc_info` by types and places of the chain of exceptions."""
+    error = event.pop("exc_info", None)
+    if error is True:
+        error = sys.exc_info()
+    if isinstance(error, tuple):
+        error = error[1]
+    if isinstance(error, BaseException):
+        event["exception"] = _chain_of(error)
+    return event
+
+
+def drop_words(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """Drop what libraries add and what isn't an id."""
+    for key in ("user_agent", "ip", "positional_args"):
+        event.pop(key, None)
+    return event
+
+
+def build_logging(*, is_terminal: bool) -> dict[str, Any]:
+    """Build Django's LOGGING and configure structlog to go through it."""
+    shared: list[Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_logger_name,
+        structlog.stdlib.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        render_exception,
+        drop_words,
+    ]
+    structlog.configure(
+        processors=[
+            structlog.stdlib.filter_by_level,
+            structlog.stdlib.PositionalArgumentsFormatter(),
+            *shared,
+            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+        ],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        cache_logger_on_first_use=True,
+    )
+    renderer: Processor = (
+        structlog.dev.ConsoleRenderer() if is_terminal else structlog.processors.JSONRenderer()
+    )
+    quiet = {"level": "WARNING"}
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "filters": {"wordless": {"()": WordlessArguments}},
+        "formatters": {
+            "structured": {
+                "()": structlog.stdlib.ProcessorFormatter,
+                "foreign_pre_chain": shared,
+                "processors": [structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer],
+            }
+        },
+        "handlers": {
+            "stderr": {
+                "class": "logging.StreamHandler",
+                "formatter": "structured",
+                "filters": ["wordless"],
+            }
+        },
+        "root": {"handlers": ["stderr"], "level": "INFO"},
+        "loggers": {
+            "django": {"handlers": [], "level": "WARNING", "propagate": True},
+            # Names paths; `RequestLogMiddleware` logs the same requests by route.
+            "django.request": {"level": "CRITICAL"},
+            "django.server": quiet,
+            "daphne": quiet,
+            "asyncio": quiet,
+            "boto3": quiet,
+            "botocore": quiet,
+            "psycopg.pool": quiet,
+        },
+    }
+
+
+def _chain_of(error: BaseException) -> list[str]:
+    lines: list[str] = []
+    seen: set[int] = set()
+    current: BaseException | None = error
+    while current is not None and id(current) not in seen:
+        seen.add(id(current))
+        lines.append(_told(current))
+        lines.extend(_places_of(current.__traceback__))
+        current = current.__cause__ or (None if current.__suppress_context__ else current.__context__)
+    return lines
+
+
+def _told(error: BaseException) -> str:
+    is_ours = type(error).__module__.startswith(OUR_PACKAGES)
+    return f"{_name_of(error)}: {error}" if is_ours else _name_of(error)
+
+
+def _name_of(error: BaseException) -> str:
+    return f"{type(error).__module__}.{type(error).__qualname__}"
+
+
+def _places_of(trace: TracebackType | None) -> list[str]:
+    return [f"  {frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(trace)]

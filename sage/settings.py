@@ -1,0 +1,302 @@
+"""Django's settings, made from `sage.env` and nothing else.
+
+Importing them may make the data folder and the secrets in it; it never starts a server and never connects
+to one. A wrong value ends the process with one line.
+"""
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from csp.constants import NONE, SELF
+from environ import Env
+
+from sage.data_folder import open_data_folder, read_or_make_secret
+from sage.embedded_postgres import describe_embedded_database
+from sage.env import StartError, read_environment
+from sage.logs import build_logging
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+try:
+    # Values that are set already win over the file's.
+    if (BASE_DIR / ".env").is_file():
+        Env.read_env(str(BASE_DIR / ".env"))
+    ENVIRONMENT = read_environment(os.environ, BASE_DIR)
+    IS_EMBEDDED_DATABASE = ENVIRONMENT.database is None
+    if IS_EMBEDDED_DATABASE or not ENVIRONMENT.secret_key or not ENVIRONMENT.s3_bucket:
+        open_data_folder(ENVIRONMENT.data_dir)
+    SECRET_KEY = ENVIRONMENT.secret_key or read_or_make_secret(ENVIRONMENT.data_dir / "secret_key")
+    _database = ENVIRONMENT.database or describe_embedded_database(ENVIRONMENT.data_dir)
+except StartError as error:
+    raise SystemExit(f"Sage can't start: {error}") from None
+
+# --- Sage's own -----------------------------------------------------------------------------------------------
+
+ANTHROPIC_API_KEY = ENVIRONMENT.anthropic_api_key
+ANTHROPIC_BASE_URL = ENVIRONMENT.anthropic_base_url
+IS_PRACTICE_MODEL = not (ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL)
+SAGE_MODEL = ENVIRONMENT.model
+SAGE_BRIEF_MODEL = ENVIRONMENT.brief_model
+SAGE_CLASSIFY_MODEL = ENVIRONMENT.classify_model
+SAGE_CRITIC_MODEL = ENVIRONMENT.critic_model
+SAGE_DATA_DIR = ENVIRONMENT.data_dir
+SAGE_MAX_ROUNDS = ENVIRONMENT.max_rounds
+SAGE_TURN_SECONDS = ENVIRONMENT.turn_seconds
+SAGE_MAX_TOOL_CALLS = ENVIRONMENT.max_tool_calls
+SAGE_MAX_TOKENS = ENVIRONMENT.max_tokens
+SAGE_WINDOW_MESSAGES = ENVIRONMENT.window_messages
+SAGE_WINDOW_STEP = ENVIRONMENT.window_step
+SAGE_SESSION_TTL_HOURS = ENVIRONMENT.session_ttl_hours
+SAGE_RATE_LIMIT = ENVIRONMENT.rate_limit
+SAGE_SIGNUP = ENVIRONMENT.signup
+SAGE_DAILY_TOKENS = ENVIRONMENT.daily_tokens
+SAGE_MAX_UPLOAD_MB = ENVIRONMENT.max_upload_mb
+SAGE_METRICS_TOKEN = ENVIRONMENT.metrics_token
+SAGE_EMBEDDING_MODEL = ENVIRONMENT.embedding_model
+REDIS_URL = ENVIRONMENT.redis_url
+
+# --- Django ---------------------------------------------------------------------------------------------------
+
+DEBUG = ENVIRONMENT.is_debug
+ALLOWED_HOSTS = list(ENVIRONMENT.allowed_hosts)
+CSRF_TRUSTED_ORIGINS = list(ENVIRONMENT.csrf_trusted_origins)
+IS_BEHIND_HTTPS = any(origin.startswith("https://") for origin in CSRF_TRUSTED_ORIGINS)
+
+INSTALLED_APPS = [
+    "sage.apps.SageConfig",
+    "sessions_app.apps.SessionsAppConfig",
+    "coaching.apps.CoachingConfig",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "allauth",
+    "allauth.account",
+    "channels",
+    "csp",
+    "django_htmx",
+    "django_structlog",
+    "storages",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    # Before static files, so that every answer has the policy.
+    "csp.middleware.CSPMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "sage.logs.RequestLogMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+]
+
+ROOT_URLCONF = "sage.urls"
+ASGI_APPLICATION = "sage.asgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "sage.context_processors.installation",
+            ],
+        },
+    },
+]
+
+# --- Database -------------------------------------------------------------------------------------------------
+
+DATABASE_POOL = {"min_size": 1, "max_size": 20, "timeout": 5}
+# A runner that freezes inside a transaction must not block the one that takes its turn over.
+DATABASE_SESSION_OPTIONS = "-c idle_in_transaction_session_timeout=5000"
+
+DATABASES: dict[str, dict[str, Any]] = {
+    "default": {
+        "ENGINE": "django.db.backends.postgresql",
+        **_database,
+        "CONN_MAX_AGE": 0,
+        "CONN_HEALTH_CHECKS": True,
+        "OPTIONS": {
+            "connect_timeout": 5,
+            "options": DATABASE_SESSION_OPTIONS,
+            "pool": DATABASE_POOL,
+            **_database.get("OPTIONS", {}),
+        },
+    },
+}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# --- Cache and channel layer ----------------------------------------------------------------------------------
+
+if REDIS_URL:
+    CACHES: dict[str, dict[str, Any]] = {
+        "default": {
+            "BACKEND": "django.core.cache.backends.redis.RedisCache",
+            "LOCATION": REDIS_URL,
+            "KEY_PREFIX": "sage",
+            "OPTIONS": {"socket_connect_timeout": 2, "socket_timeout": 2},
+        }
+    }
+    # Publish and subscribe: nothing is queued in Redis, so nothing is lost when it is flushed.
+    CHANNEL_LAYERS: dict[str, dict[str, Any]] = {
+        "default": {
+            "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+            "CONFIG": {"hosts": [REDIS_URL], "prefix": "sage"},
+        }
+    }
+else:
+    CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+    CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
+
+# --- Files ----------------------------------------------------------------------------------------------------
+
+MEGABYTE = 1024 * 1024
+FILES_DIR = SAGE_DATA_DIR / "files"
+
+STORAGES: dict[str, dict[str, Any]] = {
+    "default": {
+        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "OPTIONS": {
+            "location": FILES_DIR,
+            "base_url": None,
+            "file_permissions_mode": 0o600,
+            "directory_permissions_mode": 0o700,
+        },
+    },
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+if ENVIRONMENT.s3_bucket:
+    # Loading botocore takes its time: only where it is used.
+    from botocore.config import Config
+
+    STORAGES["default"] = {
+        "BACKEND": "storages.backends.s3.S3Storage",
+        "OPTIONS": {
+            "bucket_name": ENVIRONMENT.s3_bucket,
+            "endpoint_url": ENVIRONMENT.s3_endpoint_url or None,
+            "access_key": ENVIRONMENT.aws_access_key_id or None,
+            "secret_key": ENVIRONMENT.aws_secret_access_key or None,
+            "security_token": ENVIRONMENT.aws_session_token or None,
+            "region_name": ENVIRONMENT.aws_region or None,
+            "file_overwrite": False,
+            "default_acl": None,
+            "querystring_auth": True,
+            "client_config": Config(
+                signature_version="s3v4",
+                s3={"addressing_style": "path" if ENVIRONMENT.s3_endpoint_url else "auto"},
+                request_checksum_calculation="when_required",
+                response_checksum_validation="when_required",
+                connect_timeout=5,
+                read_timeout=20,
+                retries={"mode": "standard", "total_max_attempts": 3},
+            ),
+        },
+    }
+
+# Collected when a web process starts: names carry a hash of the content, so browsers may keep them for ever.
+STATIC_URL = "/static/"
+STATIC_ROOT = SAGE_DATA_DIR / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+WHITENOISE_AUTOREFRESH = DEBUG
+WHITENOISE_USE_FINDERS = DEBUG
+if DEBUG:
+    STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+
+# The body of a form; files are counted apart.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 1 * MEGABYTE
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 200
+DATA_UPLOAD_MAX_NUMBER_FILES = 50
+FILE_UPLOAD_MAX_MEMORY_SIZE = 1 * MEGABYTE
+FILE_UPLOAD_PERMISSIONS = 0o600
+
+# --- Accounts -------------------------------------------------------------------------------------------------
+
+AUTHENTICATION_BACKENDS = [
+    "django.contrib.auth.backends.ModelBackend",
+    "allauth.account.auth_backends.AuthenticationBackend",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "/"
+LOGOUT_REDIRECT_URL = "/"
+ACCOUNT_ADAPTER = "sage.accounts.AccountAdapter"
+ACCOUNT_LOGIN_METHODS = {"email", "username"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
+# Without a mail server nobody could follow a verification link.
+ACCOUNT_EMAIL_VERIFICATION = "optional" if ENVIRONMENT.email else "none"
+ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
+ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = True
+
+EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+EMAIL_TIMEOUT = 10
+for _name, _value in (ENVIRONMENT.email or {}).items():
+    if _name.startswith("EMAIL_") and _value is not None:
+        globals()[_name] = _value
+
+# --- Browser security -----------------------------------------------------------------------------------------
+
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [SELF],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:", "blob:"],
+        "connect-src": [SELF],
+        "object-src": [NONE],
+        "base-uri": [NONE],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+    }
+}
+X_FRAME_OPTIONS = "DENY"
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = IS_BEHIND_HTTPS
+if IS_BEHIND_HTTPS:
+    # A trusted https origin says that a proxy ends TLS before us; it must set X-Forwarded-Proto and -For.
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    SECURE_SSL_REDIRECT = True
+    SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$"]
+    SECURE_HSTS_SECONDS = 365 * 24 * 3600
+    ALLAUTH_TRUSTED_PROXY_COUNT = 1
+# Whether other names under the domain are bound to https is for the domain's owner to say.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
+
+# --- Language, time, logs -------------------------------------------------------------------------------------
+
+LANGUAGE_CODE = "en"
+USE_I18N = True
+TIME_ZONE = "UTC"
+USE_TZ = True
+
+LOGGING = build_logging(is_terminal=sys.stderr.isatty())
+DJANGO_STRUCTLOG_IP_LOGGING_ENABLED = False
+DJANGO_STRUCTLOG_STATUS_START_LOG_LEVEL = 10

@@ -1,0 +1,40 @@
+"""A pytest plugin: the suite's own PostgreSQL, there before Django's settings load.
+
+The first process (the controller under xdist) starts a server in a short temporary folder and puts its address
+into the environment; workers inherit it. A DATABASE_URL from outside is never used: the tests empty databases.
+"""
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from sage.embedded_postgres import EmbeddedPostgres
+from sage.env import variable_names
+
+FOLDER_VARIABLE = "SAGE_TEST_FOLDER"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    """Start the server, unless the process that started this one has done so."""
+    if os.environ.get(FOLDER_VARIABLE) and os.environ.get("PYTEST_XDIST_WORKER"):
+        return
+    folder = Path(tempfile.mkdtemp(prefix="sage-"))
+    server = EmbeddedPostgres.of(
+        folder, options=("max_connections=200", "shared_buffers=64MB"), is_lasting=False
+    )
+    # What the developer has set, or keeps in `.env`, must not change what is tested; blank means unset.
+    os.environ.update(dict.fromkeys(variable_names(), ""))
+    os.environ[FOLDER_VARIABLE] = str(folder)
+    os.environ["SAGE_DATA_DIR"] = str(folder / "data")
+    server.join()
+    os.environ["DATABASE_URL"] = server.url
+
+    def stop() -> None:
+        server.leave()
+        shutil.rmtree(folder, ignore_errors=True)
+
+    early_config.add_cleanup(stop)

@@ -1,0 +1,17 @@
+"""Sage's own settings with what makes tests quick: weak hashing, no collected static files, no rate limits.
+
+Nothing here may change what a person sees.
+"""
+
+from sage.settings import *  # noqa: F403
+from sage.settings import STORAGES
+
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+STORAGES = {
+    **STORAGES,
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+}
+WHITENOISE_AUTOREFRESH = True
+WHITENOISE_USE_FINDERS = True
+EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
+ACCOUNT_RATE_LIMITS = False
