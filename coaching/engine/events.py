@@ -61,11 +61,5 @@ class CallPending:
 
 
 EngineEvent = (
-    TextDelta
-    | NoteDelta
-    | ToolCallStarted
-    | ToolCallFinished
-    | RoundBoundary
-    | RoundRestarted
-    | CallPending
+    TextDelta | NoteDelta | ToolCallStarted | ToolCallFinished | RoundBoundary | RoundRestarted | CallPending
 )

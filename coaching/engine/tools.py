@@ -17,11 +17,15 @@ from typing import Any, Generic, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from coaching.engine.errors import ToolInputError
+from coaching.engine.json_text import parse_object
+
+BROKEN_INPUT = "The input is not one valid JSON object. Send the call again, whole."
 
 ToolKind = Literal["instant", "lifecycle", "interactive", "confirm"]
 Tier = Literal["chat", "pipeline"]
+ToolPhase = Literal["first", "normal", "last"]
 
-ContextT = TypeVar("ContextT", contravariant=True)
+ContextT_contra = TypeVar("ContextT_contra", contravariant=True)
 InputT = TypeVar("InputT", bound="ToolInput")
 
 
@@ -65,21 +69,24 @@ def _never_conflicts(_: Any) -> str | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tool(Generic[ContextT, InputT]):
+class Tool(Generic[ContextT_contra, InputT]):
     """One tool.
 
     `conflict_key(input)`: calls of one round with the same key run one after another in the order
     written; `None` runs beside everything. `is_transactional`: its effect and its result commit
-    together, so a call found without a result may run again.
+    together, so a call found without a result may run again. `phase`: calls of the phases `first`
+    and `last` run one by one before and after all others of their round; one of `last` can't
+    stand beside a call that waits for the user.
     """
 
     name: str
     description: str
     input_model: type[InputT]
     kind: ToolKind
-    run: Callable[[ContextT, InputT], Awaitable[ToolResult]]
+    run: Callable[[ContextT_contra, InputT], Awaitable[ToolResult]]
     tiers: frozenset[Tier] = frozenset({"chat"})
     is_transactional: bool = True
+    phase: ToolPhase = "normal"
     conflict_key: Callable[[InputT], str | None] = field(default=_never_conflicts)
 
     def definition(self) -> dict[str, Any]:
@@ -87,7 +94,11 @@ class Tool(Generic[ContextT, InputT]):
         schema = self.input_model.model_json_schema()
         schema.pop("title", None)
         schema.pop("description", None)
-        return {"name": self.name, "description": self.description, "input_schema": schema}
+        return {
+            "name": self.name,
+            "description": self.description,
+            "input_schema": schema,
+        }
 
     def parse(self, input_json: str) -> InputT:
         """Parse a call's raw JSON strictly.
@@ -95,11 +106,9 @@ class Tool(Generic[ContextT, InputT]):
         Raises `ToolInputError` with one line per fault; nothing is coerced out of broken JSON.
         """
         try:
-            values = json.loads(input_json or "{}")
+            values = parse_object(input_json)
         except (ValueError, RecursionError) as error:
-            raise ToolInputError("The input is not valid JSON. Send the call again, whole.") from error
-        if not isinstance(values, dict):
-            raise ToolInputError("The input must be a JSON object.")
+            raise ToolInputError(BROKEN_INPUT) from error
         try:
             return self.input_model.model_validate(values)
         except ValidationError as error:
@@ -114,17 +123,17 @@ def _explain(error: ValidationError) -> str:
     return "The input doesn't fit the tool. " + "; ".join(lines)
 
 
-class Toolset(Generic[ContextT]):
+class Toolset(Generic[ContextT_contra]):
     """The tools of one tier in a fixed order: the same bytes in every request."""
 
-    def __init__(self, tools: Iterable[Tool[ContextT, Any]]) -> None:
-        self._tools: dict[str, Tool[ContextT, Any]] = {}
+    def __init__(self, tools: Iterable[Tool[ContextT_contra, Any]]) -> None:
+        self._tools: dict[str, Tool[ContextT_contra, Any]] = {}
         for tool in tools:
             if tool.name in self._tools:
                 raise ValueError(f"two tools are named {tool.name}")
             self._tools[tool.name] = tool
 
-    def get(self, name: str) -> Tool[ContextT, Any] | None:
+    def get(self, name: str) -> Tool[ContextT_contra, Any] | None:
         """Return the tool of that name, or None: an unknown tool is the model's mistake, not ours."""
         return self._tools.get(name)
 
@@ -136,7 +145,7 @@ class Toolset(Generic[ContextT]):
         """Return the names in order."""
         return tuple(self._tools)
 
-    def __iter__(self) -> Iterator[Tool[ContextT, Any]]:
+    def __iter__(self) -> Iterator[Tool[ContextT_contra, Any]]:
         return iter(self._tools.values())
 
     def __len__(self) -> int:

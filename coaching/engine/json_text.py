@@ -1,0 +1,65 @@
+"""JSON as the wire brings it: parsed strictly, and made safe to encode.
+
+Nothing is repaired into meaning: what isn't one whole JSON object raises `ValueError`.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+MAX_DEPTH = 100
+
+_SURROGATES = re.compile("[\ud800-\udfff]")
+
+
+def parse_object(text: str) -> dict[str, Any]:
+    """Parse one JSON object strictly; an empty text is an empty object.
+
+    Raises `ValueError` for broken JSON, for anything but an object, for numbers that JSON doesn't
+    know or a float can't hold, and for nesting deeper than `MAX_DEPTH`.
+    """
+    if text.count("{") + text.count("[") > MAX_DEPTH and _depth(text) > MAX_DEPTH:
+        raise ValueError("nested too deeply")
+    value = json.loads(text or "{}", parse_constant=_refuse_constant, parse_float=_finite)
+    if not isinstance(value, dict):
+        raise ValueError("not an object")
+    return value
+
+
+def scrub_surrogates(value: Any) -> Any:
+    """Return `value` with every lone surrogate in its strings replaced: it can be encoded again."""
+    if isinstance(value, str):
+        return _SURROGATES.sub("\ufffd", value)
+    if isinstance(value, Mapping):
+        return {_SURROGATES.sub("\ufffd", key): scrub_surrogates(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [scrub_surrogates(item) for item in value]
+    return value
+
+
+def escape_surrogates(text: str) -> str:
+    """Return JSON text with every lone surrogate written as its escape."""
+    return _SURROGATES.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def _depth(text: str) -> int:
+    depth = deepest = 0
+    for character in text:
+        if character in "{[":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif character in "}]":
+            depth -= 1
+    return deepest
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if number in (float("inf"), float("-inf")):
+        raise ValueError("a number is too large")
+    return number

@@ -1,0 +1,271 @@
+"""Messages as values: what is asked, what came back, and stored history as API messages.
+
+Pure: no clock, no network, no store. `build_api_messages` repairs whatever it is given, so that no
+conversation is ever bricked by a call that was left without its result.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from coaching.engine.json_text import escape_surrogates, scrub_surrogates
+from coaching.engine.tools import ToolCall, ToolResult
+
+SAVED_FIELDS: Mapping[str, frozenset[str]] = {"save_file": frozenset({"content"})}
+"""Input fields that are kept elsewhere once the call ran: sent again only as `[saved: N chars]`."""
+
+MAX_RESULT_BYTES = 10_000
+EXCERPT_HEAD_BYTES = 6_000
+EXCERPT_TAIL_BYTES = 1_500
+INTERRUPTED = "interrupted: this call has no result. It may or may not have taken effect."
+OPENING_STUB = "(The conversation begins.)"
+NO_TEXT = "(no text)"
+
+_NOT_IN_IDS = re.compile(r"[^a-zA-Z0-9_-]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelRequest:
+    """One request as the Messages API wants it, in plain JSON values.
+
+    What depends on the model alone (thinking, effort, betas) is added from its profile when it is
+    sent. `cache_control` is the top-level breakpoint that moves along with the last block.
+    """
+
+    model: str
+    max_tokens: int
+    messages: list[dict[str, Any]]
+    system: list[dict[str, Any]] = field(default_factory=list)
+    tools: list[dict[str, Any]] = field(default_factory=list)
+    tool_choice: dict[str, Any] | None = None
+    cache_control: dict[str, Any] | None = None
+    output_format: dict[str, Any] | None = None
+    stop_sequences: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinishedRound:
+    """One round as it is recorded.
+
+    `blocks` are the assistant's content blocks verbatim and `blocks_json` the same as canonical
+    JSON text. A round that was cut after visible text has `is_partial` and only its text in
+    `blocks`. `text` and `notes` are what the reader saw.
+    """
+
+    number: int
+    blocks: tuple[dict[str, Any], ...]
+    blocks_json: str
+    text: str
+    notes: str
+    calls: tuple[ToolCall, ...]
+    stop_reason: str
+    message_id: str
+    model: str
+    is_partial: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundUsage:
+    """What one upstream answer cost. `input_tokens` counts neither cache writes nor cache reads."""
+
+    model: str
+    input_tokens: int
+    output_tokens: int
+    cache_creation_5m_tokens: int
+    cache_creation_1h_tokens: int
+    cache_read_tokens: int
+    first_token_ms: int | None
+    duration_ms: int
+    round_number: int
+    stop_reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredCall:
+    """A tool call as history keeps it; `result` is None when it never got one."""
+
+    tool_use_id: str
+    name: str
+    input: dict[str, Any]
+    result: str | None
+    is_error: bool
+    round_number: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredMessage:
+    """A message as history keeps it.
+
+    `round_ends` holds, for each round from the first, the offset in `content` where its text ends.
+    """
+
+    role: Literal["user", "assistant"]
+    content: str
+    calls: tuple[StoredCall, ...] = ()
+    round_ends: tuple[int, ...] = ()
+
+
+def canonical_json(value: Any) -> str:
+    """Return `value` as compact JSON text with its keys in the order given.
+
+    A lone surrogate is escaped, so the text can be encoded and stored everywhere.
+    """
+    return escape_surrogates(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+
+
+def build_tool_result(tool_use_id: str, result: ToolResult) -> dict[str, Any]:
+    """Build the content block that answers a call. Never empty, and free of lone surrogates."""
+    block: dict[str, Any] = {
+        "type": "tool_result",
+        "tool_use_id": tool_use_id,
+        "content": scrub_surrogates(result.content) or "(empty)",
+    }
+    if result.is_error:
+        block["is_error"] = True
+    return block
+
+
+def append_round(
+    messages: Sequence[dict[str, Any]],
+    blocks: Sequence[dict[str, Any]],
+    results: Sequence[tuple[str, ToolResult]] = (),
+) -> list[dict[str, Any]]:
+    """Return `messages` with one finished round behind them: its blocks verbatim, then all results.
+
+    `results` pairs a `tool_use_id` with its result, in the order of the calls. A runner that
+    resumes an open turn builds the same messages with it.
+    """
+    extended = list(messages)
+    if blocks:
+        extend_role(extended, "assistant", list(blocks))
+    if results:
+        extend_role(
+            extended,
+            "user",
+            [build_tool_result(key, result) for key, result in results],
+        )
+    return extended
+
+
+def extend_role(messages: list[dict[str, Any]], role: str, blocks: list[dict[str, Any]]) -> None:
+    """Append `blocks` as a message of `role`, or to the last message if that has the same role."""
+    if messages and messages[-1]["role"] == role:
+        before = messages[-1]["content"]
+        if isinstance(before, str):
+            before = [{"type": "text", "text": before}]
+        messages[-1] = {**messages[-1], "content": [*before, *blocks]}
+    else:
+        messages.append({"role": role, "content": blocks})
+
+
+def shorten_saved(name: str, values: Mapping[str, Any], *, is_error: bool) -> dict[str, Any]:
+    """Return a call's input without the text that is kept elsewhere since the call ran."""
+    word = "not saved" if is_error else "saved"
+    return {
+        key: f"[{word}: {len(value)} chars]"
+        if isinstance(value, str) and key in SAVED_FIELDS.get(name, ())
+        else value
+        for key, value in values.items()
+    }
+
+
+def excerpt_result(name: str, tool_use_id: str, content: str) -> str:
+    """Return a result as later turns send it: whole up to 10 kB, else head and tail with a reference."""
+    encoded = content.encode("utf-8", "replace")
+    if len(encoded) <= MAX_RESULT_BYTES:
+        return content
+    head = encoded[:EXCERPT_HEAD_BYTES].decode("utf-8", "ignore")
+    tail = encoded[-EXCERPT_TAIL_BYTES:].decode("utf-8", "ignore")
+    reference = f"[excerpt of the result of {name} {tool_use_id}, {len(content)} characters in all]"
+    return f"{reference}\n{head}\n[…]\n{tail}"
+
+
+def build_api_messages(history: Sequence[StoredMessage]) -> list[dict[str, Any]]:
+    """Build the API's messages from stored history.
+
+    Valid for the API for every prefix of history that ends with a user message: roles alternate
+    and begin with the user, every call has its result in the next message, ids are unique, no text
+    is empty. Finished turns carry no thinking.
+    """
+    messages: list[dict[str, Any]] = []
+    used_ids: set[str] = set()
+    for message in history:
+        if message.role == "user":
+            _append_user(messages, message.content)
+        else:
+            _append_assistant(messages, message, used_ids)
+    return messages
+
+
+def _append_user(messages: list[dict[str, Any]], content: str) -> None:
+    text = scrub_surrogates(content)
+    if not text.strip():
+        if messages and messages[-1]["role"] == "user":
+            return
+        text = NO_TEXT
+    extend_role(messages, "user", [{"type": "text", "text": text}])
+
+
+def _append_assistant(messages: list[dict[str, Any]], message: StoredMessage, used_ids: set[str]) -> None:
+    for text, calls in _rounds_of(message):
+        blocks: list[dict[str, Any]] = [{"type": "text", "text": text}] if text else []
+        results: list[dict[str, Any]] = []
+        for call in calls:
+            key = _unique_id(call.tool_use_id, used_ids)
+            blocks.append(_call_block(key, call))
+            results.append(_stored_result(key, call))
+        if blocks and not messages:
+            extend_role(messages, "user", [{"type": "text", "text": OPENING_STUB}])
+        if blocks:
+            extend_role(messages, "assistant", blocks)
+        if results:
+            extend_role(messages, "user", results)
+
+
+def _rounds_of(message: StoredMessage) -> list[tuple[str, list[StoredCall]]]:
+    """Split a message into its rounds: each one's text and its calls."""
+    texts: list[str] = []
+    start = 0
+    for end in message.round_ends:
+        texts.append(message.content[start : max(start, end)])
+        start = max(start, end)
+    last = max((call.round_number for call in message.calls), default=0)
+    texts += [""] * (last - len(texts))
+    rest = message.content[start:]
+    if rest.strip() or (message.calls and not texts):
+        texts.append(rest)
+    return [
+        (
+            scrub_surrogates(text).strip(),
+            [call for call in message.calls if max(call.round_number, 1) == number],
+        )
+        for number, text in enumerate(texts, start=1)
+    ]
+
+
+def _call_block(key: str, call: StoredCall) -> dict[str, Any]:
+    values = shorten_saved(call.name, call.input, is_error=call.is_error or call.result is None)
+    return {
+        "type": "tool_use",
+        "id": key,
+        "name": _NOT_IN_IDS.sub("_", call.name)[:128] or "unknown",
+        "input": scrub_surrogates(values),
+    }
+
+
+def _stored_result(key: str, call: StoredCall) -> dict[str, Any]:
+    if call.result is None:
+        return build_tool_result(key, ToolResult.error(INTERRUPTED))
+    content = excerpt_result(call.name, key, call.result)
+    return build_tool_result(key, ToolResult(content=content, is_error=call.is_error))
+
+
+def _unique_id(tool_use_id: str, used_ids: set[str]) -> str:
+    base = _NOT_IN_IDS.sub("_", tool_use_id) or "call"
+    key, number = base, 2
+    while key in used_ids:
+        key, number = f"{base}_{number}", number + 1
+    used_ids.add(key)
+    return key

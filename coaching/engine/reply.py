@@ -1,0 +1,228 @@
+"""Builds one reply out of the raw events of a stream, with as little work per delta as possible.
+
+Pure: it sees decoded events and neither socket nor SDK. It runs nothing and decides nothing; a
+reply is whole only after `message_stop`, and says so. What it doesn't know it keeps or passes over.
+"""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from coaching.engine.events import TextDelta
+from coaching.engine.json_text import parse_object, scrub_surrogates
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkingDelta:
+    """Streamed text of a thinking block. Whether a reader may see it is the profile's to say."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class MessageRestarted:
+    """The stream began its message anew: what it had brought before is void."""
+
+
+ReplyDelta = TextDelta | ThinkingDelta | MessageRestarted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplyCall:
+    """A `tool_use` block; `is_closed` after its own `content_block_stop`."""
+
+    tool_use_id: str
+    name: str
+    input_json: str
+    is_closed: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplyUsage:
+    """Token counts as the stream gave them, the latest word on each."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_creation_5m_tokens: int = 0
+    cache_creation_1h_tokens: int = 0
+    cache_read_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What came of one request. `blocks` are the content blocks verbatim, without empty texts."""
+
+    message_id: str
+    model: str
+    blocks: tuple[dict[str, Any], ...]
+    text: str
+    calls: tuple[ReplyCall, ...]
+    ends_in: str  # type of the last block that was begun, "" if none
+    stop_reason: str | None
+    stop_details: dict[str, Any] | None
+    usage: ReplyUsage
+    has_started: bool
+    is_whole: bool
+    first_token_ms: int | None = None
+    duration_ms: int = 0
+
+
+@dataclass(slots=True)
+class _Block:
+    start: dict[str, Any]
+    parts: list[str] = field(default_factory=list)  # text, thinking or input JSON
+    citations: list[Any] = field(default_factory=list)
+    signature: str = ""
+    is_closed: bool = False
+
+
+class ReplyBuilder:
+    """Takes events in order and holds the reply so far."""
+
+    def __init__(self) -> None:
+        self.is_whole = False
+        self._clear({})
+
+    def _clear(self, message: dict[str, Any]) -> None:
+        self._message = message
+        self._blocks: dict[int, _Block] = {}
+        self._stop_reason: str | None = None
+        self._stop_details: dict[str, Any] | None = None
+        self._usage: dict[str, Any] = dict(message.get("usage") or {})
+
+    def feed(self, event: dict[str, Any], deltas: list[ReplyDelta]) -> None:
+        """Take one event and append what it shows to `deltas`.
+
+        Events, deltas and blocks of unknown types are passed over or kept as they came. Raises
+        `ValueError`, `KeyError`, `TypeError` or `AttributeError` for one that is malformed.
+        """
+        kind = event.get("type")
+        if kind == "content_block_delta":
+            self._feed_delta(self._blocks[event["index"]], event["delta"], deltas)
+        elif kind == "content_block_start":
+            self._open_block(event["index"], event["content_block"], deltas)
+        elif kind == "content_block_stop":
+            self._blocks[event["index"]].is_closed = True
+        elif kind == "message_start":
+            if self._message:
+                deltas.append(MessageRestarted())
+            self._clear(event["message"])
+        elif kind == "message_delta":
+            delta = event["delta"]
+            self._stop_reason = delta.get("stop_reason") or self._stop_reason
+            self._stop_details = delta.get("stop_details")
+            self._usage.update(
+                (key, value) for key, value in (event.get("usage") or {}).items() if value is not None
+            )
+        elif kind == "message_stop":
+            if not self._message:
+                raise ValueError("message_stop without message_start")
+            self.is_whole = True
+
+    def _open_block(self, index: int, start: dict[str, Any], deltas: list[ReplyDelta]) -> None:
+        block = self._blocks[index] = _Block(dict(start))
+        if start["type"] == "text" and start.get("text"):
+            self._feed_delta(block, {"type": "text_delta", "text": start["text"]}, deltas)
+        elif start["type"] == "thinking" and start.get("thinking"):
+            self._feed_delta(block, {"type": "thinking_delta", "thinking": start["thinking"]}, deltas)
+
+    def _feed_delta(self, block: _Block, delta: dict[str, Any], deltas: list[ReplyDelta]) -> None:
+        kind = delta["type"]
+        if kind == "text_delta":
+            text = _showable(delta["text"])
+            block.parts.append(text)
+            _show(deltas, TextDelta(text))
+        elif kind == "input_json_delta":
+            block.parts.append(delta["partial_json"])
+        elif kind == "thinking_delta":
+            block.parts.append(delta["thinking"])
+            _show(deltas, ThinkingDelta(_showable(delta["thinking"])))
+        elif kind == "signature_delta":
+            block.signature += delta["signature"]
+        elif kind == "citations_delta":
+            block.citations.append(delta["citation"])
+
+    def reply(self) -> Reply:
+        """Return the reply as far as it has come."""
+        ordered = [self._blocks[index] for index in sorted(self._blocks)]
+        finished = [_finish(block) for block in ordered]
+        texts = ["".join(block.parts) for block in ordered if block.start["type"] == "text"]
+        return Reply(
+            message_id=str(self._message.get("id") or ""),
+            model=str(self._message.get("model") or ""),
+            blocks=tuple(block for block in finished if not _is_empty_text(block)),
+            text="".join(texts),
+            calls=tuple(_call(block) for block in ordered if block.start["type"] == "tool_use"),
+            ends_in=str(ordered[-1].start["type"]) if ordered else "",
+            stop_reason=self._stop_reason,
+            stop_details=self._stop_details,
+            usage=_usage(self._usage),
+            has_started=bool(self._message),
+            is_whole=self.is_whole,
+        )
+
+
+def _showable(text: str) -> str:
+    """Replace NUL, which no database stores: what is shown and what is kept are the same."""
+    return text.replace("\x00", "\ufffd") if "\x00" in text else text
+
+
+def _show(deltas: list[ReplyDelta], delta: TextDelta | ThinkingDelta) -> None:
+    """Append a delta, merged with the one before it if that is of the same kind."""
+    if not delta.text:
+        return
+    if deltas and isinstance(last := deltas[-1], type(delta)):
+        deltas[-1] = type(delta)(last.text + delta.text)
+    else:
+        deltas.append(delta)
+
+
+def _finish(block: _Block) -> dict[str, Any]:
+    kind = block.start["type"]
+    whole = dict(block.start)
+    if kind == "text":
+        whole["text"] = "".join(block.parts)
+    elif kind == "thinking":
+        whole["thinking"] = "".join(block.parts)
+        whole["signature"] = block.signature or whole.get("signature", "")
+    elif block.parts:
+        whole["input"] = _parsed_input("".join(block.parts))
+    if block.citations:
+        whole["citations"] = [*(whole.get("citations") or ()), *block.citations]
+    return whole
+
+
+def _parsed_input(input_json: str) -> dict[str, Any]:
+    """Return the input as it goes back to the model: an object always, empty if it is broken."""
+    try:
+        return dict(scrub_surrogates(parse_object(input_json)))
+    except (ValueError, RecursionError):
+        return {}
+
+
+def _call(block: _Block) -> ReplyCall:
+    input_json = "".join(block.parts) or json.dumps(block.start.get("input") or {})
+    return ReplyCall(
+        tool_use_id=str(block.start["id"]),
+        name=str(block.start["name"]),
+        input_json=input_json,
+        is_closed=block.is_closed,
+    )
+
+
+def _is_empty_text(block: dict[str, Any]) -> bool:
+    return block["type"] == "text" and not str(block["text"]).strip()
+
+
+def _usage(raw: dict[str, Any]) -> ReplyUsage:
+    written = raw.get("cache_creation") or {}
+    one_hour = int(written.get("ephemeral_1h_input_tokens") or 0)
+    total = int(raw.get("cache_creation_input_tokens") or 0)
+    five_minutes = written.get("ephemeral_5m_input_tokens")
+    return ReplyUsage(
+        input_tokens=int(raw.get("input_tokens") or 0),
+        output_tokens=int(raw.get("output_tokens") or 0),
+        cache_creation_5m_tokens=max(0, total - one_hour) if five_minutes is None else int(five_minutes),
+        cache_creation_1h_tokens=one_hour,
+        cache_read_tokens=int(raw.get("cache_read_input_tokens") or 0),
+    )
