@@ -20,6 +20,7 @@ from coaching.turn_events import (
     ToolCallStarted,
     TurnDone,
     TurnEvent,
+    TurnStarted,
 )
 
 Frame = dict[str, Any]
@@ -38,8 +39,8 @@ def frame_of(event: TurnEvent) -> Frame | None:
             return {"toolDone": {"id": tool_use_id}}
         case RoundBoundary():
             return {"roundBoundary": True}
-        case RoundRestarted() | RoundClosed():
-            return None  # a Sync follows the first; the second only turns live text into final text
+        case RoundRestarted() | RoundClosed() | TurnStarted():
+            return None  # a Sync follows the first; the others only change how a page shows the text
         case _:
             return _frame_of_turn_event(event)
 

@@ -137,14 +137,14 @@ class Subscription:
         self._arrived = asyncio.Event()
         self._has_begun = False
 
-    def begin(self, last_number: int, idle: Sync) -> None:
-        """Start from a snapshot: the live turn's, or `idle` where none runs here.
+    def begin(self, stored: Sync) -> None:
+        """Start from a snapshot: the live turn's, or the stored one where no turn runs here.
 
-        What was queued before is in the snapshot, except a message newer than `last_number`.
+        What was queued before then is dropped: it is in the snapshot, or below its `last_number`.
         """
-        self._hub.last_number = max(self._hub.last_number, last_number)
+        self._hub.last_number = max(self._hub.last_number, stored.last_number)
         live = self._hub.live
-        self._events = [live.sync(self._hub.last_number) if live else idle]
+        self._events = [live.sync(self._hub.last_number) if live else stored]
         self._queued_characters = 0
         self._has_begun = True
         self._arrived.set()
@@ -192,7 +192,13 @@ class SessionHub:
 
     live: LiveTurn | None = None
     last_number: int = 0
+    turns_ended: int = 0
     subscriptions: set[Subscription] = field(default_factory=set)
+
+    @property
+    def is_unused(self) -> bool:
+        """Whether nobody reads and nothing runs."""
+        return self.live is None and not self.subscriptions
 
     def subscribe(self) -> Subscription:
         """Add a reader; it gets nothing before `Subscription.begin`."""

@@ -62,6 +62,13 @@ class MessageStored:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TurnStarted:
+    """A turn part begins to run: the reader makes room for it."""
+
+    turn_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RoundClosed:
     """A round is committed: its live text becomes final."""
 
@@ -125,6 +132,7 @@ TurnEvent = (
     EngineEvent
     | Sync
     | MessageStored
+    | TurnStarted
     | RoundClosed
     | CallAnswered
     | ModeChanged
@@ -154,4 +162,5 @@ __all__ = [
     "ToolCallStarted",
     "TurnDone",
     "TurnEvent",
+    "TurnStarted",
 ]

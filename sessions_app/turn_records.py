@@ -171,6 +171,16 @@ def store_usage(key: TurnKey, *, usage: ModelUsage) -> None:
 
 
 @transaction.atomic
+def pause_turn(key: TurnKey, *, stop_reason: str) -> None:
+    """Let the turn wait for the user: it stays open, with its prefix, and no runner holds it."""
+    turn = locked_turn(key)
+    turn.status = TurnStatus.AWAITING_USER
+    turn.stop_reason = stop_reason
+    turn.owner = ""
+    turn.save(update_fields=["status", "stop_reason", "owner"])
+
+
+@transaction.atomic
 def close_turn(key: TurnKey, ending: Ending) -> Message | None:
     """Close the turn: append its answer, clear its prefix, store how it ended.
 

@@ -1,0 +1,193 @@
+"""The WebSocket of one session: frames in, events out. No rule of a turn lives here.
+
+Two subprotocols show the same events: HTML fragments (the default) and JSON frames (`sage.json`).
+Channels handles one frame of a socket at a time, so nothing here waits for a turn.
+"""
+
+import asyncio
+import json
+import time
+import uuid
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import structlog
+from channels.generic.websocket import AsyncWebsocketConsumer
+from django.db import DatabaseError
+
+from coaching.fragments import render_fragment
+from coaching.frames import frame_of
+from coaching.live import Subscription
+from coaching.runner import get_runner
+from coaching.socket_access import SignedOutError, check_access
+from coaching.turn_events import ErrorShown, TurnEvent
+from sessions_app.database import in_database
+from sessions_app.errors import Refused
+from sessions_app.models import Session
+
+logger = structlog.get_logger(__name__)
+
+JSON_SUBPROTOCOL = "sage.json"
+NOT_SIGNED_IN = 4403
+NOT_FOUND = 4404
+POLICY_VIOLATION = 1008
+
+FRAMES_PER_SECOND = 20
+FRAME_BURST = 40
+MAX_IGNORED_FRAMES = 500
+
+UNREADABLE = "That frame is not a JSON object."
+TOO_MANY_FRAMES = "Too many messages at once. Please slow down."
+NO_ANSWER = "Sage couldn't reach its database. Please try again in a moment."
+
+
+class FrameBudget:
+    """How many frames a socket may send: a burst, refilled at a steady rate."""
+
+    def __init__(self) -> None:
+        self._left = float(FRAME_BURST)
+        self._at = time.monotonic()
+        self.ignored = 0
+
+    def admits(self) -> bool:
+        """Count a frame and return whether it may be handled."""
+        now = time.monotonic()
+        self._left = min(FRAME_BURST, self._left + (now - self._at) * FRAMES_PER_SECOND)
+        self._at = now
+        if self._left < 1:
+            self.ignored += 1
+            return False
+        self._left -= 1
+        return True
+
+
+class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no types
+    """One reader of one session."""
+
+    session_id: uuid.UUID
+    user_id: int
+    subscription: Subscription | None = None
+    sender: asyncio.Task[None] | None = None
+
+    async def connect(self) -> None:
+        """Accept, refuse who may not read, else attach."""
+        self.is_json = JSON_SUBPROTOCOL in self.scope.get("subprotocols", ())
+        self.budget = FrameBudget()
+        await self.accept(JSON_SUBPROTOCOL if self.is_json else None)
+        user = self.scope.get("user")
+        if user is None or not user.is_authenticated:
+            await self.close(NOT_SIGNED_IN)
+            return
+        self.user_id = user.pk
+        self.session_id = self.scope["url_route"]["kwargs"]["session_id"]
+        try:
+            self.subscription = await get_runner().attach(user_id=self.user_id, session_id=self.session_id)
+        except Session.DoesNotExist:
+            await self.close(NOT_FOUND)
+            return
+        self.sender = asyncio.create_task(self._send_events(self.subscription), name="send events")
+
+    async def disconnect(self, code: int) -> None:
+        """Detach; the turn goes on."""
+        if self.subscription is not None:
+            get_runner().detach(self.session_id, self.subscription)
+            self.subscription = None
+        if self.sender is not None:
+            self.sender.cancel()
+            await asyncio.gather(self.sender, return_exceptions=True)
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        """Check who speaks, then do what the frame asks; a bad frame gets a sentence."""
+        if self.subscription is None:
+            return
+        if not self.budget.admits():
+            await self._slow_down()
+            return
+        try:
+            frame = _parsed(text_data)
+            await in_database(
+                check_access,
+                browser_session=self.scope["session"],
+                user_id=self.user_id,
+                session_id=self.session_id,
+            )
+            await self._handle(frame)
+        except Refused as refusal:
+            self._tell(str(refusal))
+        except SignedOutError:
+            await self.close(NOT_SIGNED_IN)
+        except Session.DoesNotExist:
+            await self.close(NOT_FOUND)
+        except DatabaseError:
+            logger.warning("frame_without_database", session_id=str(self.session_id))
+            self._tell(NO_ANSWER)
+
+    async def _slow_down(self) -> None:
+        if self.budget.ignored == 1 or self.budget.ignored % 100 == 0:
+            self._tell(TOO_MANY_FRAMES)
+        if self.budget.ignored > MAX_IGNORED_FRAMES:
+            await self.close(POLICY_VIOLATION)
+
+    async def _handle(self, frame: dict[str, Any]) -> None:
+        handlers: dict[str, Callable[[dict[str, Any]], Awaitable[None]]] = {
+            "message": self._handle_message,
+            "stop": self._handle_stop,
+            "retry": self._handle_retry,
+            "continue": self._handle_continue,
+        }
+        kind = frame.get("type")
+        handler = handlers.get(kind) if isinstance(kind, str) else None
+        if handler is None:
+            raise Refused(f"A frame's type must be one of: {', '.join(handlers)}.")
+        await handler(frame)
+
+    async def _handle_message(self, frame: dict[str, Any]) -> None:
+        submission = await get_runner().submit_message(
+            user_id=self.user_id,
+            session_id=self.session_id,
+            text=frame.get("text"),
+            client_id=frame.get("id"),
+        )
+        if submission.session_id != self.session_id:
+            raise Refused(f"This conversation has ended. It goes on at /chat/{submission.session_id}/")
+
+    async def _handle_stop(self, _: dict[str, Any]) -> None:
+        await get_runner().stop(user_id=self.user_id, session_id=self.session_id)
+
+    async def _handle_retry(self, _: dict[str, Any]) -> None:
+        await get_runner().retry(user_id=self.user_id, session_id=self.session_id)
+
+    async def _handle_continue(self, _: dict[str, Any]) -> None:
+        await get_runner().continue_answer(user_id=self.user_id, session_id=self.session_id)
+
+    def _tell(self, message: str) -> None:
+        """Show a sentence to this reader only."""
+        if self.subscription is not None:
+            self.subscription.push(ErrorShown(message=message))
+
+    async def _send_events(self, subscription: Subscription) -> None:
+        """Send what happens, as long as the socket lives; a slow socket makes this wait, not the turn."""
+        encode = self._encoded_json if self.is_json else self._encoded_html
+        while True:
+            for event in await subscription.next_batch():
+                frame = await encode(event)
+                if frame:
+                    await self.send(text_data=frame)
+
+    async def _encoded_json(self, event: TurnEvent) -> str:
+        frame = frame_of(event)
+        return "" if frame is None else json.dumps(frame, ensure_ascii=False)
+
+    async def _encoded_html(self, event: TurnEvent) -> str:
+        return await render_fragment(event)
+
+
+def _parsed(text: str | None) -> dict[str, Any]:
+    """Parse a frame strictly. Raises `Refused`."""
+    try:
+        frame = json.loads(text) if text is not None else None
+    except (ValueError, RecursionError):
+        frame = None
+    if not isinstance(frame, dict):
+        raise Refused(UNREADABLE)
+    return frame

@@ -1,0 +1,41 @@
+"""The one client of the model API in this process, and the practice model behind it where no key is set."""
+
+import asyncio
+from contextlib import AsyncExitStack
+
+from django.conf import settings
+
+from coaching.engine.anthropic_client import AnthropicClient
+from coaching.practice.server import PracticeServer
+
+
+class ModelConnection:
+    """Opens the client on first use and keeps it: one connection pool a process."""
+
+    def __init__(self) -> None:
+        self._client: AnthropicClient | None = None
+        self._resources = AsyncExitStack()
+        self._opening = asyncio.Lock()
+
+    async def client(self) -> AnthropicClient:
+        """Return the client, opened now if it isn't; without a key and a base URL it asks the practice model."""
+        async with self._opening:
+            if self._client is None:
+                self._client = await self._open()
+            return self._client
+
+    async def _open(self) -> AnthropicClient:
+        if not settings.IS_PRACTICE_MODEL:
+            client = AnthropicClient(
+                api_key=settings.ANTHROPIC_API_KEY or "none", base_url=settings.ANTHROPIC_BASE_URL or None
+            )
+        else:
+            practice = await self._resources.enter_async_context(PracticeServer())
+            client = AnthropicClient(api_key="practice", base_url=practice.url)
+        self._resources.push_async_callback(client.close)
+        return client
+
+    async def close(self) -> None:
+        """Close the client's connections and the practice model, if it runs."""
+        self._client = None
+        await self._resources.aclose()
