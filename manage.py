@@ -21,5 +21,7 @@ if __name__ == "__main__":
     signal.signal(signal.SIGTERM, _exit_on_sigterm)
     try:
         execute_from_command_line(sys.argv)
+    except KeyboardInterrupt:
+        sys.exit(128 + signal.SIGINT)
     except StartError as error:
         sys.exit(f"Sage can't start: {error}")

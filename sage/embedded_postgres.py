@@ -160,7 +160,9 @@ class EmbeddedPostgres:
             arguments.append("-c fsync=off -c synchronous_commit=off -c full_page_writes=off")
         log = self.folder / "log"
         began_at = log.stat().st_size if log.exists() else 0
-        self._run("pg_ctl", "start", "-w", "-t", str(START_SECONDS), "-l", str(log), "-o", " ".join(arguments))
+        self._run(
+            "pg_ctl", "start", "-w", "-t", str(START_SECONDS), "-l", str(log), "-o", " ".join(arguments)
+        )
         if not self._is_answering(START_SECONDS):
             raise StartError(
                 f"the embedded PostgreSQL doesn't start: {self._last_words(began_at)} (see {log})."
@@ -266,7 +268,9 @@ class EmbeddedPostgres:
 
     # --- programs and their rights ----------------------------------------------------------------------------
 
-    def _run(self, program: str, *arguments: str, folder: Path | None = None) -> "subprocess.CompletedProcess[str]":
+    def _run(
+        self, program: str, *arguments: str, folder: Path | None = None
+    ) -> "subprocess.CompletedProcess[str]":
         account = _system_account()
         environment = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
         return subprocess.run(

@@ -175,9 +175,7 @@ def _read(reader: _Reader, project_dir: Path) -> Environment:
         metrics_token=reader.text("SAGE_METRICS_TOKEN"),
         embedding_model=reader.text("SAGE_EMBEDDING_MODEL"),
         sentry_dsn=reader.parsed("SENTRY_DSN", _url("SENTRY_DSN"), ""),
-        otlp_endpoint=reader.parsed(
-            "OTEL_EXPORTER_OTLP_ENDPOINT", _url("OTEL_EXPORTER_OTLP_ENDPOINT"), ""
-        ),
+        otlp_endpoint=reader.parsed("OTEL_EXPORTER_OTLP_ENDPOINT", _url("OTEL_EXPORTER_OTLP_ENDPOINT"), ""),
     )
 
 
@@ -251,7 +249,9 @@ def _hosts(hosts: tuple[str, ...]) -> tuple[str, ...]:
 def _origins(origins: tuple[str, ...]) -> tuple[str, ...]:
     for origin in origins:
         if not re.fullmatch(r"https?://[^/\s?#@]+", origin):
-            raise SettingError(f"CSRF_TRUSTED_ORIGINS takes origins like https://sage.example, not {origin!r}.")
+            raise SettingError(
+                f"CSRF_TRUSTED_ORIGINS takes origins like https://sage.example, not {origin!r}."
+            )
     return origins
 
 

@@ -31,7 +31,9 @@ async def healthz(_request: HttpRequest) -> HttpResponse:
 async def readyz(_request: HttpRequest) -> JsonResponse:
     """Answer 200 when database, cache and storage work, else 503 and which one doesn't."""
     verdicts = await asyncio.gather(*(_is_working(name, ask) for name, ask in PARTS.items()))
-    parts = {name: "ok" if is_working else "failing" for name, is_working in zip(PARTS, verdicts, strict=True)}
+    parts = {
+        name: "ok" if is_working else "failing" for name, is_working in zip(PARTS, verdicts, strict=True)
+    }
     is_ready = all(verdicts)
     body = {"status": "ok" if is_ready else "failing", **parts}
     return JsonResponse(body, status=200 if is_ready else 503, headers={"Cache-Control": "no-store"})

@@ -8,20 +8,28 @@ exceptions is: they are written for the log.
 import logging
 import sys
 import traceback
+from collections.abc import Awaitable
 from types import TracebackType
 from typing import Any
 from uuid import UUID
 
 import structlog
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django_structlog.middlewares import RequestMiddleware
 from structlog.typing import EventDict, Processor, WrappedLogger
 
 OUR_PACKAGES = ("coaching.", "sessions_app.", "sage.")
+UNLOGGED_PATHS = frozenset({"/healthz", "/readyz"})
 
 
 class RequestLogMiddleware(RequestMiddleware):
     """Binds a request id and logs each request by its route and ids, never by its path."""
+
+    def __call__(self, request: HttpRequest) -> HttpResponse | Awaitable[HttpResponse]:
+        """Log the request around its answer; probes come every second and touch nothing, so they are let be."""
+        if request.path_info in UNLOGGED_PATHS:
+            return self.get_response(request)
+        return super().__call__(request)
 
     @staticmethod
     def format_request(request: HttpRequest) -> str:

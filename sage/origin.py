@@ -37,7 +37,11 @@ def is_accepted_origin(origin: str, host: str) -> bool:
         port = parts.port
     except ValueError:
         return False
-    if parts.scheme not in DEFAULT_PORTS or not parts.hostname or origin != f"{parts.scheme}://{parts.netloc}":
+    if (
+        parts.scheme not in DEFAULT_PORTS
+        or not parts.hostname
+        or origin != f"{parts.scheme}://{parts.netloc}"
+    ):
         return False
     if _is_trusted(origin):
         return True

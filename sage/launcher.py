@@ -1,0 +1,240 @@
+"""The one way in which a web process of Sage runs, for `up` and for production.
+
+Stock Daphne has no back-pressure, dies within half a second of SIGTERM with all its tasks, and tells its name.
+This server waits for readers, drains what runs before it goes, and says 1012 to open sockets. It knows nothing of
+turns: what has to be started and drained is given to it.
+"""
+
+import asyncio
+import signal
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+
+# Daphne first: importing it installs the asyncio reactor.
+from daphne.server import Server, twisted_loop  # isort: skip
+from daphne.endpoints import build_endpoint_description_strings
+from daphne.http_protocol import WebRequest
+from daphne.ws_protocol import WebSocketProtocol
+from twisted.internet import defer, reactor
+from twisted.internet.interfaces import IPushProducer
+from twisted.python.failure import Failure
+from zope.interface import implementer
+
+from sage.env import StartError
+
+DRAIN_SECONDS = 10.0
+CLOSE_SECONDS = 2.0
+SLOW_READER_SECONDS = 20.0
+MAX_FRAME_BYTES = 1 << 20
+SERVICE_RESTART = 1012
+TRY_AGAIN_LATER = 1013
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lifecycle:
+    """What lives with the server.
+
+    `service` is entered before the first request and left after the drain. `drain(seconds)` lets running work come
+    to its end and returns at the latest after that time. `on_ready(port)` is called once the port is open.
+    """
+
+    service: Callable[[], AbstractAsyncContextManager[object]]
+    drain: Callable[[float], Awaitable[object]]
+    on_ready: Callable[[int], None]
+
+
+def run_web_server(
+    application: Any, *, host: str, port: int, is_behind_proxy: bool, lifecycle: Lifecycle
+) -> None:
+    """Serve until SIGTERM or SIGINT; once per process, in the main thread.
+
+    Port 0 takes a free one. Raises `StartError` when the port can't be opened.
+    """
+    server = WebServer(
+        application,
+        endpoints=build_endpoint_description_strings(host=host, port=port),
+        signal_handlers=False,
+        server_name="",
+        proxy_forwarded_address_header="X-Forwarded-For" if is_behind_proxy else None,
+        proxy_forwarded_proto_header="X-Forwarded-Proto" if is_behind_proxy else None,
+        websocket_max_message_size=MAX_FRAME_BYTES,
+        websocket_max_frame_size=MAX_FRAME_BYTES,
+    )
+    server.serve(lifecycle)
+
+
+@implementer(IPushProducer)
+class Outlet:
+    """Tells whether a connection's reader keeps up: open until Twisted's write buffer is full."""
+
+    def __init__(self) -> None:
+        self._is_open = asyncio.Event()
+        self._is_open.set()
+
+    def pauseProducing(self) -> None:  # noqa: N802
+        """Close: more than Twisted's buffer waits for the reader."""
+        self._is_open.clear()
+
+    def resumeProducing(self) -> None:  # noqa: N802
+        """Open: the buffer is empty."""
+        self._is_open.set()
+
+    def stopProducing(self) -> None:  # noqa: N802
+        """Open for good: the connection is gone and nobody has to wait for it."""
+        self._is_open.set()
+
+    async def wait(self) -> bool:
+        """Wait until the reader has taken what it was sent; False if it doesn't for long."""
+        if self._is_open.is_set():
+            return True
+        try:
+            await asyncio.wait_for(self._is_open.wait(), SLOW_READER_SECONDS)
+        except TimeoutError:
+            return False
+        return True
+
+
+class WebServer(Server):  # type: ignore[misc]  # Daphne has no types
+    """Daphne with back-pressure, and with an orderly end."""
+
+    def __init__(self, application: Any, **options: Any) -> None:
+        super().__init__(application, ready_callable=self._configure, **options)
+        self._outlets: dict[Any, Outlet] = {}
+        self._ports: list[Any] = []
+        self._services = AsyncExitStack()
+        self._ending: asyncio.Task[None] | None = None
+        self._failure: BaseException | None = None
+
+    def serve(self, lifecycle: Lifecycle) -> None:
+        """Run until the end has been asked for. Raises `StartError`, or what a service raised at its start."""
+        self._lifecycle = lifecycle
+        asyncio.set_event_loop(twisted_loop)
+        try:
+            # Before the port opens: the first request finds everything there.
+            twisted_loop.run_until_complete(self._services.enter_async_context(lifecycle.service()))
+            self.run()
+        finally:
+            twisted_loop.run_until_complete(self._services.aclose())
+        if self._failure is not None:
+            raise self._failure
+
+    # --- beginning --------------------------------------------------------------------------------------------
+
+    def _configure(self) -> None:
+        # A frame that is too large is refused with a reason, not with a cut line.
+        self.ws_factory.setProtocolOptions(failByDrop=False)
+        reactor.callWhenRunning(self._begin)
+
+    def _begin(self) -> None:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            twisted_loop.add_signal_handler(number, self._end)
+        self._lifecycle.on_ready(self._ports[0].getHost().port)
+
+    def listen_success(self, port: Any) -> None:
+        """Remember the open port."""
+        self._ports.append(port)
+        super().listen_success(port)
+
+    def listen_error(self, failure: Failure) -> None:
+        """Remember why the port can't be opened, and don't run."""
+        self._failure = StartError(
+            f"the address can't be used ({failure.getErrorMessage()}): set --host or --port."
+        )
+        self.stop()
+
+    # --- back-pressure ----------------------------------------------------------------------------------------
+
+    async def handle_reply(self, protocol: Any, message: dict[str, Any]) -> None:
+        """Pass a message to the client and wait until it is taken: a reply is not done before."""
+        kind = message["type"]
+        if kind == "http.response.body" and not message.get("more_body", False):
+            self._forget(protocol)
+        await super().handle_reply(protocol, message)
+        if kind == "websocket.accept":
+            self._outlets[protocol] = outlet = Outlet()
+            protocol.transport.unregisterProducer()
+            protocol.transport.registerProducer(outlet, True)
+        elif kind == "websocket.send":
+            await self._wait_for_socket(protocol)
+        elif kind == "http.response.body" and message.get("more_body", False):
+            await self._wait_for_body(protocol)
+
+    async def _wait_for_socket(self, protocol: WebSocketProtocol) -> None:
+        outlet = self._outlets.get(protocol)
+        if outlet is not None and not await outlet.wait():
+            protocol.sendClose(TRY_AGAIN_LATER, "reader too slow")
+
+    async def _wait_for_body(self, request: WebRequest) -> None:
+        if request.finished or request.channel is None:
+            return
+        outlet = self._outlets.get(request)
+        if outlet is None:
+            self._outlets[request] = outlet = Outlet()
+            request.registerProducer(outlet, True)
+        if not await outlet.wait() and request.channel is not None:
+            request.channel.abortConnection()
+
+    def _forget(self, protocol: Any) -> None:
+        if self._outlets.pop(protocol, None) and isinstance(protocol, WebRequest) and protocol.channel:
+            protocol.unregisterProducer()
+
+    def protocol_disconnected(self, protocol: Any) -> None:
+        """Let go of a connection that is gone."""
+        if outlet := self._outlets.pop(protocol, None):
+            outlet.stopProducing()
+        super().protocol_disconnected(protocol)
+
+    # --- end --------------------------------------------------------------------------------------------------
+
+    def _end(self) -> None:
+        if self._ending is None:
+            self._ending = twisted_loop.create_task(self._end_in_order())
+        else:
+            # Asked twice: at once.
+            self.stop()
+
+    async def _end_in_order(self) -> None:
+        try:
+            for port in self._ports:
+                await defer.maybeDeferred(port.stopListening).asFuture(twisted_loop)
+            await asyncio.wait_for(self._lifecycle.drain(DRAIN_SECONDS), DRAIN_SECONDS + 1)
+        except TimeoutError:
+            log.warning("drain_took_too_long")
+        finally:
+            await self._close_sockets()
+            self.stop()
+
+    async def _close_sockets(self) -> None:
+        sockets = [protocol for protocol in self.connections if isinstance(protocol, WebSocketProtocol)]
+        for protocol in sockets:
+            if protocol.state == protocol.STATE_OPEN:
+                protocol.sendClose(SERVICE_RESTART, "server restarts")
+        deadline = twisted_loop.time() + CLOSE_SECONDS
+        while twisted_loop.time() < deadline:
+            if all(
+                self.connections.get(protocol, {"disconnected": 1}).get("disconnected")
+                for protocol in sockets
+            ):
+                return
+            await asyncio.sleep(0.02)
+
+    def kill_all_applications(self) -> "defer.Deferred[None]":
+        """Cancel what still runs and wait for it, for a short time."""
+        running = [
+            task for details in self.connections.values() if (task := details.get("application_instance"))
+        ]
+        for task in running:
+            task.cancel()
+        return defer.Deferred.fromCoroutine(_wait_for_tasks(running))
+
+
+async def _wait_for_tasks(tasks: list["asyncio.Future[Any]"]) -> None:
+    if tasks:
+        waiting = asyncio.ensure_future(asyncio.wait(tasks, timeout=CLOSE_SECONDS))
+        await defer.Deferred.fromFuture(waiting)

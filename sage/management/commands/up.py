@@ -1,0 +1,67 @@
+"""The one command: everything that Sage needs, on a fresh machine, until Ctrl-C or SIGTERM."""
+
+import time
+from argparse import ArgumentParser
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand
+
+from sage.startup import (
+    DEMO_EMAIL,
+    check_services,
+    make_demo_account,
+    prepare_database,
+    prepare_static_files,
+)
+from sage.web_process import add_address_arguments, check_address, serve
+
+
+class Command(BaseCommand):
+    help = "Start Sage: database, migrations, a demo account on first run, and the web server."
+    requires_system_checks = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        add_address_arguments(parser)
+        parser.add_argument("--no-demo", action="store_true", help="make no demo account")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        began = time.monotonic()
+        check_address(options["host"], options["port"])
+        check_services()
+        prepare_database()
+        prepare_static_files()
+        password = None if options["no_demo"] else make_demo_account()
+
+        def tell(url: str) -> None:
+            lines = self._summary(url, password, time.monotonic() - began)
+            self.stdout.write("\n".join(lines))
+            self.stdout.flush()
+
+        serve(host=options["host"], port=options["port"], on_ready=tell)
+        self.stdout.write("Sage has stopped.")
+
+    def _summary(self, url: str, password: str | None, seconds: float) -> list[str]:
+        database = "its own PostgreSQL" if settings.IS_EMBEDDED_DATABASE else "DATABASE_URL"
+        lines = ["", f"Sage is ready after {seconds:.1f} s.", "", f"  open       {url}"]
+        if password:
+            lines.append(f"  sign in    {DEMO_EMAIL}  {password}   (shown only this once)")
+        else:
+            lines.append("  sign in    with your account; a new password: manage.py changepassword NAME")
+        if settings.SAGE_SIGNUP == "open":
+            lines.append(f"  sign up    {url}accounts/signup/")
+        lines.append("  operators  manage.py createsuperuser, then " + url + "admin/")
+        if settings.IS_PRACTICE_MODEL:
+            lines.append(
+                "  model      the practice model: scripted answers, no key needed. Set ANTHROPIC_API_KEY for Claude."
+            )
+        else:
+            lines.append(f"  model      {settings.SAGE_MODEL}")
+        lines += [
+            f"  database   {database}",
+            f"  data       {settings.SAGE_DATA_DIR}",
+            "",
+            "Ctrl-C stops it.",
+            "",
+        ]
+        return lines

@@ -1,0 +1,28 @@
+"""One web process for production; any number may run where REDIS_URL is set."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from sage.startup import check_migrations, check_services, prepare_static_files
+from sage.web_process import add_address_arguments, check_address, serve
+
+
+class Command(BaseCommand):
+    help = "Run one web process. The database must have been migrated."
+    requires_system_checks = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        add_address_arguments(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        check_address(options["host"], options["port"])
+        check_services()
+        check_migrations()
+        prepare_static_files()
+        serve(
+            host=options["host"],
+            port=options["port"],
+            on_ready=lambda url: self.stdout.write(f"Sage answers at {url}"),
+        )

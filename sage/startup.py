@@ -1,0 +1,92 @@
+"""What has to be in order before a web process opens its port; each fault is one line that says what to do."""
+
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg
+import redis
+from allauth.account.models import EmailAddress
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.core.management import call_command
+from django.db import connection, transaction
+from django.db.migrations.executor import MigrationExecutor
+
+from sage.env import StartError
+from sage.health import ask_cache
+from sage.static_files import collect_static_files
+
+DEMO_NAME = "demo"
+DEMO_EMAIL = "demo@sage.local"
+# Without characters that are easily taken for one another.
+PASSWORD_LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # noqa: S105
+MIGRATION_LOCK = 0x5A6E
+
+
+def check_services() -> None:
+    """See that database and cache answer. Raises `StartError`."""
+    if not settings.IS_EMBEDDED_DATABASE:
+        try:
+            psycopg.connect(**connection.get_connection_params()).close()
+        except psycopg.OperationalError as error:
+            reason = str(error).strip().splitlines()[0]
+            raise StartError(
+                f"the database can't be reached ({reason}): start it, correct DATABASE_URL, "
+                "or unset DATABASE_URL for the database that Sage brings itself."
+            ) from None
+    try:
+        ask_cache()
+    except (redis.RedisError, OSError):
+        raise StartError("Redis can't be reached: start it, correct REDIS_URL, or unset it.") from None
+
+
+def prepare_database() -> None:
+    """Bring the database to this version. Other processes that do the same wait."""
+    call_command("migrate", interactive=False, verbosity=0)
+
+
+def check_migrations() -> None:
+    """See that the database is of this version. Raises `StartError`."""
+    executor = MigrationExecutor(connection)
+    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        raise StartError("the database isn't of this version: run `manage.py migrate` first.")
+
+
+def prepare_static_files() -> None:
+    """Collect the static files. Raises `StartError`."""
+    try:
+        collect_static_files()
+    except OSError as error:
+        raise StartError(
+            f"{settings.STATIC_ROOT} can't be written ({error.strerror}): set SAGE_DATA_DIR."
+        ) from None
+
+
+def make_demo_account() -> str | None:
+    """Make the demo account when there is nobody yet, and return its password; else None."""
+    users = get_user_model().objects
+    with transaction.atomic():
+        if users.exists():
+            return None
+        password = "-".join("".join(secrets.choice(PASSWORD_LETTERS) for _ in range(4)) for _ in range(4))
+        user = users.create_user(DEMO_NAME, DEMO_EMAIL, password, first_name="Demo")
+        EmailAddress.objects.create(user=user, email=DEMO_EMAIL, verified=True, primary=True)
+    return password
+
+
+@contextmanager
+def migration_lock() -> Iterator[None]:
+    """Hold the lock of migrations: two at once would fail half-way.
+
+    Work between two statements of a migration may take its time: the limit on idle transactions is lifted.
+    """
+    with psycopg.connect(**connection.get_connection_params(), autocommit=True) as session:
+        session.execute("SELECT pg_advisory_lock(%s)", [MIGRATION_LOCK])
+        with connection.cursor() as cursor:
+            cursor.execute("SET idle_in_transaction_session_timeout = 0")
+        try:
+            yield
+        finally:
+            with connection.cursor() as cursor:
+                cursor.execute("RESET idle_in_transaction_session_timeout")

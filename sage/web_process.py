@@ -1,0 +1,80 @@
+"""A whole web process: Sage's application on Sage's launcher. `up` and `web` differ in what they do before."""
+
+import errno
+import socket
+from argparse import ArgumentParser
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from channels.routing import get_default_application
+from django.conf import settings
+
+from coaching.runner import get_runner
+from sage.env import StartError
+from sage.launcher import Lifecycle, run_web_server
+
+DEFAULT_HOST = "127.0.0.1"
+DEFAULT_PORT = 8000
+
+
+def add_address_arguments(parser: ArgumentParser) -> None:
+    """Add `--host` and `--port`."""
+    parser.add_argument(
+        "--host", default=DEFAULT_HOST, help="the address to listen on (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--port", default=DEFAULT_PORT, type=_port, help="the port (default: %(default)s; 0: a free one)"
+    )
+
+
+def check_address(host: str, port: int) -> None:
+    """See early that the address is free. Raises `StartError`."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        with socket.socket(family, socket.SOCK_STREAM) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((host, port))
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise StartError(
+                f"port {port} on {host} is in use: stop what uses it, or choose another with --port."
+            ) from None
+        raise StartError(
+            f"{host} port {port} can't be opened ({error.strerror}): set --host or --port."
+        ) from None
+
+
+def serve(*, host: str, port: int, on_ready: Callable[[str], None]) -> None:
+    """Serve until SIGTERM or SIGINT. `on_ready` is given the URL. Raises `StartError`."""
+    run_web_server(
+        get_default_application(),
+        host=host,
+        port=port,
+        is_behind_proxy=settings.IS_BEHIND_HTTPS,
+        lifecycle=Lifecycle(
+            service=_own_turns,
+            drain=lambda seconds: get_runner().drain(seconds),
+            on_ready=lambda open_port: on_ready(f"http://{_browsable(host)}:{open_port}/"),
+        ),
+    )
+
+
+@asynccontextmanager
+async def _own_turns() -> AsyncIterator[None]:
+    """Close what a killed process left running. With Redis other processes may run turns: their leases tell."""
+    if not settings.REDIS_URL:
+        await get_runner().interrupt_orphans()
+    yield
+
+
+def _browsable(host: str) -> str:
+    if host in {"0.0.0.0", "::", "127.0.0.1"}:  # noqa: S104
+        return "localhost"
+    return f"[{host}]" if ":" in host else host
+
+
+def _port(text: str) -> int:
+    port = int(text)
+    if not 0 <= port <= 65535:
+        raise ValueError
+    return port
