@@ -94,7 +94,8 @@ def _frame_of_pending(pending: CallPending) -> Frame:
     values = pending.input
     if pending.name == "show_options":
         options = [
-            {"label": option["label"], "value": option.get("value") or option["label"]} for option in values["options"]
+            {"label": option["label"], "value": option.get("value") or option["label"]}
+            for option in values["options"]
         ]
         return {
             "showOptions": {

@@ -28,7 +28,15 @@ from sessions_app.text import mended
 
 MAX_QUEUED_CHARACTERS = 1 << 20
 _EVENT_OVERHEAD_CHARACTERS = 64
-_REPLACED_BY_SYNC = (TextDelta, NoteDelta, RoundBoundary, RoundRestarted, RoundClosed, ToolCallStarted, ToolCallFinished)
+_REPLACED_BY_SYNC = (
+    TextDelta,
+    NoteDelta,
+    RoundBoundary,
+    RoundRestarted,
+    RoundClosed,
+    ToolCallStarted,
+    ToolCallFinished,
+)
 
 
 @dataclass(slots=True)
@@ -96,11 +104,10 @@ class LiveTurn:
         delta = event if text == event.text else TextDelta(text)
         self._current.text.append(text)
         self.is_dirty = True
-        if self._is_break_due and self._has_text:
-            self._is_break_due = False
-            return (RoundBoundary(), delta)
+        is_break_here = self._is_break_due and self._has_text
+        self._is_break_due = False
         self._has_text = True
-        return (delta,)
+        return (RoundBoundary(), delta) if is_break_here else (delta,)
 
     def sync(self, last_number: int = 0) -> Sync:
         """Return all that was shown so far."""

@@ -18,7 +18,7 @@ class ModelConnection:
         self._opening = asyncio.Lock()
 
     async def client(self) -> AnthropicClient:
-        """Return the client, opened now if it isn't; without a key and a base URL it asks the practice model."""
+        """Return the client, opened now if it isn't: the practice model's where no key and no URL is set."""
         async with self._opening:
             if self._client is None:
                 self._client = await self._open()

@@ -21,7 +21,15 @@ from coaching.engine.budget import StopSignal
 from coaching.engine.errors import StaleRunnerError
 from coaching.live import LiveTurn, SessionHub, Subscription
 from coaching.model_client import ModelConnection
-from coaching.turn_events import CallPending, ErrorShown, MessageStored, RoundShown, Sync, TurnDone, TurnStarted
+from coaching.turn_events import (
+    CallPending,
+    ErrorShown,
+    MessageStored,
+    RoundShown,
+    Sync,
+    TurnDone,
+    TurnStarted,
+)
 from sessions_app import selectors, services, turn_records
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
@@ -36,7 +44,7 @@ SHOWN_INTERVAL_SECONDS = 0.25
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Submission:
-    """What became of a message: the session and turn that it is in now (another session where the old had ended)."""
+    """What became of a message: its turn, and its session, another one where the old had ended."""
 
     session_id: uuid.UUID
     turn_id: uuid.UUID
@@ -142,7 +150,7 @@ class Runner:
         await self._connection.close()
 
     async def interrupt_orphans(self) -> int:
-        """Close the turns that processes before this one left running. Only where no other process may run."""
+        """Close the turns that earlier processes left running. Only where no other process may run."""
         return await in_database(turn_records.interrupt_turns, is_lost=lambda owner: owner != self.owner)
 
     async def _start(self, open_turn: Callable[..., OpenedTurn], **arguments: object) -> Submission:
@@ -190,7 +198,9 @@ class Runner:
         hub = running.hub
         done: TurnDone | None = None
         try:
-            with structlog.contextvars.bound_contextvars(session_id=str(session_id), turn_id=str(running.key.turn_id)):
+            with structlog.contextvars.bound_contextvars(
+                session_id=str(session_id), turn_id=str(running.key.turn_id)
+            ):
                 client = await self._connection.client()
                 done = await turns.answer(running.key, client=client, publish=hub.publish, stop=running.stop)
         except StaleRunnerError:
@@ -200,7 +210,9 @@ class Runner:
             hub.publish(ErrorShown(message=turns.UNEXPECTED))
         finally:
             del self._running[session_id]
-            hub.publish(done or TurnDone(turn_id=str(running.key.turn_id), stop_reason="error", status="interrupted"))
+            hub.publish(
+                done or TurnDone(turn_id=str(running.key.turn_id), stop_reason="error", status="interrupted")
+            )
             hub.live = None
             hub.turns_ended += 1
             if hub.is_unused:
@@ -211,7 +223,9 @@ class Runner:
         while self._running:
             await asyncio.sleep(SHOWN_INTERVAL_SECONDS)
             shown = [
-                (running.key, running.live.shown_json()) for running in self._running.values() if running.live.is_dirty
+                (running.key, running.live.shown_json())
+                for running in self._running.values()
+                if running.live.is_dirty
             ]
             try:
                 if shown:
@@ -234,7 +248,8 @@ def _stored_sync(*, user_id: int, session_id: uuid.UUID) -> Sync:
 
 def _sync_of_stored_turn(session: Session, turn: Turn) -> Sync:
     rounds = [
-        RoundShown(number=row.number, text=row.text, notes=row.notes, is_finished=True) for row in turn.rounds.all()
+        RoundShown(number=row.number, text=row.text, notes=row.notes, is_finished=True)
+        for row in turn.rounds.all()
     ]
     shown = json.loads(turn.shown) if turn.shown else {}
     if shown.get("text") or shown.get("notes"):

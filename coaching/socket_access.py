@@ -24,7 +24,7 @@ def check_access(*, browser_session: SessionBase, user_id: int, session_id: uuid
     another's alike.
     """
     fresh = type(browser_session)(browser_session.session_key)
-    user = get_user(cast(HttpRequest, SimpleNamespace(session=fresh)))
+    user = get_user(cast("HttpRequest", SimpleNamespace(session=fresh)))
     if user.pk != user_id or not user.is_active:
         raise SignedOutError
     return accessible_session(user_id=user_id, session_id=session_id)

@@ -50,7 +50,7 @@ _STATUS_OF_OUTCOME = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnSetup:
-    """What a turn needs before its first round."""
+    """What a turn needs before its first finished."""
 
     key: TurnKey
     user_id: int
@@ -81,7 +81,9 @@ class ChatToolContext:
             return CallResult(content=result.content, is_error=result.is_error)
 
         try:
-            stored = await in_database(turn_records.run_effect, self.key, self.tool_use_id, effect_with_record)
+            stored = await in_database(
+                turn_records.run_effect, self.key, self.tool_use_id, effect_with_record
+            )
         except StaleFence as error:
             raise StaleRunnerError(str(error)) from error
         return ToolResult(content=stored.content, is_error=stored.is_error)
@@ -94,30 +96,30 @@ class TurnRecorder:
         self._key = key
         self._publish = publish
 
-    async def record_round(self, round: FinishedRound) -> None:
+    async def record_round(self, finished: FinishedRound) -> None:
         """Commit a round and its calls, then say that its text is final."""
         calls = [
             NewCall(
                 tool_use_id=call.tool_use_id,
                 name=call.name,
                 position=call.position,
-                input=_input_projection(round, call),
+                input=_input_projection(finished, call),
                 is_interactive=_is_interactive(call.name),
             )
-            for call in round.calls
+            for call in finished.calls
         ]
         try:
             await in_database(
                 turn_records.store_round,
                 self._key,
-                number=round.number,
-                blocks=round.blocks_json,
-                text=round.text,
-                notes=round.notes,
-                stop_reason=round.stop_reason,
-                is_partial=round.is_partial,
-                upstream_id=round.message_id,
-                model=round.model,
+                number=finished.number,
+                blocks=finished.blocks_json,
+                text=finished.text,
+                notes=finished.notes,
+                stop_reason=finished.stop_reason,
+                is_partial=finished.is_partial,
+                upstream_id=finished.message_id,
+                model=finished.model,
                 calls=calls,
             )
         except StaleFence as error:
@@ -125,9 +127,9 @@ class TurnRecorder:
         self._publish(
             RoundClosed(
                 turn_id=str(self._key.turn_id),
-                number=round.number,
-                text=mended(round.text),
-                notes=mended(round.notes),
+                number=finished.number,
+                text=mended(finished.text),
+                notes=mended(finished.notes),
             )
         )
 
@@ -161,9 +163,9 @@ def _is_interactive(name: str) -> bool:
     return tool is not None and tool.kind in ("interactive", "confirm")
 
 
-def _input_projection(round: FinishedRound, call: ToolCall) -> object:
+def _input_projection(finished: FinishedRound, call: ToolCall) -> object:
     """Return the call's input as the round's block has it: parsed where it could be parsed."""
-    for block in round.blocks:
+    for block in finished.blocks:
         if block.get("type") == "tool_use" and block.get("id") == call.tool_use_id:
             return block.get("input", {})
     return {}
@@ -211,7 +213,9 @@ async def answer(key: TurnKey, *, client: ModelClient, publish: Publish, stop: S
         raise StaleRunnerError(str(key.turn_id)) from error
     except Exception:  # isolates a turn: whatever broke, the turn is closed and the user told
         logger.exception("turn_failed", turn_id=str(key.turn_id))
-        ending = Ending(status=TurnStatus.FAILED, stop_reason="error", failure="internal", user_notice=UNEXPECTED)
+        ending = Ending(
+            status=TurnStatus.FAILED, stop_reason="error", failure="internal", user_notice=UNEXPECTED
+        )
     return await _close(key, ending, publish=publish)
 
 

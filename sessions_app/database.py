@@ -28,7 +28,9 @@ async def in_database(function: Callable[P, ResultT], /, *args: P.args, **kwargs
     At most `THREADS` calls run at once; further ones wait their turn. Context variables are passed on. A call
     that was started runs to its end even when the task that awaits it is cancelled.
     """
-    call = partial(contextvars.copy_context().run, _with_fresh_connections, partial(function, *args, **kwargs))
+    call = partial(
+        contextvars.copy_context().run, _with_fresh_connections, partial(function, *args, **kwargs)
+    )
     return await asyncio.get_running_loop().run_in_executor(_executor, call)
 
 

@@ -34,7 +34,9 @@ class Session(models.Model):
     """One conversation of one user."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="coaching_sessions")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="coaching_sessions"
+    )
     kind = models.CharField(max_length=32, choices=SessionKind, default=SessionKind.OPEN_CONVERSATION)
     status = models.CharField(max_length=16, choices=SessionStatus, default=SessionStatus.ACTIVE)
     active_arc = models.CharField(max_length=32, blank=True, default="", help_text="Empty outside an arc.")
@@ -104,7 +106,9 @@ class Turn(models.Model):
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="turns")
     status = models.CharField(max_length=16, choices=TurnStatus, default=TurnStatus.RUNNING)
     stop_reason = models.CharField(max_length=40, blank=True, default="")
-    failure = models.CharField(max_length=40, blank=True, default="", help_text="Why it failed, for operators.")
+    failure = models.CharField(
+        max_length=40, blank=True, default="", help_text="Why it failed, for operators."
+    )
     user_notice = models.TextField(blank=True, default="", help_text="The one sentence the user was shown.")
     model = models.CharField(max_length=100, blank=True, default="")
     prefix = models.TextField(blank=True, default="")
@@ -123,7 +127,9 @@ class Turn(models.Model):
         ordering = ["-started_at"]
         constraints = [
             models.UniqueConstraint(
-                fields=["session"], condition=Q(status__in=OPEN_TURN_STATUSES), name="turn_one_open_per_session"
+                fields=["session"],
+                condition=Q(status__in=OPEN_TURN_STATUSES),
+                name="turn_one_open_per_session",
             ),
             models.CheckConstraint(condition=Q(status__in=TurnStatus.values), name="turn_status_known"),
             models.CheckConstraint(
@@ -278,7 +284,9 @@ class ModelUsage(models.Model):
     """Tokens and price of one model call. An unknown price is null, never zero."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="model_usage")
-    session = models.ForeignKey(Session, null=True, blank=True, on_delete=models.SET_NULL, related_name="usage")
+    session = models.ForeignKey(
+        Session, null=True, blank=True, on_delete=models.SET_NULL, related_name="usage"
+    )
     turn = models.ForeignKey(Turn, null=True, blank=True, on_delete=models.SET_NULL, related_name="usage")
     round_number = models.PositiveIntegerField(null=True, blank=True)
     purpose = models.CharField(max_length=16, choices=UsagePurpose, default=UsagePurpose.TURN)

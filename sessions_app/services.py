@@ -207,7 +207,8 @@ def _refuse_over_limits(*, user_id: int, rate_limit: RateLimit) -> None:
     turns = Turn.objects.filter(session__user_id=user_id)
     if turns.filter(status=TurnStatus.RUNNING).count() >= MAX_RUNNING_TURNS_PER_USER:
         raise Refused(
-            f"Sage is already answering in {MAX_RUNNING_TURNS_PER_USER} conversations. Please wait for one to finish."
+            f"Sage is already answering in {MAX_RUNNING_TURNS_PER_USER} conversations. "
+            "Please wait for one to finish."
         )
     now = timezone.now()
     window = timedelta(seconds=rate_limit.seconds)

@@ -40,7 +40,11 @@ def check_client_id(client_id: object) -> str | None:
     """
     if client_id is None or client_id == "":
         return None
-    if not isinstance(client_id, str) or len(client_id) > MAX_CLIENT_ID_CHARACTERS or _UNSTORABLE.search(client_id):
+    if (
+        not isinstance(client_id, str)
+        or len(client_id) > MAX_CLIENT_ID_CHARACTERS
+        or _UNSTORABLE.search(client_id)
+    ):
         raise Refused(f"A message id must be text of at most {MAX_CLIENT_ID_CHARACTERS} characters.")
     return client_id
 

@@ -210,7 +210,9 @@ def _interrupt(turn_id: uuid.UUID, session_id: uuid.UUID, owner: str) -> bool:
     turn.fence += 1
     _keep_shown(turn)
     notice = "Sage was interrupted. What it had said is kept; you can try again."
-    _close(session, turn, Ending(status=TurnStatus.INTERRUPTED, stop_reason="interrupted", user_notice=notice))
+    _close(
+        session, turn, Ending(status=TurnStatus.INTERRUPTED, stop_reason="interrupted", user_notice=notice)
+    )
     return True
 
 
@@ -235,7 +237,10 @@ def _keep_shown(turn: Turn) -> None:
 def _close(session: Session, turn: Turn, ending: Ending) -> Message | None:
     now = timezone.now()
     turn.calls.filter(state__in=[CallState.RUNNING, CallState.PENDING]).update(
-        state=CallState.INTERRUPTED, finished_at=now, is_error=True, result="Interrupted: it is not known to have run."
+        state=CallState.INTERRUPTED,
+        finished_at=now,
+        is_error=True,
+        result="Interrupted: it is not known to have run.",
     )
     content, metadata = build_answer(turn)
     message = None
@@ -251,7 +256,16 @@ def _close(session: Session, turn: Turn, ending: Ending) -> Message | None:
     turn.shown = ""
     turn.ended_at = now
     turn.save(
-        update_fields=["status", "stop_reason", "failure", "user_notice", "prefix", "shown", "ended_at", "fence"]
+        update_fields=[
+            "status",
+            "stop_reason",
+            "failure",
+            "user_notice",
+            "prefix",
+            "shown",
+            "ended_at",
+            "fence",
+        ]
     )
     return message
 

@@ -89,8 +89,12 @@ class Capture(models.Model):
 class ReflectionPrompt(models.Model):
     """A question that Sage left for later."""
 
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="reflection_prompts")
-    file = models.OneToOneField("coaching.UserFile", on_delete=models.CASCADE, related_name="reflection_prompt")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="reflection_prompts"
+    )
+    file = models.OneToOneField(
+        "coaching.UserFile", on_delete=models.CASCADE, related_name="reflection_prompt"
+    )
     text = models.TextField()
     created_at = models.DateTimeField(auto_now_add=True)
     answered_at = models.DateTimeField(null=True, blank=True)

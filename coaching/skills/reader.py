@@ -1,4 +1,7 @@
-"""Reads `skills/<name>/SKILL.md`: YAML frontmatter, then the guidance. It decides nothing about when a skill is used."""
+"""Reads `skills/<name>/SKILL.md`: YAML frontmatter, then the guidance.
+
+It decides nothing about when a skill is used.
+"""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,0 +1,192 @@
+"""What readers of a running turn are shown: in order, bounded, and the same as what is stored."""
+
+import asyncio
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coaching.live import MAX_QUEUED_CHARACTERS, LiveTurn, SessionHub, Subscription
+from coaching.turn_events import (
+    MessageStored,
+    NoteDelta,
+    RoundBoundary,
+    RoundClosed,
+    RoundRestarted,
+    Sync,
+    TextDelta,
+    ToolCallFinished,
+    ToolCallStarted,
+    TurnDone,
+    TurnEvent,
+)
+
+IDLE = Sync(status="idle", running={})
+
+
+def started_hub() -> tuple[SessionHub, Subscription]:
+    hub = SessionHub(live=LiveTurn("t"))
+    subscription = hub.subscribe()
+    subscription.begin(IDLE)
+    return hub, subscription
+
+
+def closed(number: int, text: str) -> RoundClosed:
+    return RoundClosed(turn_id="t", number=number, text=text, notes="")
+
+
+def done(text: str = "") -> TurnDone:
+    return TurnDone(turn_id="t", stop_reason="end_turn", status="completed", text=text)
+
+
+def joined_text(events: list[TurnEvent]) -> str:
+    """Return what a reader has who does nothing but join text, break paragraphs and obey syncs."""
+    text = ""
+    for event in events:
+        if isinstance(event, TextDelta):
+            text += event.text
+        elif isinstance(event, RoundBoundary):
+            text += "\n\n"
+        elif isinstance(event, Sync):
+            text = event.text
+    return text
+
+
+async def test_neighbouring_text_is_one_event_and_order_is_kept() -> None:
+    hub, subscription = started_hub()
+    await subscription.next_batch()
+    for event in (TextDelta("a"), TextDelta("b"), ToolCallStarted(tool_use_id="1", name="x"), TextDelta("c")):
+        hub.publish(event)
+    assert await subscription.next_batch() == [
+        TextDelta("ab"),
+        ToolCallStarted(tool_use_id="1", name="x"),
+        TextDelta("c"),
+    ]
+
+
+async def test_who_attaches_in_the_middle_gets_all_so_far_and_then_the_rest() -> None:
+    hub, first = started_hub()
+    hub.publish(TextDelta("one "))
+    second = hub.subscribe()
+    hub.publish(TextDelta("two "))
+    second.begin(IDLE)
+    hub.publish(TextDelta("three"))
+    events = await second.next_batch()
+    assert isinstance(events[0], Sync)
+    assert events[0].text == "one two "
+    assert joined_text(events) == joined_text(await first.next_batch()) == "one two three"
+
+
+@given(
+    rounds=st.lists(st.lists(st.text(max_size=5), max_size=4), max_size=5),
+    attach_at=st.integers(min_value=0, max_value=30),
+)
+def test_joined_text_is_what_is_stored_wherever_a_reader_attaches(
+    rounds: list[list[str]], attach_at: int
+) -> None:
+    asyncio.run(_check_joined(rounds, attach_at))
+
+
+async def _check_joined(rounds: list[list[str]], attach_at: int) -> None:
+    script: list[TurnEvent] = []
+    for number, deltas in enumerate(rounds, start=1):
+        if number > 1:
+            script.append(RoundBoundary())
+        script += [TextDelta(delta) for delta in deltas if delta]
+        script.append(closed(number, "".join(deltas)))
+    hub = SessionHub(live=LiveTurn("t"))
+    subscription: Subscription | None = None
+    for position, event in enumerate(script):
+        if position == attach_at:
+            subscription = hub.subscribe()
+            subscription.begin(IDLE)
+        hub.publish(event)
+    if subscription is None:
+        subscription = hub.subscribe()
+        subscription.begin(IDLE)
+    stored = "\n\n".join(text for text in ("".join(deltas) for deltas in rounds) if text)
+    assert joined_text(await subscription.next_batch()) == LiveTurnText(stored)
+
+
+class LiveTurnText(str):
+    """A stored text; lone surrogates and U+0000 are mended on both sides of the comparison."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return str(other) == str(self).replace("\x00", "\ufffd")
+
+    __hash__ = str.__hash__
+
+
+async def test_a_restarted_rounds_text_is_replaced_and_not_repeated() -> None:
+    hub, subscription = started_hub()
+    for event in (
+        TextDelta("First."),
+        closed(1, "First."),
+        RoundBoundary(),
+        TextDelta("Half a sen"),
+        RoundRestarted(),
+    ):
+        hub.publish(event)
+    for event in (TextDelta("Whole sentence."), closed(2, "Whole sentence."), done()):
+        hub.publish(event)
+    assert joined_text(await subscription.next_batch()) == "First.\n\nWhole sentence."
+
+
+async def test_a_round_without_text_leaves_no_empty_paragraph() -> None:
+    hub, subscription = started_hub()
+    for event in (closed(1, ""), RoundBoundary(), TextDelta("Only this."), closed(2, "Only this.")):
+        hub.publish(event)
+    events = await subscription.next_batch()
+    assert RoundBoundary() not in events
+    assert joined_text(events) == "Only this."
+
+
+async def test_a_reader_who_stops_reading_holds_a_bounded_queue_and_catches_up() -> None:
+    hub, subscription = started_hub()
+    chunk = "x" * 1000
+    total = 4 * MAX_QUEUED_CHARACTERS // 1000
+    for number in range(total):
+        hub.publish(TextDelta(chunk))
+        if number == total // 2:
+            hub.publish(MessageStored(id="m", number=1, text="kept", turn_id="t"))
+    events = await subscription.next_batch()
+    assert sum(isinstance(event, TextDelta) for event in events) == 0
+    assert [event.number for event in events if isinstance(event, MessageStored)] == [1]
+    assert joined_text(events) == chunk * total
+    hub.publish(TextDelta("end"))
+    assert await subscription.next_batch() == [TextDelta("end")]
+
+
+async def test_a_reader_behind_sees_the_whole_text_before_the_turn_is_done() -> None:
+    hub, subscription = started_hub()
+    for _ in range(2 * MAX_QUEUED_CHARACTERS // 1000):
+        hub.publish(TextDelta("x" * 1000))
+    hub.publish(done("whole"))
+    hub.live = None
+    events = await subscription.next_batch()
+    assert isinstance(events[-1], TurnDone)
+    assert len(joined_text(events)) >= 2 * MAX_QUEUED_CHARACTERS // 1000 * 1000
+    assert sum(isinstance(event, TurnDone) for event in events) == 1
+
+
+async def test_running_calls_and_notes_are_in_the_snapshot() -> None:
+    hub, _ = started_hub()
+    for event in (
+        NoteDelta("Let me "),
+        NoteDelta("write."),
+        ToolCallStarted(tool_use_id="1", name="save_file"),
+        ToolCallStarted(tool_use_id="2", name="save_file"),
+        ToolCallFinished(tool_use_id="1"),
+    ):
+        hub.publish(event)
+    assert hub.live is not None
+    sync = hub.live.sync(7)
+    assert (sync.notes, dict(sync.running), sync.last_number) == (("Let me write.",), {"2": "save_file"}, 7)
+
+
+async def test_a_reader_who_left_is_given_nothing_more() -> None:
+    hub, subscription = started_hub()
+    subscription.close()
+    hub.publish(TextDelta("x"))
+    assert hub.subscriptions == set()

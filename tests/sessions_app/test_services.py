@@ -1,0 +1,310 @@
+"""Opening sessions and turns: what the database itself refuses, and what a person is told."""
+
+import threading
+import uuid
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import IntegrityError, connections, transaction
+from django.utils import timezone
+
+from sessions_app import selectors, services, turn_records
+from sessions_app.errors import Refused
+from sessions_app.models import Message, MessageRole, Session, SessionKind, SessionStatus, Turn, TurnStatus
+from sessions_app.services import OpenedTurn, RateLimit
+from sessions_app.turn_records import Ending, NewCall, TurnKey
+
+GENEROUS = RateLimit(turns=1000, seconds=60)
+
+
+@pytest.fixture
+def session(user: User) -> Session:
+    return services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+
+
+def say(
+    session: Session, text: object = "hello", *, client_id: object = None, limit: RateLimit = GENEROUS
+) -> OpenedTurn:
+    return services.open_turn(
+        user_id=session.user_id,
+        session_id=session.id,
+        text=text,
+        client_id=client_id,
+        owner="me",
+        rate_limit=limit,
+    )
+
+
+def close(
+    opened: OpenedTurn, *, status: TurnStatus = TurnStatus.COMPLETED, text: str = "", reason: str = "end_turn"
+) -> Message | None:
+    key = TurnKey(turn_id=opened.turn.id, fence=opened.turn.fence)
+    if text:
+        store_round(key, text=text)
+    return turn_records.close_turn(key, Ending(status=status, stop_reason=reason))
+
+
+def store_round(key: TurnKey, *, number: int = 1, text: str = "", calls: tuple[NewCall, ...] = ()) -> None:
+    turn_records.store_round(
+        key,
+        number=number,
+        blocks="[]",
+        text=text,
+        notes="",
+        stop_reason="end_turn",
+        is_partial=False,
+        upstream_id="msg_1",
+        model="m",
+        calls=calls,
+    )
+
+
+def call(tool_use_id: str) -> NewCall:
+    return NewCall(tool_use_id=tool_use_id, name="save_file", position=0, input={}, is_interactive=False)
+
+
+@pytest.mark.django_db
+def test_messages_are_numbered_without_gaps(session: Session) -> None:
+    for text in ("one", "two", "three"):
+        close(say(session, text), text="answer")
+    assert list(session.messages.values_list("number", "role")) == [
+        (1, "user"),
+        (2, "assistant"),
+        (3, "user"),
+        (4, "assistant"),
+        (5, "user"),
+        (6, "assistant"),
+    ]
+
+
+@pytest.mark.django_db
+def test_a_second_message_is_refused_while_a_turn_is_open(session: Session) -> None:
+    say(session)
+    with pytest.raises(Refused, match="still answering"):
+        say(session, "again")
+    assert session.messages.count() == 1
+
+
+@pytest.mark.django_db
+def test_the_database_itself_refuses_a_second_open_turn(session: Session) -> None:
+    Turn.objects.create(session=session)
+    with pytest.raises(IntegrityError, match="turn_one_open_per_session"), transaction.atomic():
+        Turn.objects.create(session=session, status=TurnStatus.AWAITING_USER)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("model_values", "constraint"),
+    [
+        ({"status": "paused", "ended_at": timezone.now()}, "session_status_known"),
+        ({"kind": "therapy"}, "session_kind_known"),
+        ({"active_arc": "siesta"}, "session_arc_known"),
+        ({"status": "completed"}, "session_ended_at_iff_ended"),
+    ],
+)
+def test_the_database_itself_refuses_unknown_states(
+    user: User, model_values: dict[str, object], constraint: str
+) -> None:
+    with pytest.raises(IntegrityError, match=constraint), transaction.atomic():
+        Session.objects.create(user=user, **model_values)
+
+
+@pytest.mark.django_db
+def test_the_same_client_id_twice_is_one_turn_for_ever(session: Session) -> None:
+    first = say(session, client_id="abc")
+    again = say(session, client_id="abc")
+    close(first, text="answer")
+    later = say(session, "something else", client_id="abc")
+    assert first.is_new
+    assert not again.is_new
+    assert not later.is_new
+    assert {first.turn.id, again.turn.id, later.turn.id} == {first.turn.id}
+    assert session.turns.count() == 1
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "write something"),
+        (" \n\t ", "write something"),
+        (None, "must be text"),
+        (7, "must be text"),
+        (["a"], "must be text"),
+        ("a\x00b", "can't be stored"),
+        ("a\ud800b", "can't be stored"),
+        ("x" * 20_001, "20,001 characters"),
+    ],
+)
+def test_a_text_that_cannot_be_a_message_is_refused_and_changes_nothing(
+    session: Session, text: object, told: str
+) -> None:
+    with pytest.raises(Refused, match=told):
+        say(session, text)
+    assert session.turns.count() == 0
+    assert session.messages.count() == 0
+
+
+@pytest.mark.django_db
+def test_the_longest_message_fits(session: Session) -> None:
+    assert len(say(session, "é" * 20_000).message.content) == 20_000
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("client_id", [5, {"a": 1}, "x" * 101, "a\x00"])
+def test_a_client_id_that_is_none_is_refused(session: Session, client_id: object) -> None:
+    with pytest.raises(Refused, match="message id"):
+        say(session, client_id=client_id)
+
+
+@pytest.mark.django_db
+def test_another_persons_session_looks_missing(session: Session, other_user: User) -> None:
+    for session_id in (session.id, uuid.uuid4()):
+        with pytest.raises(Session.DoesNotExist):
+            services.open_turn(
+                user_id=other_user.pk,
+                session_id=session_id,
+                text="hi",
+                client_id=None,
+                owner="me",
+                rate_limit=GENEROUS,
+            )
+
+
+@pytest.mark.django_db
+def test_a_status_moves_once_and_never_silently(session: Session, user: User) -> None:
+    services.end_session(user_id=user.pk, session_id=session.id, status=SessionStatus.ABANDONED)
+    for status in SessionStatus:
+        with pytest.raises(Refused):
+            services.end_session(user_id=user.pk, session_id=session.id, status=status)
+    session.refresh_from_db()
+    assert session.status == SessionStatus.ABANDONED
+
+
+@pytest.mark.django_db
+def test_writing_to_an_ended_session_opens_one_that_continues_it(session: Session, user: User) -> None:
+    services.end_session(user_id=user.pk, session_id=session.id, status=SessionStatus.COMPLETED)
+    first = say(session)
+    close(first, text="answer")
+    second = say(session, "more")
+    assert first.session_id != session.id
+    assert first.session_id == second.session_id
+    assert Session.objects.get(id=first.session_id).continues_id == session.id
+    assert session.messages.count() == 0
+
+
+@pytest.mark.django_db
+def test_over_the_rate_limit_the_wait_is_named(session: Session) -> None:
+    limit = RateLimit(turns=2, seconds=60)
+    for text in ("one", "two"):
+        close(say(session, text, limit=limit))
+    with pytest.raises(Refused, match=r"wait (5\d|60) seconds"):
+        say(session, "three", limit=limit)
+    Turn.objects.update(started_at=timezone.now() - timedelta(seconds=61))
+    assert say(session, "four", limit=limit).is_new
+
+
+@pytest.mark.django_db
+def test_two_turns_run_at_once_for_a_user_and_not_a_third(user: User) -> None:
+    sessions = [services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION) for _ in range(3)]
+    say(sessions[0])
+    say(sessions[1])
+    with pytest.raises(Refused, match="already answering in 2"):
+        say(sessions[2])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_racing_messages_open_one_turn(session: Session) -> None:
+    outcomes = _race([lambda: say(session, "a"), lambda: say(session, "b"), lambda: say(session, "c")])
+    assert outcomes.count("opened") == 1
+    assert outcomes.count("refused") == 2
+    assert session.messages.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_racing_submits_of_one_client_id_are_one_turn(session: Session) -> None:
+    outcomes = _race([lambda: say(session, "a", client_id="same")] * 4)
+    assert outcomes == ["opened"] * 4
+    assert session.turns.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_racing_turns_in_many_sessions_stay_within_two(user: User) -> None:
+    sessions = [services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION) for _ in range(6)]
+    outcomes = _race([lambda session=session: say(session) for session in sessions])
+    assert outcomes.count("opened") == 2
+
+
+def _race(attempts: list[Callable[[], object]]) -> list[str]:
+    outcomes: list[str] = []
+    start = threading.Barrier(len(attempts))
+
+    def run(attempt: Callable[[], object]) -> None:
+        start.wait()
+        try:
+            attempt()
+            outcomes.append("opened")
+        except Refused:
+            outcomes.append("refused")
+        finally:
+            connections["default"].close()
+
+    threads = [threading.Thread(target=run, args=(attempt,)) for attempt in attempts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return outcomes
+
+
+@pytest.mark.django_db
+def test_a_retry_answers_the_same_message_and_withdraws_the_half_answer(session: Session, user: User) -> None:
+    first = say(session, "hello")
+    close(first, status=TurnStatus.FAILED, text="I was say", reason="error")
+    retried = services.retry_turn(user_id=user.pk, session_id=session.id, owner="me", rate_limit=GENEROUS)
+    close(retried, text="A whole answer.")
+    assert retried.message.number == 1
+    assert [message.content for message in selectors.transcript(session)] == ["hello", "A whole answer."]
+
+
+@pytest.mark.django_db
+def test_a_retry_after_a_tool_ran_keeps_what_it_did_and_goes_on(session: Session, user: User) -> None:
+    first = say(session, "hello")
+    store_round(TurnKey(turn_id=first.turn.id, fence=1), text="Saving.", calls=(call("toolu_1"),))
+    close(first, status=TurnStatus.FAILED, reason="error")
+    retried = services.retry_turn(user_id=user.pk, session_id=session.id, owner="me", rate_limit=GENEROUS)
+    assert [message.role for message in selectors.history(session)] == ["user", "assistant", "user"]
+    assert [message.content for message in selectors.transcript(session)] == ["hello", "Saving."]
+    assert retried.message.metadata == {"is_hidden": True}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("status", [TurnStatus.COMPLETED, None])
+def test_there_is_nothing_to_retry_after_a_whole_answer_or_before_any(
+    session: Session, user: User, status: TurnStatus | None
+) -> None:
+    if status is not None:
+        close(say(session), status=status, text="answer")
+    with pytest.raises(Refused, match="nothing to try again"):
+        services.retry_turn(user_id=user.pk, session_id=session.id, owner="me", rate_limit=GENEROUS)
+
+
+@pytest.mark.django_db
+def test_only_an_answer_cut_for_length_goes_on(session: Session, user: User) -> None:
+    close(say(session), text="whole")
+    with pytest.raises(Refused, match="nothing to go on"):
+        services.continue_turn(user_id=user.pk, session_id=session.id, owner="me", rate_limit=GENEROUS)
+    close(say(session, "more"), text="cut", reason="max_tokens")
+    going_on = services.continue_turn(user_id=user.pk, session_id=session.id, owner="me", rate_limit=GENEROUS)
+    assert going_on.message.role == MessageRole.USER
+    assert selectors.transcript(session)[-1].content == "cut"
+
+
+@pytest.mark.django_db
+def test_the_title_is_the_first_words(session: Session) -> None:
+    say(session, "  I want\nto talk about " + "my work and " * 20)
+    session.refresh_from_db()
+    assert session.title.startswith("I want to talk about my work")
+    assert len(session.title) <= 81

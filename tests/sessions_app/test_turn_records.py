@@ -1,0 +1,175 @@
+"""A running turn's writes: fenced, once, and whole again after a crash."""
+
+import json
+
+import pytest
+from django.contrib.auth.models import User
+
+from sessions_app import services, turn_records
+from sessions_app.errors import StaleFence
+from sessions_app.models import CallState, ModelUsage, SessionKind, ToolCallRecord, Turn, TurnStatus
+from sessions_app.services import RateLimit
+from sessions_app.turn_records import CallResult, Ending, NewCall, TurnKey
+
+DONE = Ending(status=TurnStatus.COMPLETED, stop_reason="end_turn")
+
+
+@pytest.fixture
+def key(user: User) -> TurnKey:
+    session = services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    opened = services.open_turn(
+        user_id=user.pk,
+        session_id=session.id,
+        text="hi",
+        client_id=None,
+        owner="me",
+        rate_limit=RateLimit(turns=20, seconds=60),
+    )
+    return TurnKey(turn_id=opened.turn.id, fence=opened.turn.fence)
+
+
+def store_round(
+    key: TurnKey, number: int, text: str, *, notes: str = "", calls: tuple[str, ...] = ()
+) -> None:
+    turn_records.store_round(
+        key,
+        number=number,
+        blocks="[]",
+        text=text,
+        notes=notes,
+        stop_reason="tool_use" if calls else "end_turn",
+        is_partial=False,
+        upstream_id="msg",
+        model="m",
+        calls=[
+            NewCall(
+                tool_use_id=name,
+                name="save_file",
+                position=position,
+                input={"a": "b\x00\ud800"},
+                is_interactive=False,
+            )
+            for position, name in enumerate(calls)
+        ],
+    )
+
+
+@pytest.mark.django_db
+def test_a_stale_runner_writes_nothing(key: TurnKey) -> None:
+    store_round(key, 1, "one", calls=("t1",))
+    Turn.objects.filter(id=key.turn_id).update(fence=2)
+    result = CallResult(content="{}", is_error=False)
+    for write in (
+        lambda: store_round(key, 2, "two"),
+        lambda: turn_records.store_prefix(key, model="m", prefix="{}"),
+        lambda: turn_records.store_result(key, "t1", result),
+        lambda: turn_records.run_effect(key, "t1", lambda: result),
+        lambda: turn_records.pause_turn(key, stop_reason="tool_use"),
+        lambda: turn_records.close_turn(key, DONE),
+    ):
+        with pytest.raises(StaleFence):
+            write()
+    turn_records.store_shown([(key, '{"text": "stale", "notes": ""}')])
+    turn = Turn.objects.get(id=key.turn_id)
+    assert turn.rounds.count() == 1
+    assert turn.calls.get().state == CallState.RUNNING
+    assert turn.shown == ""
+    assert turn.status == TurnStatus.RUNNING
+
+
+@pytest.mark.django_db
+def test_an_effect_happens_once_and_with_its_result(key: TurnKey) -> None:
+    store_round(key, 1, "", calls=("t1",))
+    happened = []
+
+    def effect() -> CallResult:
+        happened.append(1)
+        return CallResult(content="saved", is_error=False)
+
+    first = turn_records.run_effect(key, "t1", effect)
+    second = turn_records.run_effect(key, "t1", effect)
+    turn_records.store_result(key, "t1", CallResult(content="something else", is_error=True))
+    assert first == second == CallResult(content="saved", is_error=False)
+    assert happened == [1]
+    assert ToolCallRecord.objects.get().result == "saved"
+
+
+@pytest.mark.django_db
+def test_an_effect_that_fails_leaves_no_result(key: TurnKey) -> None:
+    store_round(key, 1, "", calls=("t1",))
+
+    def effect() -> CallResult:
+        ModelUsage.objects.create(user=Turn.objects.get(id=key.turn_id).session.user, model="m")
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        turn_records.run_effect(key, "t1", effect)
+    assert ToolCallRecord.objects.get().state == CallState.RUNNING
+    assert not ModelUsage.objects.exists()
+
+
+@pytest.mark.django_db
+def test_an_answer_joins_its_rounds_and_knows_where_each_ends(key: TurnKey) -> None:
+    store_round(key, 1, "First.", notes="thinking of it", calls=("t1",))
+    store_round(key, 2, "", calls=("t2",))
+    store_round(key, 3, "Last.")
+    for name in ("t1", "t2"):
+        turn_records.store_result(key, name, CallResult(content="ok", is_error=False))
+    message = turn_records.close_turn(key, DONE)
+    assert message is not None
+    assert message.content == "First.\n\nLast."
+    assert message.metadata["round_ends"] == [6, 6, 13]
+    assert message.metadata["notes"] == [{"round": 1, "text": "thinking of it"}]
+    assert [(call["id"], call["round"]) for call in message.metadata["tool_calls"]] == [("t1", 1), ("t2", 2)]
+    turn = Turn.objects.get(id=key.turn_id)
+    assert (turn.prefix, turn.shown, turn.status) == ("", "", TurnStatus.COMPLETED)
+
+
+@pytest.mark.django_db
+def test_a_call_without_a_result_is_closed_as_interrupted(key: TurnKey) -> None:
+    store_round(key, 1, "Saving.", calls=("t1",))
+    message = turn_records.close_turn(key, DONE)
+    assert message is not None
+    assert message.metadata["tool_calls"][0]["is_error"] is True
+    assert "nterrupted" in message.metadata["tool_calls"][0]["result"]
+
+
+@pytest.mark.django_db
+def test_a_turn_that_said_nothing_leaves_no_empty_message(key: TurnKey) -> None:
+    assert turn_records.close_turn(key, Ending(status=TurnStatus.FAILED, stop_reason="error")) is None
+
+
+@pytest.mark.django_db
+def test_characters_that_cannot_be_stored_are_mended_in_what_the_model_wrote(key: TurnKey) -> None:
+    store_round(key, 1, "a\x00b\ud83d", calls=("t1",))
+    message = turn_records.close_turn(key, DONE)
+    assert message is not None
+    assert message.content == "a\ufffdb\ufffd"
+    assert message.metadata["tool_calls"][0]["input"] == {"a": "b\ufffd\ufffd"}
+
+
+@pytest.mark.django_db
+def test_what_a_lost_runner_had_shown_is_kept_when_its_turn_is_interrupted(key: TurnKey) -> None:
+    store_round(key, 1, "First.")
+    turn_records.store_shown([(key, json.dumps({"text": "And the sec", "notes": ""}))])
+    assert turn_records.interrupt_turns(is_lost=lambda owner: owner == "me") == 1
+    turn = Turn.objects.get(id=key.turn_id)
+    assert turn.status == TurnStatus.INTERRUPTED
+    assert turn.fence == 2
+    assert turn.messages.get(role="assistant").content == "First.\n\nAnd the sec"
+    with pytest.raises(StaleFence):
+        store_round(key, 2, "And the second.")
+
+
+@pytest.mark.django_db
+def test_only_turns_of_lost_runners_are_interrupted(key: TurnKey) -> None:
+    assert turn_records.interrupt_turns(is_lost=lambda owner: owner != "me") == 0
+    assert Turn.objects.get(id=key.turn_id).status == TurnStatus.RUNNING
+
+
+@pytest.mark.django_db
+def test_a_paused_turn_stays_open_with_its_prefix(key: TurnKey) -> None:
+    turn_records.store_prefix(key, model="m", prefix='{"messages":[]}')
+    turn_records.pause_turn(key, stop_reason="tool_use")
+    turn = Turn.objects.get(id=key.turn_id)
+    assert (turn.status, turn.prefix, turn.is_open) == (TurnStatus.AWAITING_USER, '{"messages":[]}', True)
