@@ -40,12 +40,15 @@ class ToolCallFinished:
 
 @dataclass(frozen=True, slots=True)
 class RoundBoundary:
-    """The next round begins: a paragraph break for the reader."""
+    """The next round begins: a paragraph break for the reader, just before the round's first output."""
 
 
 @dataclass(frozen=True, slots=True)
 class RoundRestarted:
-    """The running round is asked again: what it has shown so far is void."""
+    """The running round is asked again: its text and notes since the last boundary are void.
+
+    The boundary itself stands and isn't said again.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,282 @@
+"""The model behind the real SDK: the only module that imports `anthropic`.
+
+The SDK makes the request (address, key, headers, error classes); the body is read raw and parsed by
+`sse` and `reply`, since the SDK's event models cost more than the rest of a relay together. It
+retries nothing: whoever asks owns the deadline and so the retry.
+"""
+
+import asyncio
+import email.utils
+import logging
+import math
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import replace
+from types import TracebackType
+from typing import Any, Self
+
+import aiohttp
+import anthropic
+import httpx2
+
+from coaching.engine.errors import USER_MESSAGES, FailureReason, UpstreamError
+from coaching.engine.messages import ModelRequest
+from coaching.engine.ports import StreamTimeouts
+from coaching.engine.profiles import profile_for
+from coaching.engine.reply import Reply, ReplyBuilder, ReplyDelta
+from coaching.engine.sse import SSEParser
+
+DEFAULT_BASE_URL = "https://api.anthropic.com"
+DEFAULT_TIMEOUTS = StreamTimeouts()
+DRAIN_SECONDS = 0.25
+
+RawStream = anthropic.AsyncStream[anthropic.types.RawMessageStreamEvent]
+
+_log = logging.getLogger(__name__)
+
+_TRANSPORT_ERRORS = (
+    httpx2.HTTPError,
+    httpx2.StreamError,
+    aiohttp.ClientError,
+    OSError,  # TimeoutError too
+    EOFError,
+    AssertionError,  # what the transport raises for an empty body
+)
+_MALFORMED = (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError)
+
+_REASON_BY_STATUS: Mapping[int, FailureReason] = {
+    401: "unauthorized",
+    402: "unauthorized",
+    403: "unauthorized",
+    404: "unknown_model",
+    408: "unavailable",
+    409: "unavailable",
+    429: "rate_limited",
+    529: "overloaded",
+}
+_STATUS_BY_ERROR_TYPE: Mapping[str, int] = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "timeout_error": 408,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "api_error": 500,
+    "overloaded_error": 529,
+}
+_RETRYABLE_BELOW_500 = frozenset({408, 409, 429})
+
+
+class AnthropicClient:
+    """A `ModelClient` over the SDK: one for a process and base URL, never one for a turn."""
+
+    def __init__(
+        self, api_key: str = "", base_url: str = "", *, http_client: httpx2.AsyncClient | None = None
+    ) -> None:
+        # A key must be given even to servers that want none: else the SDK looks for one elsewhere.
+        self._sdk = anthropic.AsyncAnthropic(
+            api_key=api_key or "none",
+            base_url=base_url or DEFAULT_BASE_URL,
+            http_client=http_client or anthropic.DefaultAioHttpClient(),
+            max_retries=0,
+        )
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await self._sdk.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.aclose()
+
+    @asynccontextmanager
+    async def stream(
+        self, request: ModelRequest, *, timeouts: StreamTimeouts = DEFAULT_TIMEOUTS
+    ) -> AsyncIterator["SDKReplyStream"]:
+        """Send a request and yield its reply as a stream; leaving the block closes it upstream.
+
+        Raises `UpstreamError`, whatever went wrong, here and while the stream is read.
+        """
+        scope = asyncio.timeout(timeouts.total_seconds)
+        try:
+            async with scope:
+                started = time.monotonic()
+                stream = await self._open(request, timeouts)
+                try:
+                    async with aclosing(stream.response.aiter_bytes()) as chunks:
+                        yield SDKReplyStream(chunks, stream.response.headers, started)
+                finally:
+                    await _close_quietly(stream)
+        except TimeoutError:
+            if not scope.expired():
+                raise
+            raise UpstreamError("out_of_time", detail="total timeout") from None
+
+    async def _open(self, request: ModelRequest, timeouts: StreamTimeouts) -> RawStream:
+        timeout = httpx2.Timeout(
+            timeouts.read_idle_seconds, connect=timeouts.connect_seconds, pool=timeouts.connect_seconds
+        )
+        try:
+            stream: RawStream = await self._sdk.messages.create(
+                **build_params(request), stream=True, timeout=timeout
+            )
+        except anthropic.APIStatusError as error:
+            raise _from_status(error) from error
+        except anthropic.APIConnectionError as error:
+            cause = type(error.__cause__ or error).__name__
+            raise UpstreamError("unavailable", detail=cause, is_retryable=True) from error
+        except anthropic.CredentialsError as error:
+            raise UpstreamError("unauthorized", detail=type(error).__name__) from error
+        except (anthropic.AnthropicError, *_TRANSPORT_ERRORS) as error:
+            raise UpstreamError("unavailable", detail=type(error).__name__, is_retryable=True) from error
+        except ValueError as error:  # a value that can't be sent, a lone surrogate for one
+            raise UpstreamError("rejected", detail=type(error).__name__) from error
+        return stream
+
+
+class SDKReplyStream:
+    """A reply being read. Iterating yields what each network read brought."""
+
+    def __init__(self, chunks: AsyncIterator[bytes], headers: Mapping[str, str], started: float) -> None:
+        self._chunks = chunks
+        self._headers = headers
+        self._started = started
+        self._first_token_ms: int | None = None
+        self._parser = SSEParser()
+        self._builder = ReplyBuilder()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Sequence[ReplyDelta]:
+        """Read on to the next deltas. Raises `UpstreamError`."""
+        while not self._builder.is_whole:
+            try:
+                chunk = await anext(self._chunks, None)
+            except _TRANSPORT_ERRORS as error:
+                raise UpstreamError(
+                    "broken_stream", detail=type(error).__name__, is_retryable=True
+                ) from error
+            deltas = self._take(chunk)
+            if deltas:
+                if self._first_token_ms is None:
+                    self._first_token_ms = self._elapsed_ms()
+                return deltas
+            if chunk is None and not self._builder.is_whole:
+                raise UpstreamError("broken_stream", detail="no message_stop", is_retryable=True)
+        await self._drain()
+        raise StopAsyncIteration
+
+    def reply(self) -> Reply:
+        """Return the reply as far as it has come."""
+        return replace(
+            self._builder.reply(), first_token_ms=self._first_token_ms, duration_ms=self._elapsed_ms()
+        )
+
+    def _take(self, chunk: bytes | None) -> list[ReplyDelta]:
+        deltas: list[ReplyDelta] = []
+        try:
+            for event in self._parser.close() if chunk is None else self._parser.feed(chunk):
+                if event.get("type") == "error":
+                    raise _from_error_event(event, self._headers)
+                self._builder.feed(event, deltas)
+                if self._builder.is_whole:
+                    break
+        except _MALFORMED as error:
+            raise UpstreamError("broken_stream", detail=type(error).__name__, is_retryable=True) from error
+        return deltas
+
+    async def _drain(self) -> None:
+        """Read to the end of the body, so that the connection can serve the next round."""
+        try:
+            async with asyncio.timeout(DRAIN_SECONDS):
+                while await anext(self._chunks, None) is not None:
+                    pass
+        except _TRANSPORT_ERRORS:
+            _log.debug("the stream didn't end behind its message")
+
+    def _elapsed_ms(self) -> int:
+        return round((time.monotonic() - self._started) * 1000)
+
+
+def build_params(request: ModelRequest) -> dict[str, Any]:
+    """Build the arguments of `messages.create`: the request as it is, and what its model wants."""
+    profile = profile_for(request.model)
+    params: dict[str, Any] = {
+        "model": request.model,
+        "max_tokens": min(request.max_tokens, profile.max_output_tokens),
+        "messages": request.messages,
+        **profile.request_fields(),
+    }
+    if request.output_format:
+        params["output_config"] = {**params.get("output_config", {}), "format": request.output_format}
+    if profile.betas:
+        params["extra_headers"] = {"anthropic-beta": ",".join(profile.betas)}
+    optional = {
+        "system": request.system,
+        "tools": request.tools,
+        "tool_choice": request.tool_choice if request.tools else None,
+        "cache_control": request.cache_control,
+        "stop_sequences": list(request.stop_sequences),
+    }
+    return params | {name: value for name, value in optional.items() if value}
+
+
+async def _close_quietly(stream: RawStream) -> None:
+    try:
+        await stream.close()
+    except _TRANSPORT_ERRORS as error:
+        _log.debug("closing a stream failed: %s", type(error).__name__)
+
+
+def _from_status(error: anthropic.APIStatusError) -> UpstreamError:
+    return _failure(error.status_code, str(error.type or ""), error.response.headers)
+
+
+def _from_error_event(event: dict[str, Any], headers: Mapping[str, str]) -> UpstreamError:
+    error = event.get("error")
+    kind = str(error.get("type", "")) if isinstance(error, dict) else ""
+    return _failure(_STATUS_BY_ERROR_TYPE.get(kind, 500), f"in stream, {kind or 'untyped'}", headers)
+
+
+def _failure(status: int, detail: str, headers: Mapping[str, str]) -> UpstreamError:
+    default: FailureReason = "unavailable" if status >= 500 else "rejected"
+    reason = _REASON_BY_STATUS.get(status, default)
+    retry_after = _retry_after(headers)
+    user_message = USER_MESSAGES[reason]
+    if retry_after is not None and retry_after >= 1 and status >= 429:
+        user_message = f"{user_message.split('. ')[0]}. Try again in {math.ceil(retry_after)} seconds."
+    return UpstreamError(
+        reason,
+        user_message,
+        detail=f"status {status} {detail} {headers.get('request-id', '')}".strip(),
+        is_retryable=status >= 500 or status in _RETRYABLE_BELOW_500,
+        retry_after_seconds=retry_after,
+    )
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """Read how long the server asks to wait, in seconds: as a number or as a date."""
+    value = headers.get("retry-after", "")
+    try:
+        return max(0.0, float(headers.get("retry-after-ms", "")) / 1000)
+    except ValueError:
+        pass
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
+    except ValueError:
+        return None

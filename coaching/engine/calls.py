@@ -1,0 +1,194 @@
+"""Runs the calls of one round: who may run, in which order, and what each one's failure becomes.
+
+Every call ends with exactly one result or waits for the user; nothing that a model writes raises
+past here. It talks to no model and opens no round.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from coaching.engine.budget import PartBudget, StopSignal
+from coaching.engine.errors import StaleRunnerError, ToolError, ToolInputError
+from coaching.engine.events import EngineEvent, ToolCallFinished, ToolCallStarted
+from coaching.engine.ports import Recorder
+from coaching.engine.tools import Tool, ToolCall, ToolInput, ToolKind, ToolPhase, ToolResult, Toolset
+
+UNEXPECTED = "The tool failed unexpectedly. Nothing more is known. Tell the user, or try it once more."
+OVER_BUDGET = "Not run: this turn has used up its tool calls. Answer in words now."
+WORDS_ONLY = "Not run: no more tools in this turn. Answer in words now."
+STOPPED = "Not run: the user stopped the turn first."
+TOO_LONG = "The tool took too long and was given up. It may have taken effect: check before you repeat it."
+NOT_BESIDE_A_QUESTION = (
+    "Not run: this can't stand beside a question to the user. Wait for the answer, then call it alone."
+)
+PHASES: Sequence[ToolPhase] = ("first", "normal", "last")
+WAITING_KINDS: frozenset[ToolKind] = frozenset({"interactive", "confirm"})
+
+_log = logging.getLogger(__name__)
+
+C = TypeVar("C")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedCall(Generic[C]):
+    """A call that may run: its tool and its validated input."""
+
+    call: ToolCall
+    tool: Tool[C, Any]
+    values: ToolInput
+    conflict_key: str | None
+
+
+@dataclass(slots=True, kw_only=True)
+class RoundOutcome:
+    """What became of a round's calls: results by `tool_use_id`, and the calls that wait."""
+
+    results: dict[str, ToolResult] = field(default_factory=dict)
+    pending: list[tuple[ToolCall, Mapping[str, Any]]] = field(default_factory=list)
+
+    def all_failed(self) -> bool:
+        """Say whether there were calls and every one of them failed."""
+        return bool(self.results) and not self.pending and all(r.is_error for r in self.results.values())
+
+
+class CallRunner(Generic[C]):
+    """Runs calls for one part."""
+
+    def __init__(
+        self,
+        *,
+        toolset: Toolset[C],
+        context_for: Callable[[ToolCall], C],
+        recorder: Recorder,
+        emit: Callable[[EngineEvent], None],
+        budget: PartBudget,
+        stop: StopSignal,
+        waiting_kinds: frozenset[ToolKind] = WAITING_KINDS,
+    ) -> None:
+        self._toolset = toolset
+        self._context_for = context_for
+        self._recorder = recorder
+        self._emit = emit
+        self._budget = budget
+        self._stop = stop
+        self._waiting_kinds = waiting_kinds
+
+    async def run(self, calls: Sequence[ToolCall], *, is_words_only: bool = False) -> RoundOutcome:
+        """Run what may run and return what became of every call.
+
+        Each result is recorded as soon as it exists. Calls that have begun are always finished,
+        also after a stop; only the deadline ends them.
+        """
+        outcome = RoundOutcome()
+        planned = await self._plan(calls, outcome, is_words_only=is_words_only)
+        waiting = [item for item in planned if item.tool.kind in self._waiting_kinds]
+        running = [item for item in planned if item.tool.kind not in self._waiting_kinds]
+        if waiting:
+            for item in [item for item in running if item.tool.phase == "last"]:
+                running.remove(item)
+                await self._settle(outcome, item.call, ToolResult.error(NOT_BESIDE_A_QUESTION))
+        for phase in PHASES:
+            await self._run_phase([item for item in running if item.tool.phase == phase], phase, outcome)
+        for item in waiting:
+            if self._stop.is_requested:
+                await self._settle(outcome, item.call, ToolResult.error(STOPPED))
+            else:
+                outcome.pending.append((item.call, item.values.model_dump(mode="json", exclude_none=True)))
+        return outcome
+
+    async def _plan(
+        self, calls: Sequence[ToolCall], outcome: RoundOutcome, *, is_words_only: bool
+    ) -> list[PlannedCall[C]]:
+        """Return the calls that may run; the others get their error result here."""
+        planned = []
+        for call in calls:
+            try:
+                if is_words_only:
+                    raise ToolError(WORDS_ONLY)
+                if not self._budget.admits_call():
+                    raise ToolError(OVER_BUDGET)
+                planned.append(self._prepare(call))
+            except (ToolError, ToolInputError) as refusal:
+                await self._settle(outcome, call, ToolResult.error(str(refusal)))
+        return planned
+
+    def _prepare(self, call: ToolCall) -> PlannedCall[C]:
+        tool = self._toolset.get(call.name)
+        if tool is None:
+            names = ", ".join(self._toolset.names())
+            raise ToolError(f"There is no tool of that name. The tools are: {names}.")
+        values = tool.parse(call.input_json)
+        return PlannedCall(call=call, tool=tool, values=values, conflict_key=tool.conflict_key(values))
+
+    async def _run_phase(
+        self, items: Sequence[PlannedCall[C]], phase: ToolPhase, outcome: RoundOutcome
+    ) -> None:
+        """Run one phase: chains of conflicting calls beside each other, each chain in order."""
+        if not items:
+            return
+        if self._stop.is_requested:
+            for item in items:
+                await self._settle(outcome, item.call, ToolResult.error(STOPPED))
+            return
+        for item in items:
+            self._emit(ToolCallStarted(tool_use_id=item.call.tool_use_id, name=item.call.name))
+        chains = [list(items)] if phase != "normal" else _chains(items)
+        tasks = [asyncio.create_task(self._run_chain(chain, outcome)) for chain in chains]
+        try:
+            await asyncio.wait(tasks)
+        except asyncio.CancelledError:
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
+            raise
+        failures = [failure for task in tasks if (failure := task.exception())]
+        if failures:
+            raise failures[0]
+
+    async def _run_chain(self, chain: Iterable[PlannedCall[C]], outcome: RoundOutcome) -> None:
+        has_begun = False
+        for item in chain:
+            if has_begun and self._stop.is_requested:
+                result = ToolResult.error(STOPPED)
+            else:
+                has_begun = True
+                result = await self._run_call(item)
+            await self._settle(outcome, item.call, result)
+            self._emit(ToolCallFinished(tool_use_id=item.call.tool_use_id))
+
+    async def _run_call(self, item: PlannedCall[C]) -> ToolResult:
+        """Run one call; whatever goes wrong in it becomes its result."""
+        scope = asyncio.timeout_at(self._budget.deadline)
+        try:
+            async with scope:
+                return await item.tool.run(self._context_for(item.call), item.values)
+        except (ToolError, ToolInputError) as refusal:
+            return ToolResult.error(str(refusal))
+        except StaleRunnerError:
+            raise
+        except TimeoutError:
+            if scope.expired():
+                return ToolResult.error(TOO_LONG)
+            return self._unexpected(item.call)
+        except Exception:  # noqa: BLE001 - a tool is isolated from the turn: one fixed sentence
+            return self._unexpected(item.call)
+
+    def _unexpected(self, call: ToolCall) -> ToolResult:
+        _log.exception("tool %s failed in call %s", call.name, call.tool_use_id)
+        return ToolResult.error(UNEXPECTED)
+
+    async def _settle(self, outcome: RoundOutcome, call: ToolCall, result: ToolResult) -> None:
+        await self._recorder.record_result(call, result)
+        outcome.results[call.tool_use_id] = result
+
+
+def _chains(items: Sequence[PlannedCall[C]]) -> list[list[PlannedCall[C]]]:
+    """Group calls that conflict, in the order written; a call without a key is its own group."""
+    chains: dict[object, list[PlannedCall[C]]] = {}
+    for item in items:
+        key = item.call.position if item.conflict_key is None else item.conflict_key
+        chains.setdefault(key, []).append(item)
+    return list(chains.values())

@@ -1,0 +1,132 @@
+"""What each stop reason means: one function each, and the table that a test holds against the SDK.
+
+The stop reason decides, never the content: a call runs only where the model's word is `tool_use`.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from typing import Any, Literal
+
+from coaching.engine.errors import UpstreamError
+from coaching.engine.events import CallPending, TextDelta
+from coaching.engine.part import Part, PartResult, failed
+from coaching.engine.profiles import profile_for
+from coaching.engine.reply import Reply
+
+REFUSAL_TEXT = (
+    "I'm sorry, I can't help with that one. I'd like to stay with you on what's behind it, though: "
+    "would you like to put it another way, or talk about something else?"
+)
+CUT_IN_WORDS = "That answer got too long and was cut. Say “go on” and I'll continue."
+CUT_IN_CALL = "What I wanted to do got too long, so I didn't do it. Ask me for a smaller step."
+CONVERSATION_TOO_LONG = "This conversation got too long for one answer. Start a new one to go on."
+NO_WORDS = "I have nothing more to say to that just now. Try putting it differently."
+
+Decision = Literal["next_round", "same_round"]
+
+_log = logging.getLogger(__name__)
+
+
+async def on_end(part: Part[Any], reply: Reply) -> PartResult | Decision:
+    """The model is done. A call beside it was not meant to run and isn't kept."""
+    if reply.calls:
+        await part.record_words(reply)
+    else:
+        await part.record(reply)
+    return _completed(part, reply, NO_WORDS)
+
+
+async def on_tool_use(part: Part[Any], reply: Reply) -> PartResult | Decision:
+    """Run the calls, then go on, wait for the user, or give up."""
+    is_last = part.is_words_only
+    finished = await part.record(reply)
+    ran = await part.run_calls(finished)
+    if ran.pending:
+        for call, values in ran.pending:
+            part.emit(CallPending(tool_use_id=call.tool_use_id, name=call.name, input=values))
+        pending = tuple(call for call, _ in ran.pending)
+        return PartResult(outcome="awaiting_user", stop_reason="tool_use", pending=pending)
+    if is_last:  # asked for words only, and called all the same
+        return _completed(part, reply, NO_WORDS)
+    if part.failed_rounds >= 2:
+        return failed(UpstreamError("tools_failing", detail="two rounds of failed calls"))
+    part.extend_request(finished, ran)
+    return "next_round"
+
+
+async def on_max_tokens(part: Part[Any], reply: Reply) -> PartResult | Decision:
+    """Cut in words: keep them. Cut in a call, or before any word: once more with twice the tokens."""
+    is_cut_in_words = reply.ends_in == "text" and bool(reply.text.strip())
+    if not is_cut_in_words and not part.has_doubled_tokens:
+        part.has_doubled_tokens = True
+        most = profile_for(part.request.model).max_output_tokens
+        part.request = replace(part.request, max_tokens=min(2 * part.request.max_tokens, most))
+        return "same_round"
+    await part.record_words(reply)
+    message = CUT_IN_WORDS if is_cut_in_words else CUT_IN_CALL
+    return PartResult(outcome="completed", stop_reason="max_tokens", user_message=message)
+
+
+async def on_pause(part: Part[Any], reply: Reply) -> PartResult | Decision:
+    """The model paused: send what it said back, and it goes on."""
+    is_last = part.is_words_only
+    finished = await part.record(reply)
+    ran = await part.run_calls(finished, is_refused=True)
+    if is_last:
+        return _completed(part, reply, NO_WORDS)
+    part.extend_request(finished, ran)
+    return "next_round"
+
+
+async def on_refusal(part: Part[Any], reply: Reply) -> PartResult | Decision:
+    """Say a kind fixed sentence in place of whatever was begun."""
+    details = reply.stop_details or {}
+    _log.warning("model refused: category %s, message %s", details.get("category"), reply.message_id)
+    if part.shown is not None:
+        part.shown.restart()
+        part.shown.show(TextDelta(REFUSAL_TEXT))
+    await part.record_words(reply)
+    return PartResult(outcome="completed", stop_reason="refusal")
+
+
+async def on_full_window(part: Part[Any], reply: Reply) -> PartResult | Decision:
+    """The window is full: try once with a smaller one."""
+    if part.shrink_request():
+        return "same_round"
+    await part.record_words(reply)
+    return PartResult(
+        outcome="completed" if reply.text.strip() else "failed",
+        stop_reason="model_context_window_exceeded",
+        user_message=CONVERSATION_TOO_LONG,
+    )
+
+
+Handler = Callable[[Part[Any], Reply], Awaitable[PartResult | Decision]]
+
+DECISIONS: Mapping[str, Handler] = {
+    "end_turn": on_end,
+    "stop_sequence": on_end,
+    "tool_use": on_tool_use,
+    "max_tokens": on_max_tokens,
+    "pause_turn": on_pause,
+    "refusal": on_refusal,
+    "model_context_window_exceeded": on_full_window,
+}
+"""What each stop reason means. A test holds the keys against the SDK's own type."""
+
+
+def decision_for(reply: Reply) -> Handler:
+    """Return what a reply's stop reason means; a word we don't know yet ends the part in words."""
+    handler = DECISIONS.get(reply.stop_reason or "")
+    if handler is None:
+        _log.warning("unknown stop reason %.40r", reply.stop_reason)
+    return handler or on_end
+
+
+def _completed(part: Part[Any], reply: Reply, words_missing: str) -> PartResult:
+    return PartResult(
+        outcome="completed",
+        stop_reason=reply.stop_reason or "",
+        user_message=None if part.has_shown_anything else words_missing,
+    )

@@ -1,0 +1,83 @@
+"""One part of a turn: round after round until the model has answered, waits for the user, or fails.
+
+The whole idea is `run_part`: ask, then do what the stop reason says. It persists through the
+recorder, shows through `emit`, and knows neither coaching nor a database. A second part of the same
+turn, after an answer or a restart, is another `run_part` with the messages so far and
+`rounds_before`.
+"""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from coaching.engine.asking import Asker
+from coaching.engine.budget import PartBudget, PartLimits, PartStoppedError, StopSignal
+from coaching.engine.calls import WAITING_KINDS, CallRunner
+from coaching.engine.decisions import decision_for
+from coaching.engine.errors import UpstreamError
+from coaching.engine.events import EngineEvent
+from coaching.engine.messages import ModelRequest
+from coaching.engine.part import Part, PartResult, failed
+from coaching.engine.ports import ModelClient, Recorder, StreamTimeouts
+from coaching.engine.tools import ToolCall, ToolKind, Toolset
+
+__all__ = ["ModelClient", "PartLimits", "PartResult", "Recorder", "StopSignal", "run_part"]
+
+C = TypeVar("C")
+
+
+async def run_part(
+    *,
+    request: ModelRequest,
+    client: ModelClient,
+    toolset: Toolset[C],
+    context_for: Callable[[ToolCall], C],
+    recorder: Recorder,
+    emit: Callable[[EngineEvent], None],
+    limits: PartLimits,
+    rounds_before: int = 0,
+    stop: StopSignal | None = None,
+    shrink: Callable[[ModelRequest], ModelRequest | None] | None = None,
+    waiting_kinds: frozenset[ToolKind] = WAITING_KINDS,
+    timeouts: StreamTimeouts | None = None,
+) -> PartResult:
+    """Run rounds until the part ends, and return how.
+
+    `shrink` makes a smaller request when the model's window is full. `waiting_kinds` are the kinds
+    of tools that wait for the user. Raises only what the recorder raises (`StaleRunnerError` among
+    it), with the upstream closed.
+    """
+    stop = stop or StopSignal()
+    budget = PartBudget(limits)
+    part = Part(
+        request=request,
+        budget=budget,
+        recorder=recorder,
+        emit=emit,
+        rounds_before=rounds_before,
+        shrink=shrink,
+        asker=Asker(
+            client=client, recorder=recorder, budget=budget, stop=stop, timeouts=timeouts or StreamTimeouts()
+        ),
+        runner=CallRunner(
+            toolset=toolset,
+            context_for=context_for,
+            recorder=recorder,
+            emit=emit,
+            budget=budget,
+            stop=stop,
+            waiting_kinds=waiting_kinds,
+        ),
+    )
+    try:
+        while True:
+            reply = await part.ask()
+            ending = await decision_for(reply)(part, reply)
+            if isinstance(ending, PartResult):
+                return ending
+            part.is_same_round = ending == "same_round"
+            if stop.is_requested:
+                raise PartStoppedError
+    except PartStoppedError:
+        return await part.close_unfinished(PartResult(outcome="stopped", stop_reason="stopped"))
+    except UpstreamError as failure:
+        return await part.close_unfinished(failed(failure))

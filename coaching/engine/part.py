@@ -1,0 +1,187 @@
+"""The state of one part while it runs, and how a part ends.
+
+It holds the request as it grows, the round on the screen and what was recorded. What a reply means
+is decided elsewhere.
+"""
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Generic, Literal, TypeVar
+
+from coaching.engine.asking import Asker, ShownRound, shows_notes, text_round
+from coaching.engine.budget import PartBudget
+from coaching.engine.calls import CallRunner, RoundOutcome
+from coaching.engine.errors import UpstreamError
+from coaching.engine.events import EngineEvent
+from coaching.engine.messages import (
+    SAVED_FIELDS,
+    FinishedRound,
+    ModelRequest,
+    append_round,
+    canonical_json,
+    shorten_saved,
+)
+from coaching.engine.ports import Recorder
+from coaching.engine.profiles import profile_for
+from coaching.engine.reply import Reply
+from coaching.engine.tools import ToolCall
+
+Outcome = Literal["completed", "awaiting_user", "stopped", "failed"]
+
+_log = logging.getLogger(__name__)
+
+C = TypeVar("C")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartResult:
+    """How a part ended.
+
+    `stop_reason` is the model's word, or ours: `stopped`, `error`. `pending` are the calls that
+    wait, in order. `user_message` is a sentence to show as an error.
+    """
+
+    outcome: Outcome
+    stop_reason: str
+    pending: tuple[ToolCall, ...] = ()
+    failure: UpstreamError | None = None
+    user_message: str | None = None
+
+
+class Part(Generic[C]):
+    """The state of one running part; the decisions below are functions over it."""
+
+    def __init__(
+        self,
+        *,
+        request: ModelRequest,
+        budget: PartBudget,
+        recorder: Recorder,
+        emit: Callable[[EngineEvent], None],
+        rounds_before: int,
+        shrink: Callable[[ModelRequest], ModelRequest | None] | None,
+        asker: Asker,
+        runner: CallRunner[C],
+    ) -> None:
+        self.request = request
+        self.recorder = recorder
+        self.emit = emit
+        self.runner = runner
+        self.is_same_round = False
+        self.is_words_only = False
+        self.has_doubled_tokens = False
+        self.has_shown_anything = False
+        self.failed_rounds = 0
+        self.shown: ShownRound | None = None
+        self._asker = asker
+        self._budget = budget
+        self._rounds_before = rounds_before
+        self._shrink = shrink
+
+    async def ask(self) -> Reply:
+        """Ask for the next round, or for the same one again, and show it."""
+        if not self.is_same_round or self.shown is None:
+            self.shown = None
+            self.is_words_only = self._budget.open_round()
+            number = self._rounds_before + self._budget.rounds
+            self.shown = ShownRound(
+                number, self.emit, shows_notes=shows_notes(self.request, is_first_round=number == 1)
+            )
+        else:
+            self.shown.restart()
+        request = self.request
+        if self.is_words_only:
+            request = replace(request, tool_choice={"type": "none"})
+        return await self._asker.ask(request, self.shown)
+
+    async def record(self, reply: Reply) -> FinishedRound:
+        """Record a whole round as it came, before anything of it runs."""
+        shown = self._running_round()
+        finished = FinishedRound(
+            number=shown.number,
+            blocks=reply.blocks,
+            blocks_json=canonical_json(reply.blocks),
+            text=shown.text,
+            notes=shown.notes,
+            calls=_calls_of(reply, shown.number),
+            stop_reason=reply.stop_reason or "",
+            message_id=reply.message_id,
+            model=reply.model or self.request.model,
+        )
+        await self._record(finished)
+        return finished
+
+    async def record_words(self, reply: Reply) -> None:
+        """Record only the words of a round: its calls never ran and never will."""
+        shown = self._running_round()
+        await self._record(text_round(shown, reply=reply, model=self.request.model, is_partial=False))
+
+    async def close_unfinished(self, result: PartResult) -> PartResult:
+        """Keep what was shown of the running round, if it never was recorded, and return the result."""
+        if self.shown is not None and (unfinished := self.shown.unfinished(self.request.model)):
+            await self._record(unfinished)
+        return result
+
+    async def run_calls(self, finished: FinishedRound, *, is_refused: bool = False) -> RoundOutcome:
+        """Run a recorded round's calls."""
+        ran = await self.runner.run(finished.calls, is_words_only=self.is_words_only or is_refused)
+        self.failed_rounds = self.failed_rounds + 1 if ran.all_failed() else 0
+        return ran
+
+    def extend_request(self, finished: FinishedRound, ran: RoundOutcome) -> None:
+        """Put a round and its results behind the messages, ready for the next round."""
+        blocks: Sequence[dict[str, Any]] = finished.blocks
+        if not profile_for(self.request.model).is_thinking_bound:
+            blocks = [_without_saved_text(block, ran) for block in blocks]
+        results = [(call.tool_use_id, ran.results[call.tool_use_id]) for call in finished.calls]
+        self.request = replace(self.request, messages=append_round(self.request.messages, blocks, results))
+
+    def shrink_request(self) -> bool:
+        """Make the request smaller, once in a part, and return whether that was possible."""
+        smaller = self._shrink(self.request) if self._shrink else None
+        self._shrink = None
+        if smaller is None:
+            return False
+        self.request = smaller
+        return True
+
+    def _running_round(self) -> ShownRound:
+        if self.shown is None:
+            raise RuntimeError("no round is running")
+        return self.shown
+
+    async def _record(self, finished: FinishedRound) -> None:
+        self.has_shown_anything = self.has_shown_anything or bool(finished.text.strip())
+        self.shown = None
+        await self.recorder.record_round(finished)
+
+
+def failed(failure: UpstreamError) -> PartResult:
+    """Build the result of a part that failed."""
+    _log.warning("part failed: %s", failure)
+    return PartResult(
+        outcome="failed", stop_reason="error", failure=failure, user_message=failure.user_message
+    )
+
+
+def _calls_of(reply: Reply, round_number: int) -> tuple[ToolCall, ...]:
+    return tuple(
+        ToolCall(
+            tool_use_id=call.tool_use_id,
+            name=call.name,
+            input_json=call.input_json,
+            round_number=round_number,
+            position=position,
+        )
+        for position, call in enumerate(reply.calls)
+    )
+
+
+def _without_saved_text(block: dict[str, Any], ran: RoundOutcome) -> dict[str, Any]:
+    if block["type"] != "tool_use" or block["name"] not in SAVED_FIELDS:
+        return block
+    result = ran.results.get(block["id"])
+    if result is None or result.is_error:
+        return block
+    return {**block, "input": shorten_saved(block["name"], block["input"], is_error=False)}

@@ -1,0 +1,155 @@
+"""What each model accepts, shows and costs: one literal table, and safe defaults for the rest.
+
+Nothing else in the project branches on a model's name. A price has the date from which it holds;
+a model without a price costs `None`, which is shown as unknown and never as zero.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Literal
+
+from coaching.engine.messages import RoundUsage
+
+ThinkingMode = Literal["unset", "adaptive", "between_tools"]
+Effort = Literal["low", "medium", "high"]
+NotesShown = Literal["never", "after_first_round", "always"]
+
+_DATED = re.compile(r"-\d{8}$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Price:
+    """Prices in US dollars per million tokens, from `since` on, for prompts over `over_tokens`."""
+
+    since: date = date.min
+    over_tokens: int = -1
+    input: float
+    output: float
+    cache_write_5m: float
+    cache_write_1h: float
+    cache_read: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelProfile:
+    """One model as it is.
+
+    `notes`: when the text of its thinking blocks is progress to show rather than reasoning.
+    `is_thinking_bound`: its thinking is valid only while everything before it is unchanged, so an
+    open turn goes back byte for byte.
+    """
+
+    model: str
+    thinking: ThinkingMode = "unset"
+    display: Literal["summarized", "omitted"] | None = None
+    effort: Effort | None = None
+    notes: NotesShown = "never"
+    is_thinking_bound: bool = True
+    context_tokens: int = 200_000
+    max_output_tokens: int = 64_000
+    cache_minimum_tokens: int = 4_096
+    betas: tuple[str, ...] = ()
+    prices: tuple[Price, ...] = ()
+
+    def request_fields(self) -> dict[str, Any]:
+        """Return what this model wants in every request, as API JSON; nothing if it is unknown."""
+        fields: dict[str, Any] = {}
+        if self.thinking != "unset":
+            fields["thinking"] = {"type": self.thinking}
+            if self.display and self.thinking == "adaptive":
+                fields["thinking"]["display"] = self.display
+        if self.effort:
+            fields["output_config"] = {"effort": self.effort}
+        return fields
+
+    def shows_notes(self, *, is_first_round: bool) -> bool:
+        """Say whether the thinking of a round is shown as notes."""
+        return self.notes == "always" or (self.notes == "after_first_round" and not is_first_round)
+
+
+# In chat the first word must come fast and what the model says between its calls must be seen:
+# `between_tools` skips thinking up front and returns those notes in the open, so the current
+# Sonnet can have medium effort without a late first word.
+PROFILES: Mapping[str, ModelProfile] = {
+    profile.model: profile
+    for profile in (
+        ModelProfile(
+            model="claude-sonnet-5-5",
+            thinking="between_tools",
+            effort="medium",
+            notes="always",
+            context_tokens=1_000_000,
+            max_output_tokens=128_000,
+            cache_minimum_tokens=1_024,
+            prices=(
+                Price(input=2, output=10, cache_write_5m=2.5, cache_write_1h=4, cache_read=0.2),
+                Price(
+                    since=date(2026, 10, 7),
+                    input=2,
+                    output=10,
+                    cache_write_5m=2.5,
+                    cache_write_1h=4,
+                    cache_read=0.1,
+                ),
+            ),
+        ),
+        ModelProfile(
+            model="claude-haiku-5-5",
+            thinking="adaptive",
+            display="summarized",
+            effort="low",
+            notes="after_first_round",
+            context_tokens=1_000_000,
+            max_output_tokens=128_000,
+            prices=(
+                Price(input=0.1, output=0.5, cache_write_5m=0.125, cache_write_1h=0.2, cache_read=0.01),
+                Price(
+                    over_tokens=100_000,
+                    input=0.5,
+                    output=2.5,
+                    cache_write_5m=0.625,
+                    cache_write_1h=1.0,
+                    cache_read=0.05,
+                ),
+            ),
+        ),
+        ModelProfile(
+            model="claude-haiku-4-5",
+            is_thinking_bound=False,
+            prices=(Price(input=1, output=5, cache_write_5m=1.25, cache_write_1h=2, cache_read=0.1),),
+        ),
+    )
+}
+
+
+def profile_for(model: str) -> ModelProfile:
+    """Return the profile of a model, dated names included; safe defaults for an unknown one."""
+    return PROFILES.get(model) or PROFILES.get(_DATED.sub("", model)) or ModelProfile(model=model)
+
+
+def cost_micro_usd(usage: RoundUsage, on: date) -> int | None:
+    """Return what an answer cost on a day, in millionths of a US dollar; None if no price is known."""
+    prompt_tokens = (
+        usage.input_tokens
+        + usage.cache_creation_5m_tokens
+        + usage.cache_creation_1h_tokens
+        + usage.cache_read_tokens
+    )
+    valid = [
+        price
+        for price in profile_for(usage.model).prices
+        if price.since <= on and prompt_tokens > price.over_tokens
+    ]
+    if not valid:
+        return None
+    price = max(valid, key=lambda price: (price.over_tokens, price.since))
+    # Dollars per million tokens are millionths of a dollar per token.
+    return round(
+        usage.input_tokens * price.input
+        + usage.output_tokens * price.output
+        + usage.cache_creation_5m_tokens * price.cache_write_5m
+        + usage.cache_creation_1h_tokens * price.cache_write_1h
+        + usage.cache_read_tokens * price.cache_read
+    )
