@@ -1,0 +1,22 @@
+"""The user's own days. Pure arithmetic: reads no clock and no database.
+
+"Today" follows the user's time zone, and up to 04:00 an evening still belongs to the day before. The rule
+looks at the clock on the wall and never subtracts hours across a change of it, so daylight saving can't
+move a day.
+"""
+
+from datetime import date, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+DAY_STARTS_AT_HOUR = 4
+
+
+def local_day(now: datetime, timezone: ZoneInfo) -> date:
+    """Return the user's day at `now` (aware)."""
+    local = now.astimezone(timezone)
+    return local.date() - timedelta(days=1) if local.hour < DAY_STARTS_AT_HOUR else local.date()
+
+
+def next_weekday(after: date, weekday: int) -> date:
+    """Return the first `weekday` (0 is Monday) later than `after`: one to seven days on."""
+    return after + timedelta(days=(weekday - after.weekday() - 1) % 7 + 1)

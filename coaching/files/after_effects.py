@@ -1,0 +1,106 @@
+"""What a write also means as data, in the same transaction: one function for each type that means more.
+
+A function may run again for the same text (a retry), so each leaves the same rows behind; only a rating is
+an event, and is written with a new version alone. A restored version brings back what the file says, and
+repeats nothing that happened.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from uuid import UUID
+
+from coaching.days import local_day, next_weekday
+from coaching.files.drafts import FileDraft
+from coaching.files.types import RULES
+from coaching.models import Capture, DayPlan, FileType, Profile, PulseRating, ReflectionPrompt, UserFile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Write:
+    """A write that is about to commit. `file` is at its newest version, its row locked."""
+
+    file: UserFile
+    draft: FileDraft
+    session_id: UUID | None
+    is_new_version: bool
+
+
+def apply_after_effects(write: Write) -> None:
+    """Write what the file's type means beside its text. Call it in the write's transaction."""
+    effect = AFTER_EFFECTS.get(write.draft.file_type)
+    if effect is not None and (not write.draft.is_restore or write.draft.file_type in RESTORED):
+        effect(write)
+
+
+def _fill_day_plan(write: Write) -> None:
+    plan, _ = DayPlan.objects.select_for_update().get_or_create(
+        user_id=write.file.user_id, date=write.draft.path.day
+    )
+    attributes = write.draft.attributes
+    if attributes.intention is not None:
+        plan.intention = attributes.intention
+    if attributes.priorities is not None:
+        done = {priority["text"] for priority in plan.priorities if priority["is_done"]}
+        plan.priorities = [{"text": text, "is_done": text in done} for text in attributes.priorities]
+    plan.file = write.file
+    plan.save()
+
+
+def _fold_captures(write: Write) -> None:
+    day = write.draft.path.day
+    # A capture is of the day that its path names, whatever time zone the user is in by now.
+    prefix = f"{RULES[FileType.CAPTURE].place}/{day.isoformat()}-"
+    captures = Capture.objects.filter(
+        user_id=write.file.user_id, folded_on__isnull=True, file__path__startswith=prefix
+    )
+    # Locked in one order, so that two logs can't wait for each other.
+    ids = list(captures.select_for_update(of=("self",)).order_by("pk").values_list("pk", flat=True))
+    Capture.objects.filter(user_id=write.file.user_id, pk__in=ids).update(folded_on=day)
+
+
+def _rate_domain(write: Write) -> None:
+    rating = write.draft.attributes.updated_rating
+    if rating is None or not write.is_new_version:
+        return
+    PulseRating.objects.create(
+        user_id=write.file.user_id,
+        domain=write.draft.path.stem.rpartition("/")[2],
+        rating=rating,
+        session_id=write.session_id,
+        rated_at=write.draft.now,
+    )
+
+
+def _keep_prompt(write: Write) -> None:
+    prompt, is_created = ReflectionPrompt.objects.select_for_update().get_or_create(
+        file=write.file, defaults={"user_id": write.file.user_id, "text": write.draft.body}
+    )
+    if not is_created and prompt.text != write.draft.body:
+        prompt.text = write.draft.body
+        prompt.answered_at = None
+        prompt.save(update_fields=["text", "answered_at"])
+
+
+def _keep_capture(write: Write) -> None:
+    Capture.objects.get_or_create(
+        file=write.file, defaults={"user_id": write.file.user_id, "captured_at": write.draft.now}
+    )
+
+
+def _move_checkin(write: Write) -> None:
+    profile, _ = Profile.objects.select_for_update().get_or_create(user_id=write.file.user_id)
+    today = local_day(write.draft.now, write.draft.timezone)
+    profile.next_checkin_on = next_weekday(today, profile.checkin_weekday)
+    profile.save(update_fields=["next_checkin_on"])
+
+
+AFTER_EFFECTS: dict[FileType, Callable[[Write], None]] = {
+    FileType.DAY_PLAN: _fill_day_plan,
+    FileType.DAILY_LOG: _fold_captures,
+    FileType.DOMAIN: _rate_domain,
+    FileType.REFLECTION_PROMPT: _keep_prompt,
+    FileType.CAPTURE: _keep_capture,
+    FileType.CHECK_IN: _move_checkin,
+}
+
+RESTORED = frozenset({FileType.DAY_PLAN, FileType.REFLECTION_PROMPT})

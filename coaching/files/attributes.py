@@ -1,0 +1,88 @@
+"""The typed attributes that may come with a file's text. The server makes the frontmatter of them."""
+
+import re
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+from coaching.files.errors import FileRefused
+from coaching.files.types import ATTRIBUTE_ORDER, RULES
+from coaching.models import FileType, LifeDomain
+from coaching.models.life import DomainStatus
+
+_NUL = "\x00"
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def check_storable(value: object) -> object:
+    """Return the value; raise `ValueError` for text that can't be stored as it is, saying why."""
+    if not isinstance(value, str):
+        return value
+    if found := _LONE_SURROGATE.search(value):
+        raise ValueError(
+            f"character {found.start() + 1} is a lone surrogate (half of a character), which can't be "
+            "stored; write the whole character or leave it out"
+        )
+    if _NUL in value:
+        raise ValueError(
+            f"character {value.index(_NUL) + 1} is NUL (U+0000), which can't be stored; leave it out"
+        )
+    return value
+
+
+def _one_line(text: str) -> str:
+    line = " ".join(text.split())
+    if not line:
+        raise ValueError("it is blank; leave it out")
+    return line
+
+
+def _without_repeats(values: list[LifeDomain]) -> list[LifeDomain]:
+    return list(dict.fromkeys(values))
+
+
+StorableText = Annotated[str, BeforeValidator(check_storable)]
+Word = Annotated[StorableText, Field(min_length=1, max_length=80), AfterValidator(_one_line)]
+Line = Annotated[StorableText, Field(min_length=1, max_length=300), AfterValidator(_one_line)]
+
+
+class FileAttributes(BaseModel):
+    """What a file says in a form that can be queried. Give only what was said; nothing is required."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    status: DomainStatus | None = Field(default=None, description="domain: how it stands.")
+    updated_rating: int | None = Field(
+        default=None, ge=1, le=5, description="domain: the user's rating now, 1 (worst) to 5."
+    )
+    energy: Word | None = Field(default=None, description="daily-log, check-in: energy in a word or two.")
+    mood_signal: Word | None = Field(default=None, description="daily-log, check-in: mood in a word or two.")
+    domains_touched: Annotated[list[LifeDomain], AfterValidator(_without_repeats)] | None = Field(
+        default=None, max_length=8, description="Life domains that it touches."
+    )
+    intention: Line | None = Field(default=None, description="day-plan: the day's intention, one sentence.")
+    priorities: list[Line] | None = Field(
+        default=None, max_length=10, description="day-plan: what matters today, most important first."
+    )
+    themes: list[Line] | None = Field(
+        default=None, max_length=10, description="check-in: themes of the week."
+    )
+    preview_line: Line | None = Field(default=None, description="One line that shows the file in a list.")
+
+    def given(self) -> dict[str, str | int | list[str]]:
+        """Return what was given as plain values by name, in the fixed order."""
+        values = self.model_dump(mode="json", exclude_none=True)
+        return {name: values[name] for name in ATTRIBUTE_ORDER if name in values}
+
+
+NO_ATTRIBUTES = FileAttributes()
+
+
+def check_attributes(file_type: FileType, attributes: FileAttributes) -> None:
+    """Raise `FileRefused`, naming those that fit, where an attribute doesn't belong to the type."""
+    fitting = RULES[file_type].attributes
+    if strangers := [name for name in attributes.given() if name not in fitting]:
+        raise FileRefused(
+            f"{', '.join(strangers)} doesn't belong to a {file_type}. "
+            f"Its attributes are: {', '.join(name for name in ATTRIBUTE_ORDER if name in fitting)}."
+        )

@@ -1,0 +1,78 @@
+"""A draft: everything that a write will be, checked and rendered before anything is stored. Pure."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from coaching.files.attributes import NO_ATTRIBUTES, FileAttributes, check_attributes, check_storable
+from coaching.files.errors import FileRefused
+from coaching.files.frontmatter import build_frontmatter, render_file, strip_frontmatter
+from coaching.files.paths import FilePath, build_path
+from coaching.models import FileType
+
+MAX_CONTENT_CHARACTERS = 100_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileDraft:
+    """One write. `text` is the whole file as it will be stored, `body` its part below the frontmatter."""
+
+    file_type: FileType
+    path: FilePath
+    text: str
+    body: str
+    frontmatter: dict[str, Any]
+    attributes: FileAttributes
+    now: datetime
+    timezone: ZoneInfo
+    is_restore: bool = False
+
+    @property
+    def data(self) -> bytes:
+        """The bytes that the storage keeps."""
+        return self.text.encode()
+
+
+def build_draft(
+    *,
+    file_type: FileType,
+    content: str,
+    now: datetime,
+    timezone: ZoneInfo,
+    file_name: str | None = None,
+    attributes: FileAttributes = NO_ATTRIBUTES,
+) -> FileDraft:
+    """Build the draft of a file from its type, its name, its body and its attributes.
+
+    Raises `FileRefused`, saying what would be taken, for anything that doesn't fit.
+    """
+    body = strip_frontmatter(_checked(content)).strip()
+    if not body:
+        raise FileRefused("The content is empty; write the whole body of the file.")
+    check_attributes(file_type, attributes)
+    path = build_path(file_type, file_name, body=body, now=now, timezone=timezone)
+    frontmatter = build_frontmatter(file_type, attributes, day=path.day)
+    return FileDraft(
+        file_type=file_type,
+        path=path,
+        text=render_file(frontmatter, body),
+        body=body,
+        frontmatter=frontmatter,
+        attributes=attributes,
+        now=now,
+        timezone=timezone,
+    )
+
+
+def _checked(content: str) -> str:
+    if len(content) > MAX_CONTENT_CHARACTERS:
+        raise FileRefused(
+            f"The content has {len(content):,} characters; {MAX_CONTENT_CHARACTERS:,} is the most that fits. "
+            "Shorten it, or spread it over several files."
+        )
+    try:
+        check_storable(content)
+    except ValueError as error:
+        raise FileRefused(f"The content can't be stored: {error}.") from error
+    return content

@@ -1,0 +1,113 @@
+"""YAML frontmatter: written by the server only, read back without trust.
+
+The same values always give the same bytes. What a model or an import puts at the head of a text as
+frontmatter is cut off, never merged. Reading refuses what YAML can be abused for: aliases, tags,
+huge or deeply nested blocks, values that JSON doesn't know.
+"""
+
+import math
+import re
+from collections.abc import Mapping
+from datetime import date
+from typing import Any
+
+import yaml
+
+from coaching.files.attributes import FileAttributes, check_storable
+from coaching.files.types import RULES
+from coaching.models import FileType
+
+MAX_FRONTMATTER_CHARACTERS = 16_384
+
+_OPENING = re.compile(r"\A\ufeff?\s*?^---[ \t]*\n", re.MULTILINE)
+_CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
+_FIRST_LINE = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*[ \t]*:(?:\s|\Z)")
+_ANY_LINE = re.compile(r"\s*\Z|[ \t]|#|- |-\Z|[\]}]|[A-Za-z_][A-Za-z0-9_-]*[ \t]*:(?:\s|\Z)")
+
+
+class _NoAliasLoader(yaml.SafeLoader):
+    """Aliases are refused: a few nested ones stand for gigabytes."""
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.YAMLError("aliases are not allowed")
+        return super().compose_node(parent, index)
+
+
+def build_frontmatter(file_type: FileType, attributes: FileAttributes, *, day: date) -> dict[str, Any]:
+    """Build the values in their order: type, day, attributes.
+
+    The day is `date` where the file is of one day and `updated` where it is replaced over time.
+    """
+    day_field = "updated" if RULES[file_type].naming in ("fixed", "domain") else "date"
+    return {"type": str(file_type), day_field: day.isoformat(), **attributes.given()}
+
+
+def render_file(frontmatter: Mapping[str, Any], body: str) -> str:
+    """Render the whole text of a file: frontmatter, an empty line, the body, one newline at the end."""
+    values = {
+        key: date.fromisoformat(value) if key in ("date", "updated") else value
+        for key, value in frontmatter.items()
+    }
+    block = yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=10**9)
+    return f"---\n{block}---\n\n{body.strip()}\n"
+
+
+def strip_frontmatter(text: str) -> str:
+    """Return the text without frontmatter at its head; a text that starts with a rule stays whole."""
+    text = text.replace("\r\n", "\n")
+    while (block := _head_block(text)) is not None:
+        text = text[block[1] :]
+    return text
+
+
+def parse_file(text: str) -> tuple[dict[str, Any], str]:
+    """Split a stored text into its frontmatter and its body.
+
+    Frontmatter that can't be read safely is empty; the body is the same either way. Dates are ISO text.
+    """
+    block = _head_block(text)
+    if block is None:
+        return {}, text
+    start, end = block
+    body = text[end:].removeprefix("\n")
+    source = text[start:end]
+    if len(source) > MAX_FRONTMATTER_CHARACTERS:
+        return {}, body
+    try:
+        values = _plain(yaml.load(_CLOSING.sub("", source), Loader=_NoAliasLoader))  # noqa: S506 (a SafeLoader)
+    except (yaml.YAMLError, ValueError, RecursionError, OverflowError):
+        return {}, body
+    return (values if isinstance(values, dict) else {}), body
+
+
+def _head_block(text: str) -> tuple[int, int] | None:
+    """Return where the frontmatter's lines start and where the text after it does, or None."""
+    opening = _OPENING.match(text)
+    if opening is None:
+        return None
+    closing = _CLOSING.search(text, opening.end())
+    if closing is None:
+        return None
+    lines = [line for line in text[opening.end() : closing.start()].split("\n") if line.strip()]
+    if lines and not (_FIRST_LINE.match(lines[0]) and all(_ANY_LINE.match(line) for line in lines)):
+        return None
+    return opening.end(), closing.end()
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case None | bool() | int():
+            return value
+        case str():
+            return check_storable(value)
+        case float() if math.isfinite(value):
+            return value
+        case date():
+            return value.isoformat()
+        case list():
+            return [_plain(item) for item in value]
+        case dict() if all(isinstance(key, str) for key in value):
+            return {str(check_storable(key)): _plain(item) for key, item in value.items()}
+        case _:
+            raise ValueError("a value that JSON doesn't know")

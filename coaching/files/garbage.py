@@ -1,0 +1,60 @@
+"""Removes objects that no version names: what a failed write left behind.
+
+Touches only the store's own prefix, and only what is old enough that no write can still be on its way to
+the row.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import islice
+
+import structlog
+from django.core.files.storage import storages
+
+from coaching.files.objects import OBJECTS_PREFIX, STORAGE_ERRORS, ObjectStorage
+from coaching.models import UserFileVersion
+
+logger = structlog.get_logger(__name__)
+
+MIN_AGE = timedelta(hours=1)
+BATCH = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GarbageReport:
+    """How many objects were looked at, removed, and could not be removed."""
+
+    seen: int
+    removed: int
+    failed: int
+
+
+def collect_garbage(*, now: datetime, min_age: timedelta = MIN_AGE) -> GarbageReport:
+    """Remove every object older than `min_age` that no version names. Blocks.
+
+    Raises one of `STORAGE_ERRORS` where the storage can't be listed; what can't be removed is left for the
+    next time.
+    """
+    storage = storages["default"]
+    if not isinstance(storage, ObjectStorage):
+        raise TypeError(f"{type(storage).__name__} can't list its objects")
+    seen = removed = failed = 0
+    listed = storage.list_objects(OBJECTS_PREFIX)
+    while batch := list(islice(listed, BATCH)):
+        seen += len(batch)
+        # Rows are asked after the listing: a row that committed meanwhile is found.
+        orphans = _without_row([entry.key for entry in batch if now - entry.modified_at > min_age])
+        for key in orphans:
+            try:
+                storage.delete(key)
+                removed += 1
+            except STORAGE_ERRORS as error:
+                failed += 1
+                logger.warning("object_not_removed", key=key, error=type(error).__name__)
+    return GarbageReport(seen=seen, removed=removed, failed=failed)
+
+
+def _without_row(keys: Sequence[str]) -> list[str]:
+    named = set(UserFileVersion.objects.filter(storage_key__in=keys).values_list("storage_key", flat=True))
+    return [key for key in keys if key not in named]

@@ -1,0 +1,83 @@
+"""Objects: the bytes of a version in the storage backend, each under a random key of its own.
+
+An object is written before its row and never changed. No database work happens here, and no call blocks the
+event loop: the storage has its own threads and a bound on its time.
+"""
+
+import asyncio
+import hashlib
+import uuid
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol, runtime_checkable
+
+import structlog
+from botocore.exceptions import BotoCoreError, ClientError
+from django.core.files.base import ContentFile
+from django.core.files.storage import storages
+
+from coaching.files.errors import StorageFailed
+
+logger = structlog.get_logger(__name__)
+
+OBJECTS_PREFIX = "users/"
+STORAGE_SECONDS = 20.0
+THREADS = 8
+STORAGE_ERRORS = (OSError, BotoCoreError, ClientError)
+
+_executor = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="storage")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredObject:
+    """Bytes that the storage has confirmed."""
+
+    key: str
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedObject:
+    """An object that lies in the storage, with or without a row."""
+
+    key: str
+    modified_at: datetime
+
+
+@runtime_checkable
+class ObjectStorage(Protocol):
+    """What our storages offer beyond Django's: a listing with times in as few requests as possible."""
+
+    def list_objects(self, prefix: str) -> Iterator[ListedObject]:
+        """Yield every object whose key starts with `prefix`."""
+        ...
+
+    def delete(self, name: str) -> None:
+        """Delete an object; a missing one is no error."""
+        ...
+
+
+async def store_object(*, user_id: int, data: bytes) -> StoredObject:
+    """Store bytes under a new key and return it once the storage has confirmed them.
+
+    Raises `StorageFailed` for every failure and after `STORAGE_SECONDS`. Whether the bytes arrived all the
+    same is then unknown: no row will name the key, and the garbage collection removes what lies there.
+    """
+    key = f"{OBJECTS_PREFIX}{user_id}/{uuid.uuid4().hex}"
+    try:
+        async with asyncio.timeout(STORAGE_SECONDS):
+            await asyncio.get_running_loop().run_in_executor(_executor, _save, key, data)
+    except STORAGE_ERRORS as error:
+        # The class says enough; a text of the storage may hold addresses and credentials.
+        logger.warning("object_not_stored", user_id=user_id, key=key, error=type(error).__name__)
+        raise StorageFailed from error
+    return StoredObject(key=key, size=len(data), sha256=hashlib.sha256(data).hexdigest())
+
+
+def _save(key: str, data: bytes) -> None:
+    saved_as = storages["default"].save(key, ContentFile(data))
+    if saved_as != key:
+        raise OSError("the storage chose another key")

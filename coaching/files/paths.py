@@ -1,0 +1,130 @@
+"""Paths come from the type and a checked name, never from the model.
+
+A path is only a label in the database: objects lie under random keys, so no path ever reaches a disk or a
+bucket. It is still built from closed sets and ASCII alone, because people download files under it.
+"""
+
+import hashlib
+import re
+import unicodedata
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from coaching.days import local_day
+from coaching.files.errors import FileRefused
+from coaching.files.types import RULES, TypeRule
+from coaching.models import FileType, LifeDomain
+
+MAX_NAME_CHARACTERS = 100
+MAX_SLUG_CHARACTERS = 60
+
+_ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_UNFIT_FOR_TITLE = re.compile(
+    r"[/\\%:*?<>|\x00-\x1f\x7f]|\.\.|[\ud800-\udfff\u200b-\u200f\u2028-\u202e\u2066-\u2069]"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilePath:
+    """Where a file goes, without its ending. `day` is the user's day that it is of.
+
+    `is_always_new`: a taken path is never written again; a suffix makes it free.
+    """
+
+    stem: str
+    day: date
+    is_always_new: bool = False
+
+    def text(self, suffix: int = 1) -> str:
+        """Return the path; from 2 on the suffix is part of it."""
+        return f"{self.stem}.md" if suffix == 1 else f"{self.stem}-{suffix}.md"
+
+
+def build_path(
+    file_type: FileType, file_name: str | None, *, body: str, now: datetime, timezone: ZoneInfo
+) -> FilePath:
+    """Build the path of a file of that type.
+
+    `body` gives an unnamed reflection prompt its name. Raises `FileRefused` for a name that the type
+    doesn't take; the message says what it takes.
+    """
+    rule, today, name = RULES[file_type], local_day(now, timezone), file_name or None
+    match rule.naming:
+        case "fixed":
+            _refuse_name(file_type, name)
+            return FilePath(stem=rule.place.removesuffix(".md"), day=today)
+        case "moment":
+            _refuse_name(file_type, name)
+            time = now.astimezone(timezone).strftime("%H%M%S")
+            return FilePath(stem=f"{rule.place}/{today.isoformat()}-{time}", day=today, is_always_new=True)
+        case "domain":
+            return FilePath(stem=f"{rule.place}/{_domain(name)}", day=today)
+        case "date":
+            day = _day(file_type, rule, name, today) if name else today
+            return FilePath(stem=f"{rule.place}/{day.isoformat()}", day=day)
+        case "slug":
+            slug = _slug(_title(name) if name else body)
+            return FilePath(stem=f"{rule.place}/{today.isoformat()}-{slug}", day=today)
+
+
+def path_of_stored(file_type: FileType, path: str, *, now: datetime, timezone: ZoneInfo) -> FilePath:
+    """Return the path of a file that exists already, with the day that it is of."""
+    stem = path.removesuffix(".md")
+    if RULES[file_type].naming == "date" and _ISO_DATE.fullmatch(stem[-10:]):
+        return FilePath(stem=stem, day=date.fromisoformat(stem[-10:]))
+    return FilePath(stem=stem, day=local_day(now, timezone))
+
+
+def _refuse_name(file_type: FileType, name: str | None) -> None:
+    if name:
+        raise FileRefused(f"A {file_type} takes no file_name; leave it out, the server names the file.")
+
+
+def _domain(name: str | None) -> str:
+    if name not in LifeDomain.values:
+        raise FileRefused(f"A domain's file_name must be one of {', '.join(LifeDomain.values)}.")
+    return name
+
+
+def _day(file_type: FileType, rule: TypeRule, name: str, today: date) -> date:
+    first, last = today - timedelta(days=rule.days_back), today + timedelta(days=rule.days_ahead)
+    wrong = FileRefused(
+        f"A {file_type}'s file_name must be a date like {today.isoformat()}, from {first.isoformat()} "
+        f"to {last.isoformat()}; left out, it is today."
+    )
+    if not _ISO_DATE.fullmatch(name):
+        raise wrong
+    try:
+        day = date.fromisoformat(name)
+    except ValueError:
+        raise wrong from None
+    if not first <= day <= last:
+        raise wrong
+    return day
+
+
+def _title(name: str) -> str:
+    # Compatibility forms first: a full-width slash is a slash.
+    if len(name) > MAX_NAME_CHARACTERS or any(
+        _UNFIT_FOR_TITLE.search(form) for form in (name, unicodedata.normalize("NFKC", name))
+    ):
+        raise FileRefused(
+            f"A reflection-prompt's file_name must be a short title of at most {MAX_NAME_CHARACTERS} "
+            "characters, in plain words without slashes, dots in a row or control characters."
+        )
+    return name
+
+
+def _slug(text: str) -> str:
+    """Return a name of `a-z`, `0-9` and single hyphens; the same text always gives the same one."""
+    line = next((line for line in text.splitlines() if line.strip()), "")[: MAX_SLUG_CHARACTERS * 4]
+    plain = unicodedata.normalize("NFKD", line).encode("ascii", "ignore").decode("ascii").lower()
+    words = re.findall(r"[a-z0-9]+", plain.replace("'", ""))
+    slug = ""
+    for word in words:
+        longer = f"{slug}-{word}" if slug else word[:MAX_SLUG_CHARACTERS]
+        if len(longer) > MAX_SLUG_CHARACTERS:
+            break
+        slug = longer
+    return slug or f"prompt-{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"

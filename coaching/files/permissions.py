@@ -1,0 +1,68 @@
+"""Which types may be written, by what the conversation is at this moment.
+
+SPEC 4's table as it stands. Checked when a tool runs, at every write: an arc that was entered a call ago
+counts. The user's own edits and restores are not asked.
+"""
+
+from coaching.files.errors import FileRefused
+from coaching.models import FileType
+from sessions_app.models import SessionKind
+
+WRITABLE: dict[SessionKind, tuple[FileType, ...]] = {
+    SessionKind.OPEN_CONVERSATION: (
+        FileType.DOMAIN,
+        FileType.OVERVIEW,
+        FileType.LIFE_PLAN,
+        FileType.WEEKLY_PLAN,
+        FileType.SAGE_CONTEXT,
+        FileType.SAGE_PATTERNS,
+        FileType.CAPTURE,
+        FileType.REFLECTION_PROMPT,
+    ),
+    SessionKind.LIFE_MAPPING: (
+        FileType.DOMAIN,
+        FileType.OVERVIEW,
+        FileType.LIFE_PLAN,
+        FileType.SAGE_CONTEXT,
+        FileType.SAGE_PATTERNS,
+    ),
+    SessionKind.WEEKLY_CHECKIN: (
+        FileType.CHECK_IN,
+        FileType.DOMAIN,
+        FileType.OVERVIEW,
+        FileType.LIFE_PLAN,
+        FileType.WEEKLY_PLAN,
+        FileType.SAGE_CONTEXT,
+        FileType.SAGE_PATTERNS,
+        FileType.REFLECTION_PROMPT,
+    ),
+    SessionKind.OPEN_DAY: (FileType.DAY_PLAN, FileType.SAGE_CONTEXT, FileType.CAPTURE),
+    SessionKind.CLOSE_DAY: (
+        FileType.DAILY_LOG,
+        FileType.DOMAIN,
+        FileType.SAGE_CONTEXT,
+        FileType.SAGE_PATTERNS,
+        FileType.REFLECTION_PROMPT,
+    ),
+}
+
+
+def may_write(effective_kind: str, file_type: FileType) -> bool:
+    """Return whether a conversation of that effective kind may write files of that type."""
+    return file_type in _writable(effective_kind)
+
+
+def check_may_write(effective_kind: str, file_type: FileType) -> None:
+    """Raise `FileRefused`, naming what may be written now, unless `may_write`."""
+    if not may_write(effective_kind, file_type):
+        writable = ", ".join(_writable(effective_kind)) or "nothing"
+        raise FileRefused(
+            f"A {file_type} can't be written in {effective_kind}; nothing was saved. "
+            f"What may be written now: {writable}."
+        )
+
+
+def _writable(effective_kind: str) -> tuple[FileType, ...]:
+    if effective_kind not in SessionKind.values:
+        return ()
+    return WRITABLE[SessionKind(effective_kind)]

@@ -1,0 +1,53 @@
+"""Objects in S3 or what speaks its protocol, with a bound on every wait.
+
+Imported only where a bucket is configured: the client library is slow to load.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from boto3.s3.transfer import TransferConfig
+from botocore.config import Config
+from django.utils.deconstruct import deconstructible
+from storages.backends.s3 import S3Storage
+
+from coaching.files.objects import ListedObject
+
+
+@deconstructible
+class S3ObjectStorage(S3Storage):  # type: ignore[misc]  # the package has no types
+    """django-storages' S3 storage: short waits, two attempts, no threads of its own.
+
+    Two attempts of connecting and reading stay below `objects.STORAGE_SECONDS`. Keys are random, so it isn't
+    asked before a write whether a key is taken. A server with an address of its own gets the bucket in
+    the path, and every server only the checksums that all of them know.
+    """
+
+    def __init__(
+        self, *, connect_seconds: float = 3.0, read_seconds: float = 5.0, attempts: int = 2, **options: Any
+    ) -> None:
+        client_config = Config(
+            signature_version="s3v4",
+            s3={"addressing_style": "path" if options.get("endpoint_url") else "auto"},
+            request_checksum_calculation="when_required",
+            response_checksum_validation="when_required",
+            connect_timeout=connect_seconds,
+            read_timeout=read_seconds,
+            retries={"mode": "standard", "total_max_attempts": attempts},
+            max_pool_connections=16,
+        )
+        super().__init__(
+            client_config=client_config,
+            transfer_config=TransferConfig(use_threads=False),
+            file_overwrite=True,
+            **options,
+        )
+
+    def list_objects(self, prefix: str) -> Iterator[ListedObject]:
+        """Yield every object whose key starts with `prefix`, a thousand in each request."""
+        pages = self.connection.meta.client.get_paginator("list_objects_v2").paginate(
+            Bucket=self.bucket_name, Prefix=prefix
+        )
+        for page in pages:
+            for entry in page.get("Contents", ()):
+                yield ListedObject(key=entry["Key"], modified_at=entry["LastModified"])

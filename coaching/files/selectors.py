@@ -1,0 +1,69 @@
+"""Reads. `files_of` is the only door to files: another user's path looks like a missing one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import QuerySet
+
+from coaching.files.attributes import check_storable
+from coaching.models import FileType, UserFile, UserFileVersion
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileText:
+    """A file with the whole text of one of its versions, frontmatter included."""
+
+    file: UserFile
+    version: UserFileVersion
+
+    @property
+    def text(self) -> str:
+        """The whole text."""
+        return self.version.content
+
+
+def files_of(user_id: int) -> QuerySet[UserFile]:
+    """Return the user's files, unread."""
+    return UserFile.objects.filter(user_id=user_id)
+
+
+def accessible_file(*, user_id: int, path: str) -> UserFile:
+    """Return the user's file at that path, whatever characters the path holds.
+
+    Raises `UserFile.DoesNotExist` for a missing file and for another user's alike.
+    """
+    try:
+        check_storable(path)
+    except ValueError:
+        raise UserFile.DoesNotExist from None
+    return files_of(user_id).get(path=path)
+
+
+def list_files(*, user_id: int, file_type: FileType | None = None) -> Sequence[UserFile]:
+    """Return the user's files by path, of one type or all."""
+    files = files_of(user_id) if file_type is None else files_of(user_id).filter(file_type=file_type)
+    return list(files.order_by("path"))
+
+
+def read_file(*, user_id: int, path: str, number: int | None = None) -> FileText:
+    """Read a file at its newest version, or at version `number`.
+
+    Raises `UserFile.DoesNotExist` and `UserFileVersion.DoesNotExist`.
+    """
+    file = accessible_file(user_id=user_id, path=path)
+    # The file's row may be a version behind by now: the newest is asked for, not `version_number`.
+    versions = file.versions.order_by("-number")
+    if number is None:
+        return FileText(file=file, version=versions[:1].get())
+    if not 0 < number < 2**31:
+        raise UserFileVersion.DoesNotExist
+    return FileText(file=file, version=versions.get(number=number))
+
+
+def versions_of(*, user_id: int, path: str) -> Sequence[UserFileVersion]:
+    """Return a file's versions without their texts, the newest first.
+
+    Raises `UserFile.DoesNotExist`.
+    """
+    file = accessible_file(user_id=user_id, path=path)
+    return list(file.versions.defer("content").select_related("file").order_by("-number"))

@@ -1,0 +1,171 @@
+"""The versioned store: the only writer of files.
+
+An object is stored first, outside any transaction and off the event loop; then one transaction locks the
+file's row, appends the version and writes what it means. Whatever fails on the way, the version before is
+whole and an object without a row is collected later. Permissions are the caller's to check.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from django.db import transaction
+from pydantic import ValidationError
+
+from coaching.files.after_effects import Write, apply_after_effects
+from coaching.files.attributes import NO_ATTRIBUTES, FileAttributes
+from coaching.files.drafts import FileDraft
+from coaching.files.errors import FileRefused
+from coaching.files.frontmatter import parse_file
+from coaching.files.objects import StoredObject, store_object
+from coaching.files.paths import path_of_stored
+from coaching.files.selectors import FileText, files_of, read_file
+from coaching.files.types import ATTRIBUTE_ORDER
+from coaching.models import FileSource, FileType, UserFile, UserFileVersion
+from sessions_app.database import in_database
+
+MAX_SUFFIX = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredFile:
+    """A file whose bytes and row are safe. `size` is in bytes.
+
+    Not a new version: its bytes were the newest version's already.
+    """
+
+    file_id: int
+    path: str
+    size: int
+    version: int
+    is_new_version: bool
+
+
+async def store_file(
+    *,
+    user_id: int,
+    draft: FileDraft,
+    source: FileSource,
+    session_id: UUID | None = None,
+    tool_use_id: str = "",
+) -> StoredFile:
+    """Store a draft as the newest version of its file.
+
+    Raises `StorageFailed` and `FileRefused`; nothing has changed then.
+    """
+    stored = await store_object(user_id=user_id, data=draft.data)
+    return await in_database(
+        store_version,
+        user_id=user_id,
+        draft=draft,
+        stored=stored,
+        source=source,
+        session_id=session_id,
+        tool_use_id=tool_use_id,
+    )
+
+
+async def restore_version(
+    *, user_id: int, path: str, number: int, now: datetime, timezone: ZoneInfo
+) -> StoredFile:
+    """Store the text of an older version again, as the newest one, written by the user.
+
+    Raises `UserFile.DoesNotExist`, `UserFileVersion.DoesNotExist` and `StorageFailed`.
+    """
+    old = await in_database(read_file, user_id=user_id, path=path, number=number)
+    draft = _draft_of(old, now=now, timezone=timezone)
+    return await store_file(user_id=user_id, draft=draft, source=FileSource.USER)
+
+
+@transaction.atomic
+def store_version(
+    *,
+    user_id: int,
+    draft: FileDraft,
+    stored: StoredObject,
+    source: FileSource,
+    session_id: UUID | None = None,
+    tool_use_id: str = "",
+) -> StoredFile:
+    """Append a version whose object is stored already, with what it means, in one transaction.
+
+    Bytes that are the newest version's already make no second one. Raises `FileRefused` where no path
+    is free.
+    """
+    file = _locked_file(user_id, draft)
+    is_new_version = file.version_number == 0 or file.sha256 != stored.sha256
+    if is_new_version:
+        _append_version(file, draft, stored, source=source, session_id=session_id, tool_use_id=tool_use_id)
+    apply_after_effects(Write(file=file, draft=draft, session_id=session_id, is_new_version=is_new_version))
+    return StoredFile(
+        file_id=file.pk,
+        path=file.path,
+        size=stored.size,
+        version=file.version_number,
+        is_new_version=is_new_version,
+    )
+
+
+def _locked_file(user_id: int, draft: FileDraft) -> UserFile:
+    """Return the file's row, made where it is missing, locked until the transaction ends."""
+    for suffix in range(1, MAX_SUFFIX + 1):
+        path = draft.path.text(suffix)
+        # Waits for a writer that is just making the same row, then does nothing.
+        UserFile.objects.bulk_create(
+            [UserFile(user_id=user_id, path=path, file_type=draft.file_type)], ignore_conflicts=True
+        )
+        file = files_of(user_id).select_for_update().get(path=path)
+        if file.version_number == 0 or not draft.path.is_always_new:
+            return file
+    raise FileRefused("Too many files were made in the same second; try again in a moment.")
+
+
+def _append_version(
+    file: UserFile,
+    draft: FileDraft,
+    stored: StoredObject,
+    *,
+    source: FileSource,
+    session_id: UUID | None,
+    tool_use_id: str,
+) -> None:
+    file.version_number += 1
+    file.frontmatter = draft.frontmatter
+    file.size = stored.size
+    file.sha256 = stored.sha256
+    file.updated_at = draft.now
+    file.save(update_fields=["version_number", "frontmatter", "size", "sha256", "updated_at"])
+    UserFileVersion.objects.create(
+        file=file,
+        number=file.version_number,
+        content=draft.text,
+        size=stored.size,
+        sha256=stored.sha256,
+        storage_key=stored.key,
+        source=source,
+        session_id=session_id,
+        tool_use_id=tool_use_id,
+    )
+
+
+def _draft_of(old: FileText, *, now: datetime, timezone: ZoneInfo) -> FileDraft:
+    file_type = FileType(old.file.file_type)
+    frontmatter, body = parse_file(old.text)
+    try:
+        attributes = FileAttributes.model_validate(
+            {name: frontmatter[name] for name in ATTRIBUTE_ORDER if name in frontmatter}
+        )
+    except ValidationError:
+        attributes = NO_ATTRIBUTES
+    return FileDraft(
+        file_type=file_type,
+        path=path_of_stored(file_type, old.file.path, now=now, timezone=timezone),
+        text=old.text,
+        body=body.strip(),
+        frontmatter=frontmatter,
+        attributes=attributes,
+        now=now,
+        timezone=timezone,
+        is_restore=True,
+    )

@@ -1,0 +1,130 @@
+"""What each type of file is: where it lies, how it is named, which attributes it takes.
+
+A literal table, so that a new type is one new row. It holds no code and reads nothing.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from coaching.models import FileType
+
+Naming = Literal["fixed", "domain", "date", "moment", "slug"]
+AttributeName = Literal[
+    "status",
+    "updated_rating",
+    "energy",
+    "mood_signal",
+    "domains_touched",
+    "intention",
+    "priorities",
+    "themes",
+    "preview_line",
+]
+
+# The order in which they are written.
+ATTRIBUTE_ORDER: tuple[AttributeName, ...] = (
+    "status",
+    "updated_rating",
+    "energy",
+    "mood_signal",
+    "domains_touched",
+    "intention",
+    "priorities",
+    "themes",
+    "preview_line",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TypeRule:
+    """One type. `place` is the whole path of a `fixed` type and the folder of every other.
+
+    `days_back` and `days_ahead` bound the date that may be given as the name of a `date` type.
+    """
+
+    naming: Naming
+    place: str
+    purpose: str
+    attributes: frozenset[AttributeName]
+    days_back: int = 0
+    days_ahead: int = 0
+
+
+def _takes(*names: AttributeName) -> frozenset[AttributeName]:
+    return frozenset({*names, "preview_line"})
+
+
+RULES: dict[FileType, TypeRule] = {
+    FileType.DOMAIN: TypeRule(
+        naming="domain",
+        place="life-map",
+        purpose="one life domain as it stands; file_name is the domain",
+        attributes=_takes("status", "updated_rating"),
+    ),
+    FileType.OVERVIEW: TypeRule(
+        naming="fixed",
+        place="life-map/_overview.md",
+        purpose="the life map as a whole: how the domains hang together",
+        attributes=_takes("domains_touched", "themes"),
+    ),
+    FileType.LIFE_PLAN: TypeRule(
+        naming="fixed",
+        place="life-plan/current.md",
+        purpose="where the user wants to go, and the next steps there",
+        attributes=_takes("domains_touched", "themes"),
+    ),
+    FileType.CHECK_IN: TypeRule(
+        naming="date",
+        place="check-ins",
+        purpose="the weekly check-in",
+        attributes=_takes("themes", "energy", "mood_signal", "domains_touched"),
+        days_back=366,
+        days_ahead=1,
+    ),
+    FileType.DAILY_LOG: TypeRule(
+        naming="date",
+        place="daily-logs",
+        purpose="the journal of a day that ends",
+        attributes=_takes("energy", "mood_signal", "domains_touched", "themes"),
+        days_back=366,
+        days_ahead=1,
+    ),
+    FileType.DAY_PLAN: TypeRule(
+        naming="date",
+        place="day-plans",
+        purpose="the plan of a day; give intention and priorities as attributes too",
+        attributes=_takes("intention", "priorities", "energy", "mood_signal", "domains_touched"),
+        days_back=366,
+        days_ahead=31,
+    ),
+    FileType.WEEKLY_PLAN: TypeRule(
+        naming="fixed",
+        place="life-plan/weekly.md",
+        purpose="the plan of this week",
+        attributes=_takes("intention", "priorities", "domains_touched", "themes"),
+    ),
+    FileType.SAGE_CONTEXT: TypeRule(
+        naming="fixed",
+        place="sage/context.md",
+        purpose="what you should know of the user in every conversation",
+        attributes=_takes("themes"),
+    ),
+    FileType.SAGE_PATTERNS: TypeRule(
+        naming="fixed",
+        place="sage/patterns.md",
+        purpose="patterns that you see over time, with what shows them",
+        attributes=_takes("domains_touched", "themes"),
+    ),
+    FileType.CAPTURE: TypeRule(
+        naming="moment",
+        place="captures",
+        purpose="a passing thought in the user's own words; each one is a new file",
+        attributes=_takes("energy", "mood_signal", "domains_touched"),
+    ),
+    FileType.REFLECTION_PROMPT: TypeRule(
+        naming="slug",
+        place="reflections",
+        purpose="a question for the user to come back to; file_name may be a short title",
+        attributes=_takes("domains_touched", "themes"),
+    ),
+}
