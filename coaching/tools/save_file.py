@@ -1,0 +1,98 @@
+"""`save_file`: Sage writes something down in a file that belongs to the user.
+
+The model gives type, body and attributes; path, frontmatter and version are the server's. Success is said
+only after bytes and row are safe.
+"""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from coaching.engine.errors import ToolError
+from coaching.engine.tools import Tool, ToolInput, ToolResult
+from coaching.files.attributes import NO_ATTRIBUTES, FileAttributes, StorableText
+from coaching.files.drafts import MAX_CONTENT_CHARACTERS, build_draft
+from coaching.files.objects import store_object
+from coaching.files.permissions import check_may_write
+from coaching.files.store import store_version
+from coaching.files.types import RULES
+from coaching.models import FileSource, FileType, LifeDomain
+from coaching.tools.context import ToolContext
+from sessions_app.errors import Refused
+
+DESCRIPTION = (
+    "Write something down for the user as a markdown file, or replace one. Use it when something was said "
+    "that is worth keeping: a domain became clearer, a plan was made, a day was closed, you learned who the "
+    "user is. Save when the user would want it kept, not after every message, and say that it was saved only "
+    "after this tool said so.\n"
+    "The content is the whole new body in markdown: it replaces the file, so read a file that you can't see "
+    "with read_file first, and keep what still holds. Every version is kept. Write no frontmatter; give "
+    "structured facts as attributes and leave out what was not said.\n"
+    "Types:\n"
+    + "\n".join(f"- {file_type}: {rule.purpose}" for file_type, rule in RULES.items())
+    + "\nWhich types may be written depends on the conversation; a refusal names them."
+)
+
+
+class SaveFileInput(ToolInput):
+    """What the model writes."""
+
+    file_type: FileType
+    file_name: Annotated[StorableText, Field(max_length=100)] | None = Field(
+        default=None,
+        description=(
+            f"domain: required, one of {', '.join(LifeDomain.values)}. check-in, daily-log, day-plan: a "
+            "date like 2026-01-31 if it isn't today. reflection-prompt: a short title. "
+            "Every other type: leave it out."
+        ),
+    )
+    content: Annotated[StorableText, Field(max_length=MAX_CONTENT_CHARACTERS)] = Field(
+        description="The whole body of the file in markdown."
+    )
+    attributes: FileAttributes | None = None
+
+
+async def _run(context: ToolContext, given: SaveFileInput) -> ToolResult:
+    try:
+        check_may_write(context.effective_kind, given.file_type)
+        draft = build_draft(
+            file_type=given.file_type,
+            file_name=given.file_name,
+            content=given.content,
+            attributes=given.attributes or NO_ATTRIBUTES,
+            now=context.now,
+            timezone=context.timezone,
+        )
+        stored_object = await store_object(user_id=context.user_id, data=draft.data)
+
+        def effect() -> ToolResult:
+            stored = store_version(
+                user_id=context.user_id,
+                draft=draft,
+                stored=stored_object,
+                source=FileSource(context.source),
+                session_id=context.session_id,
+                tool_use_id=context.tool_use_id,
+            )
+            return ToolResult.of(success=True, path=stored.path, bytes=stored.size, version=stored.version)
+
+        return await context.commit(effect)
+    except Refused as refused:
+        raise ToolError(str(refused)) from refused
+
+
+def _conflict_key(given: SaveFileInput) -> str:
+    # Which day a missing date means is known only when the call runs: one type is one path here.
+    return (
+        f"{given.file_type}:{given.file_name}" if given.file_type == FileType.DOMAIN else str(given.file_type)
+    )
+
+
+SAVE_FILE: Tool[ToolContext, SaveFileInput] = Tool(
+    name="save_file",
+    description=DESCRIPTION,
+    input_model=SaveFileInput,
+    kind="instant",
+    run=_run,
+    conflict_key=_conflict_key,
+)
