@@ -32,7 +32,7 @@ try:
 except StartError as error:
     raise SystemExit(f"Sage can't start: {error}") from None
 
-# --- Sage's own -----------------------------------------------------------------------------------------------
+# --- Sage's own -----------------------------------------------------------------------------------
 
 ANTHROPIC_API_KEY = ENVIRONMENT.anthropic_api_key
 ANTHROPIC_BASE_URL = ENVIRONMENT.anthropic_base_url
@@ -57,7 +57,7 @@ SAGE_METRICS_TOKEN = ENVIRONMENT.metrics_token
 SAGE_EMBEDDING_MODEL = ENVIRONMENT.embedding_model
 REDIS_URL = ENVIRONMENT.redis_url
 
-# --- Django ---------------------------------------------------------------------------------------------------
+# --- Django ---------------------------------------------------------------------------------------
 
 DEBUG = ENVIRONMENT.is_debug
 ALLOWED_HOSTS = list(ENVIRONMENT.allowed_hosts)
@@ -119,7 +119,7 @@ TEMPLATES = [
     },
 ]
 
-# --- Database -------------------------------------------------------------------------------------------------
+# --- Database -------------------------------------------------------------------------------------
 
 DATABASE_POOL = {"min_size": 1, "max_size": 20, "timeout": 5}
 # A runner that freezes inside a transaction must not block the one that takes its turn over.
@@ -141,7 +141,7 @@ DATABASES: dict[str, dict[str, Any]] = {
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-# --- Cache and channel layer ----------------------------------------------------------------------------------
+# --- Cache and channel layer ----------------------------------------------------------------------
 
 if REDIS_URL:
     CACHES: dict[str, dict[str, Any]] = {
@@ -163,14 +163,14 @@ else:
     CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
     CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
 
-# --- Files ----------------------------------------------------------------------------------------------------
+# --- Files ----------------------------------------------------------------------------------------
 
 MEGABYTE = 1024 * 1024
 FILES_DIR = SAGE_DATA_DIR / "files"
 
 STORAGES: dict[str, dict[str, Any]] = {
     "default": {
-        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "BACKEND": "coaching.files.disk_storage.DiskObjectStorage",
         "OPTIONS": {
             "location": FILES_DIR,
             "base_url": None,
@@ -181,11 +181,8 @@ STORAGES: dict[str, dict[str, Any]] = {
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
 if ENVIRONMENT.s3_bucket:
-    # Loading botocore takes its time: only where it is used.
-    from botocore.config import Config
-
     STORAGES["default"] = {
-        "BACKEND": "storages.backends.s3.S3Storage",
+        "BACKEND": "coaching.files.s3_storage.S3ObjectStorage",
         "OPTIONS": {
             "bucket_name": ENVIRONMENT.s3_bucket,
             "endpoint_url": ENVIRONMENT.s3_endpoint_url or None,
@@ -193,18 +190,8 @@ if ENVIRONMENT.s3_bucket:
             "secret_key": ENVIRONMENT.aws_secret_access_key or None,
             "security_token": ENVIRONMENT.aws_session_token or None,
             "region_name": ENVIRONMENT.aws_region or None,
-            "file_overwrite": False,
             "default_acl": None,
             "querystring_auth": True,
-            "client_config": Config(
-                signature_version="s3v4",
-                s3={"addressing_style": "path" if ENVIRONMENT.s3_endpoint_url else "auto"},
-                request_checksum_calculation="when_required",
-                response_checksum_validation="when_required",
-                connect_timeout=5,
-                read_timeout=20,
-                retries={"mode": "standard", "total_max_attempts": 3},
-            ),
         },
     }
 
@@ -225,7 +212,7 @@ DATA_UPLOAD_MAX_NUMBER_FILES = 50
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1 * MEGABYTE
 FILE_UPLOAD_PERMISSIONS = 0o600
 
-# --- Accounts -------------------------------------------------------------------------------------------------
+# --- Accounts -------------------------------------------------------------------------------------
 
 AUTHENTICATION_BACKENDS = [
     "django.contrib.auth.backends.ModelBackend",
@@ -258,7 +245,7 @@ for _name, _value in (ENVIRONMENT.email or {}).items():
     if _name.startswith("EMAIL_") and _value is not None:
         globals()[_name] = _value
 
-# --- Browser security -----------------------------------------------------------------------------------------
+# --- Browser security -----------------------------------------------------------------------------
 
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
@@ -291,7 +278,7 @@ if IS_BEHIND_HTTPS:
 # Whether other names under the domain are bound to https is for the domain's owner to say.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 
-# --- Language, time, logs -------------------------------------------------------------------------------------
+# --- Language, time, logs -------------------------------------------------------------------------
 
 LANGUAGE_CODE = "en"
 USE_I18N = True
