@@ -26,13 +26,11 @@ class ModelConnection:
 
     async def _open(self) -> AnthropicClient:
         if not settings.IS_PRACTICE_MODEL:
-            client = AnthropicClient(
-                api_key=settings.ANTHROPIC_API_KEY or "none", base_url=settings.ANTHROPIC_BASE_URL or None
-            )
+            client = AnthropicClient(settings.ANTHROPIC_API_KEY, settings.ANTHROPIC_BASE_URL)
         else:
             practice = await self._resources.enter_async_context(PracticeServer())
             client = AnthropicClient(api_key="practice", base_url=practice.url)
-        self._resources.push_async_callback(client.close)
+        self._resources.push_async_callback(client.aclose)
         return client
 
     async def close(self) -> None:

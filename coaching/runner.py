@@ -143,7 +143,7 @@ class Runner:
             for task in late:
                 task.cancel()
             if late:
-                await asyncio.wait(late, timeout=1)
+                await asyncio.wait(late, timeout=0.5)
                 await in_database(turn_records.interrupt_turns, is_lost=lambda owner: owner == self.owner)
         if self._shown_task is not None:
             self._shown_task.cancel()
