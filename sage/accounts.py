@@ -5,7 +5,7 @@ from django.conf import settings
 from django.http import HttpRequest
 
 
-class AccountAdapter(DefaultAccountAdapter):
+class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no types
     """Opens or closes signing up, as `SAGE_SIGNUP` says."""
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:

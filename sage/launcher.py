@@ -1,8 +1,8 @@
 """The one way in which a web process of Sage runs, for `up` and for production.
 
-Stock Daphne has no back-pressure, dies within half a second of SIGTERM with all its tasks, and tells its name.
-This server waits for readers, drains what runs before it goes, and says 1012 to open sockets. It knows nothing of
-turns: what has to be started and drained is given to it.
+Stock Daphne has no back-pressure, dies within half a second of SIGTERM with all its tasks, and tells its
+name. This server waits for readers, drains what runs before it goes, and says 1012 to open sockets. It knows
+nothing of turns: what has to be started and drained is given to it.
 """
 
 import asyncio
@@ -28,8 +28,10 @@ from sage.env import StartError
 
 DRAIN_SECONDS = 10.0
 CLOSE_SECONDS = 2.0
+CLOSE_HANDSHAKE_SECONDS = 5.0
 SLOW_READER_SECONDS = 20.0
 MAX_FRAME_BYTES = 1 << 20
+NORMAL_CLOSURE = 1000
 SERVICE_RESTART = 1012
 TRY_AGAIN_LATER = 1013
 
@@ -40,8 +42,8 @@ log = structlog.get_logger(__name__)
 class Lifecycle:
     """What lives with the server.
 
-    `service` is entered before the first request and left after the drain. `drain(seconds)` lets running work come
-    to its end and returns at the latest after that time. `on_ready(port)` is called once the port is open.
+    `service` is entered before the first request and left after the drain. `drain(seconds)` lets running work
+    come to its end and returns at the latest after that time. `on_ready(port)` is called with the open port.
     """
 
     service: Callable[[], AbstractAsyncContextManager[object]]
@@ -50,11 +52,18 @@ class Lifecycle:
 
 
 def run_web_server(
-    application: Any, *, host: str, port: int, is_behind_proxy: bool, lifecycle: Lifecycle
+    application: Any,
+    *,
+    host: str,
+    port: int,
+    lifecycle: Lifecycle,
+    is_behind_proxy: bool = False,
+    slow_reader_seconds: float = SLOW_READER_SECONDS,
 ) -> None:
     """Serve until SIGTERM or SIGINT; once per process, in the main thread.
 
-    Port 0 takes a free one. Raises `StartError` when the port can't be opened.
+    Port 0 takes a free one. A reader that takes nothing for `slow_reader_seconds` loses its connection. Raises
+    `StartError` when the port can't be opened.
     """
     server = WebServer(
         application,
@@ -65,6 +74,7 @@ def run_web_server(
         proxy_forwarded_proto_header="X-Forwarded-Proto" if is_behind_proxy else None,
         websocket_max_message_size=MAX_FRAME_BYTES,
         websocket_max_frame_size=MAX_FRAME_BYTES,
+        slow_reader_seconds=slow_reader_seconds,
     )
     server.serve(lifecycle)
 
@@ -89,12 +99,12 @@ class Outlet:
         """Open for good: the connection is gone and nobody has to wait for it."""
         self._is_open.set()
 
-    async def wait(self) -> bool:
-        """Wait until the reader has taken what it was sent; False if it doesn't for long."""
+    async def wait(self, seconds: float) -> bool:
+        """Wait until the reader has taken what it was sent; False if it doesn't within `seconds`."""
         if self._is_open.is_set():
             return True
         try:
-            await asyncio.wait_for(self._is_open.wait(), SLOW_READER_SECONDS)
+            await asyncio.wait_for(self._is_open.wait(), seconds)
         except TimeoutError:
             return False
         return True
@@ -103,8 +113,9 @@ class Outlet:
 class WebServer(Server):  # type: ignore[misc]  # Daphne has no types
     """Daphne with back-pressure, and with an orderly end."""
 
-    def __init__(self, application: Any, **options: Any) -> None:
+    def __init__(self, application: Any, *, slow_reader_seconds: float, **options: Any) -> None:
         super().__init__(application, ready_callable=self._configure, **options)
+        self._slow_reader_seconds = slow_reader_seconds
         self._outlets: dict[Any, Outlet] = {}
         self._ports: list[Any] = []
         self._services = AsyncExitStack()
@@ -112,7 +123,7 @@ class WebServer(Server):  # type: ignore[misc]  # Daphne has no types
         self._failure: BaseException | None = None
 
     def serve(self, lifecycle: Lifecycle) -> None:
-        """Run until the end has been asked for. Raises `StartError`, or what a service raised at its start."""
+        """Run until the end is asked for. Raises `StartError`, or what a service raised at its start."""
         self._lifecycle = lifecycle
         asyncio.set_event_loop(twisted_loop)
         try:
@@ -124,11 +135,11 @@ class WebServer(Server):  # type: ignore[misc]  # Daphne has no types
         if self._failure is not None:
             raise self._failure
 
-    # --- beginning --------------------------------------------------------------------------------------------
+    # --- beginning --------------------------------------------------------------------------------
 
     def _configure(self) -> None:
         # A frame that is too large is refused with a reason, not with a cut line.
-        self.ws_factory.setProtocolOptions(failByDrop=False)
+        self.ws_factory.setProtocolOptions(failByDrop=False, closeHandshakeTimeout=CLOSE_HANDSHAKE_SECONDS)
         reactor.callWhenRunning(self._begin)
 
     def _begin(self) -> None:
@@ -148,11 +159,14 @@ class WebServer(Server):  # type: ignore[misc]  # Daphne has no types
         )
         self.stop()
 
-    # --- back-pressure ----------------------------------------------------------------------------------------
+    # --- back-pressure ----------------------------------------------------------------------------
 
     async def handle_reply(self, protocol: Any, message: dict[str, Any]) -> None:
         """Pass a message to the client and wait until it is taken: a reply is not done before."""
         kind = message["type"]
+        if kind == "websocket.close" and protocol.state == protocol.STATE_OPEN:
+            _close_socket(protocol, message.get("code") or NORMAL_CLOSURE, message.get("reason") or "")
+            return
         if kind == "http.response.body" and not message.get("more_body", False):
             self._forget(protocol)
         await super().handle_reply(protocol, message)
@@ -167,8 +181,8 @@ class WebServer(Server):  # type: ignore[misc]  # Daphne has no types
 
     async def _wait_for_socket(self, protocol: WebSocketProtocol) -> None:
         outlet = self._outlets.get(protocol)
-        if outlet is not None and not await outlet.wait():
-            protocol.sendClose(TRY_AGAIN_LATER, "reader too slow")
+        if outlet is not None and not await outlet.wait(self._slow_reader_seconds):
+            _close_socket(protocol, TRY_AGAIN_LATER, "the reader is too slow")
 
     async def _wait_for_body(self, request: WebRequest) -> None:
         if request.finished or request.channel is None:
@@ -177,8 +191,8 @@ class WebServer(Server):  # type: ignore[misc]  # Daphne has no types
         if outlet is None:
             self._outlets[request] = outlet = Outlet()
             request.registerProducer(outlet, True)
-        if not await outlet.wait() and request.channel is not None:
-            request.channel.abortConnection()
+        if not await outlet.wait(self._slow_reader_seconds) and request.channel is not None:
+            request.channel.transport.abortConnection()
 
     def _forget(self, protocol: Any) -> None:
         if self._outlets.pop(protocol, None) and isinstance(protocol, WebRequest) and protocol.channel:
@@ -190,7 +204,7 @@ class WebServer(Server):  # type: ignore[misc]  # Daphne has no types
             outlet.stopProducing()
         super().protocol_disconnected(protocol)
 
-    # --- end --------------------------------------------------------------------------------------------------
+    # --- end --------------------------------------------------------------------------------------
 
     def _end(self) -> None:
         if self._ending is None:
@@ -214,7 +228,7 @@ class WebServer(Server):  # type: ignore[misc]  # Daphne has no types
         sockets = [protocol for protocol in self.connections if isinstance(protocol, WebSocketProtocol)]
         for protocol in sockets:
             if protocol.state == protocol.STATE_OPEN:
-                protocol.sendClose(SERVICE_RESTART, "server restarts")
+                _close_socket(protocol, SERVICE_RESTART, "the server restarts")
         deadline = twisted_loop.time() + CLOSE_SECONDS
         while twisted_loop.time() < deadline:
             if all(
@@ -232,6 +246,11 @@ class WebServer(Server):  # type: ignore[misc]  # Daphne has no types
         for task in running:
             task.cancel()
         return defer.Deferred.fromCoroutine(_wait_for_tasks(running))
+
+
+def _close_socket(protocol: WebSocketProtocol, code: int, reason: str) -> None:
+    """Close with any code: autobahn's `sendClose` refuses those of 1001 to 1015, which are a server's to send."""
+    protocol.sendCloseFrame(code=code, reasonUtf8=reason.encode()[:123], isReply=False)
 
 
 async def _wait_for_tasks(tasks: list["asyncio.Future[Any]"]) -> None:

@@ -26,7 +26,7 @@ class RequestLogMiddleware(RequestMiddleware):
     """Binds a request id and logs each request by its route and ids, never by its path."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse | Awaitable[HttpResponse]:
-        """Log the request around its answer; probes come every second and touch nothing, so they are let be."""
+        """Log the request around its answer, except for probes: they come every second and touch nothing."""
         if request.path_info in UNLOGGED_PATHS:
             return self.get_response(request)
         return super().__call__(request)

@@ -1,4 +1,4 @@
-"""What has to be in order before a web process opens its port; each fault is one line that says what to do."""
+"""What has to be in order before a web process opens its port; a fault is one line that says what to do."""
 
 import secrets
 from collections.abc import Iterator

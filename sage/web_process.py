@@ -1,4 +1,4 @@
-"""A whole web process: Sage's application on Sage's launcher. `up` and `web` differ in what they do before."""
+"""A whole web process: Sage's application on Sage's launcher. `up` and `web` differ in what comes before."""
 
 import errno
 import socket
@@ -61,7 +61,7 @@ def serve(*, host: str, port: int, on_ready: Callable[[str], None]) -> None:
 
 @asynccontextmanager
 async def _own_turns() -> AsyncIterator[None]:
-    """Close what a killed process left running. With Redis other processes may run turns: their leases tell."""
+    """Close what a killed process left running. With Redis, other processes may run turns: leases tell."""
     if not settings.REDIS_URL:
         await get_runner().interrupt_orphans()
     yield

@@ -1,7 +1,8 @@
 """A pytest plugin: the suite's own PostgreSQL, there before Django's settings load.
 
-The first process (the controller under xdist) starts a server in a short temporary folder and puts its address
-into the environment; workers inherit it. A DATABASE_URL from outside is never used: the tests empty databases.
+The first process (the controller under xdist) starts a server in a short temporary folder and puts its
+address into the environment; workers inherit it. A DATABASE_URL from outside is never used: the tests empty
+databases.
 """
 
 import os

@@ -1,14 +1,16 @@
 """The database wrapper that joins the embedded server before it connects for the first time.
 
-So every command works beside a running Sage and without one, and a command that needs no database starts none.
-It changes nothing else of Django's PostgreSQL backend.
+So every command works beside a running Sage and without one, and a command that needs no database starts
+none. It changes nothing else of Django's PostgreSQL backend.
 """
 
 import atexit
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from django.db import connections
 from django.db.backends.postgresql import base, client
 
 from sage.embedded_postgres import EmbeddedPostgres, programs_folder
@@ -19,7 +21,7 @@ class DatabaseClient(client.DatabaseClient):
 
     @classmethod
     def settings_to_cmd_args_env(
-        cls, settings_dict: dict[str, Any], parameters: list[str]
+        cls, settings_dict: dict[str, Any], parameters: Iterable[str]
     ) -> tuple[list[str], dict[str, str] | None]:
         """Return command and environment of the shell, with the server running."""
         join(Path(settings_dict["HOST"]))
@@ -48,6 +50,8 @@ def join(folder: Path) -> EmbeddedPostgres:
 
 
 def _leave(server: EmbeddedPostgres) -> None:
-    for pool in DatabaseWrapper._connection_pools.values():
-        pool.close()
+    for connection in connections.all(initialized_only=True):
+        connection.close()
+        if isinstance(connection, DatabaseWrapper):
+            connection.close_pool()
     server.leave()

@@ -23,7 +23,8 @@ def _backend_pid() -> int:
 def _kill(pids: set[int]) -> set[int]:
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT pid FROM unnest(%s) AS pid WHERE pid <> pg_backend_pid() AND pg_terminate_backend(pid, 5000)",
+            "SELECT pid FROM unnest(%s) AS pid "
+            "WHERE pid <> pg_backend_pid() AND pg_terminate_backend(pid, 5000)",
             [list(pids)],
         )
         return {pid for (pid,) in cursor.fetchall()}

@@ -52,9 +52,8 @@ class Command(BaseCommand):
             lines.append(f"  sign up    {url}accounts/signup/")
         lines.append("  operators  manage.py createsuperuser, then " + url + "admin/")
         if settings.IS_PRACTICE_MODEL:
-            lines.append(
-                "  model      the practice model: scripted answers, no key needed. Set ANTHROPIC_API_KEY for Claude."
-            )
+            lines.append("  model      the practice model: its answers are scripted. For Claude, set")
+            lines.append("             ANTHROPIC_API_KEY.")
         else:
             lines.append(f"  model      {settings.SAGE_MODEL}")
         lines += [

@@ -1,0 +1,92 @@
+"""A process that runs Sage's launcher with a small ASGI application, for `test_launcher`."""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from sage.launcher import Lifecycle, run_web_server
+
+KILOBYTE = 1024
+FLOOD_FRAMES = 400
+FLOOD_FRAME = "x" * (256 * KILOBYTE)
+
+
+class Application:
+    """Echoes frames; floods on `flood`; `slow` runs for a second and is what a drain waits for."""
+
+    def __init__(self) -> None:
+        self.running: set[asyncio.Task[None]] = set()
+
+    async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
+        """Serve one connection."""
+        if scope["type"] == "http":
+            await self.answer(send)
+        else:
+            await self.converse(receive, send)
+
+    async def answer(self, send: Any) -> None:
+        """Answer a request with 100 MB."""
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        for number in range(FLOOD_FRAMES):
+            await send({"type": "http.response.body", "body": FLOOD_FRAME.encode(), "more_body": True})
+            print(f"body {number}", flush=True)
+        await send({"type": "http.response.body", "body": b""})
+
+    async def converse(self, receive: Any, send: Any) -> None:
+        """Serve a socket."""
+        await receive()
+        await send({"type": "websocket.accept"})
+        while True:
+            message = await receive()
+            if message["type"] == "websocket.disconnect":
+                print(f"disconnected {message['code']}", flush=True)
+                return
+            text = message.get("text") or ""
+            if text == "flood":
+                for number in range(FLOOD_FRAMES):
+                    await send({"type": "websocket.send", "text": FLOOD_FRAME})
+                    print(f"frame {number}", flush=True)
+            elif text == "slow":
+                task = asyncio.create_task(self.work())
+                self.running.add(task)
+                await send({"type": "websocket.send", "text": "started"})
+            elif text == "close":
+                await send({"type": "websocket.close", "code": 1008, "reason": "as asked"})
+            else:
+                await send({"type": "websocket.send", "text": str(len(text))})
+
+    async def work(self) -> None:
+        """Work for a second, as a turn does."""
+        await asyncio.sleep(1)
+        print("work is done", flush=True)
+
+    async def drain(self, seconds: float) -> None:
+        """Wait for the work."""
+        if self.running:
+            await asyncio.wait(self.running, timeout=seconds)
+        print("drained", flush=True)
+
+
+@asynccontextmanager
+async def service() -> AsyncIterator[None]:
+    """Say when the service begins and ends."""
+    print("service begins", flush=True)
+    yield
+    print("service ends", flush=True)
+
+
+if __name__ == "__main__":
+    application = Application()
+    run_web_server(
+        application,
+        host="127.0.0.1",
+        port=0,
+        slow_reader_seconds=float(sys.argv[1]),
+        lifecycle=Lifecycle(
+            service=service,
+            drain=application.drain,
+            on_ready=lambda port: print(f"port {port}", flush=True),
+        ),
+    )

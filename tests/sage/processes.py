@@ -1,0 +1,119 @@
+"""Real processes for tests: started, waited for, and gone at the end."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+
+from sage.env import variable_names
+
+PROJECT = Path(__file__).resolve().parents[2]
+
+
+class StartedProcess:
+    """One process of ours, with all its output; it and its children are killed at the end if need be."""
+
+    def __init__(self, arguments: list[str], environment: Mapping[str, str]) -> None:
+        self._lines: list[str] = []
+        self._news = threading.Condition()
+        self.popen = subprocess.Popen(
+            [sys.executable, *arguments],
+            cwd=PROJECT,
+            env=blank_environment() | dict(environment),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    @property
+    def output(self) -> str:
+        """Return all that it has written so far."""
+        with self._news:
+            return "".join(self._lines)
+
+    def wait_for_line(self, is_it: Callable[[str], bool], seconds: float = 60) -> str:
+        """Return the first line for which `is_it` holds; fail when the process ends before."""
+        deadline = time.monotonic() + seconds
+        seen = 0
+        with self._news:
+            while True:
+                for line in self._lines[seen:]:
+                    if is_it(line):
+                        return line.strip()
+                seen = len(self._lines)
+                assert self._reader.is_alive(), f"the process has ended:\n{''.join(self._lines)}"
+                assert time.monotonic() < deadline, f"the line didn't come:\n{''.join(self._lines)}"
+                self._news.wait(0.5)
+
+    def end(self, number: signal.Signals = signal.SIGTERM, seconds: float = 30) -> int:
+        """Send a signal and return the exit code."""
+        self.popen.send_signal(number)
+        return self.wait(seconds)
+
+    def wait(self, seconds: float = 60) -> int:
+        """Wait for its end and return the exit code."""
+        code = self.popen.wait(seconds)
+        self._reader.join(seconds)
+        return code
+
+    def kill(self) -> None:
+        """Kill it and what it has started, whatever state it is in."""
+        if self.popen.poll() is None:
+            for child in psutil.Process(self.popen.pid).children(recursive=True):
+                child.kill()
+            self.popen.kill()
+            self.popen.wait()
+        self._reader.join(10)
+        if self.popen.stdout:
+            self.popen.stdout.close()
+
+    def _read(self) -> None:
+        assert self.popen.stdout
+        for line in self.popen.stdout:
+            with self._news:
+                self._lines.append(line)
+                self._news.notify_all()
+        with self._news:
+            self._news.notify_all()
+
+
+@contextmanager
+def started(*arguments: str, environment: Mapping[str, str] | None = None) -> Iterator[StartedProcess]:
+    """Start `python ARGUMENTS` in the project and see that it is gone afterwards."""
+    process = StartedProcess(list(arguments), environment or {})
+    try:
+        yield process
+    finally:
+        process.kill()
+
+
+def finished(*arguments: str, environment: Mapping[str, str] | None = None) -> tuple[int, str]:
+    """Run `python ARGUMENTS` to its end; return exit code and output."""
+    with started(*arguments, environment=environment) as process:
+        return process.wait(), process.output
+
+
+def blank_environment() -> dict[str, str]:
+    """Return this process's environment without any setting of Sage's."""
+    unset = dict.fromkeys(variable_names(), "")
+    return {**os.environ, **unset, "DJANGO_SETTINGS_MODULE": "sage.settings", "PYTHONUNBUFFERED": "1"}
+
+
+def processes_naming(text: str) -> list[str]:
+    """Return the command lines of all living processes that name `text`."""
+    found = []
+    for process in psutil.process_iter(["cmdline", "status"]):
+        line = " ".join(process.info["cmdline"] or [])
+        if text in line and process.info["status"] != psutil.STATUS_ZOMBIE and process.pid != os.getpid():
+            found.append(line)
+    return found

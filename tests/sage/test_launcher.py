@@ -1,0 +1,166 @@
+"""The launcher as a real process: back-pressure, limits, and how it ends."""
+
+import asyncio
+import signal
+import socket
+from collections.abc import Iterator
+
+import psutil
+import pytest
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed
+
+from tests.sage.processes import StartedProcess, started
+
+MEGABYTE = 1024 * 1024
+
+
+class Launched:
+    """A running launcher."""
+
+    def __init__(self, process: StartedProcess) -> None:
+        self.process = process
+        self.port = int(process.wait_for_line(lambda line: line.startswith("port ")).split()[1])
+        self.url = f"ws://127.0.0.1:{self.port}/"
+
+    def memory_bytes(self) -> int:
+        return int(psutil.Process(self.process.popen.pid).memory_info().rss)
+
+
+@pytest.fixture
+def launched() -> Iterator[Launched]:
+    with started("-m", "tests.sage.launcher_app", "30") as process:
+        yield Launched(process)
+
+
+@pytest.fixture
+def impatient() -> Iterator[Launched]:
+    with started("-m", "tests.sage.launcher_app", "1") as process:
+        yield Launched(process)
+
+
+async def test_a_frame_of_1_mib_passes_and_a_larger_one_is_refused_with_a_reason(launched: Launched) -> None:
+    async with connect(launched.url, max_size=None) as websocket:
+        await websocket.send("x" * MEGABYTE)
+        assert await websocket.recv() == str(MEGABYTE)
+        await websocket.send("x" * (MEGABYTE + 1))
+        with pytest.raises(ConnectionClosed) as closed:
+            await websocket.recv()
+    assert closed.value.rcvd is not None
+    assert closed.value.rcvd.code == 1009
+    assert "exceeds payload limit" in closed.value.rcvd.reason
+
+
+async def test_the_application_may_close_with_any_code_and_a_reason(launched: Launched) -> None:
+    async with connect(launched.url) as websocket:
+        await websocket.send("close")
+        with pytest.raises(ConnectionClosed) as closed:
+            await websocket.recv()
+    assert closed.value.rcvd is not None
+    assert (closed.value.rcvd.code, closed.value.rcvd.reason) == (1008, "as asked")
+
+
+async def test_the_server_does_not_tell_its_name(launched: Launched) -> None:
+    async with connect(launched.url) as websocket:
+        assert websocket.response is not None
+        assert "server" not in websocket.response.headers
+
+
+def test_a_silent_reader_costs_no_memory(launched: Launched) -> None:
+    before = launched.memory_bytes()
+    with _handshake(launched.port) as silent:
+        silent.sendall(_masked(b"flood"))
+        launched.process.wait_for_line(lambda line: line.startswith("frame 0"))
+        _wait_for_quiet(launched)
+        frames = launched.process.output.count("frame ")
+        grown = launched.memory_bytes() - before
+    # 100 MB were to be sent; what the kernel's own buffers take is all that leaves the application.
+    assert frames < 100
+    assert grown < 6 * MEGABYTE
+
+
+def test_a_silent_download_costs_no_memory(launched: Launched) -> None:
+    before = launched.memory_bytes()
+    with socket.create_connection(("127.0.0.1", launched.port)) as silent:
+        silent.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        launched.process.wait_for_line(lambda line: line.startswith("body 0"))
+        _wait_for_quiet(launched)
+        grown = launched.memory_bytes() - before
+    assert grown < 6 * MEGABYTE
+
+
+async def test_a_reader_that_keeps_up_gets_everything(launched: Launched) -> None:
+    async with connect(launched.url, max_size=None, compression=None) as websocket:
+        await websocket.send("flood")
+        total = 0
+        while total < 400 * 256 * 1024:
+            total += len(await websocket.recv())
+    assert total == 400 * 256 * 1024
+
+
+def test_a_reader_that_never_reads_is_closed_with_1013(impatient: Launched) -> None:
+    with _handshake(impatient.port) as silent:
+        silent.sendall(_masked(b"flood"))
+        impatient.process.wait_for_line(lambda line: line.startswith("frame 0"))
+        _wait_for_quiet(impatient, seconds=1.5)
+        silent.settimeout(10)
+        received = bytearray()
+        while chunk := silent.recv(MEGABYTE):
+            received += chunk
+            if received.endswith(b"the reader is too slow"):
+                break
+    close_frame = received[-26:]
+    assert close_frame[0] == 0x88
+    assert int.from_bytes(close_frame[2:4], "big") == 1013
+
+
+async def test_sigterm_drains_what_runs_then_closes_sockets_with_1012(launched: Launched) -> None:
+    async with connect(launched.url) as websocket:
+        await websocket.send("slow")
+        assert await websocket.recv() == "started"
+        launched.process.popen.send_signal(signal.SIGTERM)
+        with pytest.raises(ConnectionClosed) as closed:
+            await websocket.recv()
+        code = await asyncio.to_thread(launched.process.wait, 10)
+    assert closed.value.rcvd is not None
+    assert closed.value.rcvd.code == 1012
+    assert code == 0
+    lines = launched.process.output.splitlines()
+    told = ("service begins", "work is done", "drained", "disconnected 1012", "service ends")
+    assert [line for line in lines if line in told] == list(told)
+
+
+async def test_a_second_signal_ends_at_once(launched: Launched) -> None:
+    async with connect(launched.url) as websocket:
+        await websocket.send("slow")
+        assert await websocket.recv() == "started"
+        launched.process.popen.send_signal(signal.SIGINT)
+        with pytest.raises(OSError, match="refused|Connect call failed"):
+            while True:
+                socket.create_connection(("127.0.0.1", launched.port)).close()
+        code = await asyncio.to_thread(launched.process.end, signal.SIGINT, 10)
+    assert code == 0
+    assert "drained" not in launched.process.output
+
+
+def _handshake(port: int) -> socket.socket:
+    connection = socket.create_connection(("127.0.0.1", port))
+    connection.sendall(
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        b"Sec-WebSocket-Key: MDAwMDAwMDAwMDAwMDAwMA==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+    )
+    assert connection.recv(4096).startswith(b"HTTP/1.1 101")
+    return connection
+
+
+def _masked(payload: bytes) -> bytes:
+    return bytes([0x81, 0x80 | len(payload), 0, 0, 0, 0]) + payload
+
+
+def _wait_for_quiet(launched: Launched, seconds: float = 0.7) -> None:
+    """Wait until the application has written nothing more for `seconds`: it is held back."""
+    known = ""
+    while (output := launched.process.output) != known:
+        known = output
+        with launched.process._news:
+            launched.process._news.wait_for(lambda: len(launched.process._lines) > known.count("\n"), seconds)
