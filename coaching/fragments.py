@@ -1,0 +1,143 @@
+"""Turn events as HTML fragments for the chat page: one template per event, the page's own components.
+
+A fragment's elements are swapped in by htmx, out of band; what the page's script must know beside that is
+appended to `#signals`, where the script takes it from. No event is interpreted here and nothing is stored.
+Rendered markdown is made off the event loop.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from html import escape
+from typing import Any, ParamSpec, TypeVar, assert_never
+
+from django.db import DatabaseError
+from django.template.loader import render_to_string
+
+from coaching import shown
+from coaching.turn_events import (
+    ArcCompleted,
+    CallAnswered,
+    CallPending,
+    ErrorShown,
+    MessageStored,
+    ModeChanged,
+    NoteDelta,
+    RoundBoundary,
+    RoundClosed,
+    RoundRestarted,
+    SessionCompleted,
+    Sync,
+    TextDelta,
+    ToolCallFinished,
+    ToolCallStarted,
+    TurnDone,
+    TurnEvent,
+    TurnStarted,
+)
+from sessions_app.database import in_database
+
+P = ParamSpec("P")
+ResultT = TypeVar("ResultT")
+
+_threads = ThreadPoolExecutor(max_workers=4, thread_name_prefix="fragments")
+
+
+async def render_fragment(event: TurnEvent) -> str:
+    """Render an event; empty where there is nothing to show."""
+    match event:
+        # Thousands of these a second: a template would cost more than all the rest of the way.
+        case TextDelta(text):
+            return f'<div hx-swap-oob="beforeend:#live-text">{escape(text)}</div>'
+        case NoteDelta(text):
+            return f'<div hx-swap-oob="beforeend:#live-notes">{escape(text)}</div>'
+        case RoundBoundary():
+            return ""  # Rounds are sections of their own.
+        case MessageStored():
+            return await _render_message(event)
+        case RoundClosed():
+            return await _render_round(event)
+        case Sync():
+            return await _off_loop(_render_sync, event)
+        case TurnDone():
+            return await _render_done(event)
+        case _:
+            return _render_plain(event)
+
+
+def _render_plain(
+    event: ArcCompleted
+    | CallAnswered
+    | CallPending
+    | ErrorShown
+    | ModeChanged
+    | RoundRestarted
+    | SessionCompleted
+    | ToolCallFinished
+    | ToolCallStarted
+    | TurnStarted,
+) -> str:
+    """Render what needs neither the database nor markdown."""
+    match event:
+        case TurnStarted():
+            return _render("turn_started", {"item": shown.live_turn_item(event.turn_id)})
+        case RoundRestarted():
+            return _render("round_restarted")
+        case ToolCallStarted():
+            return _render("call_started", {"calls": shown.running_calls({event.tool_use_id: event.name})})
+        case ToolCallFinished():
+            return _render("call_finished", {"tool_use_id": event.tool_use_id})
+        case ErrorShown():
+            return _render("error_shown", {"message": event.message})
+        case CallPending():
+            return _render("call_pending", {"tool_use_id": event.tool_use_id})
+        case CallAnswered():
+            return _render("call_answered", {"tool_use_id": event.tool_use_id})
+        case ModeChanged() | ArcCompleted() | SessionCompleted():
+            return ""  # The page's head shows them after the turn.
+        case _:
+            assert_never(event)
+
+
+async def _render_message(event: MessageStored) -> str:
+    try:
+        items = await in_database(shown.stored_said_items, event.turn_id, number=event.number)
+    except DatabaseError:  # The words are here; only a new day's line may be missing.
+        items = [shown.SaidItem(number=event.number, client_id=event.id, text=event.text)]
+    return _render("message_stored", {"items": items, "client_id": event.id})
+
+
+async def _render_done(event: TurnDone) -> str:
+    context = {"status": event.status, "turn_id": event.turn_id, "is_read": True, "item": None}
+    try:
+        context["item"] = await in_database(shown.stored_turn_item, event.turn_id)
+    except DatabaseError:  # What was shown stays on the screen until the page can ask again.
+        context["is_read"] = False
+    return _render("turn_done", context)
+
+
+async def _render_round(event: RoundClosed) -> str:
+    if not (event.text.strip() or event.notes.strip()):
+        return _render("round_closed", {"round": None})
+    item = await _off_loop(shown.round_item, event.text, event.notes)
+    return _render("round_closed", {"round": item})
+
+
+def _render_sync(event: Sync) -> str:
+    return _render(
+        "sync",
+        {
+            "item": shown.synced_turn_item(event),
+            "sync": event,
+            "calls": shown.running_calls(event.running),
+        },
+    )
+
+
+def _render(name: str, context: Mapping[str, Any] | None = None) -> str:
+    return render_to_string(f"coaching/fragments/{name}.html", dict(context or {}))
+
+
+async def _off_loop(function: Callable[P, ResultT], *args: P.args, **kwargs: P.kwargs) -> ResultT:
+    return await asyncio.get_running_loop().run_in_executor(_threads, partial(function, *args, **kwargs))

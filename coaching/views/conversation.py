@@ -1,0 +1,157 @@
+"""Conversations: their list, one of them, and the ways to speak that need no script.
+
+With a script the page talks through its WebSocket; here a form waits for the answer and shows the page again.
+"""
+
+import uuid
+from http import HTTPStatus
+
+from asgiref.sync import sync_to_async
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from coaching import shown
+from coaching.accounts import auser_id_of, profile_for, user_id_of
+from coaching.forms import MessageForm, NewSessionForm
+from coaching.runner import get_runner
+from sessions_app import selectors
+from sessions_app.errors import Refused
+from sessions_app.models import Session, SessionKind, SessionStatus
+from sessions_app.services import open_session
+
+SESSIONS_A_PAGE = 30
+# A part of a turn takes at most 55 s; a form waits a little longer for its last words.
+WAIT_SECONDS = 57.0
+UNREADABLE = "That couldn't be read. Please send it again."
+
+
+@login_required
+@require_safe
+def sessions(request: HttpRequest) -> HttpResponse:
+    """List the person's conversations, the last active first."""
+    rows = Session.objects.filter(user_id=user_id_of(request)).order_by("-last_active_at")
+    context = {
+        "here": "sessions",
+        "zone": profile_for(request).zone,
+        "page": Paginator(rows, SESSIONS_A_PAGE).get_page(request.GET.get("page")),
+    }
+    return render(request, "coaching/pages/sessions.html", context)
+
+
+@login_required
+@require_safe
+def session(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
+    """Show one conversation."""
+    return _page(request, session_id)
+
+
+@login_required
+@require_POST
+async def new_session(request: HttpRequest) -> HttpResponse:
+    """Begin a conversation, with its first message where one was written, and go to it."""
+    form = NewSessionForm(request.POST)
+    if not form.is_valid():
+        return await _refused_home(request)
+    user_id = await auser_id_of(request)
+    kind = form.cleaned_data["kind"] or SessionKind.OPEN_CONVERSATION
+    try:
+        opened = await sync_to_async(open_session)(user_id=user_id, kind=kind)
+    except Refused:
+        return await _refused_home(request)
+    text = form.cleaned_data["text"]
+    if text.strip():
+        try:
+            await get_runner().submit_message(
+                user_id=user_id, session_id=opened.id, text=text, client_id=form.cleaned_data["id"]
+            )
+        except Refused as refusal:
+            return await _page_async(request, opened.id, refusal=str(refusal), draft=text)
+    return redirect("session", opened.id)
+
+
+@login_required
+@require_POST
+async def message(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
+    """Send a message, or act on the last turn; wait for the answer and show it."""
+    form = MessageForm(request.POST)
+    draft = request.POST.get("text", "")
+    if not form.is_valid():
+        return await _page_async(request, session_id, refusal=UNREADABLE, draft=draft)
+    try:
+        anchor, session_id = await _act(request, session_id, form)
+    except Session.DoesNotExist:
+        raise Http404 from None
+    except Refused as refusal:
+        return await _page_async(request, session_id, refusal=str(refusal), draft=draft)
+    response = HttpResponseRedirect(reverse("session", args=[session_id]) + anchor)
+    response.status_code = HTTPStatus.SEE_OTHER
+    return response
+
+
+async def _act(request: HttpRequest, session_id: uuid.UUID, form: MessageForm) -> tuple[str, uuid.UUID]:
+    """Do what the form asks; return the answer's anchor and the session that it is in."""
+    runner = get_runner()
+    user_id = await auser_id_of(request)
+    match form.cleaned_data["do"]:
+        case "stop":
+            await runner.stop(user_id=user_id, session_id=session_id)
+            await runner.wait_until_idle(session_id, seconds=WAIT_SECONDS)
+            return "", session_id
+        case "retry":
+            submission = await runner.retry(user_id=user_id, session_id=session_id)
+        case "continue":
+            submission = await runner.continue_answer(user_id=user_id, session_id=session_id)
+        case _:
+            submission = await runner.submit_message(
+                user_id=user_id,
+                session_id=session_id,
+                text=form.cleaned_data["text"],
+                client_id=form.cleaned_data["id"],
+            )
+    await runner.wait_until_idle(submission.session_id, seconds=WAIT_SECONDS)
+    return f"#turn-{submission.turn_id}", submission.session_id
+
+
+async def _page_async(
+    request: HttpRequest, session_id: uuid.UUID, *, refusal: str, draft: str
+) -> HttpResponse:
+    return await sync_to_async(_page)(request, session_id, refusal=refusal, draft=draft)
+
+
+async def _refused_home(request: HttpRequest) -> HttpResponse:
+    return await sync_to_async(render)(request, "400.html", status=HTTPStatus.BAD_REQUEST)
+
+
+def _page(request: HttpRequest, session_id: uuid.UUID, *, refusal: str = "", draft: str = "") -> HttpResponse:
+    """Show one conversation; with a refusal, the text that was refused is kept in the composer."""
+    try:
+        found = selectors.accessible_session(user_id=user_id_of(request), session_id=session_id)
+    except Session.DoesNotExist:
+        raise Http404 from None
+    zone = profile_for(request).zone
+    # The open turn first: one that closes in between is then in the history, never in neither.
+    turn = selectors.open_turn(found)
+    items = shown.items_of(selectors.history(found), zone=zone)
+    if turn and any(isinstance(item, shown.TurnItem) and item.turn_id == str(turn.id) for item in items):
+        turn = None
+    context = {
+        "here": "sessions",
+        "session": found,
+        "title": found.title or found.get_kind_display(),
+        "started_at": found.started_at.astimezone(zone),
+        "is_active": found.status == SessionStatus.ACTIVE,
+        "items": items,
+        "open_item": shown.open_turn_item(turn) if turn else None,
+        "refusal": refusal,
+        "draft": draft,
+        "client_id": str(uuid.uuid4()),
+    }
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if refusal else HTTPStatus.OK
+    response = render(request, "coaching/pages/chat.html", context, status=status)
+    # A page from the browser's memory would show a conversation as it was.
+    response["Cache-Control"] = "no-store"
+    return response
