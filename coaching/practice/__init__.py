@@ -1,0 +1,21 @@
+"""The practice model: a Messages API server with a scripted coach, faults, and a benchmark mode.
+
+It imports neither Django nor anything else of the project, so it runs alone.
+"""
+
+from coaching.practice.faults import Fault
+from coaching.practice.records import ReceivedRequest
+from coaching.practice.script import Hold, Note, Reply, Text, Thinking, ToolUse
+from coaching.practice.server import PracticeServer
+
+__all__ = [
+    "Fault",
+    "Hold",
+    "Note",
+    "PracticeServer",
+    "ReceivedRequest",
+    "Reply",
+    "Text",
+    "Thinking",
+    "ToolUse",
+]

@@ -1,0 +1,80 @@
+"""What the server has seen: for tests that ask what was sent, and when a client went away."""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+
+@dataclass(slots=True, kw_only=True)
+class ReceivedRequest:
+    """One request and what became of it. Times are seconds of the monotonic clock.
+
+    `closed_by_client_at` is set when the client went away before the answer was whole.
+    """
+
+    number: int
+    path: str
+    received_at: float
+    body: dict[str, Any] = field(default_factory=dict)
+    betas: tuple[str, ...] = ()
+    fault: str = ""
+    status: int = 0
+    error: str = ""
+    stop_reason: str = ""
+    usage: dict[str, Any] = field(default_factory=dict)
+    answered_at: float | None = None
+    finished_at: float | None = None
+    closed_by_client_at: float | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the record as plain JSON values."""
+        return asdict(self)
+
+
+class RequestLog:
+    """The newest requests, oldest first, and a way to wait for what happens to them."""
+
+    def __init__(self, kept: int) -> None:
+        self._records: deque[ReceivedRequest] = deque(maxlen=kept)
+        self._count = 0
+        self._waiters: set[asyncio.Future[None]] = set()
+
+    def open(self, path: str) -> ReceivedRequest:
+        """Open the record of a request that has just come in."""
+        self._count += 1
+        record = ReceivedRequest(number=self._count, path=path, received_at=time.monotonic())
+        self._records.append(record)
+        self.notify()
+        return record
+
+    def all(self) -> list[ReceivedRequest]:
+        """Return the kept records, oldest first."""
+        return list(self._records)
+
+    def clear(self) -> None:
+        """Forget the records; numbers go on."""
+        self._records.clear()
+
+    def notify(self) -> None:
+        """Wake everybody who waits for a change."""
+        for waiter in self._waiters:
+            if not waiter.done():
+                waiter.set_result(None)
+        self._waiters.clear()
+
+    async def wait_until(
+        self, condition: Callable[[list[ReceivedRequest]], bool], seconds: float
+    ) -> list[ReceivedRequest]:
+        """Return the records as soon as `condition` holds for them; raises `TimeoutError`."""
+        async with asyncio.timeout(seconds):
+            while not condition(self.all()):
+                waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+                self._waiters.add(waiter)
+                try:
+                    await waiter
+                finally:
+                    self._waiters.discard(waiter)
+        return self.all()

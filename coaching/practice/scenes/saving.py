@@ -1,0 +1,105 @@
+"""Moments around a file: writing down what was said, and saying honestly what came of it."""
+
+from collections.abc import Sequence
+
+from coaching.practice.conversation import CallOutcome, Conversation
+from coaching.practice.listening import hear_intent
+from coaching.practice.script import Note, Reply, Text
+from coaching.practice.wording import (
+    CANNOT_SAVE,
+    DECLINED_REPLIES,
+    NOTHING_TO_SAVE,
+    OPEN_QUESTIONS,
+    RETRY_OFFER,
+    has_offered,
+    join_words,
+    pick,
+)
+from coaching.practice.writing import Draft, draft_files
+
+_REASON_CHARACTERS = 200
+
+
+def report_results(conversation: Conversation) -> Reply | None:
+    """Say what the calls just made have done; only what a result says."""
+    outcomes = conversation.fresh_outcomes
+    if not outcomes:
+        return None
+    saved = [outcome for outcome in outcomes if outcome.path]
+    failed = [outcome for outcome in outcomes if outcome.is_error or _is_pathless_save(outcome)]
+    sentences: list[str] = []
+    if saved:
+        sentences.append(_say_saved(saved))
+    if failed:
+        sentences.append(_say_failed(failed, has_saved=bool(saved)))
+    if not failed:
+        sentences.append(pick(OPEN_QUESTIONS, conversation))
+    return Reply.of(Text("\n\n".join(sentences)))
+
+
+def save_words(conversation: Conversation) -> Reply | None:
+    """Write down what was said, when the user asks for it or says yes to the offer."""
+    intent = hear_intent(conversation.newest, was_offered=has_offered(conversation))
+    if intent not in {"save", "yes"}:
+        return None
+    tool = conversation.tools.get("save_file")
+    if tool is None:
+        return Reply.of(Text(pick(CANNOT_SAVE, conversation)))
+    drafts = draft_files(conversation, conversation.newest, tool)
+    if not drafts:
+        return Reply.of(Text(pick(NOTHING_TO_SAVE, conversation)))
+    if conversation.is_single_call:
+        drafts = drafts[:1]
+    return Reply.of(Note(_announce(drafts)), *(draft.as_call() for draft in drafts))
+
+
+def accept_refusal(conversation: Conversation) -> Reply | None:
+    """Respect a no to the offer, and go on."""
+    intent = hear_intent(conversation.newest, was_offered=has_offered(conversation))
+    if intent != "no":
+        return None
+    question = pick(OPEN_QUESTIONS, conversation)
+    return Reply.of(Text(f"{pick(DECLINED_REPLIES, conversation)} {question}"))
+
+
+def _is_pathless_save(outcome: CallOutcome) -> bool:
+    """Tell whether a save came back without saying where: nothing may be claimed then."""
+    return outcome.name == "save_file" and not outcome.path
+
+
+def _announce(drafts: Sequence[Draft]) -> str:
+    labels = [draft.label for draft in drafts]
+    if len(labels) == 1:
+        return f"Writing it down: {labels[0]}."
+    return f"Writing it down, one file each: {join_words(labels)}."
+
+
+def _say_saved(outcomes: Sequence[CallOutcome]) -> str:
+    paths = [f"`{outcome.path}`" for outcome in outcomes]
+    version = outcomes[0].values.get("version")
+    if len(paths) > 1:
+        listed = "\n".join(f"- {path}" for path in paths)
+        return f"Done. I've written {len(paths)} files, in your own words:\n\n{listed}"
+    if isinstance(version, int) and version > 1:
+        return (
+            f"Done. It's in {paths[0]}, now in version {version}; the earlier ones are kept. "
+            "You can read and change it under Files."
+        )
+    return f"Done. It's in {paths[0]}, in your own words. You can read and change it under Files."
+
+
+def _say_failed(outcomes: Sequence[CallOutcome], *, has_saved: bool) -> str:
+    reasons = list(dict.fromkeys(_reason(outcome) for outcome in outcomes))
+    what = "One more file" if has_saved else "That"
+    if has_saved and len(outcomes) > 1:
+        what = f"{len(outcomes)} other files"
+    because = f" The message was: “{reasons[0]}”" if reasons[0] else ""
+    return (
+        f"{what} did not get saved, and I don't want to pretend otherwise.{because}\n\n"
+        f"Your words are still here in our conversation. {RETRY_OFFER}"
+    )
+
+
+def _reason(outcome: CallOutcome) -> str:
+    text = str(outcome.values.get("error") or outcome.text)
+    return " ".join(text.split())[:_REASON_CHARACTERS]
