@@ -107,7 +107,7 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
             frame = _parsed(text_data)
             await in_database(
                 check_access,
-                browser_session=self.scope["session"],
+                session_key=self.scope["session"].session_key,
                 user_id=self.user_id,
                 session_id=self.session_id,
             )
@@ -180,6 +180,17 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
 
     async def _encoded_html(self, event: TurnEvent) -> str:
         return await render_fragment(event)
+
+
+class MissingConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no types
+    """What answers where there is no session: the same as for one that is missing."""
+
+    async def connect(self) -> None:
+        """Accept and close: a code can be read only from an open socket."""
+        await self.accept(
+            JSON_SUBPROTOCOL if JSON_SUBPROTOCOL in self.scope.get("subprotocols", ()) else None
+        )
+        await self.close(NOT_FOUND)
 
 
 def _parsed(text: str | None) -> dict[str, Any]:

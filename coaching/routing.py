@@ -1,7 +1,10 @@
-"""The WebSocket's URL."""
+"""The WebSocket's URL. Any other path is answered like a session that is missing."""
 
-from django.urls import path
+from django.urls import path, re_path
 
-from coaching.consumers import SessionConsumer
+from coaching.consumers import MissingConsumer, SessionConsumer
 
-websocket_urlpatterns = [path("ws/sessions/<uuid:session_id>/", SessionConsumer.as_asgi())]
+websocket_urlpatterns = [
+    path("ws/sessions/<uuid:session_id>/", SessionConsumer.as_asgi()),
+    re_path("", MissingConsumer.as_asgi()),
+]

@@ -1,0 +1,211 @@
+"""A whole Sage for tests: a web process on the test's database, and a practice model that the test steers.
+
+The web process lives as long as the worker; the practice model lives in the test's own event loop, on the
+port that the process was told.
+"""
+
+import asyncio
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import pytest
+import websockets
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test import Client
+
+from coaching.practice.server import PracticeServer
+from tests.embedded_database import FOLDER_VARIABLE
+
+ROOT = Path(__file__).resolve().parent.parent
+START_SECONDS = 60
+FRAME_SECONDS = 10.0
+
+Frame = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveSage:
+    """A running web process."""
+
+    port: int
+    practice_port: int
+    process: "subprocess.Popen[bytes]"
+    log: Path
+
+    @property
+    def origin(self) -> str:
+        """What a page of it has as its Origin."""
+        return f"http://localhost:{self.port}"
+
+    def socket_url(self, session_id: object) -> str:
+        """Return the WebSocket's URL of one session."""
+        return f"ws://localhost:{self.port}/ws/sessions/{session_id}/"
+
+
+def start_web_process(*, practice_port: int, **variables: str) -> LiveSage:
+    """Start `manage.py web` on the test database and wait until its port is open."""
+    environment = os.environ | {
+        "DATABASE_URL": _test_database_url(),
+        "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{practice_port}",
+        "ANTHROPIC_API_KEY": "practice",
+        "SAGE_RATE_LIMIT": "1000/60s",
+        "DJANGO_SETTINGS_MODULE": "sage.settings",
+        **variables,
+    }
+    log = Path(os.environ[FOLDER_VARIABLE]) / f"web-{practice_port}.log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, "manage.py", "web", "--port", "0"],
+            cwd=ROOT,
+            env=environment,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+    deadline = time.monotonic() + START_SECONDS
+    while process.poll() is None and time.monotonic() < deadline:
+        if found := re.search(r"Sage answers at http://localhost:(\d+)/", log.read_text()):
+            return LiveSage(port=int(found[1]), practice_port=practice_port, process=process, log=log)
+        time.sleep(0.05)
+    process.kill()
+    raise AssertionError("the web process didn't start:\n" + log.read_text())
+
+
+def stop_web_process(sage: LiveSage) -> None:
+    """End the process in order; kill it if it doesn't."""
+    sage.process.send_signal(signal.SIGTERM)
+    try:
+        sage.process.wait(timeout=15)
+    except subprocess.TimeoutExpired:
+        sage.process.kill()
+        sage.process.wait()
+
+
+def free_port() -> int:
+    """Return a port that is free now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _test_database_url() -> str:
+    values = connection.settings_dict
+    base, _, query = os.environ["DATABASE_URL"].partition("?")
+    server, _, _ = base.rpartition("/")
+    return f"{server}/{values['NAME']}" + (f"?{query}" if query else "")
+
+
+@pytest.fixture(scope="session")
+def live_sage(django_db_setup: None) -> Iterator[LiveSage]:
+    """One web process for all tests of this worker; each test brings its own practice model."""
+    sage = start_web_process(practice_port=free_port())
+    yield sage
+    stop_web_process(sage)
+
+
+@pytest.fixture
+async def practice(live_sage: LiveSage) -> AsyncIterator[PracticeServer]:
+    """The model behind `live_sage`, without delay; scripts and faults end with the test.
+
+    What the web process logs during the test is printed, so a failure shows it.
+    """
+    logged = live_sage.log.stat().st_size
+    async with PracticeServer(port=live_sage.practice_port, tokens_per_second=0) as server:
+        yield server
+    print(live_sage.log.read_bytes()[logged:].decode(errors="replace"))  # noqa: T201
+
+
+def session_cookie(user: User) -> str:
+    """Sign the user in and return the Cookie header of their browser."""
+    client = Client()
+    client.force_login(user)
+    return f"sessionid={client.cookies['sessionid'].value}"
+
+
+class SocketClient:
+    """A program at the WebSocket: speaks `sage.json`, keeps every frame it got."""
+
+    def __init__(self, connection: websockets.ClientConnection) -> None:
+        self.connection = connection
+        self.frames: list[Frame] = []
+
+    async def send(self, **frame: object) -> Self:
+        """Send one frame."""
+        await self.connection.send(json.dumps(frame))
+        return self
+
+    async def next_frame(self) -> Frame:
+        """Return the next frame; a silent server fails the test."""
+        text = await asyncio_timeout(self.connection.recv())
+        frame: Frame = json.loads(text)
+        self.frames.append(frame)
+        return frame
+
+    async def until(self, name: str) -> list[Frame]:
+        """Return the frames up to the first one of that name, it included."""
+        got = []
+        while True:
+            got.append(await self.next_frame())
+            if name in got[-1]:
+                return got
+
+    async def closed_with(self) -> int | None:
+        """Read on until the server closes and return its code."""
+        try:
+            while True:
+                await self.next_frame()
+        except websockets.ConnectionClosed as closed:
+            return closed.rcvd.code if closed.rcvd else None
+
+
+async def asyncio_timeout(awaitable: Any) -> Any:
+    """Await with the patience of a test."""
+    async with asyncio.timeout(FRAME_SECONDS):
+        return await awaitable
+
+
+@asynccontextmanager
+async def open_socket(
+    sage: LiveSage,
+    session_id: object,
+    cookie: str = "",
+    *,
+    origin: str | None = "",
+    subprotocols: tuple[str, ...] = ("sage.json",),
+) -> AsyncIterator[SocketClient]:
+    """Open a session's WebSocket; an empty `origin` is the page's own, None sends none."""
+    headers = {"Cookie": cookie} if cookie else {}
+    async with websockets.connect(
+        sage.socket_url(session_id),
+        origin=websockets.Origin(sage.origin) if origin == "" else origin and websockets.Origin(origin),
+        additional_headers=headers,
+        subprotocols=[websockets.Subprotocol(name) for name in subprotocols] or None,
+        max_size=None,
+        proxy=None,
+    ) as socket_connection:
+        yield SocketClient(socket_connection)
+
+
+def text_of(frames: list[Frame]) -> str:
+    """Return what a program has that joins text, breaks paragraphs and obeys syncs."""
+    text = ""
+    for frame in frames:
+        if "sync" in frame:
+            text = frame["sync"]["text"]
+        elif "text" in frame:
+            text += frame["text"]
+        elif "roundBoundary" in frame:
+            text += "\n\n"
+    return text

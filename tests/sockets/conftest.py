@@ -1,0 +1,22 @@
+"""Fixtures of the socket tests: a running Sage, and a session of the person."""
+
+import pytest
+from django.contrib.auth.models import User
+
+from sessions_app import services
+from sessions_app.models import Session, SessionKind
+from tests.live_sage import live_sage, practice, session_cookie
+
+__all__ = ["live_sage", "practice"]
+
+
+@pytest.fixture
+def session(user: User) -> Session:
+    """An open conversation of the person."""
+    return services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+
+
+@pytest.fixture
+def cookie(user: User) -> str:
+    """The person's browser session."""
+    return session_cookie(user)

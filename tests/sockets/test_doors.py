@@ -1,0 +1,177 @@
+"""Who may open a socket and what may come through it: everybody else gets a code or a sentence."""
+
+import asyncio
+import uuid
+
+import pytest
+import websockets
+from django.contrib.auth.models import User
+from django.test import Client
+
+from coaching.practice.script import Hold, Reply
+from coaching.practice.server import PracticeServer
+from sessions_app.database import in_database
+from sessions_app.models import Message, Session
+from tests.live_sage import LiveSage, open_socket, session_cookie
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        None,
+        "https://evil.example",
+        "http://localhost",
+        "http://localhost:1",
+        "null",
+        "http://localhost.evil.example",
+        "file://",
+        "javascript:alert(1)",
+    ],
+)
+async def test_a_foreign_or_missing_origin_is_refused_at_the_handshake(
+    live_sage: LiveSage, session: Session, cookie: str, origin: str | None
+) -> None:
+    with pytest.raises(websockets.InvalidStatus) as refused:
+        async with open_socket(live_sage, session.id, cookie, origin=origin):
+            pass
+    assert refused.value.response.status_code in {400, 403}
+
+
+async def test_nobody_signed_in_is_closed_with_4403(live_sage: LiveSage, session: Session) -> None:
+    for cookie in ("", "sessionid=nonsense"):
+        async with open_socket(live_sage, session.id, cookie) as client:
+            assert await client.closed_with() == 4403
+
+
+async def test_anothers_session_and_a_missing_one_are_both_closed_with_4404(
+    live_sage: LiveSage, session: Session, other_user: User
+) -> None:
+    cookie = await in_database(session_cookie, other_user)
+    for session_id in (session.id, uuid.uuid4(), "not-a-uuid"):
+        async with open_socket(live_sage, session_id, cookie) as client:
+            assert await client.closed_with() == 4404
+            assert client.frames == []
+
+
+@pytest.mark.parametrize(
+    ("frame", "told"),
+    [
+        ("", "not a JSON object"),
+        ("hello", "not a JSON object"),
+        ("[]", "not a JSON object"),
+        ("null", "not a JSON object"),
+        ("1e999", "not a JSON object"),
+        ("[" * 100_000, "not a JSON object"),
+        ("{}", "type must be one of"),
+        ('{"type": 7}', "type must be one of"),
+        ('{"type": ["message"]}', "type must be one of"),
+        ('{"type": "__class__"}', "type must be one of"),
+        ('{"type": "message"}', "must be text"),
+        ('{"type": "message", "text": {"a": 1}}', "must be text"),
+        ('{"type": "message", "text": ""}', "write something"),
+        ('{"type": "message", "text": "a\\u0000b"}', "can't be stored"),
+        ('{"type": "message", "text": "a\\ud800b"}', "can't be stored"),
+        ('{"type": "message", "text": "hi", "id": {"a": 1}}', "message id"),
+        ('{"type": "message", "text": "' + "x" * 20_001 + '"}', "20,001 characters"),
+        ('{"type": "retry"}', "nothing to try again"),
+        ('{"type": "continue"}', "nothing to go on"),
+        (b"\x00\xff", "not a JSON object"),
+    ],
+    ids=lambda value: repr(value)[:40],
+)
+async def test_a_bad_frame_gets_a_sentence_and_changes_nothing(
+    live_sage: LiveSage, session: Session, cookie: str, frame: str | bytes, told: str
+) -> None:
+    async with open_socket(live_sage, session.id, cookie) as client:
+        await client.next_frame()
+        await client.connection.send(frame)
+        assert told in (await client.until("error"))[-1]["error"]
+        await client.send(type="stop")
+        await client.send(type="nonsense")
+        assert "type must be one of" in (await client.until("error"))[-1]["error"]
+    assert await in_database(Message.objects.count) == 0
+
+
+async def test_a_frame_over_1_mib_is_refused_with_a_reason(
+    live_sage: LiveSage, session: Session, cookie: str
+) -> None:
+    async with open_socket(live_sage, session.id, cookie) as client:
+        await client.next_frame()
+        await client.connection.send("x" * ((1 << 20) + 1))
+        assert await client.closed_with() == 1009
+
+
+async def test_after_signing_out_the_next_frame_closes_the_socket(
+    live_sage: LiveSage, practice: PracticeServer, session: Session, user: User
+) -> None:
+    browser = Client()
+    await in_database(browser.force_login, user)
+    cookie = f"sessionid={browser.cookies['sessionid'].value}"
+    async with open_socket(live_sage, session.id, cookie) as client:
+        await client.next_frame()
+        await in_database(browser.logout)
+        await client.send(type="message", text="Am I still here?")
+        assert await client.closed_with() == 4403
+    assert practice.requests == []
+
+
+@pytest.mark.parametrize("change", ["password", "is_active", "deleted"])
+async def test_a_changed_password_or_a_disabled_account_ends_the_socket(
+    live_sage: LiveSage, session: Session, cookie: str, user: User, change: str
+) -> None:
+    def end_access() -> None:
+        if change == "deleted":
+            user.delete()
+            return
+        if change == "password":
+            user.set_password("another-one")
+        user.is_active = user.is_active and change != "is_active"
+        user.save()
+
+    async with open_socket(live_sage, session.id, cookie) as client:
+        await client.next_frame()
+        await in_database(end_access)
+        await client.send(type="message", text="Am I still here?")
+        assert await client.closed_with() == 4403
+
+
+async def test_a_flood_of_frames_is_slowed_down_and_then_ended(
+    live_sage: LiveSage, session: Session, cookie: str
+) -> None:
+    async with open_socket(live_sage, session.id, cookie) as client:
+        await client.next_frame()
+        try:
+            for _ in range(2000):
+                await client.send(type="stop")
+        except websockets.ConnectionClosed:
+            pass
+        assert await client.closed_with() == 1008
+    assert any("slow down" in frame.get("error", "") for frame in client.frames)
+
+
+async def test_nothing_of_one_session_reaches_another(
+    live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str, other_user: User
+) -> None:
+    foreign = await in_database(_session_of, other_user)
+    foreign_cookie = await in_database(session_cookie, other_user)
+    practice.script([Reply.of("Only for ada", Hold("private"), ".")], key="ada")
+    practice.script(["Only for grace."], key="grace")
+    async with (
+        open_socket(live_sage, session.id, cookie) as mine,
+        open_socket(live_sage, foreign.id, foreign_cookie) as theirs,
+    ):
+        await asyncio.gather(mine.next_frame(), theirs.next_frame())
+        await mine.send(type="message", text="this is ada")
+        await practice.reached("private")
+        await theirs.send(type="message", text="this is grace")
+        frames = await theirs.until("done")
+        practice.release("private")
+        await mine.until("done")
+    assert "ada" not in str(frames)
+    assert "grace" not in str(mine.frames)
+
+
+def _session_of(user: User) -> Session:
+    return Session.objects.create(user=user)
