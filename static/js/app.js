@@ -1,0 +1,47 @@
+// What every page does: the switch between light and dark, the account menu, the time zone, the composer's keys.
+
+import { equipComposer } from "./composer.js";
+
+const root = document.documentElement;
+
+function systemTheme() {
+  return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+}
+
+function switchTheme() {
+  const theme = (root.dataset.theme || systemTheme()) === "dark" ? "light" : "dark";
+  // What the system says anyway needs no memory: the page follows the system again.
+  if (theme === systemTheme()) delete root.dataset.theme;
+  else root.dataset.theme = theme;
+  try {
+    if (theme === systemTheme()) localStorage.removeItem("sage-theme");
+    else localStorage.setItem("sage-theme", theme);
+  } catch {
+    // It holds for this page.
+  }
+}
+
+function equipMenu(menu) {
+  document.addEventListener("click", (event) => {
+    if (!menu.contains(event.target)) menu.open = false;
+  });
+  menu.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !menu.open) return;
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  });
+}
+
+function tellTimezone() {
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  if (!zone || document.cookie.includes(`sage_timezone=${zone}`)) return;
+  const secure = location.protocol === "https:" ? "; Secure" : "";
+  document.cookie = `sage_timezone=${zone}; Path=/; Max-Age=31536000; SameSite=Lax${secure}`;
+}
+
+document.getElementById("theme")?.addEventListener("click", switchTheme);
+document.querySelectorAll("details.menu").forEach(equipMenu);
+tellTimezone();
+
+const composer = document.getElementById("composer");
+if (composer) equipComposer(composer);

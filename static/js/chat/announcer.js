@@ -1,0 +1,34 @@
+// Reads Sage's words to a screen reader, a paragraph at a time: a stream of syllables would be noise.
+
+export class Announcer {
+  #element;
+  #unsaid = "";
+
+  constructor(element) {
+    this.#element = element;
+  }
+
+  hear(text) {
+    this.#unsaid += text;
+    const end = this.#unsaid.lastIndexOf("\n\n");
+    if (end < 0) return;
+    this.say(this.#unsaid.slice(0, end));
+    this.#unsaid = this.#unsaid.slice(end + 2);
+  }
+
+  finish() {
+    if (this.#unsaid.trim()) this.say(this.#unsaid);
+    this.#unsaid = "";
+  }
+
+  forget() {
+    this.#unsaid = "";
+  }
+
+  say(text) {
+    const line = document.createElement("span");
+    line.textContent = `${text.trim()} `;
+    this.#element.append(line);
+    while (this.#element.childElementCount > 4) this.#element.firstElementChild.remove();
+  }
+}

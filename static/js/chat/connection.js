@@ -1,0 +1,98 @@
+// The socket's state in words, and when it is opened again. htmx opens it; frames pass through it.
+
+const LOST_SHOWN_AFTER_MS = 1200;
+const FAST_TRIES = 8;
+const SIGNED_OUT = 4403;
+const GONE = 4404;
+const OPENED_AGAIN_BY_HTMX = new Set([1006, 1011, 1012, 1013]);
+
+export class Connection {
+  #element;
+  #wrapper = null;
+  #socket = null;
+  #timer = 0;
+  #tries = 0;
+  #hasEnded = false;
+  hasBeenOpen = false;
+
+  constructor(page, element, { onOpen }) {
+    this.#element = element;
+    htmx.createWebSocket = (url) => {
+      this.#socket = new WebSocket(url);
+      return this.#socket;
+    };
+    htmx.config.wsReconnectDelay = () => this.#delay();
+    page.addEventListener("htmx:wsOpen", (event) => {
+      this.#wrapper = event.detail.socketWrapper;
+      this.#tries = 0;
+      this.hasBeenOpen = true;
+      clearTimeout(this.#timer);
+      this.#element.hidden = true;
+      onOpen();
+    });
+    page.addEventListener("htmx:wsClose", (event) => this.#onClose(event.detail.event.code));
+    addEventListener("offline", () => this.#say("You are offline. What you write is kept."));
+    // A network that came back leaves a socket that seems open and hears nothing.
+    addEventListener("online", () => {
+      if (this.isOpen) this.#wrapper?.reconnect();
+    });
+    // A page from the browser's memory has lost its socket without a word.
+    addEventListener("pageshow", (event) => {
+      if (event.persisted) location.reload();
+    });
+  }
+
+  get isOpen() {
+    return this.#socket?.readyState === WebSocket.OPEN;
+  }
+
+  get hasFailed() {
+    return this.#hasEnded || (!this.hasBeenOpen && this.#tries > 2);
+  }
+
+  send(frame) {
+    if (!this.isOpen) return false;
+    this.#socket.send(JSON.stringify(frame));
+    return true;
+  }
+
+  // Hands a frame that was held back to htmx as if it came now.
+  replay(data) {
+    this.#socket?.dispatchEvent(new MessageEvent("message", { data }));
+  }
+
+  #delay() {
+    this.#tries += 1;
+    const longest = this.#tries > FAST_TRIES ? 8000 : 1000;
+    return longest * (0.4 + 0.6 * Math.random());
+  }
+
+  #onClose(code) {
+    if (this.isOpen) return; // An older socket: a newer one has taken its place.
+    if (code === SIGNED_OUT) {
+      this.#end("You have been signed out. Reload the page to sign in again.");
+      return;
+    }
+    if (code === GONE) {
+      this.#end("This conversation isn't here any more.");
+      return;
+    }
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(
+      () => this.#say(navigator.onLine ? "Reconnecting…" : "You are offline. What you write is kept."),
+      LOST_SHOWN_AFTER_MS,
+    );
+    if (!OPENED_AGAIN_BY_HTMX.has(code)) setTimeout(() => this.isOpen || this.#wrapper?.reconnect(), this.#delay());
+  }
+
+  #end(words) {
+    this.#hasEnded = true;
+    clearTimeout(this.#timer);
+    this.#say(words);
+  }
+
+  #say(words) {
+    this.#element.textContent = words;
+    this.#element.hidden = false;
+  }
+}

@@ -1,0 +1,57 @@
+// Fetches the conversation again when the page has missed a part of it, and puts each item in its one place.
+
+export class History {
+  #list;
+  #isFetching = false;
+  #held = [];
+  #replay;
+
+  constructor(list, replay) {
+    this.#list = list;
+    this.#replay = replay;
+  }
+
+  get lastNumber() {
+    const numbers = [...this.#list.querySelectorAll("[data-number]")].map((item) => Number(item.dataset.number));
+    return Math.max(0, ...numbers);
+  }
+
+  // While a fetch is under way frames wait: what they change may be about to be replaced.
+  holds(frame) {
+    if (this.#isFetching) this.#held.push(frame);
+    return this.#isFetching;
+  }
+
+  async fetchAgain() {
+    if (this.#isFetching) return;
+    this.#isFetching = true;
+    try {
+      const response = await fetch(location.pathname, { headers: { Accept: "text/html" }, cache: "no-store" });
+      if (!response.ok) return;
+      const page = new DOMParser().parseFromString(await response.text(), "text/html");
+      const fresh = page.getElementById("messages");
+      if (fresh) this.#list.replaceChildren(...document.importNode(fresh, true).childNodes);
+    } catch {
+      // The network is gone again; the next snapshot comes with the next connection.
+    } finally {
+      this.#isFetching = false;
+      const held = this.#held;
+      this.#held = [];
+      for (const frame of held) this.#replay(frame);
+    }
+  }
+
+  // An item that is here already is replaced, never doubled. A message that is asked again loses what came after it.
+  place(fragment) {
+    for (const item of [...fragment.children]) {
+      const present = item.id && document.getElementById(item.id);
+      if (!present) continue;
+      if (present.parentElement !== this.#list) {
+        present.remove();
+        continue;
+      }
+      if (item.classList.contains("said")) while (present.nextElementSibling) present.nextElementSibling.remove();
+      present.replaceWith(item);
+    }
+  }
+}

@@ -1,0 +1,185 @@
+// The chat page: wires socket, phases and page together. Each part lives in a module of its own.
+
+import { setText } from "../composer.js";
+import { Activity } from "./activity.js";
+import { Announcer } from "./announcer.js";
+import { Connection } from "./connection.js";
+import { History } from "./history.js";
+import { Outbox } from "./outbox.js";
+import { Phase } from "./phase.js";
+import { Scroll } from "./scroll.js";
+import { LiveText, deltaText } from "./stream.js";
+
+const byId = (id) => document.getElementById(id);
+const page = byId("chat");
+
+function begin() {
+  const form = byId("composer");
+  const field = form.elements.namedItem("text");
+  const messages = byId("messages");
+  const openTurn = byId("open-turn");
+  const sendButton = byId("send");
+  const stopButton = byId("stop");
+
+  const phase = new Phase();
+  const scroll = new Scroll(byId("transcript"), byId("jump"));
+  const announcer = new Announcer(byId("announcer"));
+  const live = new LiveText((text) => announcer.hear(text));
+  const connection = new Connection(page, byId("connection"), { onOpen: () => outbox.flush() });
+  const history = new History(messages, (frame) => connection.replay(frame));
+  const activity = new Activity(byId("activity"), byId("activity-label"), (count) => {
+    if (count === 0) phase.take("toolsDone");
+  });
+  const outbox = new Outbox({
+    session: page.dataset.session,
+    list: byId("sending"),
+    template: byId("sending-template"),
+    send: (frame) => connection.send(frame),
+  });
+  const pending = new Set();
+
+  function showPhase() {
+    const isAnswering = phase.now !== "idle" && pending.size === 0;
+    page.dataset.phase = phase.now;
+    const hadFocus = document.activeElement === sendButton || document.activeElement === stopButton;
+    sendButton.hidden = isAnswering;
+    sendButton.disabled = isAnswering || !field.value.trim();
+    stopButton.hidden = !isAnswering;
+    stopButton.disabled = phase.now === "completing" || outbox.isWaiting;
+    if (hadFocus && document.activeElement === document.body) field.focus();
+  }
+
+  function send(text) {
+    byId("notices").replaceChildren();
+    phase.take("send");
+    outbox.put(text);
+    setText(field, "");
+    scroll.toEnd();
+  }
+
+  const signals = {
+    async sync({ status, turn, lastNumber }) {
+      live.flush();
+      activity.finishAll();
+      pending.clear();
+      announcer.forget();
+      const shown = openTurn.firstElementChild?.id.slice("turn-".length) ?? "";
+      phase.take(status === "running" ? "begin" : "done");
+      if (shown !== turn || Number(lastNumber) > history.lastNumber) await history.fetchAgain();
+      outbox.settle();
+      if (outbox.isWaiting) phase.take("send");
+      showPhase();
+    },
+    message({ clientId }) {
+      outbox.accept(clientId);
+    },
+    begin() {
+      phase.take("begin");
+      announcer.say("Sage is answering.");
+    },
+    restart() {
+      announcer.forget();
+    },
+    round() {
+      announcer.finish();
+    },
+    tool({ toolUseId, label }) {
+      phase.take("tool");
+      activity.start(toolUseId, label);
+    },
+    "tool-done"({ toolUseId }) {
+      activity.finish(toolUseId);
+    },
+    pending({ toolUseId }) {
+      pending.add(toolUseId);
+    },
+    answered({ toolUseId }) {
+      pending.delete(toolUseId);
+    },
+    error() {
+      // While a message is on its way, the refusal is about it: its words go back to where they came from.
+      if (!outbox.isWaiting) return;
+      const text = outbox.refuse();
+      phase.take("refuse");
+      setText(field, field.value ? `${text}\n\n${field.value}` : text);
+      field.focus();
+    },
+    done() {
+      announcer.finish();
+      activity.finishAll();
+      phase.take("done");
+    },
+  };
+
+  function takeSignals() {
+    const box = byId("signals");
+    const waiting = [...box.children];
+    box.replaceChildren();
+    for (const { dataset } of waiting) signals[dataset.event]?.({ ...dataset });
+    showPhase();
+  }
+
+  page.addEventListener("htmx:wsBeforeMessage", (event) => {
+    const frame = event.detail.message;
+    if (history.holds(frame)) {
+      event.preventDefault();
+      return;
+    }
+    const text = deltaText(frame);
+    if (text === null) {
+      live.flush();
+      return;
+    }
+    event.preventDefault();
+    live.add(text);
+  });
+  // Signals come before the swap that they belong to is on the screen; both are taken once it is.
+  page.addEventListener("htmx:oobBeforeSwap", (event) => {
+    if (event.detail.target === messages) history.place(event.detail.fragment);
+  });
+  page.addEventListener("htmx:wsAfterMessage", () => {
+    takeSignals();
+    scroll.follow();
+  });
+
+  field.addEventListener("input", showPhase);
+  form.addEventListener("submit", (event) => {
+    if (event.defaultPrevented || connection.hasFailed) return; // Without a socket the form itself is the way.
+    event.preventDefault();
+    if (phase.now === "idle" || pending.size > 0) send(field.value);
+  });
+  byId("turn-actions").addEventListener("submit", (event) => {
+    const action = event.submitter?.value;
+    if (!action || connection.hasFailed) return;
+    if (!connection.send({ type: action })) return;
+    event.preventDefault();
+    phase.take(action === "stop" ? "stop" : "send");
+    showPhase();
+  });
+  messages.addEventListener("click", copy);
+
+  phase.onChange(showPhase);
+  if (openTurn.firstElementChild) phase.take("begin");
+  if (outbox.restore()) phase.take("send");
+  showPhase();
+  if (!location.hash) scroll.toEnd();
+}
+
+async function copy(event) {
+  const button = event.target.closest("[data-copy]");
+  if (!button) return;
+  const words = [...button.closest(".turn").querySelectorAll(".prose")].map((prose) => prose.innerText.trim());
+  const label = button.querySelector("span");
+  try {
+    await navigator.clipboard.writeText(words.join("\n\n"));
+    label.textContent = "Copied";
+  } catch {
+    label.textContent = "Couldn't copy";
+  }
+  setTimeout(() => {
+    label.textContent = "Copy";
+  }, 2000);
+}
+
+if (page.dataset.isActive === "yes") begin();
+else page.addEventListener("click", copy);

@@ -1,0 +1,62 @@
+// The composer: Enter sends, Shift+Enter starts a line, the field grows with its text, a draft survives a reload.
+
+const MAX_HEIGHT_SHARE = 0.4;
+
+export function equipComposer(form) {
+  const field = form.elements.namedItem("text");
+  const draftKey = `sage-draft:${form.getAttribute("action")}`;
+
+  if (!field.value) field.value = stored(draftKey);
+  fit(field);
+
+  field.addEventListener("input", () => {
+    store(draftKey, field.value);
+    fit(field);
+  });
+
+  field.addEventListener("keydown", (event) => {
+    // While an input method composes, Enter belongs to it (229 is what older browsers say).
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229) return;
+    // On a phone Enter starts a line: there is a button beside the thumb.
+    if (matchMedia("(hover: none) and (pointer: coarse)").matches) return;
+    event.preventDefault();
+    form.requestSubmit();
+  });
+
+  form.addEventListener("submit", (event) => {
+    if (!field.value.trim()) {
+      event.preventDefault();
+      field.focus();
+      return;
+    }
+    store(draftKey, "");
+  });
+}
+
+export function setText(field, text) {
+  field.value = text;
+  field.dispatchEvent(new Event("input", { bubbles: true }));
+}
+
+function fit(field) {
+  if (CSS.supports("field-sizing", "content")) return;
+  field.style.height = "auto";
+  field.style.height = `${Math.min(field.scrollHeight, innerHeight * MAX_HEIGHT_SHARE)}px`;
+}
+
+function stored(key) {
+  try {
+    return sessionStorage.getItem(key) ?? "";
+  } catch {
+    return "";
+  }
+}
+
+function store(key, text) {
+  try {
+    if (text) sessionStorage.setItem(key, text);
+    else sessionStorage.removeItem(key);
+  } catch {
+    // Without storage a draft lives as long as its page.
+  }
+}
