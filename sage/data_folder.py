@@ -43,7 +43,7 @@ def read_or_make_secret(path: Path) -> str:
 
 
 def _read_secret(path: Path) -> str:
-    secret = path.read_text(encoding="ascii").strip()
+    secret = path.read_text(encoding="utf-8").strip()
     if len(secret) < 32:
         raise SettingError(f"{path} holds no secret: delete the file and Sage makes a new one.")
     return secret
@@ -53,7 +53,7 @@ def _store_secret(path: Path, secret: str) -> None:
     draft = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
-        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(secret + "\n")
             file.flush()
             os.fsync(file.fileno())

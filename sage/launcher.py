@@ -62,8 +62,8 @@ def run_web_server(
 ) -> None:
     """Serve until SIGTERM or SIGINT; once per process, in the main thread.
 
-    Port 0 takes a free one. A reader that takes nothing for `slow_reader_seconds` loses its connection. Raises
-    `StartError` when the port can't be opened.
+    Port 0 takes a free one. A reader that takes nothing for `slow_reader_seconds` loses its connection.
+    Raises `StartError` when the port can't be opened.
     """
     server = WebServer(
         application,
@@ -249,7 +249,7 @@ class WebServer(Server):  # type: ignore[misc]  # Daphne has no types
 
 
 def _close_socket(protocol: WebSocketProtocol, code: int, reason: str) -> None:
-    """Close with any code: autobahn's `sendClose` refuses those of 1001 to 1015, which are a server's to send."""
+    """Close with any code: autobahn's `sendClose` refuses 1008, 1012 and 1013."""
     protocol.sendCloseFrame(code=code, reasonUtf8=reason.encode()[:123], isReply=False)
 
 

@@ -13,8 +13,14 @@ FLOOD_FRAMES = 400
 FLOOD_FRAME = "x" * (256 * KILOBYTE)
 
 
+def tell(line: str) -> None:
+    """Say what happens; the test reads along."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
 class Application:
-    """Echoes frames; floods on `flood`; `slow` runs for a second and is what a drain waits for."""
+    """Echoes frames; floods on `flood`; `work SECONDS` is what a drain waits for."""
 
     def __init__(self) -> None:
         self.running: set[asyncio.Task[None]] = set()
@@ -31,7 +37,7 @@ class Application:
         await send({"type": "http.response.start", "status": 200, "headers": []})
         for number in range(FLOOD_FRAMES):
             await send({"type": "http.response.body", "body": FLOOD_FRAME.encode(), "more_body": True})
-            print(f"body {number}", flush=True)
+            tell(f"body {number}")
         await send({"type": "http.response.body", "body": b""})
 
     async def converse(self, receive: Any, send: Any) -> None:
@@ -41,15 +47,15 @@ class Application:
         while True:
             message = await receive()
             if message["type"] == "websocket.disconnect":
-                print(f"disconnected {message['code']}", flush=True)
+                tell(f"disconnected {message['code']}")
                 return
             text = message.get("text") or ""
             if text == "flood":
                 for number in range(FLOOD_FRAMES):
                     await send({"type": "websocket.send", "text": FLOOD_FRAME})
-                    print(f"frame {number}", flush=True)
-            elif text == "slow":
-                task = asyncio.create_task(self.work())
+                    tell(f"frame {number}")
+            elif text.startswith("work "):
+                task = asyncio.create_task(self.work(float(text.split()[1])))
                 self.running.add(task)
                 await send({"type": "websocket.send", "text": "started"})
             elif text == "close":
@@ -57,24 +63,24 @@ class Application:
             else:
                 await send({"type": "websocket.send", "text": str(len(text))})
 
-    async def work(self) -> None:
-        """Work for a second, as a turn does."""
-        await asyncio.sleep(1)
-        print("work is done", flush=True)
+    async def work(self, seconds: float) -> None:
+        """Work for some time, as a turn does."""
+        await asyncio.sleep(seconds)
+        tell("work is done")
 
     async def drain(self, seconds: float) -> None:
         """Wait for the work."""
         if self.running:
             await asyncio.wait(self.running, timeout=seconds)
-        print("drained", flush=True)
+        tell("drained")
 
 
 @asynccontextmanager
 async def service() -> AsyncIterator[None]:
     """Say when the service begins and ends."""
-    print("service begins", flush=True)
+    tell("service begins")
     yield
-    print("service ends", flush=True)
+    tell("service ends")
 
 
 if __name__ == "__main__":
@@ -87,6 +93,6 @@ if __name__ == "__main__":
         lifecycle=Lifecycle(
             service=service,
             drain=application.drain,
-            on_ready=lambda port: print(f"port {port}", flush=True),
+            on_ready=lambda port: tell(f"port {port}"),
         ),
     )

@@ -55,6 +55,12 @@ class StartedProcess:
                 assert time.monotonic() < deadline, f"the line didn't come:\n{''.join(self._lines)}"
                 self._news.wait(0.5)
 
+    def writes_within(self, seconds: float) -> bool:
+        """Wait for the next line for `seconds` at most; return whether one came."""
+        with self._news:
+            known = len(self._lines)
+            return self._news.wait_for(lambda: len(self._lines) > known, seconds)
+
     def end(self, number: signal.Signals = signal.SIGTERM, seconds: float = 30) -> int:
         """Send a signal and return the exit code."""
         self.popen.send_signal(number)

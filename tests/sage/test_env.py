@@ -1,0 +1,143 @@
+"""The settings: what each variable takes, and how a wrong one ends the start."""
+
+import re
+import stat
+from pathlib import Path
+
+import pytest
+
+from sage.data_folder import open_data_folder, read_or_make_secret
+from sage.env import Environment, RateLimit, SettingError, read_environment, variable_names
+from tests.sage.processes import PROJECT, finished
+
+WRONG_VALUES = [
+    ("SAGE_MAX_ROUNDS", "five"),
+    ("SAGE_MAX_ROUNDS", "0"),
+    ("SAGE_TURN_SECONDS", "-1"),
+    ("SAGE_MAX_TOKENS", "1e3"),
+    ("SAGE_MAX_UPLOAD_MB", "99999"),
+    ("SAGE_DAILY_TOKENS", "many"),
+    ("SAGE_RATE_LIMIT", "20 per minute"),
+    ("SAGE_RATE_LIMIT", "0/60s"),
+    ("SAGE_SIGNUP", "maybe"),
+    ("DEBUG", "perhaps"),
+    ("SECRET_KEY", "short"),
+    ("ALLOWED_HOSTS", "https://sage.example"),
+    ("CSRF_TRUSTED_ORIGINS", "sage.example"),
+    ("DATABASE_URL", "mysql://localhost/sage"),
+    ("DATABASE_URL", "postgres://localhost"),
+    ("DATABASE_URL", "postgres://localhost:port/sage"),
+    ("REDIS_URL", "localhost:6379"),
+    ("ANTHROPIC_BASE_URL", "localhost"),
+    ("ANTHROPIC_BASE_URL", "http://host:port"),
+    ("SAGE_S3_ENDPOINT_URL", "s3.example"),
+    ("EMAIL_URL", "carrier-pigeon://home"),
+    ("SAGE_DATA_DIR", "~nobody-of-that-name/data"),
+    ("SAGE_MODEL", "claude\x00"),
+]
+
+
+def _read(**values: str) -> Environment:
+    return read_environment(values, Path("/project"))
+
+
+def test_unset_variables_have_the_defaults_of_the_specification() -> None:
+    environment = _read()
+    assert environment.model == environment.critic_model == "claude-sonnet-5-5"
+    assert environment.brief_model == environment.classify_model == "claude-haiku-5-5"
+    assert (environment.max_rounds, environment.turn_seconds, environment.max_tool_calls) == (5, 55, 15)
+    assert (environment.max_tokens, environment.window_messages, environment.window_step) == (8192, 15, 20)
+    assert (environment.session_ttl_hours, environment.max_upload_mb) == (24, 25)
+    assert environment.rate_limit == RateLimit(turns=20, seconds=60)
+    assert environment.daily_tokens is None
+    assert environment.data_dir == Path("/project/.data")
+    assert environment.database is None
+    assert not environment.is_debug
+    assert environment.signup == "open"
+
+
+def test_a_blank_variable_counts_as_unset() -> None:
+    assert _read(SAGE_MAX_ROUNDS="  ", DATABASE_URL="", DEBUG=" ") == _read()
+
+
+@pytest.mark.parametrize(("name", "value"), WRONG_VALUES)
+def test_a_wrong_value_is_refused_in_one_line_that_names_the_variable(name: str, value: str) -> None:
+    with pytest.raises(SettingError) as refused:
+        _read(**{name: value})
+    assert str(refused.value).startswith(name)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["DATABASE_URL", "REDIS_URL", "EMAIL_URL", "SECRET_KEY", "SENTRY_DSN"])
+def test_a_refusal_does_not_repeat_what_may_be_a_secret(name: str) -> None:
+    with pytest.raises(SettingError) as refused:
+        _read(**{name: "wrong://me:hunter2@"})
+    assert "hunter2" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("hosts", "signup"),
+    [
+        ("localhost", "open"),
+        ("127.0.0.1,[::1],localhost", "open"),
+        ("sage.example", "closed"),
+        ("localhost,*", "closed"),
+        ("localhost,10.0.0.5", "closed"),
+    ],
+)
+def test_strangers_may_sign_up_only_while_just_this_machine_is_allowed(hosts: str, signup: str) -> None:
+    assert _read(ALLOWED_HOSTS=hosts).signup == signup
+
+
+def test_a_database_url_may_name_a_socket_and_a_password_with_special_characters() -> None:
+    database = _read(DATABASE_URL="postgres://me:a%2Fb%40c@/sage?host=/run/postgresql").database
+    assert database is not None
+    assert (database["HOST"], database["NAME"], database["PASSWORD"]) == ("/run/postgresql", "sage", "a/b@c")
+
+
+def test_the_example_names_every_variable_and_no_other() -> None:
+    example = (PROJECT / ".env.example").read_text()
+    named = re.findall(r"^#?([A-Z][A-Z0-9_]+)=", example, flags=re.MULTILINE)
+    assert sorted(named) == sorted(variable_names())
+
+
+def test_the_example_shows_the_defaults() -> None:
+    shown = dict(
+        re.findall(r"^#([A-Z][A-Z0-9_]+)=(.+)$", (PROJECT / ".env.example").read_text(), re.MULTILINE)
+    )
+    assert shown
+    assert _read(**shown) == _read()
+
+
+def test_a_wrong_value_ends_a_command_with_one_line_and_code_1(tmp_path: Path) -> None:
+    environment = {"SAGE_MAX_ROUNDS": "many", "SAGE_DATA_DIR": str(tmp_path)}
+    code, output = finished("manage.py", "check", environment=environment)
+    assert code == 1
+    assert output.strip().splitlines() == [
+        "Sage can't start: SAGE_MAX_ROUNDS must be a whole number from 1 to 50, not 'many'."
+    ]
+
+
+def test_a_data_folder_that_can_not_be_made_ends_a_command_with_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    code, output = finished("manage.py", "up", environment={"SAGE_DATA_DIR": str(tmp_path / "file" / "data")})
+    assert code == 1
+    assert len(output.strip().splitlines()) == 1
+    assert "set SAGE_DATA_DIR" in output
+
+
+def test_importing_the_settings_starts_no_database(tmp_path: Path) -> None:
+    code, output = finished("-c", "import sage.settings", environment={"SAGE_DATA_DIR": str(tmp_path)})
+    assert (code, output) == (0, "")
+    assert not (tmp_path / "postgres").exists()
+
+
+def test_the_secret_is_made_once_and_only_its_owner_may_read_it(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    open_data_folder(folder)
+    secret = read_or_make_secret(folder / "secret_key")
+    assert len(secret) >= 50
+    assert read_or_make_secret(folder / "secret_key") == secret
+    assert stat.S_IMODE((folder / "secret_key").stat().st_mode) == 0o600
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert [path.name for path in folder.iterdir()] == ["secret_key"]
