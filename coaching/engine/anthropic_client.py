@@ -152,6 +152,7 @@ class SDKReplyStream:
         self._headers = headers
         self._started = started
         self._first_token_ms: int | None = None
+        self._failure: UpstreamError | None = None
         self._parser = SSEParser()
         self._builder = ReplyBuilder()
 
@@ -161,19 +162,12 @@ class SDKReplyStream:
     async def __anext__(self) -> Sequence[ReplyDelta]:
         """Read on to the next deltas. Raises `UpstreamError`."""
         while not self._builder.is_whole:
-            try:
-                chunk = await anext(self._chunks, None)
-            except _TRANSPORT_ERRORS as error:
-                raise UpstreamError(
-                    "broken_stream", detail=type(error).__name__, is_retryable=True
-                ) from error
-            deltas = self._take(chunk)
-            if deltas:
+            if self._failure is not None:
+                raise self._failure
+            if deltas := self._take(await self._read()):
                 if self._first_token_ms is None:
                     self._first_token_ms = self._elapsed_ms()
                 return deltas
-            if chunk is None and not self._builder.is_whole:
-                raise UpstreamError("broken_stream", detail="no message_stop", is_retryable=True)
         await self._drain()
         raise StopAsyncIteration
 
@@ -183,17 +177,29 @@ class SDKReplyStream:
             self._builder.reply(), first_token_ms=self._first_token_ms, duration_ms=self._elapsed_ms()
         )
 
+    async def _read(self) -> bytes | None:
+        """Return the next bytes, None at the end of the body or where it broke."""
+        try:
+            return await anext(self._chunks, None)
+        except _TRANSPORT_ERRORS as error:
+            self._failure = _broken(error)
+            return None
+
     def _take(self, chunk: bytes | None) -> list[ReplyDelta]:
+        """Return what a read brought. A failure waits until that was passed on."""
         deltas: list[ReplyDelta] = []
         try:
             for event in self._parser.close() if chunk is None else self._parser.feed(chunk):
                 if event.get("type") == "error":
-                    raise _from_error_event(event, self._headers)
+                    self._failure = _from_error_event(event, self._headers)
+                    return deltas
                 self._builder.feed(event, deltas)
                 if self._builder.is_whole:
-                    break
+                    return deltas
         except _MALFORMED as error:
-            raise UpstreamError("broken_stream", detail=type(error).__name__, is_retryable=True) from error
+            self._failure = _broken(error)
+        if chunk is None and self._failure is None:
+            self._failure = UpstreamError("broken_stream", detail="no message_stop", is_retryable=True)
         return deltas
 
     async def _drain(self) -> None:
@@ -230,6 +236,12 @@ def build_params(request: ModelRequest) -> dict[str, Any]:
         "stop_sequences": list(request.stop_sequences),
     }
     return params | {name: value for name, value in optional.items() if value}
+
+
+def _broken(error: Exception) -> UpstreamError:
+    failure = UpstreamError("broken_stream", detail=type(error).__name__, is_retryable=True)
+    failure.__cause__ = error
+    return failure
 
 
 async def _close_quietly(stream: RawStream) -> None:

@@ -119,7 +119,9 @@ class Asker:
                     has_shown=shown.has_shown,
                     remaining_seconds=self._budget.remaining_seconds(),
                 )
-                _log.warning("upstream failed: %s; attempt %s, retry in %s s", error, retries.attempts, wait)
+                _log.warning(
+                    "upstream failed: %s; attempt %s, retry in %s s", str(error), retries.attempts, wait
+                )
                 if wait is None:
                     raise
             shown.restart()

@@ -17,13 +17,16 @@ def parse_object(text: str) -> dict[str, Any]:
     """Parse one JSON object strictly; an empty text is an empty object.
 
     Raises `ValueError` for broken JSON, for anything but an object, for numbers that JSON doesn't
-    know or a float can't hold, and for nesting deeper than `MAX_DEPTH`.
+    know or a float can't hold, for text that can't be encoded, and for nesting deeper than
+    `MAX_DEPTH`.
     """
     if text.count("{") + text.count("[") > MAX_DEPTH and _depth(text) > MAX_DEPTH:
         raise ValueError("nested too deeply")
     value = json.loads(text or "{}", parse_constant=_refuse_constant, parse_float=_finite)
     if not isinstance(value, dict):
         raise ValueError("not an object")
+    if "\\u" in text and scrub_surrogates(value) != value:
+        raise ValueError("half a surrogate pair")
     return value
 
 

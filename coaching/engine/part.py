@@ -159,7 +159,7 @@ class Part(Generic[C]):
 
 def failed(failure: UpstreamError) -> PartResult:
     """Build the result of a part that failed."""
-    _log.warning("part failed: %s", failure)
+    _log.warning("part failed: %s", str(failure))
     return PartResult(
         outcome="failed", stop_reason="error", failure=failure, user_message=failure.user_message
     )

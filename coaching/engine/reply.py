@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from coaching.engine.events import TextDelta
-from coaching.engine.json_text import parse_object, scrub_surrogates
+from coaching.engine.json_text import parse_object
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +195,7 @@ def _finish(block: _Block) -> dict[str, Any]:
 def _parsed_input(input_json: str) -> dict[str, Any]:
     """Return the input as it goes back to the model: an object always, empty if it is broken."""
     try:
-        return dict(scrub_surrogates(parse_object(input_json)))
+        return parse_object(input_json)
     except (ValueError, RecursionError):
         return {}
 

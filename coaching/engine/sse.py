@@ -5,6 +5,7 @@ rest of a relay. It parses and keeps no meaning; broken JSON raises `ValueError`
 """
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import orjson
@@ -20,15 +21,17 @@ class SSEParser:
     def __init__(self) -> None:
         self._rest = b""
 
-    def feed(self, chunk: bytes) -> list[dict[str, Any]]:
-        """Return the events that `chunk` completes, decoded. Raises `ValueError`."""
+    def feed(self, chunk: bytes) -> Iterator[dict[str, Any]]:
+        """Yield the events that `chunk` completes, decoded; to be read to its end. Raises `ValueError`."""
         buffer = self._rest + chunk if self._rest else chunk
         if b"\r" in buffer:
             buffer = _with_plain_newlines(buffer)
         *blocks, self._rest = buffer.split(b"\n\n")
+        for block in blocks:
+            if (event := _decode(block)) is not None:
+                yield event
         if len(self._rest) > MAX_EVENT_BYTES:
             raise ValueError("an event is too large")
-        return [event for block in blocks if (event := _decode(block)) is not None]
 
     def close(self) -> list[dict[str, Any]]:
         """Return the last event if the stream ended behind it without the blank line.

@@ -1,0 +1,22 @@
+"""An engine against a scripted upstream, fresh for every test."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from coaching.engine.anthropic_client import AnthropicClient
+from tests.engine.upstream import Bench, Upstream, serving
+
+
+@pytest.fixture
+async def upstream() -> AsyncIterator[Upstream]:
+    """A scripted Messages API over a real socket."""
+    async with serving() as server:
+        yield server
+
+
+@pytest.fixture
+async def bench(upstream: Upstream) -> AsyncIterator[Bench]:
+    """The engine with the real SDK client, set up against the upstream."""
+    async with AnthropicClient(api_key="key", base_url=upstream.url) as client:
+        yield Bench(upstream=upstream, client=client)
