@@ -8,7 +8,7 @@ import asyncio
 import json
 import time
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import structlog
@@ -129,19 +129,14 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
             await self.close(POLICY_VIOLATION)
 
     async def _handle(self, frame: dict[str, Any]) -> None:
-        handlers: dict[str, Callable[[dict[str, Any]], Awaitable[None]]] = {
-            "message": self._handle_message,
-            "stop": self._handle_stop,
-            "retry": self._handle_retry,
-            "continue": self._handle_continue,
-        }
         kind = frame.get("type")
-        handler = handlers.get(kind) if isinstance(kind, str) else None
+        handler = HANDLERS.get(kind) if isinstance(kind, str) else None
         if handler is None:
-            raise Refused(f"A frame's type must be one of: {', '.join(handlers)}.")
-        await handler(frame)
+            raise Refused(f"A frame's type must be one of: {', '.join(HANDLERS)}.")
+        await handler(self, frame)
 
-    async def _handle_message(self, frame: dict[str, Any]) -> None:
+    async def handle_message(self, frame: dict[str, Any]) -> None:
+        """Submit a message of the user."""
         submission = await get_runner().submit_message(
             user_id=self.user_id,
             session_id=self.session_id,
@@ -151,13 +146,16 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
         if submission.session_id != self.session_id:
             raise Refused(f"This conversation has ended. It goes on at /chat/{submission.session_id}/")
 
-    async def _handle_stop(self, _: dict[str, Any]) -> None:
+    async def handle_stop(self, _: dict[str, Any]) -> None:
+        """Stop the running turn."""
         await get_runner().stop(user_id=self.user_id, session_id=self.session_id)
 
-    async def _handle_retry(self, _: dict[str, Any]) -> None:
+    async def handle_retry(self, _: dict[str, Any]) -> None:
+        """Answer the last message again."""
         await get_runner().retry(user_id=self.user_id, session_id=self.session_id)
 
-    async def _handle_continue(self, _: dict[str, Any]) -> None:
+    async def handle_continue(self, _: dict[str, Any]) -> None:
+        """Go on with an answer that was cut for its length."""
         await get_runner().continue_answer(user_id=self.user_id, session_id=self.session_id)
 
     def _tell(self, message: str) -> None:
@@ -180,6 +178,15 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
 
     async def _encoded_html(self, event: TurnEvent) -> str:
         return await render_fragment(event)
+
+
+HANDLERS: Mapping[str, Callable[[SessionConsumer, dict[str, Any]], Awaitable[None]]] = {
+    "message": SessionConsumer.handle_message,
+    "stop": SessionConsumer.handle_stop,
+    "retry": SessionConsumer.handle_retry,
+    "continue": SessionConsumer.handle_continue,
+}
+"""What a frame of each type does. The tenant matrix has a row for every one."""
 
 
 class MissingConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no types

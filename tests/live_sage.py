@@ -187,9 +187,10 @@ async def open_socket(
 ) -> AsyncIterator[SocketClient]:
     """Open a session's WebSocket; an empty `origin` is the page's own, None sends none."""
     headers = {"Cookie": cookie} if cookie else {}
+    sent_origin = sage.origin if origin == "" else origin
     async with websockets.connect(
         sage.socket_url(session_id),
-        origin=websockets.Origin(sage.origin) if origin == "" else origin and websockets.Origin(origin),
+        origin=websockets.Origin(sent_origin) if sent_origin else None,
         additional_headers=headers,
         subprotocols=[websockets.Subprotocol(name) for name in subprotocols] or None,
         max_size=None,

@@ -120,15 +120,17 @@ class LiveTurnText(str):
 
 async def test_a_restarted_rounds_text_is_replaced_and_not_repeated() -> None:
     hub, subscription = started_hub()
-    for event in (
+    script: list[TurnEvent] = [
         TextDelta("First."),
         closed(1, "First."),
         RoundBoundary(),
         TextDelta("Half a sen"),
         RoundRestarted(),
-    ):
-        hub.publish(event)
-    for event in (TextDelta("Whole sentence."), closed(2, "Whole sentence."), done()):
+        TextDelta("Whole sentence."),
+        closed(2, "Whole sentence."),
+        done(),
+    ]
+    for event in script:
         hub.publish(event)
     assert joined_text(await subscription.next_batch()) == "First.\n\nWhole sentence."
 

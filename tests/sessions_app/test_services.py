@@ -4,6 +4,7 @@ import threading
 import uuid
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from django.contrib.auth.models import User
@@ -233,7 +234,7 @@ def test_racing_submits_of_one_client_id_are_one_turn(session: Session) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_racing_turns_in_many_sessions_stay_within_two(user: User) -> None:
     sessions = [services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION) for _ in range(6)]
-    outcomes = _race([lambda session=session: say(session) for session in sessions])
+    outcomes = _race([partial(say, session) for session in sessions])
     assert outcomes.count("opened") == 2
 
 

@@ -1,0 +1,198 @@
+"""The tenant matrix: another's id is answered exactly like a missing one, on every door there is.
+
+Rows are held against the URL map and the frame types: a door without a row fails the suite.
+"""
+
+import re
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+import pytest
+from django.contrib.auth.models import User
+from django.http import HttpResponse
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver
+
+from coaching.consumers import HANDLERS
+from coaching.models import FileType, UserFile, UserFileVersion
+from sessions_app import services
+from sessions_app.database import in_database
+from sessions_app.models import Message, Session, SessionKind, Turn
+from tests.live_sage import LiveSage, open_socket, session_cookie
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SECRET = "a secret that only ada knows"
+FILE_PATH = "life-map/career.md"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """How a route is asked for somebody's object.
+
+    `own`: the route names no object and shows the asker's own things only. `public`: nobody's.
+    """
+
+    path: str
+    missing: str = ""
+    method: Literal["get", "post"] = "get"
+    form: dict[str, str] = field(default_factory=dict)
+    scope: Literal["object", "own", "public"] = "object"
+
+
+MISSING_ID = str(uuid.UUID(int=7))
+
+ROUTES = {
+    "home": Row(path="/", scope="own"),
+    "sessions": Row(path="/chat/", scope="own"),
+    "new_session": Row(path="/chat/new/", method="post", form={"kind": "open_conversation"}, scope="own"),
+    "session": Row(path="/chat/{session}/", missing=f"/chat/{MISSING_ID}/"),
+    "message": Row(
+        path="/chat/{session}/message/",
+        missing=f"/chat/{MISSING_ID}/message/",
+        method="post",
+        form={"text": "hi"},
+    ),
+    "files": Row(path="/files/", scope="own"),
+    "file": Row(path=f"/files/{FILE_PATH}", missing="/files/life-map/health.md"),
+    "healthz": Row(path="/healthz", scope="public"),
+    "readyz": Row(path="/readyz", scope="public"),
+}
+FRAMES = {
+    "message": {"type": "message", "text": "hi"},
+    "stop": {"type": "stop"},
+    "retry": {"type": "retry"},
+    "continue": {"type": "continue"},
+}
+ELSEWHERE = re.compile(
+    r"^(admin|account|static)"
+)  # tested in tests of their own: staff only, and public forms
+
+
+@pytest.fixture
+def owned(user: User) -> Session:
+    """A session and a file of the person, both with the secret in them."""
+    session = services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    session.title = SECRET
+    session.last_message_number = 1
+    session.save()
+    turn = Turn.objects.create(session=session)
+    Message.objects.create(session=session, turn=turn, number=1, role="user", content=SECRET)
+    file = UserFile.objects.create(user=user, path=FILE_PATH, file_type=FileType.DOMAIN, version_number=1)
+    UserFileVersion.objects.create(
+        file=file, number=1, content=SECRET, size=1, sha256="", storage_key="key", source="tool"
+    )
+    return session
+
+
+def all_routes() -> Iterator[str]:
+    """Walk the URL map and return the name of every route that isn't tested elsewhere."""
+
+    def walk(patterns: list[URLPattern | URLResolver], prefix: str) -> Iterator[str]:
+        for pattern in patterns:
+            if isinstance(pattern, URLResolver):
+                space = pattern.namespace or prefix
+                yield from walk(pattern.url_patterns, space)
+            else:
+                yield f"{prefix}:{pattern.name}" if prefix else str(pattern.name)
+
+    for name in walk(get_resolver().url_patterns, ""):
+        if not ELSEWHERE.match(name):
+            yield name
+
+
+def ask(client: Client, row: Row, path: str) -> HttpResponse:
+    response = client.post(path, row.form) if row.method == "post" else client.get(path)
+    assert isinstance(response, HttpResponse)
+    return response
+
+
+def comparable(response: HttpResponse) -> tuple[int, str]:
+    """Return an answer without what differs from one request to the next."""
+    text = response.content.decode(errors="replace")
+    text = re.sub(r'name="csrfmiddlewaretoken" value="[^"]*"', "", text)
+    return response.status_code, re.sub(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "ID", text)
+
+
+def test_every_route_of_the_url_map_has_a_row() -> None:
+    account_or_foreign = re.compile(r"^(admin:|account_|account:)")
+    names = {name for name in all_routes() if not account_or_foreign.match(name)}
+    assert names == set(ROUTES)
+
+
+def test_every_frame_type_has_a_row() -> None:
+    assert set(HANDLERS) == set(FRAMES)
+
+
+@pytest.mark.parametrize("name", [name for name, row in ROUTES.items() if row.scope == "object"])
+def test_anothers_object_is_answered_like_a_missing_one(
+    name: str, owned: Session, other_user: User, user: User
+) -> None:
+    row = ROUTES[name]
+    theirs = Client()
+    theirs.force_login(other_user)
+    foreign = ask(theirs, row, row.path.format(session=owned.id))
+    missing = ask(theirs, row, row.missing)
+    assert foreign.status_code == 404
+    assert comparable(foreign) == comparable(missing)
+    assert Message.objects.count() == 1
+
+
+@pytest.mark.parametrize("name", [name for name, row in ROUTES.items() if row.scope != "public"])
+def test_nobody_signed_in_is_sent_to_the_sign_in_page(name: str, owned: Session) -> None:
+    row = ROUTES[name]
+    response = ask(Client(), row, row.path.format(session=owned.id))
+    assert SECRET not in response.content.decode()
+    assert response.status_code in {200, 302}
+    if response.status_code == 302:
+        assert response["Location"].startswith("/accounts/login/")
+    assert Session.objects.count() == 1
+    assert Message.objects.count() == 1
+
+
+@pytest.mark.parametrize("name", [name for name, row in ROUTES.items() if row.scope == "own"])
+def test_a_page_of_ones_own_shows_nothing_of_another(name: str, owned: Session, other_user: User) -> None:
+    theirs = Client()
+    theirs.force_login(other_user)
+    response = ask(theirs, ROUTES[name], ROUTES[name].path)
+    assert response.status_code < 400
+    assert SECRET not in response.content.decode()
+    assert str(owned.id) not in response.content.decode()
+
+
+@pytest.mark.parametrize("name", ["session", "file", "sessions", "files"])
+def test_the_owner_does_see_it(name: str, owned: Session, user: User) -> None:
+    mine = Client()
+    mine.force_login(user)
+    row = ROUTES[name]
+    text = ask(mine, row, row.path.format(session=owned.id)).content.decode()
+    assert SECRET in text or "Career" in text
+
+
+@pytest.mark.parametrize("frame_type", FRAMES)
+async def test_a_frame_for_anothers_session_is_answered_like_one_for_a_missing_one(
+    live_sage: LiveSage, owned: Session, other_user: User, frame_type: str
+) -> None:
+    cookie = await in_database(session_cookie, other_user)
+    seen = []
+    for session_id in (owned.id, MISSING_ID):
+        async with open_socket(live_sage, session_id, cookie) as client:
+            await client.send(**FRAMES[frame_type])
+            seen.append((await client.closed_with(), client.frames))
+    assert seen == [(4404, []), (4404, [])]
+    assert await in_database(Message.objects.count) == 1
+
+
+@pytest.mark.parametrize("frame_type", FRAMES)
+async def test_a_frame_after_the_session_changed_hands_reaches_nothing(
+    live_sage: LiveSage, owned: Session, user: User, other_user: User, frame_type: str
+) -> None:
+    cookie = await in_database(session_cookie, user)
+    async with open_socket(live_sage, owned.id, cookie) as client:
+        await client.next_frame()
+        await in_database(Session.objects.filter(id=owned.id).update, user=other_user)
+        await client.send(**FRAMES[frame_type])
+        assert await client.closed_with() == 4404
+    assert await in_database(Message.objects.count) == 1
