@@ -17,7 +17,7 @@ from coaching.files.objects import ListedObject
 class DiskObjectStorage(FileSystemStorage):
     """Flushes file and folder before it confirms; leaves no half-written object on a full disk."""
 
-    def _save(self, name: str, content: File[bytes]) -> str:
+    def _save(self, name: str, content: "File[bytes]") -> str:
         try:
             saved_as: str = super()._save(name, content)  # type: ignore[misc]  # unknown to the stubs
             _flush(Path(self.path(saved_as)))

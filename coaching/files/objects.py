@@ -60,15 +60,17 @@ class ObjectStorage(Protocol):
         ...
 
 
-async def store_object(*, user_id: int, data: bytes) -> StoredObject:
+async def store_object(
+    *, user_id: int, data: bytes, deadline_seconds: float = STORAGE_SECONDS
+) -> StoredObject:
     """Store bytes under a new key and return it once the storage has confirmed them.
 
-    Raises `StorageFailed` for every failure and after `STORAGE_SECONDS`. Whether the bytes arrived all the
+    Raises `StorageFailed` for every failure and after `deadline_seconds`. Whether the bytes arrived all the
     same is then unknown: no row will name the key, and the garbage collection removes what lies there.
     """
     key = f"{OBJECTS_PREFIX}{user_id}/{uuid.uuid4().hex}"
     try:
-        async with asyncio.timeout(STORAGE_SECONDS):
+        async with asyncio.timeout(deadline_seconds):
             await asyncio.get_running_loop().run_in_executor(_executor, _save, key, data)
     except STORAGE_ERRORS as error:
         # The class says enough; a text of the storage may hold addresses and credentials.
