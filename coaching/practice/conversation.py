@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from coaching.practice.prefix import Json, content_blocks
+from coaching.practice.prefix import Json, content_blocks, opens_turn
 
 _SECTION = re.compile(r"<([a-zA-Z][\w-]*)(?:\s[^<>]*)?>.*?</\1\s*>", re.DOTALL)
 
@@ -77,6 +77,13 @@ class Conversation:
         """Return the user's newest words, or an empty string."""
         return self.user_texts[-1] if self.user_texts else ""
 
+    @cached_property
+    def answered_text(self) -> str:
+        """Return the coach's words that the user's newest words answer, or an empty string."""
+        newest = max((said.index for said in self.said if said.role == "user"), default=0)
+        earlier = [said.text for said in self.said[:newest] if said.role == "assistant"]
+        return earlier[-1] if earlier else ""
+
     @property
     def position(self) -> int:
         """Return how often the coach has spoken: what its wording varies with."""
@@ -104,6 +111,15 @@ class Conversation:
             return []
         wanted = {block["tool_use_id"] for block in blocks}
         return [outcome for call_id, outcome in self._outcomes if call_id in wanted]
+
+    @cached_property
+    def read_files(self) -> Mapping[str, str]:
+        """Return what `read_file` has found in this turn, by path; empty where there is no file."""
+        return {
+            str(outcome.input.get("path", "")): "" if outcome.is_error else outcome.text
+            for _, outcome in self._read_outcomes(self._turn_messages)
+            if outcome.name == "read_file"
+        }
 
     @cached_property
     def saved_paths(self) -> Sequence[str]:
@@ -138,10 +154,17 @@ class Conversation:
 
     @cached_property
     def _outcomes(self) -> Sequence[tuple[str, CallOutcome]]:
-        return list(self._read_outcomes())
+        return list(self._read_outcomes(self._body["messages"]))
 
-    def _read_outcomes(self) -> Iterator[tuple[str, CallOutcome]]:
-        for message in self._body["messages"]:
+    @property
+    def _turn_messages(self) -> Sequence[Json]:
+        """Return the messages since the user last said something."""
+        messages: Sequence[Json] = self._body["messages"]
+        opening = max((i for i, message in enumerate(messages) if opens_turn(message)), default=0)
+        return messages[opening:]
+
+    def _read_outcomes(self, messages: Sequence[Json]) -> Iterator[tuple[str, CallOutcome]]:
+        for message in messages:
             for block in content_blocks(message["content"]):
                 if block["type"] != "tool_use" or block["id"] not in self._results:
                     continue

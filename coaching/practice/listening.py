@@ -28,7 +28,7 @@ _DOMAIN_WORDS: dict[str, str] = {
     "relationships": r"relationships?|partner|wife|husband|girlfriend|boyfriend|marriage|friends?|"
     r"family|mother|father|mum|mom|dad|sister|brother|kids?|children|son|daughter|lonely|dating|"
     r"divorce|parents?",
-    "health": r"health|sleep|sleeping|tired|exercise|gym|run|running|weight|eating|diet|doctor|"
+    "health": r"health\w*|sleep|sleeping|tired|exercise|gym|run|running|weight|eating|diet|doctor|"
     r"body|stress(?:ed)?|anxious|anxiety|pain|energy|ill|sick|drinking|smoking|therapy",
     "finances": r"financ\w+|money|debts?|savings?|saving up|rent|mortgage|budget|bills?|invest\w*|"
     r"loan|pension|taxes",
@@ -44,11 +44,13 @@ _DOMAIN_WORDS: dict[str, str] = {
 _DOMAINS = {name: re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for name, words in _DOMAIN_WORDS.items()}
 
 _CRISIS = re.compile(
-    r"\b(?:suicid\w*|kill(?:ing)? myself|end(?:ing)? (?:my|it all|my own) ?(?:life)?|want(?:ed)? to die|"
+    r"\b(?:suicid\w*|kill(?:ing)? myself|end(?:ing)? (?:my (?:own )?life|it all)|want(?:ed)? to die|"
     r"wish i (?:was|were) dead|better off dead|better off without me|no reason to live|"
-    r"don'?t want to (?:live|be alive|be here any ?more|wake up)|can'?t go on|"
+    r"don'?t want to (?:live|be alive|be here any ?more|wake up)|"
+    r"can'?t go on(?: like this| living| any ?more|\W*$)|"
     r"hurt(?:ing)? myself|harm(?:ing)? myself|self[- ]?harm\w*|cut(?:ting)? myself|overdose|"
-    r"(?:hits?|beats?|hurts?|threatens?) me\b|not safe at home)",
+    r"(?:he|she|husband|wife|partner|boyfriend|girlfriend|dad|father|mum|mom|mother|brother|son) "
+    r"(?:\w+ )?(?:hits?|beats?|hurts?|threatens|threatened) me|not safe at home)",
     re.IGNORECASE,
 )
 _HEAVY = re.compile(
@@ -58,11 +60,17 @@ _HEAVY = re.compile(
     re.IGNORECASE,
 )
 _SAVE = re.compile(
-    r"\b(?:(?:write|put|jot|note) (?:\w+ ){0,3}down\b|save (?:it|that|this|them|all|everything|my|"
-    r"what|these|both|me|the|an?)\b|save$|make (?:me )?an? (?:note|file|overview)|"
-    r"keep (?:a note|a record|track) of (?:it|that|this|what)|(?:please|can you|could you) save|"
-    r"note (?:this|that|it)\b|capture (?:this|that|it)\b|remember (?:this|that) for me)",
+    r"\b(?:(?:write|jot|note) (?:\w+ ){0,3}down\b|"
+    r"save (?:it|that|this|them|all|everything|what|these|both)\b|"
+    r"save (?:my |the )?(?:career|relationships?|health|finances|learning|creativity|play|meaning|"
+    r"notes?|words|overview)\b|save\W*\Z|(?:please|can you|could you) save\b|"
+    r"make (?:me )?an? (?:note|file|overview)|"
+    r"keep (?:a note|a record|track) of (?:it|that|this|what)|note (?:this|that|it)\b|"
+    r"capture (?:this|that|it)\b|remember (?:this|that) for me)",
     re.IGNORECASE,
+)
+_OWN_HABIT = re.compile(
+    r"\bi (?:(?!want|need|would|like|wish)\w+ ){0,2}(?:write|wrote|save|saved|jot|note)\b", re.IGNORECASE
 )
 _NOT_SAVE = re.compile(
     r"\b(?:don'?t|do not|no need to|rather not|please not|never) (?:\w+ ){0,2}"
@@ -114,15 +122,16 @@ _COMMON_WORD_LIST = """
     come could day days did didn't do does doesn't doing don't down each else enough even ever every
     everything feel feeling feels few find first for from get gets getting give go goes going good
     got had has have having he her here him his how i i'd i'll i'm i've if in into is isn't it it's
-    its just keep kind know last later least less let like little long look lot lots made make
-    makes making many may maybe me mean might more most much must my myself need never new next no
-    not nothing now of off often on once one only or other our out over own people perhaps please
-    quite rather really right said same say see seem seems she should so some someone something
-    seeing since gone badly sometimes soon still such sure take tell than thank thanks that that's the their them then
-    there there's these they thing things think this those though time to today together told too
-    tried try trying until up us use used very want wanted wants was wasn't way we week well went
-    were what when where which while who why will with without won't would year years yes yet you
-    you're your"""
+    its just keep kind know last later least less let like little long look lot lots made make makes
+    making many may maybe me mean might more most much must my myself need never new next no not
+    nothing now of off often on once one only or other our out over own people perhaps please quite
+    rather really right said same say see seem seems she should so some someone something sometimes
+    soon still such sure take tell than thank thanks that that's the their them then there there's
+    these they thing things think this those though time to today together told too seeing since
+    gone badly knows listens helps tried try trying until up us use used very want wanted wants was
+    wasn't way we week well went were what when where which while who why will with without won't
+    would year years yes yet you you're your
+"""
 _COMMON_WORDS = frozenset(_COMMON_WORD_LIST.split())
 _SWAPS = {
     "i": "you",
@@ -162,7 +171,7 @@ def hear_intent(text: str, *, was_offered: bool) -> Intent:
     rules: Sequence[tuple[Intent, bool]] = (
         ("crisis", is_crisis(stripped)),
         ("no", bool(_NOT_SAVE.search(stripped))),
-        ("save", bool(_SAVE.search(stripped))),
+        ("save", bool(_SAVE.search(stripped)) and not _OWN_HABIT.search(stripped)),
         (answer or "tell", answer is not None),
         ("goodbye", words <= 14 and bool(_GOODBYE.match(stripped))),
         ("hello", bool(_HELLO.match(stripped))),

@@ -147,16 +147,21 @@ CRISIS_REPLIES = (
     ),
 )
 AFTER_CRISIS_REPLIES = {
-    "yes": "I'm glad. Stay close to them, and let them help with the next hour. You can come back here any "
-    "time; the people on those lines are awake for you now.",
-    "other": "I hear you, and I'm not going to steer away from it. Please try one person or one line now, even "
-    "if it feels like too much: 112, 911, 999 or 000 in danger, or [findahelpline.com]"
+    "yes": "I'm glad. Stay close to them, and let them help with the next hour. You can come back "
+    "here any time; the people on those lines are awake for you now.",
+    "other": "I hear you, and I'm not going to steer away from it. Please try one person or one line now, "
+    "even if it feels like too much: 112, 911, 999 or 000 in danger, or [findahelpline.com]"
     "(https://findahelpline.com). You matter more than any conversation here.",
 }
 FOREIGN_REPLIES = (
-    "I'm sorry: my script knows only English. With a real model behind me I would answer in your "
-    "language; until then, would you like to try it in English?",
-    "I can see that you wrote to me, but my script can't read it. A few English words would help me to follow.",
+    (
+        "I'm sorry: my script knows only English. With a real model behind me I would answer in your "
+        "language; until then, would you like to try it in English?"
+    ),
+    (
+        "I can see that you wrote to me, but my script can't read it. "
+        "A few English words would help me to follow."
+    ),
 )
 RETRY_OFFER = "Shall I try once more, or do we go on?"
 THANKS_REPLIES = (
@@ -200,9 +205,8 @@ def pick(options: Sequence[str], conversation: Conversation, *, shift: int = 0) 
 
 
 def has_offered(conversation: Conversation) -> bool:
-    """Tell whether the coach's last words offered to write things down."""
-    last = conversation.coach_texts[-1] if conversation.coach_texts else ""
-    return any(offer in last for offer in (*OFFERS, RETRY_OFFER))
+    """Tell whether the user's newest words answer an offer to write things down."""
+    return any(offer in conversation.answered_text for offer in (*OFFERS, RETRY_OFFER))
 
 
 def offered_within(conversation: Conversation, replies: int) -> bool:

@@ -23,7 +23,7 @@ def answer_crisis(conversation: Conversation) -> Reply | None:
 
 def stay_after_crisis(conversation: Conversation) -> Reply | None:
     """Stay with the danger for one more answer, whatever the user says next."""
-    if not conversation.coach_texts or not _points_to_help(conversation.coach_texts[-1]):
+    if not _points_to_help(conversation.answered_text):
         return None
     intent = hear_intent(conversation.newest, was_offered=True)
     return Reply.of(Text(AFTER_CRISIS_REPLIES["yes" if intent == "yes" else "other"]))

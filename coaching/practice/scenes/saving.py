@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from coaching.practice.conversation import CallOutcome, Conversation
 from coaching.practice.listening import hear_intent
-from coaching.practice.script import Note, Reply, Text
+from coaching.practice.script import Note, Reply, Text, ToolUse
 from coaching.practice.wording import (
     CANNOT_SAVE,
     DECLINED_REPLIES,
@@ -23,7 +23,7 @@ _REASON_CHARACTERS = 200
 def report_results(conversation: Conversation) -> Reply | None:
     """Say what the calls just made have done; only what a result says."""
     outcomes = conversation.fresh_outcomes
-    if not outcomes:
+    if not outcomes or all(outcome.name == "read_file" for outcome in outcomes):
         return None
     saved = [outcome for outcome in outcomes if outcome.path]
     failed = [outcome for outcome in outcomes if outcome.is_error or _is_pathless_save(outcome)]
@@ -48,9 +48,29 @@ def save_words(conversation: Conversation) -> Reply | None:
     drafts = draft_files(conversation, conversation.newest, tool)
     if not drafts:
         return Reply.of(Text(pick(NOTHING_TO_SAVE, conversation)))
-    if conversation.is_single_call:
-        drafts = drafts[:1]
-    return Reply.of(Note(_announce(drafts)), *(draft.as_call() for draft in drafts))
+    return _look_first(conversation, drafts) or _write(conversation, drafts)
+
+
+def _look_first(conversation: Conversation, drafts: Sequence[Draft]) -> Reply | None:
+    """Read the files that would be replaced, where there is a tool for it; None when all are read."""
+    if "read_file" not in conversation.tools:
+        return None
+    paths = [draft.path for draft in drafts if draft.path and draft.path not in conversation.read_files]
+    if not paths:
+        return None
+    calls = [ToolUse("read_file", {"path": path}) for path in paths]
+    return Reply.of(Note("First a look at what is there already."), *calls[: _calls_at_once(conversation)])
+
+
+def _write(conversation: Conversation, drafts: Sequence[Draft]) -> Reply:
+    stored = conversation.read_files
+    drafts = drafts[: _calls_at_once(conversation)]
+    merged = [draft.merged_with(stored[draft.path]) if stored.get(draft.path) else draft for draft in drafts]
+    return Reply.of(Note(_announce(drafts)), *(draft.as_call(conversation) for draft in merged))
+
+
+def _calls_at_once(conversation: Conversation) -> int | None:
+    return 1 if conversation.is_single_call else None
 
 
 def accept_refusal(conversation: Conversation) -> Reply | None:

@@ -2,6 +2,7 @@
 
 from coaching.practice.conversation import Conversation
 from coaching.practice.listening import Intent, domains_in, hear_intent, is_foreign, reflect, salient_words
+from coaching.practice.quoting import count_fresh_words, has_words_to_save
 from coaching.practice.script import Reply, Text
 from coaching.practice.wording import (
     ACKNOWLEDGEMENTS,
@@ -23,7 +24,6 @@ from coaching.practice.wording import (
     offered_within,
     pick,
 )
-from coaching.practice.writing import count_fresh_words, has_words_to_save
 
 _WORDS_BEFORE_OFFER = 2
 _REPLIES_BETWEEN_OFFERS = 3
