@@ -1,0 +1,1 @@
+"""Measurements that are run by hand. Nothing here is collected by pytest or asserts a time."""

@@ -1,0 +1,133 @@
+"""Fills the measured product's own, empty database, and prints as JSON what the clients need.
+
+Run as a process of its own with the product's environment: the harness itself stays without Django.
+"""
+
+import argparse
+import hashlib
+import json
+import sys
+import uuid
+from datetime import timedelta
+from typing import Any
+
+import django
+
+django.setup()
+
+# The models can be imported now, not before.
+from django.conf import settings  # noqa: E402
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY  # noqa: E402
+from django.contrib.auth.models import User  # noqa: E402
+from django.contrib.sessions.backends.db import SessionStore  # noqa: E402
+from django.db import connection, transaction  # noqa: E402
+from django.utils import timezone  # noqa: E402
+
+from coaching.models import FileSource, FileType, UserFile, UserFileVersion  # noqa: E402
+from sessions_app.models import Message, MessageRole, Session, Turn, TurnStatus  # noqa: E402
+
+MESSAGES_PER_LONG_SESSION = 30
+FILE_TEXT = "# Notes\n\n" + "What was said about work, rest and the people that matter. " * 20
+
+
+def seed(*, users: int, sessions: int, files: int) -> dict[str, Any]:
+    """Make `users` people with one session each, one with many empty sessions, one with a long past."""
+    with transaction.atomic():
+        many = [_person(f"bench{number}") for number in range(users)]
+        fresh, rich = _person("fresh"), _person("rich")
+        chats = Session.objects.bulk_create(Session(user=user) for user in many)
+        empty = Session.objects.bulk_create(Session(user=fresh) for _ in range(sessions))
+        long = _past(rich, sessions)
+        _files(rich, files)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")  # as the server would do by itself before long
+    return {
+        "chats": [_entry(user, [session]) for user, session in zip(many, chats, strict=True)],
+        "fresh": _entry(fresh, empty),
+        "rich": _entry(rich, long),
+    }
+
+
+def _person(name: str) -> User:
+    # Nobody signs in by password here, and hashing thousands of them takes minutes.
+    return User.objects.create(username=name, email=f"{name}@example.org", password="!")
+
+
+def _entry(user: User, sessions: list[Session]) -> dict[str, Any]:
+    browser = SessionStore()
+    browser[SESSION_KEY] = str(user.pk)
+    browser[BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"
+    browser[HASH_SESSION_KEY] = user.get_session_auth_hash()
+    browser.save()
+    return {
+        "cookie": f"{settings.SESSION_COOKIE_NAME}={browser.session_key}",
+        "sessions": [str(session.id) for session in sessions],
+    }
+
+
+def _past(user: User, count: int) -> list[Session]:
+    now = timezone.now()
+    numbers = range(1, MESSAGES_PER_LONG_SESSION + 1)
+    sessions = Session.objects.bulk_create(
+        Session(user=user, title=f"Conversation {number}", last_message_number=numbers[-1])
+        for number in range(count)
+    )
+    turns = Turn.objects.bulk_create(
+        Turn(session=session, status=TurnStatus.COMPLETED, stop_reason="end_turn", ended_at=now)
+        for session in sessions
+        for _ in numbers[::2]
+    )
+    # Long ago: else they all count for the rate limit.
+    Turn.objects.filter(session__user=user).update(started_at=now - timedelta(days=30))
+    Message.objects.bulk_create(
+        (
+            Message(
+                session=turn.session,
+                turn=turn,
+                number=place * 2 + offset,
+                role=role,
+                content=f"{role.label} said something of a usual length, number {place}. " * 6,
+                client_id=str(uuid.uuid4()) if role == MessageRole.USER else None,
+            )
+            for index, turn in enumerate(turns)
+            for place in [index % (MESSAGES_PER_LONG_SESSION // 2)]
+            for offset, role in ((1, MessageRole.USER), (2, MessageRole.ASSISTANT))
+        ),
+        batch_size=2000,
+    )
+    return sessions
+
+
+def _files(user: User, count: int) -> None:
+    digest = hashlib.sha256(FILE_TEXT.encode()).hexdigest()
+    size = len(FILE_TEXT)
+    files = UserFile.objects.bulk_create(
+        UserFile(
+            user=user,
+            path=f"captures/note-{number:04}.md",
+            file_type=FileType.CAPTURE,
+            size=size,
+            sha256=digest,
+            version_number=1,
+        )
+        for number in range(count)
+    )
+    UserFileVersion.objects.bulk_create(
+        UserFileVersion(
+            file=file,
+            number=1,
+            content=FILE_TEXT,
+            size=size,
+            sha256=digest,
+            storage_key=f"bench/{file.pk}",
+            source=FileSource.TOOL,
+        )
+        for file in files
+    )
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    for name in ("users", "sessions", "files"):
+        parser.add_argument(f"--{name}", type=int, required=True)
+    json.dump(seed(**vars(parser.parse_args())), sys.stdout)

@@ -1,0 +1,159 @@
+"""The upstream of a measurement: a Messages API that stamps each delta with the time of its writing.
+
+It is no practice model: it answers everything, as cheaply as it can, so that it doesn't limit what is
+measured. The newest `bench:RATE:TOKENS` in a request says what it sends: that many deltas a second, or as
+fast as the reader takes them at rate 0. Each event is an HTTP chunk of its own, as a live model sends it.
+"""
+
+import argparse
+import asyncio
+import itertools
+import re
+import time
+from collections.abc import Callable, Coroutine
+from typing import Any, cast
+
+STAMP_MODULUS = 10**12
+"""Stamps are microseconds of the monotonic clock, the same for all processes of a machine."""
+
+_ORDER = re.compile(rb"bench:(\d+):(\d+)")
+_LENGTH = re.compile(rb"content-length:\s*(\d+)", re.IGNORECASE)
+_HEAD = (
+    b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\ncache-control: no-cache\r\n"
+    b"request-id: req_bench\r\ntransfer-encoding: chunked\r\n\r\n"
+)
+_BATCH = 100
+_GOLDEN = 0.618033988749895
+
+_streams = itertools.count()
+
+
+def _event(name: str, data: str) -> bytes:
+    body = f"event: {name}\ndata: {data}\n\n".encode()
+    return b"%x\r\n%b\r\n" % (len(body), body)
+
+
+_DELTA = '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"%s"}}'
+_TOKEN = _event("content_block_delta", _DELTA % ("0" * 12 + "~ ")).replace(b"0" * 12, b"%012d")
+_BEGIN = _event(
+    "message_start",
+    '{"type":"message_start","message":{"id":"msg_bench","type":"message","role":"assistant",'
+    '"model":"claude-sonnet-5-5","content":[],"stop_reason":null,"stop_sequence":null,'
+    '"usage":{"input_tokens":100,"output_tokens":1}}}',
+) + _event(
+    "content_block_start",
+    '{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}',
+)
+_STOP = (
+    _event("content_block_stop", '{"type":"content_block_stop","index":0}')
+    + _event(
+        "message_delta",
+        '{"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null},'
+        '"usage":{"output_tokens":500}}',
+    )
+    + _event("message_stop", '{"type":"message_stop"}')
+    + b"0\r\n\r\n"
+)
+
+
+def stamp() -> int:
+    """Return the time as it stands in a delta."""
+    return time.monotonic_ns() // 1000 % STAMP_MODULUS
+
+
+class Upstream(asyncio.Protocol):
+    """One connection: requests one after another, each answered by a stream."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._received = b""
+        self._timer: asyncio.TimerHandle | None = None
+        self._left = 0
+        self._is_writable = True
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep the transport."""
+        self._transport = cast("asyncio.Transport", transport)  # uvloop's is no subclass
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop writing."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._left = 0
+
+    def data_received(self, data: bytes) -> None:
+        """Take a request in, and answer it once it is whole."""
+        self._received += data
+        head, separator, body = self._received.partition(b"\r\n\r\n")
+        if not separator:
+            return
+        length = _LENGTH.search(head)
+        if length is None or len(body) >= int(length[1]):
+            self._received = b""
+            self._answer(body)
+
+    def _answer(self, body: bytes) -> None:
+        orders = _ORDER.findall(body)
+        rate, self._left = (int(number) for number in orders[-1]) if orders else (0, 1)
+        self._transport.write(_HEAD + _BEGIN)
+        if rate == 0:
+            self._pour()
+            return
+        # Streams that begin together don't write together: they keep their places within the interval.
+        self._interval = 1 / rate
+        phase = next(_streams) * _GOLDEN % 1 * self._interval if self._left > 50 else 0.0
+        self._due = self._loop.time() + phase
+        self._timer = self._loop.call_at(self._due, self._tick)
+
+    def _tick(self) -> None:
+        now = self._loop.time()
+        late = min(self._left, 1 + int((now - self._due) / self._interval))
+        token = _TOKEN % stamp()
+        self._left -= late
+        if self._left:
+            self._transport.write(token if late == 1 else token * late)
+            self._due += late * self._interval
+            self._timer = self._loop.call_at(self._due, self._tick)
+        else:
+            self._transport.write(token * late + _STOP)
+
+    def _pour(self) -> None:
+        """Write as much as the reader takes, in turns with the other streams."""
+        if not self._is_writable or not self._left:
+            return
+        count = min(_BATCH, self._left)
+        self._left -= count
+        self._transport.write(_TOKEN % stamp() * count + (b"" if self._left else _STOP))
+        if self._left:
+            self._loop.call_soon(self._pour)
+
+    def pause_writing(self) -> None:
+        """The reader is slower than we are."""
+        self._is_writable = False
+
+    def resume_writing(self) -> None:
+        """Go on."""
+        self._is_writable = True
+        self._pour()
+
+
+async def serve(port: int) -> None:
+    """Serve on 127.0.0.1 until the process is ended."""
+    server = await asyncio.get_running_loop().create_server(Upstream, "127.0.0.1", port, backlog=1024)
+    await server.serve_forever()
+
+
+def fast_run() -> Callable[[Coroutine[Any, Any, Any]], Any]:
+    """Return what runs a coroutine: on uvloop where it is installed, so that the load costs little."""
+    return asyncio.run if uvloop is None else uvloop.run
+
+
+try:
+    import uvloop
+except ImportError:
+    uvloop = None
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--port", type=int, required=True)
+    fast_run()(serve(parser.parse_args().port))
