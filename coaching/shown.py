@@ -15,6 +15,7 @@ from zoneinfo import ZoneInfo
 
 from django.utils.safestring import SafeString
 
+from coaching.days import local_day
 from coaching.markdown import render_markdown
 from coaching.models import Profile
 from coaching.turn_events import RoundShown, Sync
@@ -63,13 +64,21 @@ class MadeFile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ShownTime:
+    """A moment on the user's clock. Text, because a template would move a datetime to the server's zone."""
+
+    iso: str
+    clock: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnItem:
     """What Sage answered; while `is_open` with the running round's text as it is."""
 
     turn_id: str
     rounds: Sequence[RoundItem] = ()
     number: int | None = None
-    at: datetime | None = None
+    at: ShownTime | None = None
     made: Sequence[MadeFile] = ()
     notice: str = ""
     is_stopped: bool = False
@@ -98,7 +107,7 @@ class _Days:
     last: date | None = field(default=None)
 
     def line_before(self, message: Message) -> list[DayItem]:
-        day = message.created_at.astimezone(self.zone).date()
+        day = local_day(message.created_at, self.zone)
         if day == self.last:
             return []
         self.last = day
@@ -169,7 +178,7 @@ def closed_turn_item(turn: Turn, answer: Message | None, *, zone: ZoneInfo) -> T
             round_item(text, notes) for text, notes in _rounds_of(answer) if text.strip() or notes.strip()
         ],
         number=answer.number if answer else None,
-        at=answer.created_at.astimezone(zone) if answer else None,
+        at=_time_of(answer.created_at, zone) if answer else None,
         made=_made_files(answer.metadata.get("tool_calls", [])) if answer else (),
         notice=turn.user_notice,
         is_stopped=is_stopped,
@@ -236,6 +245,11 @@ def live_turn_item(turn_id: str, rounds: Iterable[RoundShown] = ()) -> TurnItem:
 def round_item(text: str, notes: str) -> RoundItem:
     """Build what the page shows of one finished round."""
     return RoundItem(notes=notes.strip(), html=render_markdown(text))
+
+
+def _time_of(moment: datetime, zone: ZoneInfo) -> ShownTime:
+    local = moment.astimezone(zone)
+    return ShownTime(iso=local.isoformat(timespec="seconds"), clock=f"{local:%H:%M}")
 
 
 def _rounds_of(answer: Message | None) -> list[tuple[str, str]]:

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from coaching import shown
 from coaching.accounts import auser_id_of, profile_for, user_id_of
+from coaching.days import local_day
 from coaching.forms import MessageForm, NewSessionForm
 from coaching.runner import get_runner
 from sessions_app import selectors
@@ -142,7 +143,7 @@ def _page(request: HttpRequest, session_id: uuid.UUID, *, refusal: str = "", dra
         "here": "sessions",
         "session": found,
         "title": found.title or found.get_kind_display(),
-        "started_at": found.started_at.astimezone(zone),
+        "begun_on": local_day(found.started_at, zone),
         "is_active": found.status == SessionStatus.ACTIVE,
         "items": items,
         "open_item": shown.open_turn_item(turn) if turn else None,

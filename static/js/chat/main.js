@@ -37,6 +37,7 @@ function begin() {
     send: (frame) => connection.send(frame),
   });
   const pending = new Set();
+  let shownTurn = "";
 
   function showPhase() {
     const isAnswering = phase.now !== "idle" && pending.size === 0;
@@ -63,9 +64,8 @@ function begin() {
       activity.finishAll();
       pending.clear();
       announcer.forget();
-      const shown = openTurn.firstElementChild?.id.slice("turn-".length) ?? "";
       phase.take(status === "running" ? "begin" : "done");
-      if (shown !== turn || Number(lastNumber) > history.lastNumber) await history.fetchAgain();
+      if (shownTurn !== turn || Number(lastNumber) > history.lastNumber) await history.fetchAgain();
       outbox.settle();
       if (outbox.isWaiting) phase.take("send");
       showPhase();
@@ -128,16 +128,17 @@ function begin() {
     const text = deltaText(frame);
     if (text === null) {
       live.flush();
+      shownTurn = openTurn.firstElementChild?.id.slice("turn-".length) ?? "";
       return;
     }
     event.preventDefault();
     live.add(text);
   });
-  // Signals come before the swap that they belong to is on the screen; both are taken once it is.
   page.addEventListener("htmx:oobBeforeSwap", (event) => {
     if (event.detail.target === messages) history.place(event.detail.fragment);
   });
   page.addEventListener("htmx:wsAfterMessage", () => {
+    live.shape();
     takeSignals();
     scroll.follow();
   });
@@ -159,6 +160,7 @@ function begin() {
   messages.addEventListener("click", copy);
 
   phase.onChange(showPhase);
+  live.shape();
   if (openTurn.firstElementChild) phase.take("begin");
   if (outbox.restore()) phase.take("send");
   showPhase();

@@ -39,8 +39,47 @@ export class LiveText {
     const target = document.getElementById("live-text");
     this.#waiting = "";
     if (!text || !target) return;
-    if (target.lastChild instanceof Text) target.lastChild.appendData(text);
-    else target.append(text);
+    append(target, text);
     this.#onText(text);
   }
+
+  // Text that the server put there in one piece gets its paragraphs too.
+  shape() {
+    const target = document.getElementById("live-text");
+    if (!target || !target.textContent || target.firstElementChild) return;
+    const text = target.textContent;
+    target.replaceChildren();
+    append(target, text);
+  }
+}
+
+// Paragraphs stand as far apart as they will when they are final. The line breaks between them stay, unseen,
+// so that the element's text is the answer's text, character by character.
+function append(target, text) {
+  const last = target.lastElementChild;
+  const paragraph = last?.localName === "p" ? last : target.appendChild(document.createElement("p"));
+  const [first, ...rest] = `${takeTrailingBreak(paragraph)}${text}`.split("\n\n");
+  write(paragraph, first);
+  for (const part of rest) {
+    const gap = document.createElement("span");
+    gap.hidden = true;
+    gap.textContent = "\n\n";
+    const next = document.createElement("p");
+    write(next, part);
+    target.append(gap, next);
+  }
+}
+
+function write(paragraph, text) {
+  if (!text) return;
+  if (paragraph.lastChild instanceof Text) paragraph.lastChild.appendData(text);
+  else paragraph.append(text);
+}
+
+// A break may come in two halves.
+function takeTrailingBreak(paragraph) {
+  const text = paragraph.lastChild;
+  if (!(text instanceof Text) || !text.data.endsWith("\n")) return "";
+  text.deleteData(text.length - 1, 1);
+  return "\n";
 }
