@@ -9,6 +9,7 @@ import uuid
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
+from django.utils import timezone
 
 
 class SessionKind(models.TextChoices):
@@ -115,7 +116,9 @@ class Turn(models.Model):
     shown = models.TextField(blank=True, default="")
     fence = models.PositiveBigIntegerField(default=1)
     owner = models.CharField(max_length=64, blank=True, default="", help_text="The process that runs it.")
+    is_stop_requested = models.BooleanField(default=False, help_text="Asked for in another process.")
     part = models.PositiveIntegerField(default=1, help_text="Counts parts: one more with every answer.")
+    part_started_at = models.DateTimeField(default=timezone.now)
     is_withdrawn = models.BooleanField(
         default=False, help_text="Edited or asked again: it has left window, brief and recall."
     )
@@ -152,6 +155,23 @@ class Turn(models.Model):
         return self.status in OPEN_TURN_STATUSES
 
 
+class RunnerProcess(models.Model):
+    """A process that runs turns. Its `beat` moves every two seconds while it lives.
+
+    Nobody compares clocks: an observer times with its own clock how long it has seen a beat unchanged.
+    """
+
+    owner = models.CharField(max_length=64, primary_key=True)
+    beat = models.PositiveBigIntegerField(default=0)
+    started_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        verbose_name_plural = "runner processes"
+
+    def __str__(self) -> str:
+        return self.owner
+
+
 class MessageRole(models.TextChoices):
     """Who speaks."""
 
@@ -174,7 +194,7 @@ class Message(models.Model):
     role = models.CharField(max_length=16, choices=MessageRole)
     content = models.TextField(blank=True, default="")
     metadata = models.JSONField(default=dict, blank=True)
-    client_id = models.CharField(max_length=100, null=True, blank=True)
+    client_id = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001 - nulls are distinct
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -12,6 +12,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from sessions_app.errors import Refused
+from sessions_app.history import append_message
 from sessions_app.models import (
     OPEN_TURN_STATUSES,
     Message,
@@ -22,11 +23,11 @@ from sessions_app.models import (
     Turn,
     TurnStatus,
 )
+from sessions_app.pending_calls import supersede_pending_calls
 from sessions_app.selectors import accessible_session
 from sessions_app.text import check_client_id, check_message_text
 
 MAX_RUNNING_TURNS_PER_USER = 2
-_TITLE_CHARACTERS = 80
 _USER_LOCK_NAMESPACE = 0x5A6E
 
 
@@ -40,12 +41,16 @@ class RateLimit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenedTurn:
-    """A turn that was opened, or, when `is_new` is false, the one that the same message opened before."""
+    """A turn that was opened, or, when `is_new` is false, the one that the same message opened before.
+
+    `superseded` are the pending calls that the message took the place of.
+    """
 
     session_id: uuid.UUID
     turn: Turn
     message: Message
     is_new: bool
+    superseded: tuple[str, ...] = ()
 
 
 @transaction.atomic
@@ -83,7 +88,8 @@ def open_turn(
     """Commit the user's message and open the turn that will answer it.
 
     The same client id twice gives the same turn. A message to an ended session opens a new one
-    that is linked to it. Raises `Refused` with a sentence for the user, and `Session.DoesNotExist`.
+    that is linked to it; one beside a pending call supersedes the call. Raises `Refused` with a
+    sentence for the user, and `Session.DoesNotExist`.
     """
     checked_text = check_message_text(text)
     checked_id = check_client_id(client_id)
@@ -94,8 +100,9 @@ def open_turn(
             return OpenedTurn(session_id=session.id, turn=known.turn, message=known, is_new=False)
     if session.status != SessionStatus.ACTIVE:
         session = _continued(session)
+    refuse_over_limits(user_id=user_id, rate_limit=rate_limit)
+    superseded = supersede_pending_calls(session)
     _refuse_second_turn(session)
-    _refuse_over_limits(user_id=user_id, rate_limit=rate_limit)
     turn = Turn.objects.create(session=session, owner=owner)
     message = append_message(
         session=session,
@@ -104,7 +111,7 @@ def open_turn(
         content=checked_text,
         client_id=checked_id or str(uuid.uuid4()),
     )
-    return OpenedTurn(session_id=session.id, turn=turn, message=message, is_new=True)
+    return OpenedTurn(session_id=session.id, turn=turn, message=message, is_new=True, superseded=superseded)
 
 
 @transaction.atomic
@@ -122,7 +129,7 @@ def retry_turn(*, user_id: int, session_id: uuid.UUID, owner: str, rate_limit: R
         raise Refused("There is nothing to try again.")
     if last.calls.exists():
         return _go_on(session=session, owner=owner, rate_limit=rate_limit)
-    _refuse_over_limits(user_id=user_id, rate_limit=rate_limit)
+    refuse_over_limits(user_id=user_id, rate_limit=rate_limit)
     message = last.messages.get(role=MessageRole.USER)
     turn = Turn.objects.create(session=session, owner=owner)
     message.turn = turn
@@ -148,7 +155,7 @@ def continue_turn(*, user_id: int, session_id: uuid.UUID, owner: str, rate_limit
 
 
 def _go_on(*, session: Session, owner: str, rate_limit: RateLimit) -> OpenedTurn:
-    _refuse_over_limits(user_id=session.user_id, rate_limit=rate_limit)
+    refuse_over_limits(user_id=session.user_id, rate_limit=rate_limit)
     turn = Turn.objects.create(session=session, owner=owner)
     message = append_message(
         session=session,
@@ -159,32 +166,6 @@ def _go_on(*, session: Session, owner: str, rate_limit: RateLimit) -> OpenedTurn
         metadata={"is_hidden": True},
     )
     return OpenedTurn(session_id=session.id, turn=turn, message=message, is_new=True)
-
-
-def append_message(
-    *,
-    session: Session,
-    turn: Turn,
-    role: MessageRole,
-    content: str,
-    client_id: str | None = None,
-    metadata: dict[str, object] | None = None,
-) -> Message:
-    """Append a message under the next number. The caller holds the lock of the session's row."""
-    session.last_message_number += 1
-    session.last_active_at = timezone.now()
-    if role == MessageRole.USER and not session.title:
-        session.title = _title_from(content)
-    session.save(update_fields=["last_message_number", "last_active_at", "title"])
-    return Message.objects.create(
-        session=session,
-        turn=turn,
-        number=session.last_message_number,
-        role=role,
-        content=content,
-        client_id=client_id,
-        metadata=metadata or {},
-    )
 
 
 def _continued(ended: Session) -> Session:
@@ -200,7 +181,7 @@ def _refuse_second_turn(session: Session) -> None:
         raise Refused("Sage is still answering. You can stop it, or wait a moment.")
 
 
-def _refuse_over_limits(*, user_id: int, rate_limit: RateLimit) -> None:
+def refuse_over_limits(*, user_id: int, rate_limit: RateLimit) -> None:
     """Refuse a turn over the user's limits; the user's advisory lock makes racing turns count each other."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_USER_LOCK_NAMESPACE, user_id % 2**31])
@@ -221,10 +202,3 @@ def _refuse_over_limits(*, user_id: int, rate_limit: RateLimit) -> None:
         wait_seconds = max(1, round((recent[-1] + window - now).total_seconds()))
         unit = "second" if wait_seconds == 1 else "seconds"
         raise Refused(f"That was a lot in a short time. Please wait {wait_seconds} {unit} and send it again.")
-
-
-def _title_from(text: str) -> str:
-    line = " ".join(text.split())
-    if len(line) <= _TITLE_CHARACTERS:
-        return line
-    return line[:_TITLE_CHARACTERS].rsplit(" ", 1)[0] + "…"

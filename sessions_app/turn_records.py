@@ -13,6 +13,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from sessions_app.errors import StaleFence
+from sessions_app.history import append_message
 from sessions_app.models import (
     CallState,
     Message,
@@ -24,7 +25,6 @@ from sessions_app.models import (
     Turn,
     TurnStatus,
 )
-from sessions_app.services import append_message
 from sessions_app.text import mended, mended_json
 
 
@@ -188,7 +188,7 @@ def close_turn(key: TurnKey, ending: Ending) -> Message | None:
     """
     session_id = Turn.objects.values_list("session_id", flat=True).get(id=key.turn_id)
     session = Session.objects.select_for_update().get(id=session_id)  # session before turn: one lock order
-    return _close(session, locked_turn(key), ending)
+    return end_turn(session, locked_turn(key), ending)
 
 
 def interrupt_turns(*, is_lost: Callable[[str], bool]) -> int:
@@ -210,7 +210,7 @@ def _interrupt(turn_id: uuid.UUID, session_id: uuid.UUID, owner: str) -> bool:
     turn.fence += 1
     _keep_shown(turn)
     notice = "Sage was interrupted. What it had said is kept; you can try again."
-    _close(
+    end_turn(
         session, turn, Ending(status=TurnStatus.INTERRUPTED, stop_reason="interrupted", user_notice=notice)
     )
     return True
@@ -234,7 +234,8 @@ def _keep_shown(turn: Turn) -> None:
     )
 
 
-def _close(session: Session, turn: Turn, ending: Ending) -> Message | None:
+def end_turn(session: Session, turn: Turn, ending: Ending) -> Message | None:
+    """Close a turn whose row and session's row the caller has locked. See `close_turn`."""
     now = timezone.now()
     turn.calls.filter(state__in=[CallState.RUNNING, CallState.PENDING]).update(
         state=CallState.INTERRUPTED,

@@ -1,0 +1,89 @@
+"""Who runs what: heartbeats of processes, and turns taken over from one that died.
+
+A lease is dead when an observer has seen the owner's beat unchanged for `LEASE_SECONDS` by the
+observer's own clock. Taking a turn over moves its fencing number, which shuts the old runner out.
+"""
+
+import uuid
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+
+from django.db import connection, transaction
+
+from sessions_app.models import RunnerProcess, Turn, TurnStatus
+from sessions_app.turn_records import TurnKey
+
+BEAT_SECONDS = 2.0
+LEASE_SECONDS = 6.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lease:
+    """A running turn and who holds it."""
+
+    key: TurnKey
+    session_id: uuid.UUID
+    owner: str
+
+
+def store_beat(owner: str) -> None:
+    """Move the process's beat on."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            INSERT INTO sessions_app_runnerprocess (owner, beat, started_at) VALUES (%s, 1, now())
+            ON CONFLICT (owner) DO UPDATE SET beat = sessions_app_runnerprocess.beat + 1
+            """,
+            [owner],
+        )
+
+
+def forget_process(owner: str) -> None:
+    """Remove a process that ends, or is known to be dead; whatever it still runs is taken over."""
+    RunnerProcess.objects.filter(owner=owner).delete()
+
+
+def read_beats() -> Mapping[str, int]:
+    """Return every process's beat."""
+    return dict(RunnerProcess.objects.values_list("owner", "beat"))
+
+
+def leases_of_others(owner: str) -> Collection[Lease]:
+    """Return the running turns that this process doesn't hold."""
+    rows = Turn.objects.filter(status=TurnStatus.RUNNING).exclude(owner=owner)
+    return [
+        Lease(key=TurnKey(turn_id=turn_id, fence=fence), session_id=session_id, owner=held_by)
+        for turn_id, fence, session_id, held_by in rows.values_list("id", "fence", "session_id", "owner")
+    ]
+
+
+@transaction.atomic
+def claim_turn(key: TurnKey, *, owner: str) -> TurnKey | None:
+    """Take a running turn over at the fencing number that was seen; None where somebody was faster."""
+    turn = Turn.objects.select_for_update().filter(id=key.turn_id, fence=key.fence).first()
+    if turn is None or turn.status != TurnStatus.RUNNING:
+        return None
+    turn.fence += 1
+    turn.owner = owner
+    turn.save(update_fields=["fence", "owner"])
+    return TurnKey(turn_id=turn.id, fence=turn.fence)
+
+
+@dataclass(slots=True)
+class LeaseWatch:
+    """Times other processes' beats with this process's clock (seconds, monotonic)."""
+
+    _seen: dict[str, tuple[int | None, float]] = field(default_factory=dict)
+
+    def observe(self, beats: Mapping[str, int], owners: Collection[str], *, now: float) -> set[str]:
+        """Take in the beats and return those of `owners` whose lease is dead.
+
+        An owner without a beat is timed from when it was first missed.
+        """
+        for owner in {*beats, *owners}:
+            beat = beats.get(owner)
+            if owner not in self._seen or self._seen[owner][0] != beat:
+                self._seen[owner] = (beat, now)
+        for owner in set(self._seen) - set(beats) - set(owners):
+            del self._seen[owner]
+        return {owner for owner in owners if now - self._seen[owner][1] >= LEASE_SECONDS}

@@ -1,0 +1,155 @@
+"""The one life of a pending call: `pending`, then `answered`, `superseded`, `dismissed` or `expired`.
+
+The first end wins, whichever tab or process it comes from: each is a transaction that locks the
+session's row first. Nothing here knows what a tool asks; who answers brings the result.
+"""
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from sessions_app.errors import Refused
+from sessions_app.models import CallState, Session, SessionStatus, ToolCallRecord, Turn, TurnStatus
+from sessions_app.selectors import accessible_session
+from sessions_app.text import mended
+from sessions_app.turn_records import CallResult, Ending, TurnKey, end_turn
+
+SUPERSEDED = "The user wrote a message instead of answering. It follows."
+DISMISSED = "The user dismissed this without an answer."
+EXPIRED = "The conversation ended before the user answered."
+
+DISMISSED_STOP_REASON = "dismissed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndedCall:
+    """A pending call that has just ended, and what follows from it.
+
+    `resumed` is the turn's key when its last pending call has ended and the model is asked again;
+    `next_pending` is the call that is shown next; with neither, the turn is over.
+    """
+
+    turn: Turn
+    call: ToolCallRecord
+    resumed: TurnKey | None = None
+    next_pending: ToolCallRecord | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a tool makes of a user's answer: the result for the model and the value to keep."""
+
+    result: CallResult
+    value: Any
+
+
+@transaction.atomic
+def answer_call(
+    *,
+    user_id: int,
+    session_id: uuid.UUID,
+    tool_use_id: object,
+    owner: str,
+    build_answer: Callable[[Session, ToolCallRecord], Answer],
+) -> EndedCall:
+    """Answer a pending call: its effect, its result and the turn's new part are one transaction.
+
+    Raises `Refused` where it waits no more, and what `build_answer` raises.
+    """
+    session, call = _locked_call(user_id=user_id, session_id=session_id, tool_use_id=tool_use_id)
+    answer = build_answer(session, call)
+    _end_call(call, CallState.ANSWERED, answer.result, value=answer.value)
+    return _go_on(session, call, owner=owner)
+
+
+@transaction.atomic
+def dismiss_call(*, user_id: int, session_id: uuid.UUID, tool_use_id: object, owner: str) -> EndedCall:
+    """End a pending call without an answer. If none of the turn's was answered, the turn is over.
+
+    Raises `Refused` where it waits no more.
+    """
+    session, call = _locked_call(user_id=user_id, session_id=session_id, tool_use_id=tool_use_id)
+    _end_call(call, CallState.DISMISSED, CallResult(content=DISMISSED, is_error=False))
+    return _go_on(session, call, owner=owner)
+
+
+def supersede_pending_calls(session: Session) -> tuple[str, ...]:
+    """Close a waiting turn because the user wrote instead; return its pending calls' ids.
+
+    The caller holds the lock of the session's row, in the transaction that opens the new turn.
+    """
+    return _close_waiting_turn(session, CallState.SUPERSEDED, SUPERSEDED, TurnStatus.SUPERSEDED)
+
+
+def expire_pending_calls(session: Session) -> tuple[str, ...]:
+    """Close a waiting turn because its session ends; return its pending calls' ids."""
+    return _close_waiting_turn(session, CallState.EXPIRED, EXPIRED, TurnStatus.INTERRUPTED)
+
+
+def pending_calls(turn: Turn) -> list[ToolCallRecord]:
+    """Return the turn's pending calls in the order in which they are shown."""
+    return list(turn.calls.filter(state=CallState.PENDING).order_by("round_number", "position"))
+
+
+def _locked_call(
+    *, user_id: int, session_id: uuid.UUID, tool_use_id: object
+) -> tuple[Session, ToolCallRecord]:
+    session = accessible_session(user_id=user_id, session_id=session_id, is_locked=True)
+    call = None
+    if isinstance(tool_use_id, str) and "\x00" not in tool_use_id:
+        calls = ToolCallRecord.objects.select_for_update(of=("self",)).select_related("turn")
+        call = (
+            calls.filter(turn__session=session, tool_use_id=mended(tool_use_id))
+            .order_by("-turn__started_at")
+            .first()
+        )
+    if call is None:
+        raise Refused("There is no such question in this conversation.")
+    if call.state != CallState.PENDING or call.turn.status != TurnStatus.AWAITING_USER:
+        raise Refused(f"This question isn't open any more ({call.get_state_display().lower()}).")
+    if session.status != SessionStatus.ACTIVE:
+        raise Refused("This conversation has ended.")
+    return session, call
+
+
+def _end_call(call: ToolCallRecord, state: CallState, result: CallResult, *, value: Any = None) -> None:
+    call.state = state
+    call.result = mended(result.content)
+    call.is_error = result.is_error
+    call.value = value
+    call.finished_at = timezone.now()
+    call.save(update_fields=["state", "result", "is_error", "value", "finished_at"])
+
+
+def _go_on(session: Session, call: ToolCallRecord, *, owner: str) -> EndedCall:
+    turn = call.turn
+    waiting = pending_calls(turn)
+    if waiting:
+        return EndedCall(turn=turn, call=call, next_pending=waiting[0])
+    if not turn.calls.filter(round_number=call.round_number, state=CallState.ANSWERED).exists():
+        end_turn(session, turn, Ending(status=TurnStatus.COMPLETED, stop_reason=DISMISSED_STOP_REASON))
+        return EndedCall(turn=turn, call=call)
+    turn.status = TurnStatus.RUNNING
+    turn.owner = owner
+    turn.fence += 1
+    turn.part += 1
+    turn.part_started_at = timezone.now()
+    turn.save(update_fields=["status", "owner", "fence", "part", "part_started_at"])
+    return EndedCall(turn=turn, call=call, resumed=TurnKey(turn_id=turn.id, fence=turn.fence))
+
+
+def _close_waiting_turn(
+    session: Session, state: CallState, result: str, status: TurnStatus
+) -> tuple[str, ...]:
+    turn = session.turns.select_for_update().filter(status=TurnStatus.AWAITING_USER).first()
+    if turn is None:
+        return ()
+    calls = pending_calls(turn)
+    for call in calls:
+        _end_call(call, state, CallResult(content=result, is_error=False))
+    end_turn(session, turn, Ending(status=status, stop_reason=state))
+    return tuple(call.tool_use_id for call in calls)
