@@ -178,7 +178,7 @@ STORAGES: dict[str, dict[str, Any]] = {
             "directory_permissions_mode": 0o700,
         },
     },
-    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+    "staticfiles": {"BACKEND": "sage.static_files.HashedStaticFilesStorage"},
 }
 if ENVIRONMENT.s3_bucket:
     STORAGES["default"] = {
