@@ -26,6 +26,7 @@ NOT_BESIDE_A_QUESTION = (
 )
 PHASES: Sequence[ToolPhase] = ("first", "normal", "last")
 WAITING_KINDS: frozenset[ToolKind] = frozenset({"interactive", "confirm"})
+NOTHING_KNOWN: Mapping[str, ToolResult] = {}
 
 _log = logging.getLogger(__name__)
 
@@ -76,14 +77,21 @@ class CallRunner(Generic[C]):
         self._stop = stop
         self._waiting_kinds = waiting_kinds
 
-    async def run(self, calls: Sequence[ToolCall], *, is_words_only: bool = False) -> RoundOutcome:
+    async def run(
+        self,
+        calls: Sequence[ToolCall],
+        *,
+        is_words_only: bool = False,
+        known: Mapping[str, ToolResult] = NOTHING_KNOWN,
+    ) -> RoundOutcome:
         """Run what may run and return what became of every call.
 
         Each result is recorded as soon as it exists. Calls that have begun are always finished,
-        also after a stop; only the deadline ends them.
+        also after a stop; only the deadline ends them. A call with a `known` result has run before.
         """
-        outcome = RoundOutcome()
-        planned = await self._plan(calls, outcome, is_words_only=is_words_only)
+        outcome = RoundOutcome(results=dict(known))
+        fresh = [call for call in calls if call.tool_use_id not in known]
+        planned = await self._plan(fresh, outcome, is_words_only=is_words_only)
         waiting = [item for item in planned if item.tool.kind in self._waiting_kinds]
         running = [item for item in planned if item.tool.kind not in self._waiting_kinds]
         if waiting:

@@ -8,11 +8,14 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
+from coaching.engine.calls import NOTHING_KNOWN
 from coaching.engine.errors import UpstreamError
 from coaching.engine.events import CallPending, TextDelta
+from coaching.engine.messages import FinishedRound
 from coaching.engine.part import Part, PartResult, failed
 from coaching.engine.profiles import profile_for
 from coaching.engine.reply import Reply
+from coaching.engine.tools import ToolResult
 
 REFUSAL_TEXT = (
     "I'm sorry, I can't help with that one. I'd like to stay with you on what's behind it, though: "
@@ -34,21 +37,27 @@ async def on_end(part: Part[Any], reply: Reply) -> PartResult | Decision:
         await part.record_words(reply)
     else:
         await part.record(reply)
-    return _completed(part, reply, NO_WORDS)
+    return _completed(part, reply.stop_reason, NO_WORDS)
 
 
 async def on_tool_use(part: Part[Any], reply: Reply) -> PartResult | Decision:
     """Run the calls, then go on, wait for the user, or give up."""
+    return await finish_calls(part, await part.record(reply))
+
+
+async def finish_calls(
+    part: Part[Any], finished: FinishedRound, *, known: Mapping[str, ToolResult] = NOTHING_KNOWN
+) -> PartResult | Decision:
+    """Run a recorded round's calls, without those whose result is `known`, and decide what follows."""
     is_last = part.is_words_only
-    finished = await part.record(reply)
-    ran = await part.run_calls(finished)
+    ran = await part.run_calls(finished, known=known)
     if ran.pending:
         for call, values in ran.pending:
             part.emit(CallPending(tool_use_id=call.tool_use_id, name=call.name, input=values))
         pending = tuple(call for call, _ in ran.pending)
         return PartResult(outcome="awaiting_user", stop_reason="tool_use", pending=pending)
     if is_last:  # asked for words only, and called all the same
-        return _completed(part, reply, NO_WORDS)
+        return _completed(part, finished.stop_reason, NO_WORDS)
     if part.failed_rounds >= 2:
         return failed(UpstreamError("tools_failing", detail="two rounds of failed calls"))
     part.extend_request(finished, ran)
@@ -74,7 +83,7 @@ async def on_pause(part: Part[Any], reply: Reply) -> PartResult | Decision:
     finished = await part.record(reply)
     ran = await part.run_calls(finished, is_refused=True)
     if is_last:
-        return _completed(part, reply, NO_WORDS)
+        return _completed(part, reply.stop_reason, NO_WORDS)
     part.extend_request(finished, ran)
     return "next_round"
 
@@ -124,9 +133,9 @@ def decision_for(reply: Reply) -> Handler:
     return handler or on_end
 
 
-def _completed(part: Part[Any], reply: Reply, words_missing: str) -> PartResult:
+def _completed(part: Part[Any], stop_reason: str | None, words_missing: str) -> PartResult:
     return PartResult(
         outcome="completed",
-        stop_reason=reply.stop_reason or "",
+        stop_reason=stop_reason or "",
         user_message=None if part.has_shown_anything else words_missing,
     )

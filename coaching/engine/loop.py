@@ -12,11 +12,11 @@ from typing import TypeVar
 from coaching.engine.asking import Asker
 from coaching.engine.budget import PartBudget, PartLimits, PartStoppedError, StopSignal
 from coaching.engine.calls import WAITING_KINDS, CallRunner
-from coaching.engine.decisions import decision_for
+from coaching.engine.decisions import Decision, decision_for, finish_calls
 from coaching.engine.errors import UpstreamError
 from coaching.engine.events import EngineEvent
 from coaching.engine.messages import ModelRequest
-from coaching.engine.part import Part, PartResult, failed
+from coaching.engine.part import Part, PartResult, ResumedRound, failed
 from coaching.engine.ports import ModelClient, Recorder, StreamTimeouts
 from coaching.engine.tools import ToolCall, ToolKind, Toolset
 
@@ -39,11 +39,13 @@ async def run_part(
     shrink: Callable[[ModelRequest], ModelRequest | None] | None = None,
     waiting_kinds: frozenset[ToolKind] = WAITING_KINDS,
     timeouts: StreamTimeouts | None = None,
+    resumed: ResumedRound | None = None,
 ) -> PartResult:
     """Run rounds until the part ends, and return how.
 
     `shrink` makes a smaller request when the model's window is full. `waiting_kinds` are the kinds
-    of tools that wait for the user. Raises only what the recorder raises (`StaleRunnerError` among
+    of tools that wait for the user. `resumed` is the last round of a runner that was lost: its
+    calls are finished first. Raises only what the recorder raises (`StaleRunnerError` among
     it), with the upstream closed.
     """
     stop = stop or StopSignal()
@@ -69,14 +71,16 @@ async def run_part(
         ),
     )
     try:
-        while True:
-            reply = await part.ask()
-            ending = await decision_for(reply)(part, reply)
-            if isinstance(ending, PartResult):
-                return ending
-            part.is_same_round = ending == "same_round"
+        step: PartResult | Decision = "next_round"
+        if resumed:
+            step = await finish_calls(part, resumed.finished, known=resumed.results)
+        while not isinstance(step, PartResult):
             if stop.is_requested:
                 raise PartStoppedError
+            part.is_same_round = step == "same_round"
+            reply = await part.ask()
+            step = await decision_for(reply)(part, reply)
+        return step
     except PartStoppedError:
         return await part.close_unfinished(PartResult(outcome="stopped", stop_reason="stopped"))
     except UpstreamError as failure:

@@ -5,13 +5,13 @@ is decided elsewhere.
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, TypeVar
 
 from coaching.engine.asking import Asker, ShownRound, shows_notes, text_round
 from coaching.engine.budget import PartBudget
-from coaching.engine.calls import CallRunner, RoundOutcome
+from coaching.engine.calls import NOTHING_KNOWN, CallRunner, RoundOutcome
 from coaching.engine.errors import UpstreamError
 from coaching.engine.events import EngineEvent
 from coaching.engine.messages import (
@@ -25,7 +25,7 @@ from coaching.engine.messages import (
 from coaching.engine.ports import Recorder
 from coaching.engine.profiles import profile_for
 from coaching.engine.reply import Reply
-from coaching.engine.tools import ToolCall
+from coaching.engine.tools import ToolCall, ToolResult
 
 Outcome = Literal["completed", "awaiting_user", "stopped", "failed"]
 
@@ -47,6 +47,14 @@ class PartResult:
     pending: tuple[ToolCall, ...] = ()
     failure: UpstreamError | None = None
     user_message: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResumedRound:
+    """A round that was recorded before its runner was lost, with the results that its calls have."""
+
+    finished: FinishedRound
+    results: Mapping[str, ToolResult]
 
 
 class Part(Generic[C]):
@@ -123,19 +131,24 @@ class Part(Generic[C]):
             await self._record(unfinished)
         return result
 
-    async def run_calls(self, finished: FinishedRound, *, is_refused: bool = False) -> RoundOutcome:
-        """Run a recorded round's calls."""
-        ran = await self.runner.run(finished.calls, is_words_only=self.is_words_only or is_refused)
+    async def run_calls(
+        self,
+        finished: FinishedRound,
+        *,
+        is_refused: bool = False,
+        known: Mapping[str, ToolResult] = NOTHING_KNOWN,
+    ) -> RoundOutcome:
+        """Run a recorded round's calls, without those whose result is `known`."""
+        ran = await self.runner.run(
+            finished.calls, is_words_only=self.is_words_only or is_refused, known=known
+        )
         self.failed_rounds = self.failed_rounds + 1 if ran.all_failed() else 0
         return ran
 
     def extend_request(self, finished: FinishedRound, ran: RoundOutcome) -> None:
         """Put a round and its results behind the messages, ready for the next round."""
-        blocks: Sequence[dict[str, Any]] = finished.blocks
-        if not profile_for(self.request.model).is_thinking_bound:
-            blocks = [_without_saved_text(block, ran) for block in blocks]
-        results = [(call.tool_use_id, ran.results[call.tool_use_id]) for call in finished.calls]
-        self.request = replace(self.request, messages=append_round(self.request.messages, blocks, results))
+        messages = extend_messages(self.request, finished, ran.results)
+        self.request = replace(self.request, messages=messages)
 
     def shrink_request(self) -> bool:
         """Make the request smaller, once in a part, and return whether that was possible."""
@@ -178,10 +191,25 @@ def _calls_of(reply: Reply, round_number: int) -> tuple[ToolCall, ...]:
     )
 
 
-def _without_saved_text(block: dict[str, Any], ran: RoundOutcome) -> dict[str, Any]:
+def extend_messages(
+    request: ModelRequest, finished: FinishedRound, results: Mapping[str, ToolResult]
+) -> list[dict[str, Any]]:
+    """Return the request's messages with a round and all its results behind them.
+
+    The blocks are verbatim where the model binds thinking to its turn; elsewhere saved text is
+    left out from the first time on. A runner that takes the turn over builds the same bytes.
+    """
+    blocks: Sequence[dict[str, Any]] = finished.blocks
+    if not profile_for(request.model).is_thinking_bound:
+        blocks = [_without_saved_text(block, results) for block in blocks]
+    answered = [(call.tool_use_id, results[call.tool_use_id]) for call in finished.calls]
+    return append_round(request.messages, blocks, answered)
+
+
+def _without_saved_text(block: dict[str, Any], results: Mapping[str, ToolResult]) -> dict[str, Any]:
     if block["type"] != "tool_use" or block["name"] not in SAVED_FIELDS:
         return block
-    result = ran.results.get(block["id"])
+    result = results.get(block["id"])
     if result is None or result.is_error:
         return block
     return {**block, "input": shorten_saved(block["name"], block["input"], is_error=False)}
