@@ -102,10 +102,10 @@ def _render_plain(
 
 async def _render_message(event: MessageStored) -> str:
     try:
-        items = await in_database(shown.stored_said_items, event.turn_id, number=event.number)
-    except DatabaseError:  # The words are here; only a new day's line may be missing.
-        items = [shown.SaidItem(number=event.number, client_id=event.id, text=event.text)]
-    return _render("message_stored", {"items": items, "client_id": event.id})
+        title, items = await in_database(shown.stored_said_items, event.turn_id, number=event.number)
+    except DatabaseError:  # The words are here; only title and day's line may be missing.
+        title, items = "", [shown.SaidItem(number=event.number, client_id=event.id, text=event.text)]
+    return _render("message_stored", {"title": title, "items": items, "client_id": event.id})
 
 
 async def _render_done(event: TurnDone) -> str:

@@ -30,12 +30,14 @@ _TAGS = {
 }  # fmt: skip
 # A page's own titles are h1 and h2.
 _HEADINGS = {"h1": "h3", "h2": "h4", "h3": "h5", "h4": "h6", "h5": "h6", "h6": "h6"}
-# Wide blocks scroll by themselves, so the keyboard must reach them. Safe as text replacement: the sanitiser
-# lets no attribute through that could hold these characters, and text has them escaped.
+# A wide table scrolls by itself, so the keyboard must reach it; a task needs no bullet. Safe as text
+# replacement: the sanitiser lets no attribute through that could hold these characters, and text has them
+# escaped.
 _WRAPPERS = (
     ("<table>", '<div class="table-scroll" tabindex="0" role="group" aria-label="Table"><table>'),
     ("</table>", "</table></div>"),
-    ("<pre>", '<pre tabindex="0">'),
+    ("<li>\u2610 ", '<li class="task">\u2610 '),
+    ("<li>\u2611 ", '<li class="task">\u2611 '),
 )
 
 

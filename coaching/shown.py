@@ -18,6 +18,7 @@ from django.utils.safestring import SafeString
 from coaching.days import local_day
 from coaching.markdown import render_markdown
 from coaching.models import Profile
+from coaching.shown_names import folder_name, shown_name
 from coaching.turn_events import RoundShown, Sync
 from sessions_app.models import CallState, Message, MessageRole, Turn, TurnStatus
 
@@ -61,6 +62,8 @@ class MadeFile:
     """A file that Sage wrote in a turn."""
 
     path: str
+    folder: str
+    name: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,8 +144,11 @@ def said_item(message: Message) -> SaidItem:
     return SaidItem(number=message.number, client_id=message.client_id or "", text=message.content)
 
 
-def stored_said_items(turn_id: str, *, number: int) -> list[ShownItem]:
-    """Read a stored user message and build what its arrival shows: a new day's line where one is due."""
+def stored_said_items(turn_id: str, *, number: int) -> tuple[str, list[ShownItem]]:
+    """Read a stored user message; return its session's title and what its arrival shows.
+
+    That is the message, under a new day's line where one is due.
+    """
     message = Message.objects.select_related("session").get(turn_id=uuid.UUID(turn_id), number=number)
     before = (
         Message.objects.filter(
@@ -155,7 +161,7 @@ def stored_said_items(turn_id: str, *, number: int) -> list[ShownItem]:
     days = _Days(zone_of(message.session.user_id))
     if before:
         days.line_before(before)
-    return [*days.line_before(message), said_item(message)]
+    return message.session.title, [*days.line_before(message), said_item(message)]
 
 
 def stored_turn_item(turn_id: str) -> TurnItem | None:
@@ -270,7 +276,11 @@ def _made_files(calls: Iterable[Mapping[str, Any]]) -> list[MadeFile]:
     paths = [
         _path_in(call.get("result")) for call in calls if call["name"] == "save_file" and not call["is_error"]
     ]
-    return [MadeFile(path=path) for path in dict.fromkeys(paths) if path]
+    return [
+        MadeFile(path=path, folder=folder_name(path), name=shown_name(path))
+        for path in dict.fromkeys(paths)
+        if path
+    ]
 
 
 def _path_in(result: object) -> str:

@@ -1,5 +1,6 @@
 """Files: their list, one of them as a page or raw, its versions, and its download."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -17,27 +18,16 @@ from coaching.files.frontmatter import parse_file
 from coaching.files.selectors import FileText, list_files, read_file, versions_of
 from coaching.markdown import render_markdown
 from coaching.models import UserFile, UserFileVersion
+from coaching.shown_names import FOLDER_NAMES, folder_name, in_words, shown_name
 
-FOLDER_NAMES = {
-    "": "Loose pages",
-    "captures": "Captures",
-    "check-ins": "Weekly check-ins",
-    "daily-logs": "Daily logs",
-    "day-plans": "Day plans",
-    "life-map": "Life map",
-    "life-plan": "Life plan",
-    "reflections": "Reflections",
-    "sage": "What Sage keeps in mind",
+_PROGRAM_NAME = re.compile(r"[a-z]+(?:_[a-z]+)+")
+_HIDDEN_FACTS = ("type",)
+_FACT_NAMES = {
+    "domains_touched": "Touched",
+    "mood_signal": "Mood",
+    "preview_line": "In a line",
+    "updated_rating": "Rating",
 }
-_FILE_NAMES = {
-    "life-map/_overview.md": "Overview",
-    "life-plan/current.md": "Life plan",
-    "life-plan/weekly.md": "Weekly plan",
-    "sage/context.md": "Context",
-    "sage/patterns.md": "Patterns",
-}
-_ISO_DATE_CHARACTERS = 10
-_FOLDED_KEYS = ("type",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,28 +70,6 @@ class Fact:
     entries: Sequence[str] = ()
 
 
-def shown_name(path: str) -> str:
-    """Return what a file is called on a page: a date in words, else its name in words."""
-    if path in _FILE_NAMES:
-        return _FILE_NAMES[path]
-    stem = path.rpartition("/")[2].removesuffix(".md")
-    try:
-        day = date.fromisoformat(stem[:_ISO_DATE_CHARACTERS])
-    except ValueError:
-        return _in_words(stem)
-    rest = stem[_ISO_DATE_CHARACTERS:].strip("-")
-    words = f"{day:%A}, {day.day} {day:%B %Y}"
-    if not rest:
-        return words
-    if len(rest) >= 6 and rest[:6].isdigit():
-        return f"{words}, {rest[:2]}:{rest[2:4]}"
-    return f"{_in_words(rest)} ({day.day} {day:%B %Y})"
-
-
-def _in_words(name: str) -> str:
-    return name.replace("-", " ").replace("_", " ").strip().capitalize() or name
-
-
 @login_required
 @require_safe
 def files(request: HttpRequest) -> HttpResponse:
@@ -131,13 +99,12 @@ def file(request: HttpRequest, path: str) -> HttpResponse:
     if request.GET.get("download"):
         return _download(found)
     frontmatter, body = parse_file(found.text)
-    folder = path.rpartition("/")[0]
     context = {
         "here": "files",
         "zone": profile_for(request).zone,
         "file": found.file,
         "name": shown_name(path),
-        "trail": [FOLDER_NAMES.get(folder, folder)] if folder else [],
+        "folder": folder_name(path),
         "version": found.version,
         "newest": max(found.file.version_number, found.version.number),
         "versions": versions_of(user_id=user_id, path=path),
@@ -172,24 +139,33 @@ def _facts_of(frontmatter: Mapping[str, Any]) -> list[Fact]:
     return [
         _fact(key, value)
         for key, value in frontmatter.items()
-        if key not in _FOLDED_KEYS and value not in ("", None, [], {})
+        if key not in _HIDDEN_FACTS and value not in ("", None, [], {})
     ]
 
 
 def _fact(key: str, value: Any) -> Fact:
-    name = _in_words(key)
+    name = _FACT_NAMES.get(key, in_words(key))
     if isinstance(value, list):
-        return Fact(name=name, entries=[_value_in_words(item) for item in value])
-    return Fact(name=name, text=_value_in_words(value))
+        return Fact(name=name, entries=[_valuein_words(item) for item in value])
+    return Fact(name=name, text=_valuein_words(value))
 
 
-def _value_in_words(value: Any) -> str:
+def _valuein_words(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, Mapping):
         return ", ".join(
-            f"{_in_words(str(key)).lower()}: {_value_in_words(item)}" for key, item in value.items()
+            f"{in_words(str(key)).lower()}: {_valuein_words(item)}" for key, item in value.items()
         )
     if isinstance(value, list):
-        return ", ".join(_value_in_words(item) for item in value)
-    return str(value)
+        return ", ".join(_valuein_words(item) for item in value)
+    return _text_in_words(str(value))
+
+
+def _text_in_words(text: str) -> str:
+    """Return a date or a name made for programs in words; other text as it is."""
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        return text.replace("_", " ") if _PROGRAM_NAME.fullmatch(text) else text
+    return f"{day.day} {day:%B %Y}"

@@ -72,6 +72,7 @@ function begin() {
     },
     message({ clientId }) {
       outbox.accept(clientId);
+      document.title = `${byId("chat-title").textContent} · Sage`;
     },
     begin() {
       phase.take("begin");
