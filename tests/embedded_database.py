@@ -21,7 +21,8 @@ FOLDER_VARIABLE = "SAGE_TEST_FOLDER"
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     """Start the server, unless the process that started this one has done so."""
-    if os.environ.get(FOLDER_VARIABLE) and os.environ.get("PYTEST_XDIST_WORKER"):
+    if worker := os.environ.get("PYTEST_XDIST_WORKER"):
+        os.environ["SAGE_DATA_DIR"] = f"{os.environ[FOLDER_VARIABLE]}/data-{worker}"
         return
     folder = Path(tempfile.mkdtemp(prefix="sage-"))
     server = EmbeddedPostgres.of(
@@ -39,3 +40,10 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
     early_config.add_cleanup(stop)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Use all processors for folders of tests, and none but this one for what was named more closely."""
+    named = [Path(argument.split("::")[0]) for argument in config.args]
+    return (os.cpu_count() or 1) if all(path.is_dir() for path in named) else 0
