@@ -55,21 +55,31 @@ def _with_plain_newlines(buffer: bytes) -> bytes:
 
 def _decode(block: bytes) -> dict[str, Any] | None:
     """Decode one event; None for comments and events without data."""
+    head, found, rest = block.partition(b"\ndata:")
+    if found and b"\n" not in rest and b"\n" not in head and head.startswith(b"event:"):
+        name, data = head[6:], rest  # as every server writes it
+    else:
+        name, data = _fields(block)
+    if not data.strip():
+        return None
+    event = _loads(data)
+    if not isinstance(event, dict):
+        raise ValueError("an event is not an object")
+    if name.strip() == b"error":
+        event["type"] = "error"
+    return event
+
+
+def _fields(block: bytes) -> tuple[bytes, bytes]:
+    """Return an event's name and its data, whatever the order and number of its lines."""
     name = b""
     data: list[bytes] = []
     for line in block.split(b"\n"):
         if line.startswith(b"data:"):
             data.append(line[5:])
         elif line.startswith(b"event:"):
-            name = line[6:].strip()
-    if not data:
-        return None
-    event = _loads(b"\n".join(data))
-    if not isinstance(event, dict):
-        raise ValueError("an event is not an object")
-    if name == b"error":
-        event["type"] = "error"
-    return event
+            name = line[6:]
+    return name, b"\n".join(data)
 
 
 def _loads(data: bytes) -> Any:

@@ -1,6 +1,7 @@
 """What a part does with what the model says: rounds, order, budgets and stop reasons."""
 
 import asyncio
+from dataclasses import replace
 from typing import get_args
 
 import anthropic.types
@@ -20,10 +21,12 @@ from coaching.engine.events import (
     ToolCallStarted,
 )
 from coaching.engine.messages import ModelRequest
+from coaching.engine.part import ResumedRound
 from coaching.engine.tools import ToolCall, ToolResult
 from tests.engine.upstream import (
     Answer,
     Bench,
+    MemoryRecorder,
     SaveInput,
     call,
     calling,
@@ -188,7 +191,7 @@ async def test_an_interactive_call_with_bad_input_is_an_error_result_and_does_no
         (call(1, "t", "save_file", raw='{"path": "a'), "not one valid JSON object"),
         (call(1, "t", "save_file", raw="[1]"), "not one valid JSON object"),
         (call(1, "t", "save_file", raw='{"path": NaN}'), "not one valid JSON object"),
-        (call(1, "t", "save_file", raw='{"path": "\\ud800"}'), "not one valid JSON object"),
+        (call(1, "t", "save_file", raw='{"path": "\\ud800"}'), "lone surrogate"),
         (call(1, "t", "save_file", raw="[" * 5000), "not one valid JSON object"),
     ],
 )
@@ -453,3 +456,25 @@ async def test_no_part_has_more_requests_than_it_may(bench: Bench) -> None:
     await bench.part(limits=PartLimits(max_rounds=99, max_upstream_requests=3))
     assert len(bench.upstream.requests) == 3
     assert bench.upstream.requests[2]["tool_choice"] == {"type": "none"}
+
+
+async def test_a_lost_runners_round_runs_only_the_calls_without_a_result_and_goes_on(bench: Bench) -> None:
+    bench.tool("save_file")
+    bench.upstream.script(
+        calling(call(1, "t1", "save_file"), call(2, "t2", "save_file"), text="Saving"), saying("Saved")
+    )
+    await bench.part()
+    lost = bench.recorder.rounds[0]
+    continued = replace(bench, recorder=MemoryRecorder(), events=[], ran=[], tools=[])
+    continued.tool("save_file")
+    continued.upstream.requests.clear()
+    continued.upstream.script(saying("Saved"))
+    known = {"t1": bench.recorder.results["t1"]}
+    result = await continued.part(rounds_before=1, resumed=ResumedRound(finished=lost, results=known))
+    assert (result.outcome, continued.ran) == ("completed", ["t2"])
+    assert list(continued.recorder.results) == ["t2"]
+    [sent] = continued.upstream.requests
+    assert sent["messages"][-2]["content"] == list(lost.blocks)
+    assert [block["tool_use_id"] for block in sent["messages"][-1]["content"]] == ["t1", "t2"]
+    assert [item.number for item in continued.recorder.rounds] == [2]
+    assert continued.events[-2:] == [RoundBoundary(), TextDelta("Saved")]

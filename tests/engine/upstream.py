@@ -13,12 +13,12 @@ from typing import Any
 from aiohttp import web
 from pydantic import Field
 
-from coaching.engine.anthropic_client import AnthropicClient
 from coaching.engine.budget import PartLimits, StopSignal
 from coaching.engine.events import EngineEvent, NoteDelta, TextDelta
 from coaching.engine.loop import run_part
 from coaching.engine.messages import FinishedRound, ModelRequest, RoundUsage
 from coaching.engine.part import PartResult
+from coaching.engine.ports import ModelClient
 from coaching.engine.tools import Tool, ToolCall, ToolInput, ToolResult, Toolset
 
 MODEL = "claude-sonnet-5-5"
@@ -231,7 +231,7 @@ class Bench:
     """An engine against an upstream, and all that came of it."""
 
     upstream: Upstream
-    client: AnthropicClient
+    client: ModelClient
     recorder: MemoryRecorder = field(default_factory=MemoryRecorder)
     events: list[EngineEvent] = field(default_factory=list)
     ran: list[str] = field(default_factory=list)

@@ -1,0 +1,97 @@
+"""What models accept, show and cost."""
+
+from datetime import date
+from typing import Any
+
+import pytest
+
+from coaching.engine.anthropic_client import build_params
+from coaching.engine.messages import ModelRequest, RoundUsage
+from coaching.engine.profiles import PROFILES, cost_micro_usd, profile_for
+
+TODAY = date(2026, 11, 21)
+
+
+def usage(model: str, **counts: Any) -> RoundUsage:
+    fields = {
+        "input_tokens": 0,
+        "output_tokens": 0,
+        "cache_creation_5m_tokens": 0,
+        "cache_creation_1h_tokens": 0,
+        "cache_read_tokens": 0,
+        "first_token_ms": None,
+        "duration_ms": 0,
+        "round_number": 1,
+        "stop_reason": "end_turn",
+    }
+    return RoundUsage(model=model, **{**fields, **counts})
+
+
+@pytest.mark.parametrize(
+    ("model", "counts", "on", "cost"),
+    [
+        ("claude-sonnet-5-5", {"input_tokens": 1_000_000, "output_tokens": 1_000_000}, TODAY, 12_000_000),
+        ("claude-sonnet-5-5", {"cache_read_tokens": 1_000_000}, TODAY, 100_000),
+        ("claude-sonnet-5-5", {"cache_read_tokens": 1_000_000}, date(2026, 10, 7), 100_000),
+        ("claude-sonnet-5-5", {"cache_read_tokens": 1_000_000}, date(2026, 10, 6), 200_000),
+        (
+            "claude-sonnet-5-5",
+            {"cache_creation_5m_tokens": 1000, "cache_creation_1h_tokens": 1000},
+            TODAY,
+            6_500,
+        ),
+        ("claude-haiku-5-5", {"input_tokens": 100_000, "output_tokens": 1_000}, TODAY, 10_500),
+        ("claude-haiku-5-5", {"input_tokens": 1, "cache_read_tokens": 100_000}, TODAY, 5_000),
+        ("claude-haiku-5-5", {"cache_creation_1h_tokens": 100_001}, TODAY, 100_001),
+        ("claude-haiku-4-5-20251001", {"input_tokens": 10, "output_tokens": 2}, TODAY, 20),
+        ("claude-sonnet-5-5", {}, TODAY, 0),
+        ("qwen-next", {"input_tokens": 10}, TODAY, None),
+    ],
+)
+def test_an_answer_costs_what_its_day_and_size_say(
+    model: str, counts: dict[str, int], on: date, cost: int | None
+) -> None:
+    assert cost_micro_usd(usage(model, **counts), on) == cost
+
+
+def test_notes_are_shown_where_thinking_is_progress_and_never_for_unknown_models() -> None:
+    assert profile_for("claude-sonnet-5-5").shows_notes(is_first_round=True)
+    assert not profile_for("claude-haiku-5-5").shows_notes(is_first_round=True)
+    assert profile_for("claude-haiku-5-5").shows_notes(is_first_round=False)
+    assert not profile_for("qwen-next").shows_notes(is_first_round=False)
+
+
+def test_nothing_that_current_models_refuse_is_ever_sent() -> None:
+    refused = {"temperature", "top_p", "top_k"}
+    for model in [*PROFILES, "qwen-next"]:
+        request = ModelRequest(model=model, max_tokens=200_000, messages=[], tool_choice={"type": "none"})
+        params = build_params(request)
+        assert not refused & set(params)
+        assert params.get("thinking", {}).get("type") in {None, "adaptive", "between_tools"}
+        assert "budget_tokens" not in params.get("thinking", {})
+        assert "tool_choice" not in params  # without tools it means nothing
+        assert params["max_tokens"] <= profile_for(model).max_output_tokens
+
+
+def test_a_request_is_sent_as_it_is() -> None:
+    request = ModelRequest(
+        model="claude-haiku-5-5",
+        max_tokens=10,
+        messages=[{"role": "user", "content": "Hi"}],
+        system=[{"type": "text", "text": "Be kind.", "cache_control": {"type": "ephemeral", "ttl": "1h"}}],
+        tools=[{"name": "t"}],
+        cache_control={"type": "ephemeral"},
+        output_format={"type": "json_schema", "schema": {}},
+        stop_sequences=("END",),
+    )
+    assert build_params(request) == {
+        "model": "claude-haiku-5-5",
+        "max_tokens": 10,
+        "messages": request.messages,
+        "system": request.system,
+        "tools": request.tools,
+        "cache_control": {"type": "ephemeral"},
+        "stop_sequences": ["END"],
+        "thinking": {"type": "adaptive", "display": "summarized"},
+        "output_config": {"effort": "low", "format": {"type": "json_schema", "schema": {}}},
+    }
