@@ -13,6 +13,10 @@ MAX_DEPTH = 100
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
+class LoneSurrogateError(ValueError):
+    """The JSON is whole, but a text in it holds half of a character and can't be encoded."""
+
+
 def parse_object(text: str) -> dict[str, Any]:
     """Parse one JSON object strictly; an empty text is an empty object.
 
@@ -26,7 +30,7 @@ def parse_object(text: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ValueError("not an object")
     if "\\u" in text and scrub_surrogates(value) != value:
-        raise ValueError("half a surrogate pair")
+        raise LoneSurrogateError("half a surrogate pair")
     return value
 
 

@@ -17,9 +17,13 @@ from typing import Any, Generic, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from coaching.engine.errors import ToolInputError
-from coaching.engine.json_text import parse_object
+from coaching.engine.json_text import LoneSurrogateError, parse_object
 
 BROKEN_INPUT = "The input is not one valid JSON object. Send the call again, whole."
+LONE_SURROGATE = (
+    "The input holds a lone surrogate (half of a character), which can't be stored. Write the whole "
+    "character or leave it out."
+)
 
 ToolKind = Literal["instant", "lifecycle", "interactive", "confirm"]
 Tier = Literal["chat", "pipeline"]
@@ -107,6 +111,8 @@ class Tool(Generic[ContextT_contra, InputT]):
         """
         try:
             values = parse_object(input_json)
+        except LoneSurrogateError as error:
+            raise ToolInputError(LONE_SURROGATE) from error
         except (ValueError, RecursionError) as error:
             raise ToolInputError(BROKEN_INPUT) from error
         try:
