@@ -83,6 +83,6 @@ def check_attributes(file_type: FileType, attributes: FileAttributes) -> None:
     fitting = RULES[file_type].attributes
     if strangers := [name for name in attributes.given() if name not in fitting]:
         raise FileRefused(
-            f"{', '.join(strangers)} doesn't belong to a {file_type}. "
+            f"{', '.join(strangers)} doesn't belong to the type {file_type}. "
             f"Its attributes are: {', '.join(name for name in ATTRIBUTE_ORDER if name in fitting)}."
         )

@@ -78,7 +78,7 @@ def path_of_stored(file_type: FileType, path: str, *, now: datetime, timezone: Z
 
 def _refuse_name(file_type: FileType, name: str | None) -> None:
     if name:
-        raise FileRefused(f"A {file_type} takes no file_name; leave it out, the server names the file.")
+        raise FileRefused(f"The type {file_type} takes no file_name; leave it out, it has its own.")
 
 
 def _domain(name: str | None) -> str:

@@ -57,7 +57,7 @@ def check_may_write(effective_kind: str, file_type: FileType) -> None:
     if not may_write(effective_kind, file_type):
         writable = ", ".join(_writable(effective_kind)) or "nothing"
         raise FileRefused(
-            f"A {file_type} can't be written in {effective_kind}; nothing was saved. "
+            f"The type {file_type} can't be written in {effective_kind}; nothing was saved. "
             f"What may be written now: {writable}."
         )
 
