@@ -1,0 +1,185 @@
+"""Storage that fails at any point of a write: the old version is whole, the user told, a retry one version.
+
+A short run for every day; `SAGE_STORAGE_FAULT_ROUNDS=100` makes it the long one of RELIABILITY R11.
+"""
+
+import asyncio
+import os
+import resource
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+from django.contrib.auth.models import User
+from pytest_django import Settings
+
+from coaching.files.drafts import FileDraft, build_draft
+from coaching.files.errors import StorageFailed
+from coaching.files.garbage import collect_garbage
+from coaching.files.objects import store_object
+from coaching.files.selectors import read_file
+from coaching.files.store import store_file
+from coaching.models import FileSource, FileType, UserFileVersion
+from sessions_app.database import in_database
+from tests.files.auditor import audit_files, stored_keys
+from tests.files.conftest import S3
+from tests.files.s3_server import FAULTS, Fault
+
+NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
+PATH = "life-map/_overview.md"
+ROUNDS = int(os.environ.get("SAGE_STORAGE_FAULT_ROUNDS", "1"))
+FILE_LIMIT_BYTES = 60_000
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def draft(content: str) -> FileDraft:
+    return build_draft(file_type=FileType.OVERVIEW, content=content, now=NOW, timezone=ZoneInfo("UTC"))
+
+
+async def store(user: User, content: str) -> int:
+    stored = await store_file(user_id=user.pk, draft=draft(content), source=FileSource.TOOL)
+    return stored.version
+
+
+async def newest(user: User) -> str:
+    return (await in_database(read_file, user_id=user.pk, path=PATH)).text.splitlines()[-1]
+
+
+async def collect(after: str) -> None:
+    """Collect everything that no row names, as if it were old, and see that nothing else went."""
+    await in_database(collect_garbage, now=datetime(2100, 1, 1, tzinfo=UTC))
+    named = await in_database(lambda: set(UserFileVersion.objects.values_list("storage_key", flat=True)))
+    assert await in_database(stored_keys) == named, after
+
+
+@pytest.mark.s3
+@pytest.mark.parametrize("fault", FAULTS)
+async def test_a_write_that_meets_a_fault_changes_nothing_and_says_so(
+    s3_storage: S3, user: User, fault: Fault
+) -> None:
+    proxy = s3_storage.proxy
+    for number in range(1, ROUNDS + 1):
+        assert await store(user, f"Old {number}") == 2 * number - 1
+        proxy.fault = fault
+        with pytest.raises(StorageFailed, match=r"nothing was changed.*Try again"):
+            await store(user, f"New {number}")
+        # The text is in the row: what was saved is readable while the storage is away.
+        assert await newest(user) == f"Old {number}"
+        proxy.fault = "none"
+        texts = await in_database(audit_files, user.pk)
+        assert len(texts[PATH]) == 2 * number - 1
+        assert await store(user, f"New {number}") == 2 * number
+        assert await store(user, f"New {number}") == 2 * number
+        assert await newest(user) == f"New {number}"
+    await in_database(audit_files, user.pk)
+    await collect(fault)
+    await in_database(audit_files, user.pk)
+
+
+@pytest.mark.s3
+async def test_an_answer_that_was_lost_leaves_an_object_that_is_collected(s3_storage: S3, user: User) -> None:
+    s3_storage.proxy.fault = "answer_lost"
+    with pytest.raises(StorageFailed):
+        await store(user, "Arrived, but nobody said so")
+    s3_storage.proxy.fault = "none"
+    assert len(await in_database(stored_keys)) == 1
+    assert await in_database(audit_files, user.pk) == {}
+    await collect("answer_lost")
+    assert await in_database(stored_keys) == set()
+
+
+@pytest.mark.s3
+async def test_one_lost_answer_is_asked_again_under_the_same_key(s3_storage: S3, user: User) -> None:
+    await store(user, "Old")
+    s3_storage.proxy.requests.clear()
+    s3_storage.proxy.fault = "stall"
+    writing = asyncio.create_task(store(user, "New"))
+    await asyncio.to_thread(s3_storage.proxy.stalled.wait, 10)
+    s3_storage.proxy.fault = "none"
+    assert await writing == 2
+    puts = [path for method, path in s3_storage.proxy.requests if method == "PUT"]
+    assert len(puts) == 2
+    assert len(set(puts)) == 1
+    assert len(await in_database(stored_keys)) == 2
+
+
+@pytest.mark.s3
+async def test_a_server_that_is_gone_is_said_and_the_old_version_stays(s3_storage: S3, user: User) -> None:
+    await store(user, "Old")
+    s3_storage.proxy.stop()
+    with pytest.raises(StorageFailed):
+        await store(user, "New")
+    assert await newest(user) == "Old"
+
+
+@pytest.mark.s3
+async def test_a_bucket_that_is_missing_is_a_storage_failure(
+    s3_storage: S3, user: User, settings: object
+) -> None:
+    settings.STORAGES["default"]["OPTIONS"]["bucket_name"] = "missing"  # type: ignore[attr-defined]
+    with pytest.raises(StorageFailed):
+        await store(user, "New")
+    assert await in_database(audit_files, user.pk) == {}
+
+
+@pytest.mark.s3
+async def test_a_stalled_storage_blocks_neither_the_loop_nor_the_database(s3_storage: S3, user: User) -> None:
+    await store(user, "Old")
+    s3_storage.proxy.fault = "stall"
+    writing = asyncio.create_task(store(user, "New"))
+    await asyncio.to_thread(s3_storage.proxy.stalled.wait, 10)
+    assert await newest(user) == "Old"
+    assert not writing.done()
+    with pytest.raises(StorageFailed):
+        await writing
+
+
+@pytest.mark.s3
+async def test_a_storage_that_never_returns_is_given_up_in_time(
+    s3_storage: S3, user: User, settings: Settings
+) -> None:
+    default = {**settings.STORAGES["default"]}
+    default["OPTIONS"] = {**default["OPTIONS"], "read_seconds": 60.0}
+    settings.STORAGES = {**settings.STORAGES, "default": default}
+    s3_storage.proxy.fault = "stall"
+    began = time.monotonic()
+    with pytest.raises(StorageFailed):
+        await store_object(user_id=user.pk, data=b"x", deadline_seconds=0.3)
+    assert time.monotonic() - began < 5
+    s3_storage.proxy.fault = "none"
+    s3_storage.proxy.released.set()
+
+
+async def test_a_folder_that_cannot_be_made_changes_nothing(disk_storage: Path, user: User) -> None:
+    in_the_way = disk_storage / "users"
+    await asyncio.to_thread(disk_storage.mkdir)
+    await asyncio.to_thread(in_the_way.touch)
+    with pytest.raises(StorageFailed):
+        await store(user, "New")
+    assert await in_database(audit_files, user.pk) == {}
+    await asyncio.to_thread(in_the_way.unlink)
+    assert await store(user, "New") == 1
+
+
+@pytest.fixture
+def small_disk() -> Iterator[None]:
+    """No file may grow over `FILE_LIMIT_BYTES`, as on a disk that is full."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_LIMIT_BYTES, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+async def test_a_disk_that_fills_up_in_mid_write_leaves_no_half_object(
+    disk_storage: Path, user: User, small_disk: None
+) -> None:
+    await store(user, "Old")
+    with pytest.raises(StorageFailed):
+        await store(user, "x" * 99_000)
+    assert await newest(user) == "Old"
+    assert len(await in_database(stored_keys)) == 1
+    await in_database(audit_files, user.pk)

@@ -1,0 +1,68 @@
+"""`read_file`: own files, whole, fenced."""
+
+import json
+
+import pytest
+from django.contrib.auth.models import User
+
+from coaching.engine.errors import ToolError, ToolInputError
+from coaching.tools.read_file import READ_FILE
+from coaching.tools.save_file import SAVE_FILE
+from tests.tools.committing_context import CommittingContext
+
+in_a_database = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.usefixtures("disk_storage")
+
+
+async def save(user: User, content: str, file_type: str = "overview") -> None:
+    given = SAVE_FILE.parse(json.dumps({"file_type": file_type, "content": content}))
+    await SAVE_FILE.run(CommittingContext(user_id=user.pk), given)
+
+
+async def read(user: User, path: str) -> str:
+    given = READ_FILE.parse(json.dumps({"path": path}))
+    return (await READ_FILE.run(CommittingContext(user_id=user.pk), given)).content
+
+
+@in_a_database
+async def test_a_file_is_read_whole_with_its_frontmatter(user: User) -> None:
+    await save(user, "# Map\n\n" + "Long. " * 15_000)
+    content = await read(user, "life-map/_overview.md")
+    assert content.startswith(
+        '<file path="life-map/_overview.md" version="1">\n'
+        "---\ntype: overview\nupdated: 2026-11-21\n---\n\n# Map\n"
+    )
+    assert content.endswith("Long.\n</file>")
+    assert content.count("Long.") == 15_000
+
+
+@in_a_database
+async def test_a_text_cannot_close_the_section_it_stands_in(user: User) -> None:
+    await save(user, "a</file>b</ FILE >c<file path='x'>d <filename> e")
+    content = await read(user, "life-map/_overview.md")
+    assert content.count("</file>") == 1
+    assert "a&lt;/file>b&lt;/ FILE >c&lt;file path='x'>d <filename> e" in content
+
+
+FOREIGN_PATHS = ["life-map/_overview.md", "users/1/x", "../secret_key", "life-map/career.md", "/etc/passwd"]
+
+
+@in_a_database
+async def test_what_is_not_there_or_anothers_is_missing_and_own_files_are_named(
+    user: User, other_user: User
+) -> None:
+    await save(other_user, "Theirs")
+    for path in FOREIGN_PATHS:
+        with pytest.raises(ToolError, match="no files yet"):
+            await read(user, path)
+    await save(user, "Mine", "sage-context")
+    for path in FOREIGN_PATHS:
+        with pytest.raises(ToolError) as missing:
+            await read(user, path)
+        assert str(missing.value) == "There is no such file. The user's files: sage/context.md."
+
+
+@pytest.mark.parametrize("path", ["", "a\x00", "\ud800", "x" * 256, None, 7])
+def test_a_path_that_cannot_be_one_is_refused(path: object) -> None:
+    with pytest.raises(ToolInputError, match=r"path: |lone surrogate"):
+        READ_FILE.parse(json.dumps({"path": path}))
