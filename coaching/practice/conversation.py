@@ -14,7 +14,7 @@ import orjson
 
 from coaching.practice.prefix import Json, content_blocks, opens_turn
 
-_SECTION = re.compile(r"<([a-zA-Z][\w-]*)(?:\s[^<>]*)?>.*?</\1\s*>", re.DOTALL)
+_SECTION_START = re.compile(r"<([a-zA-Z][\w-]{0,60})(?:\s[^<>]{0,500})?>")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,7 +184,21 @@ class Conversation:
 
 def without_sections(text: str) -> str:
     """Return a user's message without the fenced sections that the application puts beside it."""
-    return _SECTION.sub("", text)
+    kept: list[str] = []
+    done = 0
+    never_closed: set[str] = set()
+    for match in _SECTION_START.finditer(text):
+        name = match[1]
+        if match.start() < done or name in never_closed:
+            continue
+        closing = f"</{name}>"
+        end = text.find(closing, match.end())
+        if end < 0:
+            never_closed.add(name)
+            continue
+        kept.append(text[done : match.start()])
+        done = end + len(closing)
+    return "".join(kept) + text[done:]
 
 
 def _result_text(result: Json) -> str:

@@ -22,6 +22,7 @@ from coaching.practice.prefix import (
 )
 from coaching.practice.script import Reply, ScriptBook, Text, ToolUse
 from coaching.practice.signatures import SignatureBook
+from coaching.practice.tokens import count_units
 from coaching.practice.validation import check_request
 
 _MAX_PAUSED = 1_000
@@ -62,13 +63,13 @@ class Exchanges:
         units = list(walk_units(body))
         effort = _bound_effort(body)
         digest = self._signatures.check(body, units, effort=effort, is_bound=rules.is_thinking_bound)
+        _check_length(count_units(units), rules)
         fault = self._faults.take(model=body["model"], last_user_text=last_user_text(body))
         reply, left = reshape_reply(fault, self._next_reply(body, fault, rest))
         if fault is not None and fault.kind in HTTP_KINDS - {"slow_start"}:
             share = CacheShare(input_tokens=0)
         else:
             share = self._cache.account(body, units, api_key)
-            _check_length(share.total_tokens, rules)
         settings = AnswerSettings(
             model=body["model"],
             mode=thinking_mode(body, rules.default_thinking),

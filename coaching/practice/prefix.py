@@ -80,6 +80,8 @@ def _comparable(block: Json) -> Any:
     match block.get("type"):
         case "text":
             return ["text", block.get("text")]
+        case "thinking":
+            return ["thinking", block.get("thinking"), block.get("signature")]
         case "tool_use":
             return ["tool_use", block.get("id"), block.get("name"), block.get("input")]
         case "tool_result":

@@ -1,0 +1,129 @@
+"""A practice server without delay, the real SDK against it, and plain HTTP for what the SDK won't send."""
+
+import io
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+import aiohttp
+import orjson
+import pytest
+from anthropic import AsyncAnthropic, DefaultAioHttpClient
+
+from coaching.practice import PracticeServer
+
+MODEL = "claude-sonnet-5-5"
+HEADERS = {"x-api-key": "practice", "anthropic-version": "2023-06-01", "content-type": "application/json"}
+SAVE_FILE: dict[str, Any] = {
+    "name": "save_file",
+    "description": "Write something down.",
+    "input_schema": {
+        "type": "object",
+        "properties": {
+            "file_type": {"$ref": "#/$defs/FileType"},
+            "file_name": {"type": "string"},
+            "content": {"type": "string"},
+        },
+        "required": ["file_type", "content"],
+        "$defs": {"FileType": {"enum": ["domain", "overview", "sage-context", "capture"]}},
+    },
+}
+READ_FILE: dict[str, Any] = {"name": "read_file", "input_schema": {"type": "object"}}
+
+
+def request_body(*texts: str, **changes: Any) -> dict[str, Any]:
+    """Build a minimal valid body: user and assistant texts in turn, then `changes`."""
+    roles = ("user", "assistant")
+    messages = [{"role": roles[i % 2], "content": text} for i, text in enumerate(texts or ("Hello there",))]
+    return {"model": MODEL, "max_tokens": 1000, "messages": messages, **changes}
+
+
+def user(*blocks: Any) -> dict[str, Any]:
+    """Build a user message of blocks; a string is a text block."""
+    return {"role": "user", "content": _blocks(blocks)}
+
+
+def assistant(*blocks: Any) -> dict[str, Any]:
+    """Build an assistant message of blocks; a string is a text block."""
+    return {"role": "assistant", "content": _blocks(blocks)}
+
+
+def text(words: str, **more: Any) -> dict[str, Any]:
+    return {"type": "text", "text": words, **more}
+
+
+def call(call_id: str, name: str = "save_file", **values: Any) -> dict[str, Any]:
+    return {"type": "tool_use", "id": call_id, "name": name, "input": values}
+
+
+def result(call_id: str, content: str = "done", **more: Any) -> dict[str, Any]:
+    return {"type": "tool_result", "tool_use_id": call_id, "content": content, **more}
+
+
+def _blocks(blocks: Sequence[Any]) -> list[Any]:
+    return [text(block) if isinstance(block, str) else block for block in blocks]
+
+
+class Http:
+    """Sends what the SDK would never send."""
+
+    def __init__(self, session: aiohttp.ClientSession, server: PracticeServer) -> None:
+        self._session = session
+        self._server = server
+
+    async def post(
+        self, body: Any, path: str = "/v1/messages", headers: dict[str, str] | None = None
+    ) -> tuple[int, Any, dict[str, str]]:
+        """Post JSON, or bytes as they are; return status, parsed answer and headers."""
+        data = io.BytesIO(body if isinstance(body, bytes) else orjson.dumps(body))
+        chosen = HEADERS if headers is None else headers
+        async with self._session.post(self._server.url + path, data=data, headers=chosen) as answer:
+            return answer.status, orjson.loads(await answer.read()), dict(answer.headers)
+
+    async def stream(self, body: Any) -> bytes:
+        """Post a streaming request and return the whole body as it came."""
+        data = orjson.dumps({**body, "stream": True})
+        async with self._session.post(
+            self._server.url + "/v1/messages", data=data, headers=HEADERS
+        ) as answer:
+            return await answer.read()
+
+    async def get(self, path: str) -> tuple[int, Any]:
+        """Get a path; return status and parsed answer."""
+        async with self._session.get(self._server.url + path) as answer:
+            return answer.status, orjson.loads(await answer.read())
+
+
+class Clock:
+    """Seconds that pass only when a test says so."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        """Return the time."""
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+async def server(clock: Clock) -> AsyncIterator[PracticeServer]:
+    async with PracticeServer(tokens_per_second=0, clock=clock) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def client(server: PracticeServer) -> AsyncIterator[AsyncAnthropic]:
+    async with AsyncAnthropic(
+        base_url=server.url, api_key="practice", max_retries=0, http_client=DefaultAioHttpClient()
+    ) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def http(server: PracticeServer) -> AsyncIterator[Http]:
+    async with aiohttp.ClientSession() as session:
+        yield Http(session, server)

@@ -1,0 +1,52 @@
+"""`python -m coaching.practice`: it serves alone, at a rate, and stops when told."""
+
+import asyncio
+import re
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import aiohttp
+import orjson
+import pytest
+
+from tests.practice.conftest import HEADERS, request_body
+
+
+@asynccontextmanager
+async def running(*arguments: str) -> AsyncIterator[tuple[asyncio.subprocess.Process, str]]:
+    """Run the command; yield its process and URL."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "coaching.practice", *arguments, stdout=asyncio.subprocess.PIPE
+    )
+    try:
+        assert process.stdout is not None
+        line = (await process.stdout.readline()).decode()
+        match = re.fullmatch(r"practice model on (http://127\.0\.0\.1:\d+)\n", line)
+        assert match, line
+        yield process, match[1]
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
+@pytest.mark.parametrize("rate", ["0", "2000"])
+async def test_a_benchmark_streams_so_many_tokens_and_stops_on_sigterm(rate: str) -> None:
+    async with (
+        running("--rate", rate, "--tokens", "300") as (process, url),
+        aiohttp.ClientSession() as session,
+    ):
+        body = orjson.dumps(request_body(stream=True))
+        begun = asyncio.get_running_loop().time()
+        async with session.post(f"{url}/v1/messages", data=body, headers=HEADERS) as answer:
+            raw = await answer.read()
+        elapsed = asyncio.get_running_loop().time() - begun
+        assert raw.count(b"text_delta") == 300
+        assert raw.endswith(b'data: {"type":"message_stop"}      \n\n')
+        assert (elapsed > 0.14) == (rate != "0")
+        refused = await session.get(f"{url}/practice/requests")
+        assert refused.status == 404
+        process.send_signal(signal.SIGTERM)
+        assert await asyncio.wait_for(process.wait(), 3) == 0
