@@ -138,14 +138,16 @@ class Toolset(Generic[ContextT_contra]):
             if tool.name in self._tools:
                 raise ValueError(f"two tools are named {tool.name}")
             self._tools[tool.name] = tool
+        # Building a schema costs milliseconds, and every turn sends the same ones.
+        self._definitions = [tool.definition() for tool in self._tools.values()]
 
     def get(self, name: str) -> Tool[ContextT_contra, Any] | None:
         """Return the tool of that name, or None: an unknown tool is the model's mistake, not ours."""
         return self._tools.get(name)
 
     def definitions(self) -> list[dict[str, Any]]:
-        """Return the definitions in order, for the request's `tools`."""
-        return [tool.definition() for tool in self._tools.values()]
+        """Return the definitions in order, for the request's `tools`; they are shared, so never changed."""
+        return list(self._definitions)
 
     def names(self) -> Sequence[str]:
         """Return the names in order."""
