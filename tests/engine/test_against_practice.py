@@ -1,0 +1,75 @@
+"""The engine and the practice model, as strict as the real API, in a conversation of several turns."""
+
+from typing import Any
+
+import pytest
+
+from coaching.engine.anthropic_client import AnthropicClient
+from coaching.engine.json_text import parse_object
+from coaching.engine.messages import ModelRequest, StoredCall, StoredMessage, build_api_messages
+from coaching.engine.tools import ToolCall, ToolInput, ToolResult, Toolset
+from coaching.practice.server import PracticeServer
+from tests.engine.upstream import MODEL, Bench, Upstream
+
+
+class PracticeSave(ToolInput):
+    """Save a file."""
+
+    file_type: str
+    content: str
+    file_name: str | None = None
+    attributes: dict[str, Any] | None = None
+
+
+async def save(context: ToolCall, values: PracticeSave) -> ToolResult:
+    return ToolResult.of(success=True, path=f"{values.file_type}/{context.position}.md", bytes=1, version=1)
+
+
+def stored(bench: Bench) -> StoredMessage:
+    """Return what came of a part as history keeps it."""
+    content = ""
+    ends = []
+    for finished in bench.recorder.rounds:
+        content += finished.text
+        ends.append(len(content))
+    calls = tuple(
+        StoredCall(
+            tool_use_id=call.tool_use_id,
+            name=call.name,
+            input=parse_object(call.input_json),
+            result=bench.recorder.results[call.tool_use_id].content,
+            is_error=bench.recorder.results[call.tool_use_id].is_error,
+            round_number=call.round_number,
+        )
+        for finished in bench.recorder.rounds
+        for call in finished.calls
+    )
+    return StoredMessage(role="assistant", content=content, calls=calls, round_ends=tuple(ends))
+
+
+@pytest.mark.parametrize("model", [MODEL, "claude-haiku-5-5", "claude-haiku-4-5-20251001"])
+async def test_a_conversation_with_saved_files_is_accepted_turn_after_turn(model: str) -> None:
+    history: list[StoredMessage] = []
+    saved = 0
+    async with (
+        PracticeServer(tokens_per_second=0) as server,
+        AnthropicClient("practice", server.url) as client,
+    ):
+        for text in ("Hello", "I worry about work and my sleep", "Yes, please write that down", "Thanks"):
+            bench = Bench(upstream=Upstream(), client=client)
+            bench.tool("save_file", save, input_model=PracticeSave)
+            history.append(StoredMessage(role="user", content=text))
+            request = ModelRequest(
+                model=model,
+                max_tokens=2000,
+                system=[{"type": "text", "text": "You are Sage."}],
+                tools=Toolset(bench.tools).definitions(),
+                messages=build_api_messages(history),
+            )
+            result = await bench.part(request=request)
+            assert (result.outcome, result.stop_reason) == ("completed", "end_turn")
+            assert bench.shown()
+            saved += len(bench.recorder.results)
+            assert not any(item.is_error for item in bench.recorder.results.values())
+            history.append(stored(bench))
+    assert saved
