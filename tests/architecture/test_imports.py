@@ -1,0 +1,17 @@
+"""Imports point down: the contracts of pyproject.toml, held by import-linter."""
+
+import subprocess
+import sys
+
+from tests.sage.processes import PROJECT
+
+
+def test_every_import_keeps_the_contracts() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", "from importlinter.cli import lint_imports_command; lint_imports_command()"],
+        cwd=PROJECT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
