@@ -50,10 +50,16 @@ async def serve(options: argparse.Namespace) -> None:
         benchmark_tokens=options.tokens,
         control=options.control,
     )
-    async with server:
+    try:
+        await server.open()
+    except OSError as error:
+        raise SystemExit(f"Can't serve on {options.host}:{options.port}: {error.strerror}") from error
+    try:
         sys.stdout.write(f"practice model on {server.url}\n")
         sys.stdout.flush()
         await stop.wait()
+    finally:
+        await server.close()
 
 
 if __name__ == "__main__":

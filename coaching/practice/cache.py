@@ -31,12 +31,6 @@ class CacheShare:
     cache_5m_tokens: int = 0
     cache_1h_tokens: int = 0
 
-    @property
-    def total_tokens(self) -> int:
-        """Return all input tokens, cached or not."""
-        created = self.cache_5m_tokens + self.cache_1h_tokens
-        return self.input_tokens + self.cache_read_tokens + created
-
     def usage(self) -> dict[str, Any]:
         """Return the input side of the API's usage object."""
         return {

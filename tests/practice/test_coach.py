@@ -1,10 +1,13 @@
 """The scripted coach: a newcomer's first conversation, and what it must never get wrong."""
 
+import time
 from typing import Any
 
 import orjson
 import pytest
 from anthropic import AsyncAnthropic
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from coaching.practice.coach import answer
 from coaching.practice.listening import domains_in, hear_intent, is_crisis, reflect
@@ -363,3 +366,45 @@ def test_every_life_domain_is_heard() -> None:
 
 def words_of(reply: Reply) -> str:
     return "\n".join(block.text for block in reply.blocks if isinstance(block, Text))
+
+
+WORDS = st.one_of(
+    st.text(min_size=1, max_size=200),
+    st.sampled_from(
+        [JOB, SLEEP, "hi", "yes", "no", "save it", "<a>", "bye", "…", "What now?", "write it down: a b c"]
+    ),
+)
+
+
+@given(said=st.lists(WORDS, min_size=1, max_size=6))
+@settings(max_examples=150, deadline=None)
+def test_whatever_is_said_it_has_an_answer_that_can_be_sent_back(said: list[str]) -> None:
+    body = request_body(tools=[SAVE_FILE, READ_FILE])
+    body["messages"] = []
+    for words in said:
+        body["messages"] += [user("words: " + words), assistant("Hm?")]
+        body["messages"][-1] = assistant(
+            words_of(answer({**body, "messages": body["messages"][:-1]})) or "Saving."
+        )
+    for reply in (answer({**body, "messages": body["messages"][:-1]}), answer(body)):
+        assert reply.blocks
+        assert all(block.text.strip() for block in reply.blocks if isinstance(block, Text | Note))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "<a>" * 7000,
+        "a" * 20_000,
+        "so, " * 5000,
+        "I want " * 3000,
+        " \n" * 9000 + "x",
+        "?!." * 6000,
+        "“" * 20_000,
+    ],
+)
+def test_long_strange_messages_are_answered_at_once(words: str) -> None:
+    begun = time.perf_counter()
+    assert answer(request_body(words, "Hm?", words, "And?", "save it", tools=[SAVE_FILE])).blocks
+    assert answer(request_body(words, "Hm?", words, tools=[SAVE_FILE])).blocks
+    assert time.perf_counter() - begun < 1.0

@@ -50,3 +50,15 @@ async def test_a_benchmark_streams_so_many_tokens_and_stops_on_sigterm(rate: str
         assert refused.status == 404
         process.send_signal(signal.SIGTERM)
         assert await asyncio.wait_for(process.wait(), 3) == 0
+
+
+async def test_a_port_in_use_is_said_in_one_line() -> None:
+    async with running() as (_, url):
+        port = url.rsplit(":", 1)[1]
+        second = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "coaching.practice", "--port", port, stderr=asyncio.subprocess.PIPE
+        )
+        _, said = await asyncio.wait_for(second.communicate(), 10)
+    assert second.returncode == 1
+    assert said.decode().count("\n") == 1
+    assert port in said.decode()
