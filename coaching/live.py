@@ -6,6 +6,7 @@ instead of what piled up: its queue is bounded. No rule of a turn lives here, an
 
 import asyncio
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from coaching.turn_events import (
@@ -68,6 +69,13 @@ class LiveTurn:
         self._is_break_due = False
         self._has_text = False
 
+    def begin_with(self, rounds: Sequence[RoundShown]) -> None:
+        """Go on after rounds that an earlier part, or an earlier runner, has committed."""
+        self._finished = list(rounds)
+        self._current = _LiveRound(number=len(rounds) + 1)
+        self._has_text = any(shown.text for shown in rounds)
+        self._is_break_due = self._has_text
+
     def apply(self, event: TurnEvent) -> tuple[TurnEvent, ...]:
         """Take an event in; return the events that readers get for it, in order."""
         if isinstance(event, TextDelta):
@@ -97,6 +105,8 @@ class LiveTurn:
             self._running.pop(event.tool_use_id, None)
         elif isinstance(event, CallPending):
             self._pending.append(event)
+            if len(self._pending) > 1:  # they are shown one after another
+                return ()
         return (event,)
 
     def _apply_text(self, event: TextDelta) -> tuple[TurnEvent, ...]:
@@ -123,7 +133,7 @@ class LiveTurn:
             notes=tuple(shown.notes for shown in rounds if shown.notes),
             rounds=tuple(rounds),
             running=dict(self._running),
-            pending=tuple(self._pending),
+            pending=tuple(self._pending[:1]),
             last_number=last_number,
         )
 
@@ -134,26 +144,14 @@ class LiveTurn:
 
 
 class Subscription:
-    """One reader's queue of events, at most `MAX_QUEUED_CHARACTERS` long."""
+    """One reader's queue of events, at most `MAX_QUEUED_CHARACTERS` long. It begins with a snapshot."""
 
     def __init__(self, hub: "SessionHub") -> None:
         self._hub = hub
-        self._events: list[TurnEvent] = []
+        self._events: list[TurnEvent] = [hub.snapshot()]
         self._queued_characters = 0
         self._is_behind = False
         self._arrived = asyncio.Event()
-        self._has_begun = False
-
-    def begin(self, stored: Sync) -> None:
-        """Start from a snapshot: the live turn's, or the stored one where no turn runs here.
-
-        What was queued before then is dropped: it is in the snapshot, or below its `last_number`.
-        """
-        self._hub.last_number = max(self._hub.last_number, stored.last_number)
-        live = self._hub.live
-        self._events = [live.sync(self._hub.last_number) if live else stored]
-        self._queued_characters = 0
-        self._has_begun = True
         self._arrived.set()
 
     def push(self, event: TurnEvent) -> None:
@@ -175,11 +173,8 @@ class Subscription:
 
     async def next_batch(self) -> list[TurnEvent]:
         """Wait for events and take all that are there, neighbouring text joined."""
-        while True:
-            await self._arrived.wait()
-            self._arrived.clear()
-            if self._has_begun:
-                break
+        await self._arrived.wait()
+        self._arrived.clear()
         events, self._events = self._events, []
         self._queued_characters = 0
         if self._is_behind:
@@ -195,20 +190,38 @@ class Subscription:
 
 @dataclass(slots=True, eq=False)
 class SessionHub:
-    """One session's open turn and its readers, in this process."""
+    """One session's open turn and its readers, in this process.
+
+    `at_rest` is what the readers have been shown while no turn runs here; None before the first look
+    into the database. `looking` keeps two looks from telling the same change twice.
+    """
 
     live: LiveTurn | None = None
+    at_rest: Sync | None = None
     last_number: int = 0
     turns_ended: int = 0
     subscriptions: set[Subscription] = field(default_factory=set)
+    looking: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @property
     def is_unused(self) -> bool:
-        """Whether nobody reads and nothing runs."""
-        return self.live is None and not self.subscriptions
+        """Whether nobody reads, nothing runs and nobody is about to."""
+        return self.live is None and not self.subscriptions and not self.looking.locked()
+
+    def snapshot(self) -> Sync:
+        """Return what a reader has to be shown now."""
+        if self.live is not None:
+            return self.live.sync(self.last_number)
+        return self.at_rest or Sync(status="idle", running={}, last_number=self.last_number)
+
+    def rest(self, sync: Sync) -> None:
+        """Note what readers have been shown, now that no turn runs here."""
+        self.live = None
+        self.at_rest = sync
+        self.last_number = max(self.last_number, sync.last_number)
 
     def subscribe(self) -> Subscription:
-        """Add a reader; it gets nothing before `Subscription.begin`."""
+        """Add a reader, who gets a snapshot and then all that follows."""
         subscription = Subscription(self)
         self.subscriptions.add(subscription)
         return subscription

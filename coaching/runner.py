@@ -1,45 +1,52 @@
 """The tasks that outlive sockets: starts turns, lets readers attach, stops them, drains at the end.
 
-One `Runner` a process. A turn belongs to it and not to a socket: whoever connects is shown all
-that was said so far and then the rest. It knows no frame and no HTML.
+One `Runner` a process. A turn belongs to a process's runner and not to a socket: whoever connects
+is shown all that was said so far and then the rest. It knows no frame and no HTML. What keeps
+turns alive beyond this process (leases, turns of other processes) is in `upkeep`.
 """
 
 import asyncio
-import json
 import os
 import socket
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import structlog
 from django.conf import settings
 from django.db import DatabaseError
 
-from coaching import turns
+from coaching import answers, turns
+from coaching.doorbell import Doorbell
 from coaching.engine.budget import StopSignal
 from coaching.engine.errors import StaleRunnerError
+from coaching.following import read_changes
 from coaching.live import LiveTurn, SessionHub, Subscription
 from coaching.model_client import ModelConnection
 from coaching.turn_events import (
+    CallAnswered,
     CallPending,
     ErrorShown,
     MessageStored,
-    RoundShown,
     Sync,
     TurnDone,
     TurnStarted,
 )
-from sessions_app import selectors, services, turn_records
+from coaching.turn_setup import TurnSetup
+from sessions_app import pending_calls, selectors, services, turn_records
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
-from sessions_app.models import CallState, Session, Turn, TurnStatus
-from sessions_app.services import OpenedTurn, RateLimit
+from sessions_app.limits import RateLimit
+from sessions_app.models import TurnStatus
+from sessions_app.pending_calls import EndedCall
+from sessions_app.services import OpenedTurn
 from sessions_app.turn_records import TurnKey
 
 logger = structlog.get_logger(__name__)
 
 SHOWN_INTERVAL_SECONDS = 0.25
+RESTARTING = "Sage is restarting. Please send it again in a few seconds."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +60,9 @@ class Submission:
 
 
 @dataclass(slots=True, kw_only=True)
-class _RunningTurn:
+class RunningTurn:
+    """A turn that runs in this process."""
+
     key: TurnKey
     hub: SessionHub
     live: LiveTurn
@@ -66,9 +75,10 @@ class Runner:
 
     def __init__(self) -> None:
         self.owner = f"{socket.gethostname()[:32]}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
+        self.hubs: dict[uuid.UUID, SessionHub] = {}
+        self.running: dict[uuid.UUID, RunningTurn] = {}
+        self.doorbell = Doorbell()
         self._connection = ModelConnection()
-        self._hubs: dict[uuid.UUID, SessionHub] = {}
-        self._running: dict[uuid.UUID, _RunningTurn] = {}
         self._shown_task: asyncio.Task[None] | None = None
         self._is_draining = False
 
@@ -79,24 +89,56 @@ class Runner:
 
         The same client id twice is one turn. Raises `Refused`, and `Session.DoesNotExist`.
         """
-        return await self._start(
+        return await self._open(
             services.open_turn, user_id=user_id, session_id=session_id, text=text, client_id=client_id
         )
 
     async def retry(self, *, user_id: int, session_id: uuid.UUID) -> Submission:
         """Answer the last message again, after its turn failed or was stopped. Raises `Refused`."""
-        return await self._start(services.retry_turn, user_id=user_id, session_id=session_id)
+        return await self._open(services.retry_turn, user_id=user_id, session_id=session_id)
 
     async def continue_answer(self, *, user_id: int, session_id: uuid.UUID) -> Submission:
         """Go on with an answer that was cut for its length. Raises `Refused`."""
-        return await self._start(services.continue_turn, user_id=user_id, session_id=session_id)
+        return await self._open(services.continue_turn, user_id=user_id, session_id=session_id)
+
+    async def answer_call(
+        self, *, user_id: int, session_id: uuid.UUID, tool_use_id: object, value: object
+    ) -> None:
+        """Answer a pending call; after the last one the turn goes on here. Raises `Refused`."""
+        self._refuse_while_draining()
+        build_answer = answers.builder_for(user_id=user_id, value=value)
+        ended = await in_database(
+            pending_calls.answer_call,
+            user_id=user_id,
+            session_id=session_id,
+            tool_use_id=tool_use_id,
+            owner=self.owner,
+            rate_limit=_rate_limit(),
+            build_answer=build_answer,
+        )
+        await self._follow_up(session_id, ended)
+
+    async def dismiss_call(self, *, user_id: int, session_id: uuid.UUID, tool_use_id: object) -> None:
+        """End a pending call without an answer. Raises `Refused`."""
+        self._refuse_while_draining()
+        ended = await in_database(
+            pending_calls.dismiss_call,
+            user_id=user_id,
+            session_id=session_id,
+            tool_use_id=tool_use_id,
+            owner=self.owner,
+            rate_limit=_rate_limit(),
+        )
+        await self._follow_up(session_id, ended)
 
     async def stop(self, *, user_id: int, session_id: uuid.UUID) -> bool:
-        """Stop the session's running turn; return whether there was one. What came is kept."""
-        await in_database(selectors.accessible_session, user_id=user_id, session_id=session_id)
-        running = self._running.get(session_id)
+        """Stop the session's running turn, wherever it runs; return whether there was one."""
+        running = self.running.get(session_id)
         if running is None:
-            return False
+            asked = await in_database(_ask_to_stop, user_id=user_id, session_id=session_id)
+            await self.doorbell.ring(session_id)
+            return asked
+        await in_database(selectors.accessible_session, user_id=user_id, session_id=session_id)
         running.stop.request()
         return True
 
@@ -105,66 +147,76 @@ class Runner:
 
         Raises `Session.DoesNotExist` for a missing session and for another user's.
         """
-        hub = self._hub(session_id)
-        subscription = hub.subscribe()
+        await in_database(selectors.accessible_session, user_id=user_id, session_id=session_id)
         try:
             while True:
-                turns_ended = hub.turns_ended
-                sync = await in_database(_stored_sync, user_id=user_id, session_id=session_id)
-                if turns_ended == hub.turns_ended:
-                    break
-        except BaseException:
-            self.detach(session_id, subscription)
-            raise
-        subscription.begin(sync)
-        return subscription
+                hub = self._hub(session_id)
+                is_up_to_date = hub.live is not None or await self.look(session_id)
+                if is_up_to_date and self.hubs.get(session_id) is hub:
+                    return hub.subscribe()
+        finally:
+            self._forget_unused(session_id)
+
+    async def look(self, session_id: uuid.UUID) -> bool:
+        """Bring this process's readers to what the database says, while no turn runs here.
+
+        Returns whether they are there; a turn that began or ended here meanwhile knows better.
+        """
+        hub = self._hub(session_id)
+        async with hub.looking:
+            turns_ended, before = hub.turns_ended, hub.at_rest
+            sync, events = await in_database(read_changes, session_id, before)
+            if hub.live is not None or turns_ended != hub.turns_ended or before is not hub.at_rest:
+                return hub.live is not None
+            for event in events:
+                hub.publish(event)
+            hub.rest(sync)
+            return True
 
     def detach(self, session_id: uuid.UUID, subscription: Subscription) -> None:
         """Remove a reader; the turn goes on."""
         subscription.close()
-        hub = self._hubs.get(session_id)
+        self._forget_unused(session_id)
+
+    def _forget_unused(self, session_id: uuid.UUID) -> None:
+        hub = self.hubs.get(session_id)
         if hub is not None and hub.is_unused:
-            del self._hubs[session_id]
+            del self.hubs[session_id]
 
     async def wait_until_idle(self, session_id: uuid.UUID, *, seconds: float) -> bool:
         """Wait until no turn of the session runs here, at most `seconds`; return whether that is so."""
-        running = self._running.get(session_id)
+        running = self.running.get(session_id)
         if running is None or running.task is None:
             return True
         done, _ = await asyncio.wait([running.task], timeout=seconds)
         return bool(done)
 
     async def drain(self, seconds: float) -> None:
-        """Take no new turns, let the running ones end for `seconds`, interrupt the rest, close the client."""
+        """Take no new turns and let the running ones end for `seconds`; others take over the rest."""
         self._is_draining = True
-        tasks = [running.task for running in self._running.values() if running.task is not None]
+        tasks = [running.task for running in self.running.values() if running.task is not None]
         if tasks:
             _, late = await asyncio.wait(tasks, timeout=seconds)
             for task in late:
                 task.cancel()
             if late:
                 await asyncio.wait(late, timeout=0.5)
-                await in_database(turn_records.interrupt_turns, is_lost=lambda owner: owner == self.owner)
         if self._shown_task is not None:
             self._shown_task.cancel()
         await self._connection.close()
 
-    async def interrupt_orphans(self) -> int:
-        """Close the turns that earlier processes left running. Only where no other process may run."""
-        return await in_database(turn_records.interrupt_turns, is_lost=lambda owner: owner != self.owner)
+    def resume(self, session_id: uuid.UUID, key: TurnKey) -> None:
+        """Go on with a turn that this runner has just claimed: it waited, or its runner was lost."""
+        self._run(session_id, key, is_resumed=True)
 
-    async def _start(self, open_turn: Callable[..., OpenedTurn], **arguments: object) -> Submission:
-        if self._is_draining:
-            raise Refused("Sage is restarting. Please send it again in a few seconds.")
-        limit = settings.SAGE_RATE_LIMIT
-        opened = await in_database(
-            open_turn,
-            owner=self.owner,
-            rate_limit=RateLimit(turns=limit.turns, seconds=limit.seconds),
-            **arguments,
-        )
+    async def _open(self, open_turn: Callable[..., OpenedTurn], **arguments: Any) -> Submission:
+        self._refuse_while_draining()
+        opened = await in_database(open_turn, owner=self.owner, rate_limit=_rate_limit(), **arguments)
         if opened.is_new:
-            self._run(opened)
+            self._show_opening(opened)
+            key = TurnKey(turn_id=opened.turn.id, fence=opened.turn.fence)
+            self._run(opened.session_id, key, is_resumed=False)
+            await self.doorbell.ring(opened.session_id)
         return Submission(
             session_id=opened.session_id,
             turn_id=opened.turn.id,
@@ -172,59 +224,98 @@ class Runner:
             number=opened.message.number,
         )
 
-    def _run(self, opened: OpenedTurn) -> None:
+    def _show_opening(self, opened: OpenedTurn) -> None:
         hub = self._hub(opened.session_id)
-        turn_id = str(opened.turn.id)
+        for tool_use_id in opened.superseded:
+            hub.publish(CallAnswered(tool_use_id=tool_use_id, state="superseded", value=None))
         if not opened.message.metadata.get("is_hidden"):
             hub.publish(
                 MessageStored(
                     id=opened.message.client_id or "",
                     number=opened.message.number,
                     text=opened.message.content,
-                    turn_id=turn_id,
+                    turn_id=str(opened.turn.id),
                 )
             )
-        hub.live = LiveTurn(turn_id)
-        running = _RunningTurn(
-            key=TurnKey(turn_id=opened.turn.id, fence=opened.turn.fence), hub=hub, live=hub.live
-        )
-        self._running[opened.session_id] = running
-        hub.publish(TurnStarted(turn_id=turn_id))
-        running.task = asyncio.create_task(self._answer(opened.session_id, running), name=f"turn {turn_id}")
+
+    async def _follow_up(self, session_id: uuid.UUID, ended: EndedCall) -> None:
+        """Show how a pending call ended, then what comes next: another one, the model, or the end."""
+        hub = self._hub(session_id)
+        call = ended.call
+        hub.publish(CallAnswered(tool_use_id=call.tool_use_id, state=call.state, value=call.value))
+        if ended.resumed is not None:
+            self.resume(session_id, ended.resumed)
+        elif ended.next_pending is not None:
+            following = ended.next_pending
+            pending = CallPending(
+                tool_use_id=following.tool_use_id, name=following.name, input=following.input
+            )
+            hub.publish(pending)
+            if hub.at_rest is not None:
+                hub.rest(replace(hub.at_rest, pending=(pending,)))
+        else:
+            turn = ended.turn
+            self._end(
+                session_id,
+                hub,
+                turns.turn_done(turn.id, status=turn.status, stop_reason=turn.stop_reason, text=""),
+            )
+        await self.doorbell.ring(session_id)
+
+    def _run(self, session_id: uuid.UUID, key: TurnKey, *, is_resumed: bool) -> None:
+        hub = self._hub(session_id)
+        hub.live = LiveTurn(str(key.turn_id))
+        running = RunningTurn(key=key, hub=hub, live=hub.live)
+        self.running[session_id] = running
+        if not is_resumed:
+            hub.publish(TurnStarted(turn_id=str(key.turn_id)))
+        answering = self._answer(session_id, running, is_resumed=is_resumed)
+        running.task = asyncio.create_task(answering, name=f"turn {key.turn_id}")
         if self._shown_task is None or self._shown_task.done():
             self._shown_task = asyncio.create_task(self._store_shown(), name="store shown text")
 
-    async def _answer(self, session_id: uuid.UUID, running: _RunningTurn) -> None:
+    async def _answer(self, session_id: uuid.UUID, running: RunningTurn, *, is_resumed: bool) -> None:
         hub = running.hub
+        turn_id = str(running.key.turn_id)
         done: TurnDone | None = None
+
+        def on_setup(setup: TurnSetup) -> None:
+            if is_resumed:
+                running.live.begin_with(setup.rounds)
+                hub.publish(running.live.sync(hub.last_number))
+
         try:
-            with structlog.contextvars.bound_contextvars(
-                session_id=str(session_id), turn_id=str(running.key.turn_id)
-            ):
+            with structlog.contextvars.bound_contextvars(session_id=str(session_id), turn_id=turn_id):
                 client = await self._connection.client()
-                done = await turns.answer(running.key, client=client, publish=hub.publish, stop=running.stop)
+                done = await turns.answer(
+                    running.key, client=client, publish=hub.publish, stop=running.stop, on_setup=on_setup
+                )
         except StaleRunnerError:
-            logger.warning("runner_is_stale", turn_id=str(running.key.turn_id))
+            logger.warning("runner_is_stale", turn_id=turn_id)
         except (DatabaseError, OSError):
-            logger.exception("turn_not_closed", turn_id=str(running.key.turn_id))
+            logger.exception("turn_not_closed", turn_id=turn_id)
             hub.publish(ErrorShown(message=turns.UNEXPECTED))
         finally:
-            del self._running[session_id]
-            hub.publish(
-                done or TurnDone(turn_id=str(running.key.turn_id), stop_reason="error", status="interrupted")
-            )
-            hub.live = None
-            hub.turns_ended += 1
-            if hub.is_unused:
-                self._hubs.pop(session_id, None)
+            del self.running[session_id]
+            self._end(session_id, hub, done or turns.lost(turn_id))
+        await self.doorbell.ring(session_id)
+
+    def _end(self, session_id: uuid.UUID, hub: SessionHub, done: TurnDone) -> None:
+        snapshot = Sync(status="idle", running={}, last_number=hub.last_number)
+        if done.status == TurnStatus.AWAITING_USER and hub.live is not None:
+            snapshot = hub.live.sync(hub.last_number)
+        hub.publish(done)
+        hub.rest(snapshot)
+        hub.turns_ended += 1
+        self._forget_unused(session_id)
 
     async def _store_shown(self) -> None:
         """Store what running rounds have shown, of all turns in one statement, while any turn runs."""
-        while self._running:
+        while self.running:
             await asyncio.sleep(SHOWN_INTERVAL_SECONDS)
             shown = [
                 (running.key, running.live.shown_json())
-                for running in self._running.values()
+                for running in self.running.values()
                 if running.live.is_dirty
             ]
             try:
@@ -234,43 +325,21 @@ class Runner:
                 logger.warning("shown_text_not_stored", turns=len(shown))
 
     def _hub(self, session_id: uuid.UUID) -> SessionHub:
-        return self._hubs.setdefault(session_id, SessionHub())
+        return self.hubs.setdefault(session_id, SessionHub())
+
+    def _refuse_while_draining(self) -> None:
+        if self._is_draining:
+            raise Refused(RESTARTING)
 
 
-def _stored_sync(*, user_id: int, session_id: uuid.UUID) -> Sync:
-    """Read the session's open turn from the database as a snapshot."""
+def _rate_limit() -> RateLimit:
+    limit = settings.SAGE_RATE_LIMIT
+    return RateLimit(turns=limit.turns, seconds=limit.seconds)
+
+
+def _ask_to_stop(*, user_id: int, session_id: uuid.UUID) -> bool:
     session = selectors.accessible_session(user_id=user_id, session_id=session_id)
-    turn = selectors.open_turn(session)
-    if turn is None:
-        return Sync(status="idle", running={}, last_number=session.last_message_number)
-    return _sync_of_stored_turn(session, turn)
-
-
-def _sync_of_stored_turn(session: Session, turn: Turn) -> Sync:
-    rounds = [
-        RoundShown(number=row.number, text=row.text, notes=row.notes, is_finished=True)
-        for row in turn.rounds.all()
-    ]
-    shown = json.loads(turn.shown) if turn.shown else {}
-    if shown.get("text") or shown.get("notes"):
-        rounds.append(
-            RoundShown(number=len(rounds) + 1, text=shown["text"], notes=shown["notes"], is_finished=False)
-        )
-    calls = list(turn.calls.all())
-    return Sync(
-        status="awaiting_user" if turn.status == TurnStatus.AWAITING_USER else "running",
-        turn_id=str(turn.id),
-        text="\n\n".join(row.text for row in rounds if row.text),
-        notes=tuple(row.notes for row in rounds if row.notes),
-        rounds=tuple(rounds),
-        running={call.tool_use_id: call.name for call in calls if call.state == CallState.RUNNING},
-        pending=tuple(
-            CallPending(tool_use_id=call.tool_use_id, name=call.name, input=call.input)
-            for call in calls
-            if call.state == CallState.PENDING
-        ),
-        last_number=session.last_message_number,
-    )
+    return bool(session.turns.filter(status=TurnStatus.RUNNING).update(is_stop_requested=True))
 
 
 class _CurrentRunner:

@@ -12,25 +12,32 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 import structlog
-from django.conf import settings
 from django.db import DatabaseError
 from django.utils import timezone
 
-from coaching.context.prompt import build_request
-from coaching.engine.budget import PartLimits, StopSignal
+from coaching.engine.budget import StopSignal
 from coaching.engine.errors import StaleRunnerError
 from coaching.engine.loop import PartResult, run_part
-from coaching.engine.messages import FinishedRound, ModelRequest, RoundUsage, canonical_json
+from coaching.engine.messages import FinishedRound, RoundUsage
 from coaching.engine.ports import ModelClient
 from coaching.engine.profiles import cost_micro_usd
 from coaching.engine.tools import ToolCall, ToolResult
-from coaching.models import FileSource, Profile
+from coaching.models import FileSource
 from coaching.tools import CHAT_TOOLS
-from coaching.turn_events import ErrorShown, RoundClosed, TurnDone, TurnEvent
-from sessions_app import selectors, turn_records
+from coaching.turn_events import (
+    ArcCompleted,
+    ErrorShown,
+    ModeChanged,
+    RoundClosed,
+    SessionCompleted,
+    TurnDone,
+    TurnEvent,
+)
+from coaching.turn_setup import SessionState, TurnSetup, load_setup, read_state
+from sessions_app import turn_records
 from sessions_app.database import in_database
 from sessions_app.errors import StaleFence
-from sessions_app.models import Message, ModelUsage, Turn, TurnStatus
+from sessions_app.models import Message, ModelUsage, SessionStatus, TurnStatus
 from sessions_app.text import mended
 from sessions_app.turn_records import CallResult, Ending, NewCall, TurnKey
 
@@ -40,6 +47,11 @@ Publish = Callable[[TurnEvent], None]
 
 UNEXPECTED = "Something went wrong on our side. Your message is safe; please try again."
 CUT_FOR_LENGTH = "max_tokens"
+TOO_LATE = Ending(
+    status=TurnStatus.INTERRUPTED,
+    stop_reason="interrupted",
+    user_notice="Sage was interrupted. What it had said is kept; you can try again.",
+)
 _CLOSE_DELAYS_SECONDS = (0.2, 0.5, 1.0, 2.0, 4.0)
 _STATUS_OF_OUTCOME = {
     "completed": TurnStatus.COMPLETED,
@@ -48,45 +60,79 @@ _STATUS_OF_OUTCOME = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnSetup:
-    """What a turn needs before its first finished."""
+class ToolDesk:
+    """What a turn's tools share: the turn, and what the session is at this moment."""
 
-    key: TurnKey
-    user_id: int
-    session_id: uuid.UUID
-    effective_kind: str
-    timezone: ZoneInfo
-    request: ModelRequest
+    def __init__(self, setup: TurnSetup, publish: Publish) -> None:
+        self.setup = setup
+        self.state = setup.state
+        self._publish = publish
+
+    def context_for(self, call: ToolCall) -> "ChatToolContext":
+        """Return the context in which a call runs."""
+        return ChatToolContext(
+            desk=self,
+            tool_use_id=call.tool_use_id,
+            effective_kind=self.state.effective_kind,
+            now=timezone.now(),
+        )
+
+    async def commit(self, tool_use_id: str, effect: Callable[[], ToolResult]) -> ToolResult:
+        """Run an effect with the record of its call's result; say what it changed of the session."""
+
+        def effect_with_record() -> CallResult:
+            result = effect()
+            return CallResult(content=result.content, is_error=result.is_error)
+
+        def committed() -> tuple[CallResult, SessionState]:
+            stored = turn_records.run_effect(self.setup.key, tool_use_id, effect_with_record)
+            return stored, read_state(self.setup.session_id)
+
+        try:
+            stored, state = await in_database(committed)
+        except StaleFence as error:
+            raise StaleRunnerError(str(error)) from error
+        self._publish_change(state)
+        return ToolResult(content=stored.content, is_error=stored.is_error)
+
+    def _publish_change(self, state: SessionState) -> None:
+        before, self.state = self.state, state
+        if before.active_arc and before.active_arc != state.active_arc:
+            self._publish(ArcCompleted(arc=before.active_arc))
+        if state.active_arc and before.active_arc != state.active_arc:
+            self._publish(ModeChanged(arc=state.active_arc))
+        if before.status != state.status and state.status == SessionStatus.COMPLETED:
+            self._publish(SessionCompleted())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatToolContext:
     """What a tool may know and do in a conversation: `coaching.tools.context.ToolContext` for chat."""
 
-    key: TurnKey
-    user_id: int
-    session_id: uuid.UUID | None
-    effective_kind: str
+    desk: ToolDesk
     tool_use_id: str
-    source: FileSource
+    effective_kind: str
     now: datetime
-    timezone: ZoneInfo
+    source: FileSource = FileSource.TOOL
+
+    @property
+    def user_id(self) -> int:
+        """The user, whom every read and write is bound to."""
+        return self.desk.setup.user_id
+
+    @property
+    def session_id(self) -> uuid.UUID:
+        """The session."""
+        return self.desk.setup.session_id
+
+    @property
+    def timezone(self) -> ZoneInfo:
+        """The user's time zone."""
+        return self.desk.setup.timezone
 
     async def commit(self, effect: Callable[[], ToolResult]) -> ToolResult:
         """Run `effect` in one transaction with the record of this call's result, at most once."""
-
-        def effect_with_record() -> CallResult:
-            result = effect()
-            return CallResult(content=result.content, is_error=result.is_error)
-
-        try:
-            stored = await in_database(
-                turn_records.run_effect, self.key, self.tool_use_id, effect_with_record
-            )
-        except StaleFence as error:
-            raise StaleRunnerError(str(error)) from error
-        return ToolResult(content=stored.content, is_error=stored.is_error)
+        return await self.desk.commit(self.tool_use_id, effect)
 
 
 class TurnRecorder:
@@ -171,37 +217,24 @@ def _input_projection(finished: FinishedRound, call: ToolCall) -> object:
     return {}
 
 
-def load_setup(key: TurnKey) -> TurnSetup:
-    """Read what the turn needs and store the request that it begins with.
+async def answer(
+    key: TurnKey,
+    *,
+    client: ModelClient,
+    publish: Publish,
+    stop: StopSignal,
+    on_setup: Callable[[TurnSetup], None],
+) -> TurnDone:
+    """Answer the turn, or go on where it was left; return the event that says how its part ended.
 
-    Raises `StaleFence` where the turn is no longer this runner's.
-    """
-    turn = Turn.objects.select_related("session").get(id=key.turn_id)
-    session = turn.session
-    profile, _ = Profile.objects.get_or_create(user_id=session.user_id)
-    request = build_request(selectors.history(session), tools=CHAT_TOOLS.definitions())
-    turn_records.store_prefix(key, model=request.model, prefix=_prefix_json(request))
-    return TurnSetup(
-        key=key,
-        user_id=session.user_id,
-        session_id=session.id,
-        effective_kind=session.effective_kind,
-        timezone=profile.zone,
-        request=request,
-    )
-
-
-def _prefix_json(request: ModelRequest) -> str:
-    return canonical_json({"tools": request.tools, "system": request.system, "messages": request.messages})
-
-
-async def answer(key: TurnKey, *, client: ModelClient, publish: Publish, stop: StopSignal) -> TurnDone:
-    """Answer the turn to its end; return the event that says how it ended, not yet published.
-
+    That event is not yet published. `on_setup` is given what was read before the first round.
     Raises `StaleRunnerError` when another runner has taken the turn over: nothing is written then.
     """
     try:
         setup = await in_database(load_setup, key)
+        on_setup(setup)
+        if setup.limits.seconds <= 0 and setup.closing_stop_reason is None:
+            return await _close(key, TOO_LATE, publish=publish)
         result = await _run(setup, client=client, publish=publish, stop=stop)
         if result.outcome == "awaiting_user":
             await in_database(turn_records.pause_turn, key, stop_reason=result.stop_reason)
@@ -220,31 +253,19 @@ async def answer(key: TurnKey, *, client: ModelClient, publish: Publish, stop: S
 
 
 async def _run(setup: TurnSetup, *, client: ModelClient, publish: Publish, stop: StopSignal) -> PartResult:
-    def context_for(call: ToolCall) -> ChatToolContext:
-        return ChatToolContext(
-            key=setup.key,
-            user_id=setup.user_id,
-            session_id=setup.session_id,
-            effective_kind=setup.effective_kind,
-            tool_use_id=call.tool_use_id,
-            source=FileSource.TOOL,
-            now=timezone.now(),
-            timezone=setup.timezone,
-        )
-
+    if setup.closing_stop_reason is not None:
+        return PartResult(outcome="completed", stop_reason=setup.closing_stop_reason)
     return await run_part(
         request=setup.request,
         client=client,
         toolset=CHAT_TOOLS,
-        context_for=context_for,
+        context_for=ToolDesk(setup, publish).context_for,
         recorder=TurnRecorder(setup.key, publish),
         emit=publish,
         stop=stop,
-        limits=PartLimits(
-            max_rounds=settings.SAGE_MAX_ROUNDS,
-            seconds=settings.SAGE_TURN_SECONDS,
-            max_tool_calls=settings.SAGE_MAX_TOOL_CALLS,
-        ),
+        limits=setup.limits,
+        rounds_before=len(setup.rounds),
+        resumed=setup.resumed,
     )
 
 
@@ -262,14 +283,25 @@ async def _close(key: TurnKey, ending: Ending, *, publish: Publish) -> TurnDone:
     message = await _stored_answer(key, ending)
     if ending.user_notice:
         publish(ErrorShown(message=ending.user_notice))
+    text = message.content if message else ""
+    return turn_done(key.turn_id, status=ending.status, stop_reason=ending.stop_reason, text=text)
+
+
+def turn_done(turn_id: uuid.UUID, *, status: str, stop_reason: str, text: str) -> TurnDone:
+    """Build the event that ends a turn, with what the page may offer then."""
     return TurnDone(
-        turn_id=str(key.turn_id),
-        stop_reason=ending.stop_reason,
-        status=ending.status,
-        text=message.content if message else "",
-        can_retry=ending.status in (TurnStatus.FAILED, TurnStatus.STOPPED),
-        can_continue=ending.stop_reason == CUT_FOR_LENGTH,
+        turn_id=str(turn_id),
+        stop_reason=stop_reason,
+        status=status,
+        text=text,
+        can_retry=status in (TurnStatus.FAILED, TurnStatus.STOPPED, TurnStatus.INTERRUPTED),
+        can_continue=stop_reason == CUT_FOR_LENGTH,
     )
+
+
+def lost(turn_id: str) -> TurnDone:
+    """Build the event that ends a turn here because it is another runner's, or can't be closed now."""
+    return TurnDone(turn_id=turn_id, stop_reason="interrupted", status=TurnStatus.INTERRUPTED)
 
 
 async def _stored_answer(key: TurnKey, ending: Ending) -> Message | None:

@@ -10,6 +10,7 @@ from channels.routing import get_default_application
 from django.conf import settings
 
 from coaching.runner import get_runner
+from coaching.upkeep import kept_up
 from sage.env import StartError
 from sage.launcher import Lifecycle, run_web_server
 
@@ -61,10 +62,9 @@ def serve(*, host: str, port: int, on_ready: Callable[[str], None]) -> None:
 
 @asynccontextmanager
 async def _own_turns() -> AsyncIterator[None]:
-    """Close what a killed process left running. With Redis, other processes may run turns: leases tell."""
-    if not settings.REDIS_URL:
-        await get_runner().interrupt_orphans()
-    yield
+    """Keep the runner up. Without Redis this is the only web process: all that runs is its own."""
+    async with kept_up(get_runner(), is_alone=not settings.REDIS_URL):
+        yield
 
 
 def _browsable(host: str) -> str:

@@ -48,9 +48,9 @@ def read_beats() -> Mapping[str, int]:
     return dict(RunnerProcess.objects.values_list("owner", "beat"))
 
 
-def leases_of_others(owner: str) -> Collection[Lease]:
-    """Return the running turns that this process doesn't hold."""
-    rows = Turn.objects.filter(status=TurnStatus.RUNNING).exclude(owner=owner)
+def read_leases() -> Collection[Lease]:
+    """Return all running turns."""
+    rows = Turn.objects.filter(status=TurnStatus.RUNNING)
     return [
         Lease(key=TurnKey(turn_id=turn_id, fence=fence), session_id=session_id, owner=held_by)
         for turn_id, fence, session_id, held_by in rows.values_list("id", "fence", "session_id", "owner")
@@ -65,7 +65,8 @@ def claim_turn(key: TurnKey, *, owner: str) -> TurnKey | None:
         return None
     turn.fence += 1
     turn.owner = owner
-    turn.save(update_fields=["fence", "owner"])
+    turn.shown = ""  # it is streamed again
+    turn.save(update_fields=["fence", "owner", "shown"])
     return TurnKey(turn_id=turn.id, fence=turn.fence)
 
 
@@ -73,17 +74,21 @@ def claim_turn(key: TurnKey, *, owner: str) -> TurnKey | None:
 class LeaseWatch:
     """Times other processes' beats with this process's clock (seconds, monotonic)."""
 
-    _seen: dict[str, tuple[int | None, float]] = field(default_factory=dict)
+    _seen: dict[str, tuple[int, float]] = field(default_factory=dict)
 
     def observe(self, beats: Mapping[str, int], owners: Collection[str], *, now: float) -> set[str]:
         """Take in the beats and return those of `owners` whose lease is dead.
 
-        An owner without a beat is timed from when it was first missed.
+        An owner without a beat has said good-bye: a process beats before it runs its first turn. The
+        leases must have been read before the beats.
         """
-        for owner in {*beats, *owners}:
-            beat = beats.get(owner)
+        for owner, beat in beats.items():
             if owner not in self._seen or self._seen[owner][0] != beat:
                 self._seen[owner] = (beat, now)
-        for owner in set(self._seen) - set(beats) - set(owners):
+        for owner in set(self._seen) - set(beats):
             del self._seen[owner]
-        return {owner for owner in owners if now - self._seen[owner][1] >= LEASE_SECONDS}
+        return {
+            owner
+            for owner in owners
+            if owner not in self._seen or now - self._seen[owner][1] >= LEASE_SECONDS
+        }

@@ -13,6 +13,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from sessions_app.errors import Refused
+from sessions_app.limits import RateLimit, refuse_over_limits
 from sessions_app.models import CallState, Session, SessionStatus, ToolCallRecord, Turn, TurnStatus
 from sessions_app.selectors import accessible_session
 from sessions_app.text import mended
@@ -54,6 +55,7 @@ def answer_call(
     session_id: uuid.UUID,
     tool_use_id: object,
     owner: str,
+    rate_limit: RateLimit,
     build_answer: Callable[[Session, ToolCallRecord], Answer],
 ) -> EndedCall:
     """Answer a pending call: its effect, its result and the turn's new part are one transaction.
@@ -63,18 +65,20 @@ def answer_call(
     session, call = _locked_call(user_id=user_id, session_id=session_id, tool_use_id=tool_use_id)
     answer = build_answer(session, call)
     _end_call(call, CallState.ANSWERED, answer.result, value=answer.value)
-    return _go_on(session, call, owner=owner)
+    return _go_on(session, call, owner=owner, rate_limit=rate_limit)
 
 
 @transaction.atomic
-def dismiss_call(*, user_id: int, session_id: uuid.UUID, tool_use_id: object, owner: str) -> EndedCall:
+def dismiss_call(
+    *, user_id: int, session_id: uuid.UUID, tool_use_id: object, owner: str, rate_limit: RateLimit
+) -> EndedCall:
     """End a pending call without an answer. If none of the turn's was answered, the turn is over.
 
     Raises `Refused` where it waits no more.
     """
     session, call = _locked_call(user_id=user_id, session_id=session_id, tool_use_id=tool_use_id)
     _end_call(call, CallState.DISMISSED, CallResult(content=DISMISSED, is_error=False))
-    return _go_on(session, call, owner=owner)
+    return _go_on(session, call, owner=owner, rate_limit=rate_limit)
 
 
 def supersede_pending_calls(session: Session) -> tuple[str, ...]:
@@ -125,7 +129,7 @@ def _end_call(call: ToolCallRecord, state: CallState, result: CallResult, *, val
     call.save(update_fields=["state", "result", "is_error", "value", "finished_at"])
 
 
-def _go_on(session: Session, call: ToolCallRecord, *, owner: str) -> EndedCall:
+def _go_on(session: Session, call: ToolCallRecord, *, owner: str, rate_limit: RateLimit) -> EndedCall:
     turn = call.turn
     waiting = pending_calls(turn)
     if waiting:
@@ -133,6 +137,7 @@ def _go_on(session: Session, call: ToolCallRecord, *, owner: str) -> EndedCall:
     if not turn.calls.filter(round_number=call.round_number, state=CallState.ANSWERED).exists():
         end_turn(session, turn, Ending(status=TurnStatus.COMPLETED, stop_reason=DISMISSED_STOP_REASON))
         return EndedCall(turn=turn, call=call)
+    refuse_over_limits(user_id=session.user_id, rate_limit=rate_limit)
     turn.status = TurnStatus.RUNNING
     turn.owner = owner
     turn.fence += 1

@@ -6,13 +6,13 @@ Writes of a running turn are in `turn_records`.
 
 import uuid
 from dataclasses import dataclass
-from datetime import timedelta
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from sessions_app.errors import Refused
 from sessions_app.history import append_message
+from sessions_app.limits import RateLimit, refuse_over_limits
 from sessions_app.models import (
     OPEN_TURN_STATUSES,
     Message,
@@ -26,17 +26,6 @@ from sessions_app.models import (
 from sessions_app.pending_calls import supersede_pending_calls
 from sessions_app.selectors import accessible_session
 from sessions_app.text import check_client_id, check_message_text
-
-MAX_RUNNING_TURNS_PER_USER = 2
-_USER_LOCK_NAMESPACE = 0x5A6E
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RateLimit:
-    """At most `turns` turns in any `seconds` seconds, for one user."""
-
-    turns: int
-    seconds: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,26 +168,3 @@ def _continued(ended: Session) -> Session:
 def _refuse_second_turn(session: Session) -> None:
     if session.turns.filter(status__in=OPEN_TURN_STATUSES).exists():
         raise Refused("Sage is still answering. You can stop it, or wait a moment.")
-
-
-def refuse_over_limits(*, user_id: int, rate_limit: RateLimit) -> None:
-    """Refuse a turn over the user's limits; the user's advisory lock makes racing turns count each other."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_USER_LOCK_NAMESPACE, user_id % 2**31])
-    turns = Turn.objects.filter(session__user_id=user_id)
-    if turns.filter(status=TurnStatus.RUNNING).count() >= MAX_RUNNING_TURNS_PER_USER:
-        raise Refused(
-            f"Sage is already answering in {MAX_RUNNING_TURNS_PER_USER} conversations. "
-            "Please wait for one to finish."
-        )
-    now = timezone.now()
-    window = timedelta(seconds=rate_limit.seconds)
-    recent = list(
-        turns.filter(started_at__gt=now - window)
-        .order_by("-started_at")
-        .values_list("started_at", flat=True)[: rate_limit.turns]
-    )
-    if len(recent) >= rate_limit.turns:
-        wait_seconds = max(1, round((recent[-1] + window - now).total_seconds()))
-        unit = "second" if wait_seconds == 1 else "seconds"
-        raise Refused(f"That was a lot in a short time. Please wait {wait_seconds} {unit} and send it again.")

@@ -3,7 +3,7 @@
 Kinds decide the order within a round and whether a call waits:
 
 * `lifecycle`: changes the session; `instant`: runs and returns; both within the round.
-* `interactive`: is shown to the user and gets its result from the answer; `run` is given the answer.
+* `interactive`: is shown to the user and gets its result from the answer, through `answer`.
 * `confirm`: a write that waits for the user's yes before it runs.
 
 A tool is written once for both tiers. A new tool is one new file that defines one `Tool`.
@@ -68,6 +68,14 @@ class ToolResult:
         return cls(content=message, is_error=True)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnsweredCall:
+    """What a tool makes of the user's answer: the result for the model, and the value that is kept."""
+
+    result: ToolResult
+    value: Any
+
+
 def _never_conflicts(_: Any) -> str | None:
     return None
 
@@ -92,6 +100,7 @@ class Tool(Generic[ContextT_contra, InputT]):
     is_transactional: bool = True
     phase: ToolPhase = "normal"
     conflict_key: Callable[[InputT], str | None] = field(default=_never_conflicts)
+    answer: Callable[[Any, InputT, Any], AnsweredCall] | None = None
 
     def definition(self) -> dict[str, Any]:
         """Return the tool as the Messages API wants it (`name`, `description`, `input_schema`)."""

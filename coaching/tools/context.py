@@ -58,3 +58,22 @@ class ToolContext(Protocol):
         raises undoes the transaction and comes out here.
         """
         ...
+
+
+class AnswerContext(Protocol):
+    """What a tool gets with the user's answer to its call; inside the transaction that records it."""
+
+    @property
+    def user_id(self) -> int:
+        """The user who answered."""
+        ...
+
+    @property
+    def session_id(self) -> UUID:
+        """The conversation."""
+        ...
+
+    @property
+    def now(self) -> datetime:
+        """The time of the answer, aware and in UTC."""
+        ...

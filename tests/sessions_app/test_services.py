@@ -13,8 +13,9 @@ from django.utils import timezone
 
 from sessions_app import selectors, services, turn_records
 from sessions_app.errors import Refused
+from sessions_app.limits import RateLimit
 from sessions_app.models import Message, MessageRole, Session, SessionKind, SessionStatus, Turn, TurnStatus
-from sessions_app.services import OpenedTurn, RateLimit
+from sessions_app.services import OpenedTurn
 from sessions_app.turn_records import Ending, NewCall, TurnKey
 
 GENEROUS = RateLimit(turns=1000, seconds=60)

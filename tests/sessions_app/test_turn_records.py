@@ -7,8 +7,8 @@ from django.contrib.auth.models import User
 
 from sessions_app import services, turn_records
 from sessions_app.errors import StaleFence
+from sessions_app.limits import RateLimit
 from sessions_app.models import CallState, ModelUsage, SessionKind, ToolCallRecord, Turn, TurnStatus
-from sessions_app.services import RateLimit
 from sessions_app.turn_records import CallResult, Ending, NewCall, TurnKey
 
 DONE = Ending(status=TurnStatus.COMPLETED, stop_reason="end_turn")

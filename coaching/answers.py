@@ -1,0 +1,48 @@
+"""Makes a tool's result of the user's answer to its pending call: the tool says what an answer is."""
+
+import json
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.utils import timezone
+
+from coaching.engine.errors import ToolInputError
+from coaching.tools import CHAT_TOOLS
+from sessions_app.errors import Refused
+from sessions_app.models import Session, ToolCallRecord
+from sessions_app.pending_calls import Answer
+from sessions_app.turn_records import CallResult
+
+NO_ANSWER_POSSIBLE = "This question can't be answered any more. Please write a message instead."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatAnswerContext:
+    """`coaching.tools.context.AnswerContext` for a conversation."""
+
+    user_id: int
+    session_id: uuid.UUID
+    now: datetime
+
+
+def builder_for(*, user_id: int, value: object) -> Callable[[Session, ToolCallRecord], Answer]:
+    """Return what builds the answer inside the transaction that records it.
+
+    It raises `Refused` with the tool's own sentence where the value is no answer to the call.
+    """
+
+    def build(session: Session, call: ToolCallRecord) -> Answer:
+        tool = CHAT_TOOLS.get(call.name)
+        if tool is None or tool.answer is None:
+            raise Refused(NO_ANSWER_POSSIBLE)
+        context = ChatAnswerContext(user_id=user_id, session_id=session.id, now=timezone.now())
+        try:
+            answered = tool.answer(context, tool.parse(json.dumps(call.input)), value)
+        except ToolInputError as error:
+            raise Refused(str(error)) from error
+        result = CallResult(content=answered.result.content, is_error=answered.result.is_error)
+        return Answer(result=result, value=answered.value)
+
+    return build

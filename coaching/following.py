@@ -1,0 +1,126 @@
+"""Shows turns that run in other processes: reads them from the database and tells what changed.
+
+The truth is in PostgreSQL. A change becomes the same events that the running process shows; what
+can't be told as a small change is told as a snapshot.
+"""
+
+import uuid
+from collections.abc import Iterable
+
+from coaching.stored_view import sync_of_session
+from coaching.turn_events import (
+    CallAnswered,
+    ErrorShown,
+    MessageStored,
+    Sync,
+    TextDelta,
+    TurnDone,
+    TurnEvent,
+    TurnStarted,
+)
+from coaching.turns import turn_done
+from sessions_app.models import OPEN_TURN_STATUSES, MessageRole, Session, ToolCallRecord, Turn
+
+Signature = tuple[object, ...]
+
+
+def read_signatures(session_ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, Signature]:
+    """Return, for each session, values that change whenever what a reader sees has changed."""
+    wanted = list(session_ids)
+    signatures: dict[uuid.UUID, Signature] = {
+        session_id: (number, status, arc)
+        for session_id, number, status, arc in Session.objects.filter(id__in=wanted).values_list(
+            "id", "last_message_number", "status", "active_arc"
+        )
+    }
+    turns = Turn.objects.filter(session_id__in=wanted, status__in=OPEN_TURN_STATUSES)
+    open_turns = {}
+    for turn_id, session_id, *values in turns.values_list("id", "session_id", "status", "fence", "shown"):
+        signatures[session_id] += (turn_id, *values)
+        open_turns[turn_id] = session_id
+    calls = ToolCallRecord.objects.filter(turn_id__in=open_turns).order_by("id")
+    for turn_id, state in calls.values_list("turn_id", "state"):
+        signatures[open_turns[turn_id]] += (state,)
+    return signatures
+
+
+def read_changes(session_id: uuid.UUID, before: Sync | None) -> tuple[Sync, list[TurnEvent]]:
+    """Read what is now, and the events that lead there from what was shown before.
+
+    The caller has checked that its readers may read the session. Raises `Session.DoesNotExist`.
+    """
+    session = Session.objects.get(id=session_id)
+    now = sync_of_session(session)
+    events: list[TurnEvent] = []
+    if before is None:
+        return now, events
+    if before.turn_id:
+        events += _ended_calls(before)
+    if before.turn_id and before.turn_id != now.turn_id:
+        events += _ending(session, before)
+        before = Sync(status="idle", running={}, last_number=before.last_number)
+    events += _new_messages(session, before.last_number)
+    if now.turn_id and not before.turn_id:
+        events.append(TurnStarted(turn_id=now.turn_id))
+    if now.turn_id:
+        events += _progress(before, now)
+    return now, events
+
+
+def _ended_calls(before: Sync) -> list[TurnEvent]:
+    shown = [pending.tool_use_id for pending in before.pending]
+    ended = ToolCallRecord.objects.filter(turn_id=before.turn_id, tool_use_id__in=shown)
+    return [
+        CallAnswered(tool_use_id=call.tool_use_id, state=call.state, value=call.value)
+        for call in ended.exclude(finished_at=None)
+    ]
+
+
+def _ending(session: Session, before: Sync) -> list[TurnEvent]:
+    """Return the last words of a turn that has closed, and its end."""
+    turn = Turn.objects.get(id=before.turn_id)
+    if turn.session_id != session.id or before.status == "awaiting_user":
+        return []
+    message = turn.messages.filter(role=MessageRole.ASSISTANT).first()
+    text = message.content if message else ""
+    events: list[TurnEvent] = []
+    if text.startswith(before.text) and text != before.text:
+        events.append(TextDelta(text[len(before.text) :]))
+    if turn.user_notice:
+        events.append(ErrorShown(message=turn.user_notice))
+    done = turn_done(turn.id, status=turn.status, stop_reason=turn.stop_reason, text=text)
+    return [*events, done]
+
+
+def _new_messages(session: Session, shown_number: int) -> list[TurnEvent]:
+    fresh = session.messages.filter(number__gt=shown_number, role=MessageRole.USER).order_by("number")
+    return [
+        MessageStored(
+            id=message.client_id or "",
+            number=message.number,
+            text=message.content,
+            turn_id=str(message.turn_id),
+        )
+        for message in fresh
+        if not message.metadata.get("is_hidden")
+    ]
+
+
+def _progress(before: Sync, now: Sync) -> list[TurnEvent]:
+    """Tell how the open turn went on: as text where only text came, else as a snapshot."""
+    is_same_shape = (
+        before.turn_id == now.turn_id
+        and len(before.rounds) == len(now.rounds)
+        and (before.notes, dict(before.running)) == (now.notes, dict(now.running))
+        and now.text.startswith(before.text)
+    )
+    events: list[TurnEvent] = []
+    if not is_same_shape:
+        events.append(now)
+    elif now.text != before.text:
+        events.append(TextDelta(now.text[len(before.text) :]))
+    if now.pending != before.pending:
+        events += list(now.pending)
+    if now.status == "awaiting_user" and before.status != "awaiting_user":
+        events.append(TurnDone(turn_id=now.turn_id, stop_reason="tool_use", status="awaiting_user"))
+    return events

@@ -1,0 +1,50 @@
+"""An open turn as the database has it: what a reader gets where the turn doesn't run in this process."""
+
+import json
+
+from coaching.turn_events import CallPending, RoundShown, Sync
+from sessions_app import selectors
+from sessions_app.models import CallState, Session, Turn, TurnStatus
+from sessions_app.pending_calls import pending_calls
+
+
+def sync_of_session(session: Session) -> Sync:
+    """Build the snapshot of a session's open turn, or of an idle session."""
+    turn = selectors.open_turn(session)
+    if turn is None:
+        return Sync(status="idle", running={}, last_number=session.last_message_number)
+    rounds = shown_rounds(turn)
+    return Sync(
+        status="awaiting_user" if turn.status == TurnStatus.AWAITING_USER else "running",
+        turn_id=str(turn.id),
+        text="\n\n".join(row.text for row in rounds if row.text),
+        notes=tuple(row.notes for row in rounds if row.notes),
+        rounds=rounds,
+        running={call.tool_use_id: call.name for call in turn.calls.all() if call.state == CallState.RUNNING},
+        pending=first_pending(turn),
+        last_number=session.last_message_number,
+    )
+
+
+def shown_rounds(turn: Turn) -> tuple[RoundShown, ...]:
+    """Return what each round has shown, the running one's last stored words included."""
+    rounds = [
+        RoundShown(number=row.number, text=row.text, notes=row.notes, is_finished=True)
+        for row in turn.rounds.all()
+    ]
+    shown = json.loads(turn.shown) if turn.shown else {}
+    if shown.get("text") or shown.get("notes"):
+        rounds.append(
+            RoundShown(number=len(rounds) + 1, text=shown["text"], notes=shown["notes"], is_finished=False)
+        )
+    return tuple(rounds)
+
+
+def first_pending(turn: Turn) -> tuple[CallPending, ...]:
+    """Return the pending call that is shown now: one after another. Empty while the turn runs."""
+    if turn.status != TurnStatus.AWAITING_USER:
+        return ()
+    return tuple(
+        CallPending(tool_use_id=call.tool_use_id, name=call.name, input=call.input)
+        for call in pending_calls(turn)[:1]
+    )

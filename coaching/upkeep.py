@@ -1,0 +1,146 @@
+"""What a process does beside its turns, so that none is ever lost: beats, takes over, looks elsewhere.
+
+Three loops around a runner. `beat` says that this process lives. `take_over` finds turns whose
+process doesn't. `follow` shows this process's readers what other processes do; it is needed only
+where there are several.
+"""
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+
+import structlog
+from django.db import DatabaseError
+
+from coaching.following import Signature, read_signatures
+from coaching.runner import Runner
+from sessions_app import leases
+from sessions_app.database import in_database
+from sessions_app.leases import BEAT_SECONDS, LeaseWatch
+from sessions_app.models import Session, Turn, TurnStatus
+
+logger = structlog.get_logger(__name__)
+
+TAKE_OVER_SECONDS = 1.0
+FOLLOW_SECONDS = 0.25
+
+
+@asynccontextmanager
+async def kept_up(runner: Runner, *, is_alone: bool) -> AsyncIterator[None]:
+    """Keep a runner up while the block runs. `is_alone`: no other process runs turns on this database.
+
+    Alone, whatever runs at the start was left by a process that is dead, and is taken over at once.
+    """
+    await in_database(leases.store_beat, runner.owner)
+    loops = [_beat(runner), _take_over(runner, is_alone=is_alone)]
+    if not is_alone:
+        loops += [_follow(runner), runner.doorbell.listen()]
+    tasks = [asyncio.create_task(loop) for loop in loops]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await _leave(runner)
+
+
+async def _leave(runner: Runner) -> None:
+    """Say good-bye: what still runs is free for others at once."""
+    try:
+        await in_database(leases.forget_process, runner.owner)
+    except DatabaseError:
+        logger.warning("runner_left_silently", owner=runner.owner)
+
+
+async def _beat(runner: Runner) -> None:
+    while True:
+        await _through_outages(lambda: in_database(leases.store_beat, runner.owner))
+        await asyncio.sleep(BEAT_SECONDS)
+
+
+async def _take_over(runner: Runner, *, is_alone: bool) -> None:
+    watch = LeaseWatch()
+    missed: set[uuid.UUID] = set()
+
+    async def look() -> None:
+        nonlocal missed
+        beats, held = await in_database(_read_leases)
+        others = {lease.owner for lease in held if lease.owner != runner.owner}
+        now = asyncio.get_running_loop().time()
+        dead = others if is_alone else watch.observe(beats, others, now=now)
+        # A turn of our own that no task runs was left open by an outage. Two looks: one may be starting.
+        own = {
+            lease.key.turn_id
+            for lease in held
+            if lease.owner == runner.owner and lease.session_id not in runner.running
+        }
+        for lease in held:
+            if lease.owner in dead or lease.key.turn_id in own & missed:
+                await _claim(runner, lease)
+        missed = own
+
+    while True:
+        await _through_outages(look)
+        await asyncio.sleep(TAKE_OVER_SECONDS)
+
+
+def _read_leases() -> tuple[dict[str, int], list[leases.Lease]]:
+    held = list(leases.read_leases())  # before the beats: see `LeaseWatch.observe`
+    return dict(leases.read_beats()), held
+
+
+async def _claim(runner: Runner, lease: leases.Lease) -> None:
+    key = await in_database(leases.claim_turn, lease.key, owner=runner.owner)
+    if key is not None and lease.session_id not in runner.running:
+        logger.info("turn_taken_over", turn_id=str(key.turn_id), session_id=str(lease.session_id))
+        runner.resume(lease.session_id, key)
+
+
+async def _follow(runner: Runner) -> None:
+    shown: dict[uuid.UUID, Signature] = {}
+
+    async def look() -> None:
+        await _stop_where_asked(runner)
+        elsewhere = [
+            session_id for session_id, hub in runner.hubs.items() if hub.subscriptions and not hub.live
+        ]
+        for session_id in set(shown) - set(elsewhere):
+            del shown[session_id]
+        signatures = await in_database(read_signatures, elsewhere) if elsewhere else {}
+        for session_id, signature in signatures.items():
+            if shown.get(session_id) != signature and await _looked(runner, session_id):
+                shown[session_id] = signature
+
+    while True:
+        await _through_outages(look)
+        await runner.doorbell.wait(FOLLOW_SECONDS)
+
+
+async def _looked(runner: Runner, session_id: uuid.UUID) -> bool:
+    try:
+        return await runner.look(session_id)
+    except Session.DoesNotExist:
+        return False
+
+
+async def _stop_where_asked(runner: Runner) -> None:
+    """Stop the turns of this process that another process was asked to stop."""
+    keys = {running.key.turn_id: running for running in runner.running.values()}
+    if keys:
+        for turn_id in await in_database(_stops_asked_for, list(keys)):
+            keys[turn_id].stop.request()
+
+
+def _stops_asked_for(turn_ids: list[uuid.UUID]) -> list[uuid.UUID]:
+    asked = Turn.objects.filter(id__in=turn_ids, status=TurnStatus.RUNNING, is_stop_requested=True)
+    return list(asked.values_list("id", flat=True))
+
+
+async def _through_outages(look: Callable[[], Coroutine[None, None, object]]) -> None:
+    """Run one look; without the database there is nothing to see until the next one."""
+    try:
+        await look()
+    except DatabaseError as error:
+        logger.warning("upkeep_without_database", error=type(error).__name__)
