@@ -1,0 +1,69 @@
+"""What is checked before a port opens."""
+
+import re
+
+import pytest
+from allauth.account.models import EmailAddress
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.db import connection
+from pytest_django import Settings
+
+from sage.env import StartError
+from sage.startup import check_migrations, check_services, make_demo_account, migration_lock
+
+
+def test_a_database_that_is_not_there_is_one_line_that_names_its_variable(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(connection.settings_dict, "HOST", "127.0.0.1")
+    monkeypatch.setitem(connection.settings_dict, "PORT", "1")
+    with pytest.raises(StartError, match="correct DATABASE_URL, or unset DATABASE_URL") as refused:
+        check_services()
+    assert "\n" not in str(refused.value)
+    assert connection.settings_dict["PASSWORD"] not in str(refused.value)
+
+
+@pytest.mark.django_db
+def test_a_redis_that_is_not_there_is_one_line_that_names_its_variable(settings: Settings) -> None:
+    settings.CACHES = {
+        "default": {
+            "BACKEND": "django.core.cache.backends.redis.RedisCache",
+            "LOCATION": "redis://:hunter2@127.0.0.1:1/0",
+        }
+    }
+    with pytest.raises(StartError, match="correct REDIS_URL, or unset it") as refused:
+        check_services()
+    assert "\n" not in str(refused.value)
+    assert "hunter2" not in str(refused.value)
+
+
+@pytest.mark.django_db
+def test_the_demo_account_is_made_once_and_only_where_nobody_is() -> None:
+    password = make_demo_account()
+    assert password
+    assert re.fullmatch(r"([a-z2-9]{4}-){3}[a-z2-9]{4}", password)
+    demo = User.objects.get()
+    assert demo.check_password(password)
+    assert not demo.is_staff
+    assert EmailAddress.objects.get(user=demo).verified
+    assert make_demo_account() is None
+    assert User.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_migration_waits_for_nobody_when_it_is_alone_and_leaves_the_session_as_it_was() -> None:
+    check_migrations()
+    call_command("migrate", interactive=False, verbosity=0)
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW idle_in_transaction_session_timeout")
+        assert cursor.fetchone() == ("5s",)
+        cursor.execute("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'")
+        assert cursor.fetchone() == (0,)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_only_one_process_migrates_at_a_time() -> None:
+    with migration_lock(), connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_lock(%s)", [0x5A6E])
+        assert cursor.fetchone() == (False,)
