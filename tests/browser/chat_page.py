@@ -1,0 +1,60 @@
+"""What a reader does and sees on the chat page, for tests."""
+
+import re
+
+from playwright.async_api import Page, expect
+
+from sessions_app.models import Session
+
+WAIT_MS = 15_000
+
+
+def path_of(session: Session) -> str:
+    """Return the page's address."""
+    return f"/chat/{session.id}/"
+
+
+async def say(page: Page, text: str) -> None:
+    """Write a message and send it with Enter."""
+    await page.locator("#composer-text").fill(text)
+    await page.keyboard.press("Enter")
+
+
+async def until_done(page: Page, answers: int = 1) -> None:
+    """Wait until that many answers are final and nothing runs."""
+    await expect(page.locator("#messages > .turn")).to_have_count(answers, timeout=WAIT_MS)
+    await expect(page.locator("#chat")).to_have_attribute("data-phase", "idle", timeout=WAIT_MS)
+
+
+async def watch_shimmer(page: Page) -> None:
+    """Note from now on every time the shimmer changes: when, and how many calls it counts."""
+    await page.evaluate(
+        """() => {
+            const shimmer = document.getElementById("activity");
+            window.shimmerSeen = [];
+            new MutationObserver(() => {
+                const count = shimmer.hidden ? 0 : Number(shimmer.dataset.count);
+                if (window.shimmerSeen.at(-1)?.count !== count)
+                    window.shimmerSeen.push({ at: performance.now(), count });
+            }).observe(shimmer, { attributes: true });
+        }"""
+    )
+
+
+async def shimmer_seen(page: Page) -> tuple[list[int], float]:
+    """Return the counts that the shimmer went through and for how many milliseconds it was there."""
+    seen = await page.evaluate("() => window.shimmerSeen")
+    counts = [change["count"] for change in seen]
+    return counts, seen[-1]["at"] - seen[0]["at"] if seen else 0.0
+
+
+async def live_text(page: Page) -> str:
+    """Return the text that streams now."""
+    return await page.locator("#live-text").text_content() or ""
+
+
+async def messages_markup(page: Page) -> str:
+    """Return the conversation's markup without what white space and htmx leave behind."""
+    markup = await page.locator("#messages").inner_html()
+    markup = re.sub(r"\s+", " ", markup)
+    return re.sub(r"> <", "><", markup).replace(' class=""', "").strip()

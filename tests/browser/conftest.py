@@ -1,0 +1,141 @@
+"""A real Chromium at a running Sage, and a watcher that no page may displease."""
+
+import os
+import shutil
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from django.contrib.auth.hashers import PBKDF2PasswordHasher, make_password
+from django.contrib.auth.models import User
+from django.test import Client
+from playwright.async_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Dialog,
+    Page,
+    Request,
+    async_playwright,
+)
+
+from sessions_app import services
+from sessions_app.models import Session, SessionKind
+from tests.conftest import PASSWORD, require
+from tests.live_sage import LiveSage, live_sage, practice
+
+__all__ = ["live_sage", "practice"]
+
+CHROMIUM = next(
+    (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), ""
+)
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+WAIT_MS = 15_000
+
+
+class Watcher:
+    """Notes what must not happen: dialogs, script errors, policy violations, requests to other hosts."""
+
+    def __init__(self, own_host: str) -> None:
+        self.own_host = own_host
+        self.faults: list[str] = []
+
+    def watch(self, page: Page) -> None:
+        """Listen to a page."""
+        page.on("dialog", self._on_dialog)
+        page.on("pageerror", lambda error: self.faults.append(f"script error: {error}"))
+        page.on("console", self._on_console)
+        page.on("request", self._on_request)
+
+    async def _on_dialog(self, dialog: Dialog) -> None:
+        self.faults.append(f"dialog: {dialog.message}")
+        await dialog.dismiss()
+
+    def _on_console(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            self.faults.append(f"console {message.type}: {message.text}")
+
+    def _on_request(self, request: Request) -> None:
+        address = urlsplit(request.url)
+        if address.scheme in ("http", "https", "ws", "wss") and address.netloc != self.own_host:
+            self.faults.append(f"request to {request.url}")
+
+
+OpenContext = Callable[..., Awaitable[BrowserContext]]
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """The path of a Chromium on this machine."""
+    require("browser", bool(CHROMIUM) and Path(CHROMIUM).exists())
+    return CHROMIUM
+
+
+@pytest.fixture
+async def browser(chromium: str) -> AsyncIterator[Browser]:
+    """A browser with an empty profile."""
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(
+            executable_path=chromium, args=ARGUMENTS, env=dict(os.environ)
+        )
+        yield browser
+        await browser.close()
+
+
+@pytest.fixture
+def watcher(live_sage: LiveSage) -> Watcher:
+    """The watcher of this test's pages; the test asserts that it saw nothing."""
+    return Watcher(f"localhost:{live_sage.port}")
+
+
+@pytest.fixture
+async def open_context(browser: Browser, live_sage: LiveSage, watcher: Watcher) -> OpenContext:
+    """Open a browser context; with a cookie of `cookie_of` it is signed in."""
+
+    async def open_one(session_id: str = "", **options: object) -> BrowserContext:
+        context = await browser.new_context(base_url=live_sage.origin, **options)  # type: ignore[arg-type]
+        context.set_default_timeout(WAIT_MS)
+        context.on("page", watcher.watch)
+        if session_id:
+            await context.add_cookies([{"name": "sessionid", "value": session_id, "url": live_sage.origin}])
+        return context
+
+    return open_one
+
+
+@pytest.fixture
+def cookie(user: User) -> str:
+    """The person's browser session."""
+    client = Client()
+    client.force_login(user)
+    return client.cookies["sessionid"].value
+
+
+@pytest.fixture
+def known_user(user: User) -> User:
+    """The person with a password hash that the web process knows, too: the suite's own is a quick one."""
+    user.password = make_password(PASSWORD, hasher=PBKDF2PasswordHasher())
+    user.save()
+    return user
+
+
+@pytest.fixture
+def session(user: User) -> Session:
+    """An open conversation of the person."""
+    return services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+
+
+@pytest.fixture
+async def page(open_context: OpenContext, cookie: str) -> Page:
+    """A page of the signed-in person."""
+    context = await open_context(cookie)
+    return await context.new_page()

@@ -1,0 +1,123 @@
+"""axe finds nothing serious on any page, in either scheme, and the keyboard alone is enough."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import pytest
+from axe_playwright_python.async_playwright import Axe
+from playwright.async_api import Page, expect
+
+from coaching.practice.faults import Fault
+from coaching.practice.script import Hold, Reply, Text, ToolUse
+from coaching.practice.server import PracticeServer
+from sessions_app.models import Session
+from tests.browser.chat_page import path_of, say, until_done
+from tests.browser.conftest import OpenContext
+from tests.browser.test_conversation import LONG
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+SERIOUS = ("serious", "critical")
+PUBLIC_PAGES = (
+    "/accounts/login/",
+    "/accounts/signup/",
+    "/accounts/password/reset/",
+    "/accounts/password/reset/done/",
+)
+OWN_PAGES = (
+    "/", "/chat/", "/files/", "/files/life-map/career.md", "/files/life-map/career.md?view=raw",
+    "/accounts/logout/", "/accounts/email/", "/accounts/password/change/", "/nowhere/",
+)  # fmt: skip
+
+Scheme = Literal["light", "dark"]
+
+
+async def serious_findings(page: Page) -> list[str]:
+    results = await Axe().run(page)
+    violations: Sequence[dict[str, Any]] = results.response["violations"]
+    return [
+        f"{page.url} {found['id']} ({found['impact']}): {node['html'][:200]} {node.get('failureSummary', '')}"
+        for found in violations
+        if found["impact"] in SERIOUS
+        for node in found["nodes"]
+    ]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_axe_finds_nothing_serious_on_any_page(
+    scheme: Scheme, practice: PracticeServer, open_context: OpenContext, cookie: str, session: Session
+) -> None:
+    findings = []
+    stranger = await (await open_context(color_scheme=scheme)).new_page()
+    for address in PUBLIC_PAGES:
+        await stranger.goto(address)
+        findings += await serious_findings(stranger)
+    call = ToolUse("save_file", {"file_type": "domain", "file_name": "career", "content": LONG})
+    practice.script([Reply.of(Text("I'll keep it."), call), Reply.of(Text(LONG), Hold("look"))])
+    page = await (await open_context(cookie, color_scheme=scheme, reduced_motion="reduce")).new_page()
+    await page.goto(path_of(session))
+    findings += await serious_findings(page)
+    await say(page, "Hello")
+    await practice.reached("look")
+    await expect(page.locator("#live-text")).to_contain_text("piece about it")
+    findings += await serious_findings(page)
+    practice.release("look")
+    await until_done(page)
+    practice.faults.push(Fault(kind="status", status=400))
+    await say(page, "And fail")
+    await until_done(page, 2)
+    findings += await serious_findings(page)
+    for address in OWN_PAGES:
+        await page.goto(address)
+        findings += await serious_findings(page)
+    await page.goto("/")
+    await page.get_by_label("Your account").click()
+    findings += await serious_findings(page)
+    assert findings == []
+
+
+async def test_the_keyboard_alone_reaches_everything(
+    practice: PracticeServer, page: Page, session: Session
+) -> None:
+    practice.script(["Heard."])
+    await page.goto(path_of(session))
+    await page.keyboard.press("Tab")
+    await expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    await page.keyboard.press("Enter")
+    await expect(page.locator("#main")).to_be_focused()
+    await page.keyboard.press("Tab")
+    await expect(page.get_by_label("Your message")).to_be_focused()
+    await page.keyboard.type("By keyboard")
+    await page.keyboard.press("Enter")
+    await until_done(page)
+    await expect(page.get_by_label("Your message")).to_be_focused()
+    await page.keyboard.press("Shift+Tab")
+    await expect(page.get_by_role("button", name="Copy")).to_be_focused()
+
+
+async def test_a_screen_reader_hears_paragraphs_and_no_syllables(
+    practice: PracticeServer, page: Page, session: Session
+) -> None:
+    practice.script([Reply.of(Text("One whole thought.\n\nA half "), Hold("half"), Text("one, now whole."))])
+    await page.goto(path_of(session))
+    announcer = page.locator("#announcer")
+    await expect(announcer).to_have_attribute("aria-live", "polite")
+    await say(page, "Talk")
+    await practice.reached("half")
+    await expect(announcer).to_contain_text("One whole thought.")
+    await expect(announcer).not_to_contain_text("A half")
+    practice.release("half")
+    await until_done(page)
+    await expect(announcer).to_contain_text("A half one, now whole.")
+
+
+async def test_the_colours_follow_the_system_until_somebody_says_otherwise(open_context: OpenContext) -> None:
+    page = await (await open_context(color_scheme="dark")).new_page()
+    await page.goto("/accounts/login/")
+    ground = "() => getComputedStyle(document.documentElement).backgroundColor"
+    dark = await page.evaluate(ground)
+    await page.get_by_role("button", name="Switch between light and dark").click()
+    light = await page.evaluate(ground)
+    assert light != dark
+    await page.reload()
+    assert await page.evaluate(ground) == light

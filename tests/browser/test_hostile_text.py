@@ -1,0 +1,134 @@
+"""Hostile text on every way to the screen does nothing: no dialog, no violation, no request elsewhere."""
+
+import pytest
+from playwright.async_api import Page, expect
+
+from coaching.models import FileType, UserFile, UserFileVersion
+from coaching.practice.script import Hold, Reply, Text, ToolUse
+from coaching.practice.server import PracticeServer
+from sessions_app.database import in_database
+from sessions_app.models import Session
+from tests.browser.chat_page import path_of, say, until_done
+from tests.browser.conftest import Watcher
+from tests.browser.payloads import HOST, PAYLOADS
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+FORBIDDEN = (
+    "script, style, iframe, object, embed, img, video, audio, form, input, svg:not(.icon), math, base, "
+    "link, meta, "
+    "[style], [name], [onerror], [onload], [hx-get], [data-hx-get], [hx-swap-oob], [ws-connect], "
+    "a[href^='javascript' i], a[href^='data' i], a[href^='//'], a[href='/accounts/logout/']"
+)
+MARK = "the-end-of-it"
+
+
+async def assert_harmless(page: Page, where: str, watcher: Watcher) -> None:
+    """Assert that what is shown at `where` is text and plain markup, and that nothing happened."""
+    found = page.locator(where).first
+    for element in await found.locator(FORBIDDEN).all():
+        # Our own turns carry ids and our own buttons names: content sits below these.
+        inside = await element.evaluate(
+            "(node) => Boolean(node.closest('.prose, .note, .said-text, .facts, .raw'))"
+        )
+        assert not inside, await element.evaluate("(node) => node.outerHTML")
+    identified = await found.locator(".prose [id], .note [id], .said-text [id]").count()
+    assert identified == 0
+    assert watcher.faults == []
+
+
+async def test_payloads_in_the_stream_in_the_answer_and_in_the_question_do_nothing(
+    practice: PracticeServer, page: Page, session: Session, watcher: Watcher
+) -> None:
+    everything = "\n\n".join(PAYLOADS)
+    practice.script([Reply.of(Text(f"{everything}\n\n{MARK}"), Hold("look"), chunk_characters=7)])
+    await page.goto(path_of(session))
+    await say(page, everything)
+    await practice.reached("look")
+    await expect(page.locator("#live-text")).to_contain_text(MARK)
+    assert await page.locator("#live-text").text_content() == f"{everything}\n\n{MARK}"
+    await assert_harmless(page, "#open-turn", watcher)
+    practice.release("look")
+    await until_done(page)
+    await assert_harmless(page, "#messages", watcher)
+    assert await page.locator(".prose a").count() > 0
+    for link in await page.locator(".prose a").all():
+        assert (await link.get_attribute("href") or "").startswith(("http://", "https://", "mailto:"))
+        assert await link.get_attribute("rel") == "noopener noreferrer nofollow"
+    await page.reload()
+    await expect(page.locator("#chat")).to_have_attribute("data-phase", "idle")
+    await assert_harmless(page, "#messages", watcher)
+    assert await page.evaluate("() => document.querySelectorAll('script').length") == await page.evaluate(
+        "() => document.querySelectorAll('head script').length"
+    )
+
+
+async def test_payloads_each_for_itself_whole_and_cut_do_nothing(
+    practice: PracticeServer, page: Page, session: Session, watcher: Watcher
+) -> None:
+    pieces = [payload[: max(1, len(payload) * share // 4)] for payload in PAYLOADS for share in (1, 2, 3, 4)]
+    for start in range(0, len(pieces), 60):
+        # One round each: a payload that opens a block can't swallow the next one.
+        batch = pieces[start : start + 60]
+        text = "\n\n".join(f"{piece}\n\nx{number}" for number, piece in enumerate(batch))
+        practice.script([Reply.of(Text(text), chunk_characters=11)])
+        await say_at(page, session, f"Round {start}")
+        await assert_harmless(page, "#messages", watcher)
+
+
+async def say_at(page: Page, session: Session, text: str) -> None:
+    await page.goto(path_of(session))
+    await expect(page.locator("#chat")).to_have_attribute("data-phase", "idle")
+    answers = await page.locator("#messages > .turn").count()
+    await say(page, text)
+    await until_done(page, answers + 1)
+
+
+async def test_payloads_in_files_and_titles_do_nothing(
+    page: Page, session: Session, watcher: Watcher
+) -> None:
+    everything = "\n\n".join(PAYLOADS)
+    await in_database(keep_hostile_file, session, everything)
+    for address in ("/", "/chat/", path_of(session), "/files/", "/files/life-map/career.md"):
+        await page.goto(address)
+        await assert_harmless(page, "main", watcher)
+    await page.goto("/files/life-map/career.md?view=raw")
+    assert PAYLOADS[0] in (await page.locator(".raw").inner_text())
+    await assert_harmless(page, "main", watcher)
+    assert HOST in await page.locator(".raw").inner_text()
+
+
+def keep_hostile_file(session: Session, everything: str) -> None:
+    session.title = PAYLOADS[4] + PAYLOADS[40]
+    session.last_message_number = 1
+    session.save()
+    file = UserFile.objects.create(
+        user_id=session.user_id,
+        path="life-map/career.md",
+        file_type=FileType.DOMAIN,
+        version_number=1,
+        frontmatter={"preview_line": PAYLOADS[4]},
+    )
+    preview = PAYLOADS[4].replace("'", "''")
+    UserFileVersion.objects.create(
+        file=file,
+        number=1,
+        content=f"---\ntype: domain\npreview_line: '{preview}'\n---\n\n{everything}\n",
+        size=len(everything),
+        sha256="",
+        storage_key="hostile",
+        source="tool",
+    )
+
+
+async def test_payloads_as_a_tools_words_do_nothing(
+    practice: PracticeServer, page: Page, session: Session, watcher: Watcher
+) -> None:
+    call = ToolUse(
+        "save_file", {"file_type": "reflection-prompt", "file_name": PAYLOADS[4], "content": PAYLOADS[0]}
+    )
+    practice.script([Reply.of(call), "Tried."])
+    await page.goto(path_of(session))
+    await say(page, "Save it")
+    await until_done(page)
+    await assert_harmless(page, "#messages", watcher)
