@@ -21,6 +21,7 @@ from daphne.http_protocol import WebRequest
 from daphne.ws_protocol import WebSocketProtocol
 from twisted.internet import defer, reactor
 from twisted.internet.interfaces import IPushProducer
+from twisted.internet.tcp import Connection
 from twisted.python.failure import Failure
 from zope.interface import implementer
 
@@ -86,6 +87,11 @@ class Outlet:
     def __init__(self) -> None:
         self._is_open = asyncio.Event()
         self._is_open.set()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the reader keeps up."""
+        return self._is_open.is_set()
 
     def pauseProducing(self) -> None:  # noqa: N802
         """Close: more than Twisted's buffer waits for the reader."""
@@ -164,6 +170,11 @@ class WebServer(Server):  # type: ignore[misc]  # Daphne has no types
     async def handle_reply(self, protocol: Any, message: dict[str, Any]) -> None:
         """Pass a message to the client and wait until it is taken: a reply is not done before."""
         kind = message["type"]
+        if kind == "websocket.send" and (text := message.get("text")) and self._is_plain_socket(protocol):
+            _write_frame(protocol.transport, text)
+            if not self._outlets[protocol].is_open:
+                await self._wait_for_socket(protocol)
+            return
         if kind == "websocket.close" and protocol.state == protocol.STATE_OPEN:
             _close_socket(protocol, message.get("code") or NORMAL_CLOSURE, message.get("reason") or "")
             return
@@ -178,6 +189,16 @@ class WebServer(Server):  # type: ignore[misc]  # Daphne has no types
             await self._wait_for_socket(protocol)
         elif kind == "http.response.body" and message.get("more_body", False):
             await self._wait_for_body(protocol)
+
+    def _is_plain_socket(self, protocol: WebSocketProtocol) -> bool:
+        """Say whether frames may be written to the socket as they are: open, not compressed, no TLS."""
+        return (
+            protocol in self._outlets
+            and protocol.state == protocol.STATE_OPEN
+            and protocol.websocket_extensions_in_use == []
+            and not protocol.send_queue
+            and isinstance(protocol.transport, Connection)
+        )
 
     async def _wait_for_socket(self, protocol: WebSocketProtocol) -> None:
         outlet = self._outlets.get(protocol)
@@ -246,6 +267,26 @@ class WebServer(Server):  # type: ignore[misc]  # Daphne has no types
         for task in running:
             task.cancel()
         return defer.Deferred.fromCoroutine(_wait_for_tasks(running))
+
+
+def _write_frame(transport: Any, text: str) -> None:
+    """Write a text frame to the socket now, where nothing waits before it.
+
+    Twisted would keep it until the loop has come round and watch the socket for that moment: two system calls
+    and most of a frame's price. What the socket doesn't take goes the usual way.
+    """
+    payload = text.encode()
+    size = len(payload)
+    if size < 126:
+        frame = b"\x81%c%b" % (size, payload)
+    elif size < 1 << 16:
+        frame = b"\x81\x7e%b%b" % (size.to_bytes(2), payload)
+    else:
+        frame = b"\x81\x7f%b%b" % (size.to_bytes(8), payload)
+    is_idle = not (transport.dataBuffer or transport._tempDataBuffer)  # noqa: SLF001  # it has no public name
+    sent = transport.writeSomeData(frame) if is_idle and transport.connected else 0
+    if isinstance(sent, int) and sent < len(frame):
+        transport.write(frame[sent:])
 
 
 def _close_socket(protocol: WebSocketProtocol, code: int, reason: str) -> None:
