@@ -1,9 +1,17 @@
 """The wiring as a Django app: it gives the commands `up`, `web` and the system checks."""
 
 from django.apps import AppConfig
+from django.core.checks import register
+
+from sage.checks import warn_of_retired_models, warn_of_unused_settings
 
 
 class SageConfig(AppConfig):
     """Registers the system checks of the settings."""
 
     name = "sage"
+
+    def ready(self) -> None:
+        """Register the checks."""
+        register(warn_of_retired_models)
+        register(warn_of_unused_settings)

@@ -19,6 +19,7 @@ from typing import Any, Self
 import aiohttp
 import anthropic
 import httpx2
+from anthropic.resources.messages.messages import DEPRECATED_MODELS
 
 from coaching.engine.errors import USER_MESSAGES, FailureReason, UpstreamError
 from coaching.engine.messages import ModelRequest
@@ -292,3 +293,8 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
         return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
     except ValueError:
         return None
+
+
+def retirement_date(model: str) -> str | None:
+    """Return when a model's life ends, if the SDK lists it as deprecated."""
+    return dict[str, str](DEPRECATED_MODELS).get(model)

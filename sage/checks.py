@@ -1,0 +1,42 @@
+"""What `manage.py check` says about settings that are right in form and yet won't do what they seem to."""
+
+from collections.abc import Callable
+
+from django.conf import settings
+from django.core import checks
+from django.utils.module_loading import import_string
+
+MODEL_SETTINGS = ("SAGE_MODEL", "SAGE_BRIEF_MODEL", "SAGE_CLASSIFY_MODEL", "SAGE_CRITIC_MODEL")
+# Read and checked already, used by parts that are still to come.
+SETTINGS_TO_COME = {
+    "SAGE_EMBEDDING_MODEL": "embedding_model",
+    "SAGE_METRICS_TOKEN": "metrics_token",
+    "SENTRY_DSN": "sentry_dsn",
+    "OTEL_EXPORTER_OTLP_ENDPOINT": "otlp_endpoint",
+}
+
+
+def warn_of_retired_models(**_: object) -> list[checks.CheckMessage]:
+    """Warn when a configured model is on the SDK's list of deprecated ones."""
+    # The SDK takes its time to load: only a check pays for it.
+    retirement_date: Callable[[str], str | None] = import_string(
+        "coaching.engine.anthropic_client.retirement_date"
+    )
+    return [
+        checks.Warning(
+            f"{name} is {model}, which the SDK lists as deprecated (end of life: {date}).",
+            hint="Choose a newer model.",
+            id="sage.W001",
+        )
+        for name in MODEL_SETTINGS
+        if (model := getattr(settings, name)) and (date := retirement_date(model))
+    ]
+
+
+def warn_of_unused_settings(**_: object) -> list[checks.CheckMessage]:
+    """Warn when a setting is set that this version reads and doesn't use."""
+    return [
+        checks.Warning(f"{name} is set, and this version of Sage doesn't use it yet.", id="sage.W002")
+        for name, field in SETTINGS_TO_COME.items()
+        if getattr(settings.ENVIRONMENT, field)
+    ]

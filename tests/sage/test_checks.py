@@ -1,0 +1,43 @@
+"""What `manage.py check` says."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from pytest_django import Settings
+
+from sage.checks import warn_of_retired_models, warn_of_unused_settings
+from tests.sage.processes import finished
+
+
+def test_the_documented_production_environment_is_clean(tmp_path: Path) -> None:
+    environment = {
+        "SAGE_DATA_DIR": str(tmp_path),
+        "SECRET_KEY": "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ",
+        "ALLOWED_HOSTS": "sage.example",
+        "CSRF_TRUSTED_ORIGINS": "https://sage.example",
+        "DATABASE_URL": "postgres://sage:password@database.example/sage",
+        "REDIS_URL": "redis://redis.example/0",
+        "SAGE_S3_BUCKET": "sage",
+        "EMAIL_URL": "smtp+tls://sage:password@mail.example:587",
+        "ANTHROPIC_API_KEY": "key",
+    }
+    code, output = finished(
+        "manage.py", "check", "--deploy", "--fail-level", "WARNING", environment=environment
+    )
+    assert (code, output.strip()) == (0, "System check identified no issues (2 silenced).")
+
+
+@pytest.mark.parametrize(("model", "count"), [("claude-2.1", 1), ("claude-sonnet-5-5", 0)])
+def test_a_model_that_the_sdk_deprecates_is_warned_of(model: str, count: int, settings: Settings) -> None:
+    settings.SAGE_BRIEF_MODEL = model
+    warnings = warn_of_retired_models()
+    assert len(warnings) == count
+    assert all("SAGE_BRIEF_MODEL is claude-2.1" in warning.msg for warning in warnings)
+
+
+def test_a_setting_without_effect_yet_is_warned_of(settings: Settings) -> None:
+    assert warn_of_unused_settings() == []
+    settings.ENVIRONMENT = replace(settings.ENVIRONMENT, sentry_dsn="https://key@sentry.example/1")
+    (warning,) = warn_of_unused_settings()
+    assert warning.msg.startswith("SENTRY_DSN is set")
