@@ -1,0 +1,70 @@
+"""A circuit breaker over all users of one model client: while upstream is down, nobody waits for it.
+
+It counts only what says that upstream itself is down; one user's refused request opens nothing. It
+retries nothing.
+"""
+
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+
+from coaching.engine.errors import FailureReason, UpstreamError
+from coaching.engine.messages import ModelRequest
+from coaching.engine.ports import ModelClient, ReplyStream, StreamTimeouts
+
+FAILURES_TO_OPEN = 5
+SECONDS_TO_PROBE = 30.0
+
+_UPSTREAM_IS_DOWN: frozenset[FailureReason] = frozenset({"unavailable", "overloaded", "broken_stream"})
+_DEFAULT_TIMEOUTS = StreamTimeouts()
+
+
+class BreakerClient:
+    """A `ModelClient` around another: open after five failures in a row, one probe every 30 s.
+
+    `clock` gives seconds that only go forward.
+    """
+
+    def __init__(self, client: ModelClient, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._client = client
+        self._clock = clock
+        self._failures = 0
+        self._opened_at: float | None = None
+        self._is_probing = False
+
+    def stream(
+        self, request: ModelRequest, *, timeouts: StreamTimeouts = _DEFAULT_TIMEOUTS
+    ) -> AbstractAsyncContextManager[ReplyStream]:
+        """Open a stream; while the breaker is open raise `UpstreamError` at once instead."""
+        return self._stream(request, timeouts)
+
+    @asynccontextmanager
+    async def _stream(self, request: ModelRequest, timeouts: StreamTimeouts) -> AsyncIterator[ReplyStream]:
+        is_probe = self._admit()
+        try:
+            async with self._client.stream(request, timeouts=timeouts) as stream:
+                yield stream
+        except UpstreamError as error:
+            if error.reason in _UPSTREAM_IS_DOWN:
+                self._note_failure()
+            raise
+        else:
+            self._failures = 0
+            self._opened_at = None
+        finally:
+            if is_probe:
+                self._is_probing = False
+
+    def _admit(self) -> bool:
+        """Let a request pass and return whether it is a probe. Raises `UpstreamError`."""
+        if self._opened_at is None:
+            return False
+        if self._is_probing or self._clock() - self._opened_at < SECONDS_TO_PROBE:
+            raise UpstreamError("circuit_open", detail=f"{self._failures} failures in a row")
+        self._is_probing = True
+        return True
+
+    def _note_failure(self) -> None:
+        self._failures += 1
+        if self._failures >= FAILURES_TO_OPEN:
+            self._opened_at = self._clock()
