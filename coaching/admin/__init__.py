@@ -1,0 +1,5 @@
+"""The operators' pages of this app, one module per part of the models."""
+
+from coaching.admin import files, people
+
+__all__ = ["files", "people"]

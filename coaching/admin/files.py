@@ -1,0 +1,68 @@
+"""What operators see of people's files: names, sizes, versions; words only with a permission of their own."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
+from django.views.decorators.http import require_safe
+
+from coaching.models import UserFile, UserFileVersion
+from sessions_app.admin import READ_TEXT, ReadOnlyMixin, log_look
+
+
+class VersionInline(ReadOnlyMixin, admin.TabularInline):  # type: ignore[type-arg]
+    """A file's versions, without their text."""
+
+    model = UserFileVersion
+    fields = ("number", "size", "source", "session", "tool_use_id", "storage_key", "created_at")
+    readonly_fields = fields
+    extra = 0
+    ordering = ("-number",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[UserFileVersion]:
+        """Return the versions without their text."""
+        return super().get_queryset(request).select_related("session").defer("content")
+
+
+@admin.register(UserFile)
+class UserFileAdmin(ReadOnlyMixin, admin.ModelAdmin):  # type: ignore[type-arg]
+    """Files with their versions, read-only."""
+
+    list_display = ("path", "user", "file_type", "version_number", "size", "updated_at")
+    list_filter = ("file_type", "updated_at")
+    list_select_related = ("user",)
+    search_fields = ("path", "user__username", "user__email")
+    fields = ("user", "path", "file_type", "version_number", "size", "sha256", "created_at", "updated_at")
+    readonly_fields = fields
+    inlines = (VersionInline,)
+    change_form_template = "admin/coaching/userfile/change_form.html"
+
+    def get_urls(self) -> list[URLPattern]:
+        """Add the page that shows the words."""
+        words = path(
+            "<int:file_id>/words/",
+            self.admin_site.admin_view(require_safe(self.words)),
+            name="coaching_userfile_words",
+        )
+        return [words, *super().get_urls()]
+
+    def words(self, request: HttpRequest, file_id: int) -> HttpResponse:
+        """Show a file's versions with their text, to an operator who may read it, and log the look."""
+        if not request.user.has_perm(READ_TEXT):
+            raise PermissionDenied
+        file = UserFile.objects.select_related("user").filter(id=file_id).first()
+        if file is None:
+            raise Http404
+        log_look(request, file)
+        context: dict[str, Any] = {
+            **self.admin_site.each_context(request),
+            "title": file.path,
+            "file": file,
+            "versions": file.versions.order_by("-number"),
+            "opts": self.opts,
+        }
+        return TemplateResponse(request, "admin/coaching/userfile/words.html", context)

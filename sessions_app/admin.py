@@ -1,0 +1,203 @@
+"""What operators see of sessions: who, when, how long, how it ended, what it cost. Nothing is changed here.
+
+Words are shown on one page only, to staff with a permission of its own, and every look is logged.
+"""
+
+import uuid
+from typing import Any, cast
+
+import structlog
+from django.contrib import admin
+from django.contrib.admin.models import CHANGE, LogEntry
+from django.contrib.auth.models import User
+from django.contrib.contenttypes.models import ContentType
+from django.core.exceptions import PermissionDenied
+from django.db.models import Model, QuerySet, Sum
+from django.db.models.functions import Length
+from django.http import Http404, HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
+from django.views.decorators.http import require_safe
+
+from sessions_app import selectors
+from sessions_app.models import Message, ModelUsage, Round, Session, ToolCallRecord, Turn
+
+READ_TEXT = "sessions_app.read_message_text"
+
+logger = structlog.get_logger(__name__)
+
+
+def log_look(request: HttpRequest, seen: Model) -> None:
+    """Log that this operator looked at somebody's words: in the admin's own log and in the process's."""
+    LogEntry.objects.create(
+        user=cast("User", request.user),
+        content_type=ContentType.objects.get_for_model(seen),
+        object_id=str(seen.pk),
+        object_repr=str(seen)[:200],
+        action_flag=CHANGE,
+        change_message="Read the words.",
+    )
+    logger.info(
+        "operator_read_words", operator_id=request.user.pk, model=type(seen).__name__, object_id=str(seen.pk)
+    )
+
+
+class ReadOnlyMixin:
+    """Shows rows and changes none."""
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Say no: rows are made by conversations."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Say no."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Say no: people delete their own data, whole."""
+        return False
+
+
+class MessageInline(ReadOnlyMixin, admin.TabularInline):  # type: ignore[type-arg]
+    """A session's messages by their size."""
+
+    model = Message
+    fields = ("number", "role", "characters", "turn", "created_at")
+    readonly_fields = fields
+    extra = 0
+    can_delete = False
+    ordering = ("number",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Message]:
+        """Return the messages without their words."""
+        rows: QuerySet[Message] = super().get_queryset(request).select_related("turn")
+        return rows.annotate(character_count=Length("content")).defer("content", "metadata")
+
+    @admin.display(description="Characters")
+    def characters(self, message: Message) -> int:
+        """Return how long the message is."""
+        return int(getattr(message, "character_count", 0))
+
+
+class TurnInline(ReadOnlyMixin, admin.TabularInline):  # type: ignore[type-arg]
+    """A session's turns and how they ended."""
+
+    model = Turn
+    fields = ("status", "stop_reason", "failure", "model", "started_at", "ended_at")
+    readonly_fields = fields
+    extra = 0
+    show_change_link = True
+    ordering = ("started_at",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Turn]:
+        """Return the turns without what was sent and said."""
+        return super().get_queryset(request).defer("prefix", "shown")
+
+
+class UsageInline(ReadOnlyMixin, admin.TabularInline):  # type: ignore[type-arg]
+    """What a turn's model calls cost."""
+
+    model = ModelUsage
+    fields = (
+        "purpose", "model", "input_tokens", "output_tokens", "cache_read_tokens", "cache_creation_5m_tokens",
+        "cache_creation_1h_tokens", "cost_micro_usd", "first_token_ms", "duration_ms",
+    )  # fmt: skip
+    readonly_fields = fields
+    extra = 0
+
+
+class RoundInline(ReadOnlyMixin, admin.TabularInline):  # type: ignore[type-arg]
+    """A turn's rounds, without their words."""
+
+    model = Round
+    fields = ("number", "part", "stop_reason", "is_partial", "model", "upstream_id", "created_at")
+    readonly_fields = fields
+    extra = 0
+
+
+class ToolCallInline(ReadOnlyMixin, admin.TabularInline):  # type: ignore[type-arg]
+    """A turn's calls, without their input and result."""
+
+    model = ToolCallRecord
+    fields = ("round_number", "position", "name", "state", "is_error", "created_at", "finished_at")
+    readonly_fields = fields
+    extra = 0
+
+
+@admin.register(Session)
+class SessionAdmin(ReadOnlyMixin, admin.ModelAdmin):  # type: ignore[type-arg]
+    """Sessions, read-only. A title is made of words, so it isn't shown here."""
+
+    list_display = ("id", "user", "kind", "status", "last_message_number", "last_active_at")
+    list_filter = ("kind", "status", "last_active_at")
+    list_select_related = ("user",)
+    search_fields = ("=id", "user__username", "user__email")
+    date_hierarchy = "started_at"
+    fields = (
+        "id", "user", "kind", "status", "active_arc", "last_message_number", "continues", "started_at",
+        "last_active_at", "ended_at", "cost",
+    )  # fmt: skip
+    readonly_fields = fields
+    inlines = (TurnInline, MessageInline)
+    change_form_template = "admin/sessions_app/session/change_form.html"
+
+    @admin.display(description="Cost in US dollars")
+    def cost(self, session: Session) -> str:
+        """Return what the session's model calls cost so far; a dash where no price is known."""
+        micro = session.usage.aggregate(total=Sum("cost_micro_usd"))["total"]
+        return "–" if micro is None else f"{micro / 1_000_000:.4f}"
+
+    def get_urls(self) -> list[URLPattern]:
+        """Add the page that shows the words."""
+        words = path(
+            "<uuid:session_id>/words/",
+            self.admin_site.admin_view(require_safe(self.words)),
+            name="sessions_app_session_words",
+        )
+        return [words, *super().get_urls()]
+
+    def words(self, request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
+        """Show what was said, to an operator who may read it, and log the look."""
+        if not request.user.has_perm(READ_TEXT):
+            raise PermissionDenied
+        session = Session.objects.select_related("user").filter(id=session_id).first()
+        if session is None:
+            raise Http404
+        log_look(request, session)
+        context = {
+            **self.admin_site.each_context(request),
+            "title": str(session),
+            "session": session,
+            "rows": selectors.history(session),
+            "opts": self.opts,
+        }
+        return TemplateResponse(request, "admin/sessions_app/session/words.html", context)
+
+
+@admin.register(Turn)
+class TurnAdmin(ReadOnlyMixin, admin.ModelAdmin):  # type: ignore[type-arg]
+    """Turns, read-only: rounds, calls, usage."""
+
+    list_display = ("id", "session", "status", "stop_reason", "failure", "model", "started_at", "ended_at")
+    list_filter = ("status", "failure", "model", "started_at")
+    list_select_related = ("session",)
+    search_fields = ("=id", "=session__id", "session__user__username", "session__user__email")
+    fields = (
+        "id", "session", "status", "stop_reason", "failure", "user_notice", "model", "owner", "fence", "part",
+        "started_at", "ended_at",
+    )  # fmt: skip
+    readonly_fields = fields
+    inlines = (RoundInline, ToolCallInline, UsageInline)
+
+
+@admin.register(ModelUsage)
+class ModelUsageAdmin(ReadOnlyMixin, admin.ModelAdmin):  # type: ignore[type-arg]
+    """Every model call with its tokens and its price."""
+
+    list_display = (
+        "created_at", "user", "purpose", "model", "input_tokens", "output_tokens", "cache_read_tokens",
+        "cost_micro_usd", "first_token_ms", "duration_ms",
+    )  # fmt: skip
+    list_filter = ("purpose", "model", "created_at")
+    list_select_related = ("user",)
+    search_fields = ("user__username", "user__email", "=session__id", "=turn__id")

@@ -1,0 +1,175 @@
+"""Markdown is rendered, sanitised and bounded, whatever is written."""
+
+import asyncio
+import os
+import re
+import subprocess
+import sys
+import time
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coaching.markdown import MarkdownRenderer, plain_text, render_markdown, render_markdown_async
+from tests.browser.payloads import PAYLOADS
+
+ALLOWED = {
+    "a": {"href", "rel"},
+    "div": {"class", "tabindex", "role", "aria-label"},
+    "li": {"class"},
+    "ol": {"start"},
+    "p": {"class"},
+} | {
+    tag: set()
+    for tag in (
+        "blockquote", "br", "code", "em", "h3", "h4", "h5", "h6", "hr", "pre", "s", "strong", "table",
+        "tbody", "td", "th", "thead", "tr", "ul",
+    )
+}  # fmt: skip
+OUR_CLASSES = {"table-scroll", "task", "plain"}
+
+
+class Auditor(HTMLParser):
+    """Collects what must not be in rendered markup."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.faults: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Check one tag."""
+        if tag not in ALLOWED:
+            self.faults.append(tag)
+            return
+        for name, value in attrs:
+            if name not in ALLOWED[tag]:
+                self.faults.append(f"{tag} {name}")
+            if name == "href" and not re.match(r"(https?://|mailto:)", value or "", re.IGNORECASE):
+                self.faults.append(f"{tag} {name}={value}")
+            if name == "class" and value not in OUR_CLASSES:
+                self.faults.append(f"class {value}")
+
+
+def faults_in(markup: str) -> list[str]:
+    auditor = Auditor()
+    auditor.feed(markup)
+    auditor.close()
+    return auditor.faults
+
+
+def test_what_people_write_becomes_what_they_meant() -> None:
+    markup = render_markdown(
+        "# Title\n\na *b* **c**\nnext\n\n1. x\n\n- [ ] open\n- [x] done\n\n|a|b|\n|-|-|\n|1|2|"
+    )
+    assert "<h3>Title</h3>" in markup
+    assert "<p>a <em>b</em> <strong>c</strong><br>\nnext</p>" in markup
+    assert '<li class="task">\u2610 open</li>' in markup
+    assert '<li class="task">\u2611 done</li>' in markup
+    assert '<div class="table-scroll" tabindex="0" role="group" aria-label="Table"><table>' in markup
+
+
+def test_links_lead_to_the_web_only_and_images_are_words() -> None:
+    assert render_markdown("[a](https://example.org)") == (
+        '<p><a href="https://example.org" rel="noopener noreferrer nofollow">a</a></p>\n'
+    )
+    assert "<a" not in render_markdown("[a](javascript:x) [b](//e.org) [c](/in) [d](data:x)")
+    assert render_markdown("![a *cat*](https://example.org/cat.png)") == "<p>a cat</p>\n"
+    assert "(image)" in render_markdown("![](https://example.org/cat.png)")
+    assert "example.org" not in render_markdown("![x][p]\n\n[p]: https://example.org/cat.png")
+
+
+@pytest.mark.parametrize("payload", PAYLOADS)
+def test_a_payload_cut_at_every_character_stays_text(payload: str) -> None:
+    # One text per cut costs a worker's answer each; a rule between them keeps blocks apart.
+    for end in range(1, len(payload) + 1):
+        assert faults_in(render_markdown(payload[:end])) == []
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(alphabet="<>[]()!`*_~|#-+=:/\\\"'&;x1 \n\tajs\x00\u2028", max_size=80))
+def test_no_text_becomes_anything_that_isn_t_allowed(text: str) -> None:
+    assert faults_in(render_markdown(text)) == []
+
+
+@pytest.mark.parametrize(
+    "bomb",
+    [
+        "[a" * 50_000,
+        "*a **b " * 14_000,
+        ">" * 50_000,
+        "`" * 50_001,
+        "![" * 50_000,
+        "<a" * 50_000,
+        "| " * 50_000,
+    ],
+)
+async def test_a_bomb_is_shown_plain_in_time_and_holds_nobody_up(bomb: str) -> None:
+    longest_stall = 0.0
+
+    async def beat() -> None:
+        nonlocal longest_stall
+        while True:
+            began = time.monotonic()
+            await asyncio.sleep(0.005)
+            longest_stall = max(longest_stall, time.monotonic() - began)
+
+    beating = asyncio.create_task(beat())
+    began = time.monotonic()
+    markup = await render_markdown_async(bomb)
+    seconds = time.monotonic() - began
+    beating.cancel()
+    assert faults_in(markup) == []
+    assert seconds < 3
+    assert longest_stall < 0.5  # generous: other processes share the machine
+
+
+def test_a_worker_that_was_killed_is_replaced_and_its_text_shown_plain() -> None:
+    renderer = MarkdownRenderer(worker_count=1, seconds=0.0001)
+    try:
+        assert renderer.render("**never in time**") == plain_text("**never in time**")
+    finally:
+        renderer.close()
+    renderer = MarkdownRenderer(worker_count=1)
+    try:
+        assert "<strong>" in renderer.render("**in time**")
+    finally:
+        renderer.close()
+
+
+def test_the_worker_knows_neither_django_nor_us() -> None:
+    code = (
+        "import runpy, sys; runpy.run_path('coaching/markdown_worker.py'); "
+        "print([name for name in sys.modules if name.split('.')[0] in ('django', 'coaching', 'sage')])"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"
+
+
+def test_workers_end_with_the_process_that_started_them() -> None:
+    code = (
+        "from coaching.markdown import _Worker; import time; worker = _Worker(); "
+        "worker.render('x', deadline=time.monotonic() + 20); print(worker.pid)"
+    )
+    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "tests.settings"}
+    found = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=environment,
+    )
+    worker = int(found.stdout)
+    deadline = time.monotonic() + 10
+    while is_alive(worker):
+        assert time.monotonic() < deadline, "the worker outlived its parent"
+        time.sleep(0.02)
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/stat") as stat:  # noqa: PTH123
+            return stat.read().split()[2] != "Z"
+    except OSError:
+        return False

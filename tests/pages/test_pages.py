@@ -1,0 +1,231 @@
+"""The pages as a browser without a script gets them."""
+
+import re
+import uuid
+from datetime import UTC, datetime
+from http import HTTPStatus
+
+import pytest
+import time_machine
+from django.contrib.auth.models import User
+from django.core import mail
+from django.test import Client
+from django.utils import timezone
+
+from coaching.models import Profile
+from sessions_app.models import Session, SessionStatus, TurnStatus
+from tests.conftest import PASSWORD
+from tests.pages.conftest import Exchange, KeepFile
+
+pytestmark = pytest.mark.django_db
+
+
+def page_of(client: Client, address: str) -> str:
+    response = client.get(address)
+    assert response.status_code == HTTPStatus.OK
+    return response.content.decode()
+
+
+def test_a_stranger_is_told_what_sage_is_and_asked_to_sign_in(client: Client) -> None:
+    response = client.get("/", follow=True)
+    assert response.redirect_chain == [("/accounts/login/", 302)]
+    assert "Sage is a life coach" in response.content.decode()
+    for address in ("/chat/", "/files/", f"/chat/{uuid.uuid4()}/", "/files/life-map/career.md"):
+        assert client.get(address).url.startswith("/accounts/login/?next=")  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("moment", "greeting", "day"),
+    [
+        ("2026-11-21T07:30:00", "Good morning", "Saturday, 21 November"),
+        ("2026-11-21T13:00:00", "Good afternoon", "Saturday, 21 November"),
+        ("2026-11-21T21:00:00", "Good evening", "Saturday, 21 November"),
+        ("2026-11-22T00:30:00", "Good evening", "Saturday, 21 November"),
+    ],
+)
+def test_home_greets_by_the_persons_own_clock(
+    signed_in: Client, user: User, moment: str, greeting: str, day: str
+) -> None:
+    Profile.objects.create(user=user, name="Ada", timezone="Asia/Tokyo")
+    local = datetime.fromisoformat(moment + "+09:00")
+    with time_machine.travel(local.astimezone(UTC), tick=False):
+        page = page_of(signed_in, "/")
+    assert f"{greeting}, Ada." in page
+    assert day in page
+
+
+def test_the_browsers_time_zone_is_kept_once(signed_in: Client, user: User) -> None:
+    signed_in.cookies["sage_timezone"] = "Not/AZone"
+    page_of(signed_in, "/")
+    assert Profile.objects.get(user=user).timezone == "UTC"
+    signed_in.cookies["sage_timezone"] = "America/New_York"
+    page_of(signed_in, "/")
+    signed_in.cookies["sage_timezone"] = "Europe/Berlin"
+    page_of(signed_in, "/")
+    assert Profile.objects.get(user=user).timezone == "America/New_York"
+
+
+def test_every_page_says_that_the_practice_model_answers(
+    signed_in: Client, client: Client, session: Session, settings: object
+) -> None:
+    for answers, is_said in ((True, True), (False, False)):
+        settings.IS_PRACTICE_MODEL = answers  # type: ignore[attr-defined]
+        for address in ("/", "/chat/", "/files/", f"/chat/{session.id}/", "/accounts/email/"):
+            assert ("Practice model." in page_of(signed_in, address)) is is_said, address
+        assert ("Practice model." in page_of(Client(), "/accounts/login/")) is is_said
+
+
+def test_a_conversation_begins_from_the_list(signed_in: Client, user: User) -> None:
+    response = signed_in.post("/chat/new/", {"kind": "open_day"})
+    session = Session.objects.get(user=user)
+    assert response.status_code == HTTPStatus.FOUND
+    assert response.url == f"/chat/{session.id}/"  # type: ignore[attr-defined]
+    assert session.kind == "open_day"
+    assert "A new day." in page_of(signed_in, f"/chat/{session.id}/")
+    assert signed_in.post("/chat/new/", {"kind": "nonsense"}).status_code == HTTPStatus.BAD_REQUEST
+    assert signed_in.get("/chat/new/").status_code == HTTPStatus.METHOD_NOT_ALLOWED
+
+
+def test_a_conversation_is_shown_as_it_was(signed_in: Client, session: Session, exchange: Exchange) -> None:
+    first, second = "I'll *write* it.", "Done:\n\n- one"
+    answer = f"{first}\n\n{second}"
+    exchange(
+        "Hello <b>you</b>",
+        answer,
+        metadata={
+            "round_ends": [len(first), len(first), len(answer)],
+            "notes": [{"round": 2, "text": "Looking it up."}],
+            "tool_calls": [
+                {"id": "1", "name": "save_file", "input": {}, "round": 1, "is_error": False,
+                 "result": '{"success": true, "path": "life-map/career.md"}'},
+                {"id": "2", "name": "save_file", "input": {}, "round": 1, "is_error": True, "result": "no"},
+            ],
+        },
+    )  # fmt: skip
+    page = page_of(signed_in, f"/chat/{session.id}/")
+    assert "Hello &lt;b&gt;you&lt;/b&gt;" in page
+    assert page.count('<section class="round">') == 3
+    assert "<em>write</em>" in page
+    assert page.index("<em>write</em>") < page.index("Looking it up.") < page.index("<li>one</li>")
+    assert page.count('href="/files/life-map/career.md"') == 1
+
+
+def test_days_are_the_persons_own(
+    signed_in: Client, user: User, session: Session, exchange: Exchange
+) -> None:
+    Profile.objects.create(user=user, timezone="America/Los_Angeles")
+    exchange("late", "yes", at=datetime(2026, 11, 21, 10, tzinfo=UTC))  # 02:00, still the 20th
+    exchange("same day", "yes", at=datetime(2026, 11, 21, 11, 59, tzinfo=UTC))
+    exchange("next day", "yes", at=datetime(2026, 11, 21, 12, 1, tzinfo=UTC))
+    page = page_of(signed_in, f"/chat/{session.id}/")
+    assert re.findall(r'id="day-([0-9-]+)"', page) == ["2026-11-20", "2026-11-21"]
+
+
+def test_a_failed_turn_offers_to_try_again(signed_in: Client, session: Session, exchange: Exchange) -> None:
+    exchange("Hi", None, status=TurnStatus.FAILED, user_notice="The model is overloaded.")
+    page = page_of(signed_in, f"/chat/{session.id}/")
+    assert "The model is overloaded." in page
+    assert 'name="do" value="retry"' in page
+
+
+def test_an_ended_conversation_has_no_socket(signed_in: Client, session: Session) -> None:
+    Session.objects.filter(id=session.id).update(status=SessionStatus.COMPLETED, ended_at=timezone.now())
+    page = page_of(signed_in, f"/chat/{session.id}/")
+    assert "ws-connect" not in page
+    assert "Write to begin a new one." in page
+
+
+def test_files_are_shown_by_folder_as_page_raw_and_by_version(signed_in: Client, keep_file: KeepFile) -> None:
+    old = "---\ntype: domain\nstatus: needs_attention\nthemes: [rest, no]\n---\n\nOld *words*"
+    keep_file("life-map/career.md", old, "---\ntype: domain\n---\n\nNew **words**")
+    keep_file("daily-logs/2026-11-20.md", "x")
+    listed = page_of(signed_in, "/files/")
+    assert listed.index("Daily logs") < listed.index("Life map")
+    assert "Friday, 20 November 2026" in listed
+    assert "<strong>words</strong>" in page_of(signed_in, "/files/life-map/career.md")
+    before = page_of(signed_in, "/files/life-map/career.md?version=1")
+    assert "<em>words</em>" in before
+    assert "needs attention" in before
+    assert "<li>rest</li>" in before
+    assert "This is version 1 of 2" in before
+    assert "New **words**" in page_of(signed_in, "/files/life-map/career.md?view=raw")
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/files/nothing.md", "/files/../../etc/passwd", "/files/%2e%2e/%2e%2e/etc/passwd", "/files/%00",
+        "/files/a%00b.md", "/files/%ff", "/files/%ed%a0%80.md", "/files//etc/passwd",
+        "/files/life-map/career.md?version=0",
+        "/files/life-map/career.md?version=99", "/files/life-map/career.md?version=x",
+        "/files/life-map/career.md?version=-1", "/files/life-map/career.md?version=99999999999999999999",
+        "/files/life-map/career.md?version=%00", "/files/" + "a" * 3000,
+    ],
+)  # fmt: skip
+def test_a_strange_address_is_a_missing_page(signed_in: Client, keep_file: KeepFile, address: str) -> None:
+    keep_file("life-map/career.md", "x")
+    response = signed_in.get(address)
+    assert response.status_code == HTTPStatus.NOT_FOUND
+    assert "There is nothing here" in response.content.decode()
+
+
+def test_a_download_is_an_attachment_that_stays_what_it_is(signed_in: Client, keep_file: KeepFile) -> None:
+    keep_file('odd/na"me; x=ü.md', "<script>alert(1)</script>")
+    response = signed_in.get("/files/odd/na%22me%3B%20x=%C3%BC.md?download=1")
+    assert response.status_code == HTTPStatus.OK
+    assert response["Content-Type"] == "text/markdown; charset=utf-8"
+    assert response["X-Content-Type-Options"] == "nosniff"
+    disposition = response["Content-Disposition"]
+    assert disposition == "attachment; filename*=utf-8''odd-na%22me%3B%20x%3D%C3%BC.md"
+    assert response.content == b"<script>alert(1)</script>"
+
+
+def test_empty_pages_say_what_will_be_there(signed_in: Client) -> None:
+    assert "Nothing is written down yet" in page_of(signed_in, "/files/")
+    assert "No conversations yet" in page_of(signed_in, "/chat/")
+
+
+def test_a_password_is_reset_by_mail(client: Client, user: User) -> None:
+    assert (
+        client.post("/accounts/password/reset/", {"email": user.email}, follow=True).status_code
+        == HTTPStatus.OK
+    )
+    found = re.search(r"http://[^/]+(/accounts/password/reset/key/\S+)", str(mail.outbox[0].body))
+    assert found
+    form = client.get(found[1], follow=True)
+    assert "Choose a new password" in form.content.decode()
+    address = form.redirect_chain[-1][0]
+    new = "another-good-password-9"
+    client.post(address, {"password1": new, "password2": new}, follow=True)
+    assert client.login(username=user.username, password=new)
+    assert not client.login(username=user.username, password=PASSWORD)
+
+
+def test_signing_up_is_closed_where_the_operator_says_so(client: Client, settings: object) -> None:
+    settings.SAGE_SIGNUP = "closed"  # type: ignore[attr-defined]
+    assert "by invitation" in page_of(client, "/accounts/signup/")
+    assert "Make an account" not in page_of(client, "/accounts/login/")
+
+
+def test_no_page_has_script_or_style_inside(signed_in: Client, session: Session, exchange: Exchange) -> None:
+    exchange("Hi", "Hello")
+    addresses = (
+        "/",
+        "/chat/",
+        "/files/",
+        f"/chat/{session.id}/",
+        "/accounts/email/",
+        "/accounts/password/change/",
+    )
+    for page in [page_of(signed_in, address) for address in addresses] + [
+        page_of(Client(), "/accounts/signup/")
+    ]:
+        assert not re.search(r"<script(?![^>]*\ssrc=)", page)
+        assert not re.search(r"<style|\sstyle=|\son[a-z]+=|javascript:", page)
+
+
+def test_the_policy_allows_nothing_inline(client: Client) -> None:
+    policy = client.get("/accounts/login/")["Content-Security-Policy"]
+    assert "unsafe" not in policy
+    for directive in ("default-src 'self'", "object-src 'none'", "base-uri 'none'", "frame-ancestors 'none'"):
+        assert directive in policy
