@@ -22,7 +22,7 @@ from coaching.engine.events import RoundRestarted, TextDelta
 from coaching.engine.messages import ModelRequest
 from coaching.engine.part import PartResult
 from coaching.engine.ports import StreamTimeouts
-from coaching.engine.tools import ToolCall, ToolInput, ToolResult
+from coaching.engine.tools import ToolCall, ToolInput, ToolResult, Toolset
 from tests.engine.upstream import MODEL, RESET, Answer, Bench, Upstream, saying
 
 FOLDER = Path(__file__).parents[3] / "shared" / "anthropic-streams"
@@ -210,12 +210,13 @@ async def test_cut_at_every_byte_nothing_runs_that_was_cut(
     ran: dict[str, Any] = {}
     offering = Bench(upstream=Upstream(), client=CutClient([]))
     offer_every_tool(offering, ran)
+    toolset = Toolset(offering.tools)
     request = ModelRequest(model=MODEL, max_tokens=1000, messages=[{"role": "user", "content": "Hello"}])
     for size in range(len(raw) + 1):
         ran.clear()
         client = CutClient([raw[:size], thanks])
-        bench = Bench(upstream=offering.upstream, client=client, tools=offering.tools)
-        result = await bench.part(limits=limits, request=request)
+        bench = Bench(upstream=offering.upstream, client=client)
+        result = await bench.part(limits=limits, request=request, toolset=toolset)
         check_cut(bench, expected_of(path), result, ran, size)
 
 

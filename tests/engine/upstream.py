@@ -264,7 +264,7 @@ class Bench:
 
     async def part(self, *, limits: PartLimits | None = None, **options: Any) -> PartResult:
         """Run one part."""
-        toolset: Toolset[ToolCall] = Toolset(self.tools)
+        toolset: Toolset[ToolCall] = options.pop("toolset", None) or Toolset(self.tools)
         request = options.pop("request", None) or ModelRequest(
             model=MODEL,
             max_tokens=1000,
