@@ -60,7 +60,7 @@ def read_leases() -> Collection[Lease]:
 @transaction.atomic
 def claim_turn(key: TurnKey, *, owner: str) -> TurnKey | None:
     """Take a running turn over at the fencing number that was seen; None where somebody was faster."""
-    turn = Turn.objects.select_for_update().filter(id=key.turn_id, fence=key.fence).first()
+    turn = Turn.objects.select_for_update(no_key=True).filter(id=key.turn_id, fence=key.fence).first()
     if turn is None or turn.status != TurnStatus.RUNNING:
         return None
     turn.fence += 1

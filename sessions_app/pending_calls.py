@@ -105,7 +105,7 @@ def _locked_call(
     session = accessible_session(user_id=user_id, session_id=session_id, is_locked=True)
     call = None
     if isinstance(tool_use_id, str) and "\x00" not in tool_use_id:
-        calls = ToolCallRecord.objects.select_for_update(of=("self",)).select_related("turn")
+        calls = ToolCallRecord.objects.select_for_update(of=("self",), no_key=True).select_related("turn")
         call = (
             calls.filter(turn__session=session, tool_use_id=mended(tool_use_id))
             .order_by("-turn__started_at")
@@ -150,7 +150,7 @@ def _go_on(session: Session, call: ToolCallRecord, *, owner: str, rate_limit: Ra
 def _close_waiting_turn(
     session: Session, state: CallState, result: str, status: TurnStatus
 ) -> tuple[str, ...]:
-    turn = session.turns.select_for_update().filter(status=TurnStatus.AWAITING_USER).first()
+    turn = session.turns.select_for_update(no_key=True).filter(status=TurnStatus.AWAITING_USER).first()
     if turn is None:
         return ()
     calls = pending_calls(turn)

@@ -9,9 +9,12 @@ from sessions_app.models import OPEN_TURN_STATUSES, Message, Session, Turn
 def accessible_session(*, user_id: int, session_id: uuid.UUID, is_locked: bool = False) -> Session:
     """Return the user's session; with `is_locked` its row is locked until the transaction ends.
 
+    A session's row is locked before its turn's, everywhere: one order, so that two can't wait for each
+    other. Its key stays free, for a row that only refers to it must never wait.
+
     Raises `Session.DoesNotExist` for a missing session and for another user's alike.
     """
-    sessions = Session.objects.select_for_update() if is_locked else Session.objects.all()
+    sessions = Session.objects.select_for_update(no_key=True) if is_locked else Session.objects.all()
     return sessions.get(user_id=user_id, id=session_id)
 
 

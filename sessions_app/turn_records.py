@@ -66,14 +66,27 @@ class Ending:
 
 
 def locked_turn(key: TurnKey) -> Turn:
-    """Lock and return the running turn.
+    """Lock and return the running turn, its session's row first: an effect may change the session too.
 
     Raises `StaleFence` where the fencing number has moved on or the turn isn't running any more.
     """
-    turn = Turn.objects.select_for_update().filter(id=key.turn_id, fence=key.fence).first()
+    locked_session_of(key.turn_id)
+    turn = Turn.objects.select_for_update(no_key=True).filter(id=key.turn_id, fence=key.fence).first()
     if turn is None or turn.status != TurnStatus.RUNNING:
         raise StaleFence(str(key.turn_id))
     return turn
+
+
+def locked_session_of(turn_id: uuid.UUID) -> Session:
+    """Lock and return the session of a turn. Whoever locks both locks the session first: one order.
+
+    Raises `StaleFence` where the turn is gone.
+    """
+    sessions = Session.objects.select_for_update(of=("self",), no_key=True)
+    session = sessions.filter(turns=turn_id).first()
+    if session is None:
+        raise StaleFence(str(turn_id))
+    return session
 
 
 @transaction.atomic
@@ -186,8 +199,7 @@ def close_turn(key: TurnKey, ending: Ending) -> Message | None:
 
     Returns the assistant's message, or None where nothing was said or called.
     """
-    session_id = Turn.objects.values_list("session_id", flat=True).get(id=key.turn_id)
-    session = Session.objects.select_for_update().get(id=session_id)  # session before turn: one lock order
+    session = locked_session_of(key.turn_id)
     return end_turn(session, locked_turn(key), ending)
 
 
@@ -196,15 +208,14 @@ def interrupt_turns(*, is_lost: Callable[[str], bool]) -> int:
 
     What was said is kept. The new fencing number shuts out an owner that was only slow.
     """
-    running = Turn.objects.filter(status=TurnStatus.RUNNING).values_list("id", "session_id", "owner")
-    lost = [(turn_id, session_id, owner) for turn_id, session_id, owner in running if is_lost(owner)]
-    return sum(_interrupt(turn_id, session_id, owner) for turn_id, session_id, owner in lost)
+    running = Turn.objects.filter(status=TurnStatus.RUNNING).values_list("id", "owner")
+    return sum(_interrupt(turn_id, owner) for turn_id, owner in running if is_lost(owner))
 
 
 @transaction.atomic
-def _interrupt(turn_id: uuid.UUID, session_id: uuid.UUID, owner: str) -> bool:
-    session = Session.objects.select_for_update().get(id=session_id)
-    turn = Turn.objects.select_for_update().get(id=turn_id)
+def _interrupt(turn_id: uuid.UUID, owner: str) -> bool:
+    session = locked_session_of(turn_id)
+    turn = Turn.objects.select_for_update(no_key=True).get(id=turn_id)
     if turn.status != TurnStatus.RUNNING or turn.owner != owner:
         return False
     turn.fence += 1

@@ -1,0 +1,140 @@
+"""A session's row is locked before its turn's, everywhere: a tool that changes the session can't deadlock."""
+
+import threading
+from collections.abc import Callable
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection, connections
+
+from sessions_app import selectors, services, turn_records
+from sessions_app.errors import Refused, StaleFence
+from sessions_app.limits import RateLimit
+from sessions_app.models import ModelUsage, Session, SessionKind, SessionStatus, Turn, TurnStatus
+from sessions_app.turn_records import CallResult, Ending, NewCall, TurnKey
+
+GENEROUS = RateLimit(turns=1000, seconds=60)
+DONE = Ending(status=TurnStatus.COMPLETED, stop_reason="end_turn")
+
+Write = Callable[[User, TurnKey], object]
+
+
+@pytest.fixture
+def key(user: User) -> TurnKey:
+    """A running turn with a call that hasn't run yet."""
+    session = services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    opened = services.open_turn(
+        user_id=user.pk, session_id=session.id, text="hi", client_id=None, owner="me", rate_limit=GENEROUS
+    )
+    key = TurnKey(turn_id=opened.turn.id, fence=opened.turn.fence)
+    call = NewCall(tool_use_id="t1", name="enter_structured_arc", position=0, input={}, is_interactive=False)
+    turn_records.store_round(
+        key,
+        number=1,
+        blocks="[]",
+        text="",
+        notes="",
+        stop_reason="tool_use",
+        is_partial=False,
+        upstream_id="msg",
+        model="m",
+        calls=[call],
+    )
+    return key
+
+
+def close(_: User, key: TurnKey) -> object:
+    return turn_records.close_turn(key, DONE)
+
+
+def interrupt(_: User, key: TurnKey) -> object:
+    return turn_records.interrupt_turns(is_lost=lambda owner: owner == "me")
+
+
+def send_a_message(user: User, key: TurnKey) -> object:
+    return services.open_turn(
+        user_id=user.pk,
+        session_id=Session.objects.get().id,
+        text="again",
+        client_id=None,
+        owner="me",
+        rate_limit=GENEROUS,
+    )
+
+
+def end_the_session(user: User, key: TurnKey) -> object:
+    session_id = Session.objects.get().id
+    return services.end_session(user_id=user.pk, session_id=session_id, status=SessionStatus.ABANDONED)
+
+
+def pause(_: User, key: TurnKey) -> object:
+    return turn_records.pause_turn(key, stop_reason="tool_use")
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("write", [close, interrupt, send_a_message, end_the_session, pause])
+def test_an_effect_that_changes_its_session_and_another_write_both_get_through(
+    user: User, key: TurnKey, write: Write
+) -> None:
+    begun = threading.Event()
+    failures: list[BaseException] = []
+
+    def meanwhile() -> None:
+        begun.wait()
+        try:
+            write(user, key)
+        except (Refused, StaleFence):
+            pass
+        except BaseException as error:  # noqa: BLE001 - it is looked at below
+            failures.append(error)
+        finally:
+            connections["default"].close()
+
+    other = threading.Thread(target=meanwhile)
+    other.start()
+
+    def effect() -> CallResult:
+        begun.set()
+        _wait_until_somebody_waits_for_us(other)
+        session_id = Turn.objects.values_list("session_id", flat=True).get(id=key.turn_id)
+        session = selectors.accessible_session(user_id=user.pk, session_id=session_id, is_locked=True)
+        session.active_arc = SessionKind.OPEN_DAY
+        session.save(update_fields=["active_arc"])
+        return CallResult(content="entered", is_error=False)
+
+    turn_records.run_effect(key, "t1", effect)
+    other.join()
+    assert failures == []
+    assert Session.objects.get().active_arc == SessionKind.OPEN_DAY
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_row_that_only_refers_to_a_session_or_turn_waits_for_no_lock_of_theirs(
+    user: User, key: TurnKey
+) -> None:
+    stored = threading.Event()
+
+    def store_usage() -> None:
+        try:
+            turn_records.store_usage(key, usage=ModelUsage(model="m", input_tokens=1))
+            stored.set()
+        finally:
+            connections["default"].close()
+
+    def effect() -> CallResult:
+        other = threading.Thread(target=store_usage)
+        other.start()
+        other.join(timeout=10)
+        return CallResult(content="", is_error=not stored.is_set())
+
+    assert not turn_records.run_effect(key, "t1", effect).is_error
+
+
+def _wait_until_somebody_waits_for_us(other: threading.Thread) -> None:
+    while other.is_alive():
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT 1 FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))"
+            )
+            if cursor.fetchone():
+                return
