@@ -146,6 +146,15 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
         if submission.session_id != self.session_id:
             raise Refused(f"This conversation has ended. It goes on at /chat/{submission.session_id}/")
 
+    async def handle_edit(self, frame: dict[str, Any]) -> None:
+        """Put a new message in the place of the user's last one."""
+        await get_runner().edit_message(
+            user_id=self.user_id,
+            session_id=self.session_id,
+            text=frame.get("text"),
+            client_id=frame.get("id"),
+        )
+
     async def handle_stop(self, _: dict[str, Any]) -> None:
         """Stop the running turn."""
         await get_runner().stop(user_id=self.user_id, session_id=self.session_id)
@@ -187,6 +196,7 @@ _encoded = json.JSONEncoder(ensure_ascii=False).encode
 
 HANDLERS: Mapping[str, Callable[[SessionConsumer, dict[str, Any]], Awaitable[None]]] = {
     "message": SessionConsumer.handle_message,
+    "edit": SessionConsumer.handle_edit,
     "stop": SessionConsumer.handle_stop,
     "retry": SessionConsumer.handle_retry,
     "continue": SessionConsumer.handle_continue,

@@ -21,6 +21,7 @@ from coaching.turn_events import (
     CallAnswered,
     CallPending,
     ErrorShown,
+    HistoryChanged,
     MessageStored,
     ModeChanged,
     NoteDelta,
@@ -71,6 +72,7 @@ def _render_plain(
     | CallAnswered
     | CallPending
     | ErrorShown
+    | HistoryChanged
     | ModeChanged
     | RoundRestarted
     | SessionCompleted
@@ -94,6 +96,8 @@ def _render_plain(
             return _render("call_pending", {"tool_use_id": event.tool_use_id})
         case CallAnswered():
             return _render("call_answered", {"tool_use_id": event.tool_use_id})
+        case HistoryChanged():
+            return _render("history_changed", {"kept": event.kept})
         case ModeChanged() | ArcCompleted() | SessionCompleted():
             return ""  # The page's head shows them after the turn.
         case _:

@@ -7,6 +7,7 @@ from coaching.turn_events import (
     CallAnswered,
     CallPending,
     ErrorShown,
+    HistoryChanged,
     MessageStored,
     ModeChanged,
     NoteDelta,
@@ -39,7 +40,7 @@ def frame_of(event: TurnEvent) -> Frame | None:
             return {"toolDone": {"id": tool_use_id}}
         case RoundBoundary():
             return {"roundBoundary": True}
-        case RoundRestarted() | RoundClosed() | TurnStarted():
+        case RoundRestarted() | RoundClosed() | TurnStarted() | HistoryChanged():
             return None  # a Sync follows the first; the others only change how a page shows the text
         case _:
             return _frame_of_turn_event(event)

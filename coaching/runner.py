@@ -24,10 +24,12 @@ from coaching.engine.errors import StaleRunnerError
 from coaching.following import read_changes
 from coaching.live import LiveTurn, SessionHub, Subscription
 from coaching.model_client import ModelConnection
+from coaching.stored_view import kept_writes
 from coaching.turn_events import (
     CallAnswered,
     CallPending,
     ErrorShown,
+    HistoryChanged,
     MessageStored,
     Sync,
     TurnDone,
@@ -91,6 +93,14 @@ class Runner:
         """
         return await self._open(
             services.open_turn, user_id=user_id, session_id=session_id, text=text, client_id=client_id
+        )
+
+    async def edit_message(
+        self, *, user_id: int, session_id: uuid.UUID, text: object, client_id: object = None
+    ) -> Submission:
+        """Put a new message in the place of the user's last one and answer it. Raises `Refused`."""
+        return await self._open(
+            services.edit_message, user_id=user_id, session_id=session_id, text=text, client_id=client_id
         )
 
     async def retry(self, *, user_id: int, session_id: uuid.UUID) -> Submission:
@@ -213,7 +223,8 @@ class Runner:
         self._refuse_while_draining()
         opened = await in_database(open_turn, owner=self.owner, rate_limit=_rate_limit(), **arguments)
         if opened.is_new:
-            self._show_opening(opened)
+            kept = await in_database(kept_writes, opened.withdrawn) if opened.withdrawn else ()
+            self._show_opening(opened, kept)
             key = TurnKey(turn_id=opened.turn.id, fence=opened.turn.fence)
             self._run(opened.session_id, key, is_resumed=False)
             await self.doorbell.ring(opened.session_id)
@@ -224,10 +235,13 @@ class Runner:
             number=opened.message.number,
         )
 
-    def _show_opening(self, opened: OpenedTurn) -> None:
+    def _show_opening(self, opened: OpenedTurn, kept: tuple[str, ...]) -> None:
         hub = self._hub(opened.session_id)
         for tool_use_id in opened.superseded:
             hub.publish(CallAnswered(tool_use_id=tool_use_id, state="superseded", value=None))
+        if opened.withdrawn:
+            withdrawn = tuple(str(turn_id) for turn_id in opened.withdrawn)
+            hub.publish(HistoryChanged(withdrawn=withdrawn, kept=kept))
         if not opened.message.metadata.get("is_hidden"):
             hub.publish(
                 MessageStored(

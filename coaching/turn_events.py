@@ -62,6 +62,14 @@ class MessageStored:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryChanged:
+    """Turns left the history: a message was edited or answered again. `kept` files stay written."""
+
+    withdrawn: tuple[str, ...]
+    kept: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnStarted:
     """A turn part begins to run: the reader makes room for it."""
 
@@ -132,6 +140,7 @@ TurnEvent = (
     EngineEvent
     | Sync
     | MessageStored
+    | HistoryChanged
     | TurnStarted
     | RoundClosed
     | CallAnswered
@@ -147,6 +156,7 @@ __all__ = [
     "CallAnswered",
     "CallPending",
     "ErrorShown",
+    "HistoryChanged",
     "MessageStored",
     "ModeChanged",
     "NoteDelta",

@@ -5,6 +5,7 @@ Writes of a running turn are in `turn_records`.
 """
 
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db import transaction
@@ -32,7 +33,8 @@ from sessions_app.text import check_client_id, check_message_text
 class OpenedTurn:
     """A turn that was opened, or, when `is_new` is false, the one that the same message opened before.
 
-    `superseded` are the pending calls that the message took the place of.
+    `superseded` are the pending calls that the message took the place of, `withdrawn` the turns that
+    left the history for it.
     """
 
     session_id: uuid.UUID
@@ -40,6 +42,7 @@ class OpenedTurn:
     message: Message
     is_new: bool
     superseded: tuple[str, ...] = ()
+    withdrawn: tuple[uuid.UUID, ...] = ()
 
 
 @transaction.atomic
@@ -123,10 +126,56 @@ def retry_turn(*, user_id: int, session_id: uuid.UUID, owner: str, rate_limit: R
     turn = Turn.objects.create(session=session, owner=owner)
     message.turn = turn
     message.save(update_fields=["turn"])
-    last.status = TurnStatus.SUPERSEDED
-    last.is_withdrawn = True
-    last.save(update_fields=["status", "is_withdrawn"])
-    return OpenedTurn(session_id=session.id, turn=turn, message=message, is_new=True)
+    _withdraw(session, [last.id])
+    return OpenedTurn(session_id=session.id, turn=turn, message=message, is_new=True, withdrawn=(last.id,))
+
+
+@transaction.atomic
+def edit_message(
+    *, user_id: int, session_id: uuid.UUID, text: object, client_id: object, owner: str, rate_limit: RateLimit
+) -> OpenedTurn:
+    """Put a new message in the place of the user's last one, and answer that.
+
+    The old message and all that followed it are withdrawn: their numbers stay, and so does what
+    tools wrote. Raises `Refused` where there is no message yet or the conversation has ended.
+    """
+    checked_text = check_message_text(text)
+    checked_id = check_client_id(client_id)
+    session = accessible_session(user_id=user_id, session_id=session_id, is_locked=True)
+    if checked_id is not None and session.messages.filter(client_id=checked_id).exists():
+        raise Refused("This message was sent before.")
+    if session.status != SessionStatus.ACTIVE:
+        raise Refused("This conversation has ended. Write a new message to go on.")
+    superseded = supersede_pending_calls(session)
+    _refuse_second_turn(session)
+    refuse_over_limits(user_id=user_id, rate_limit=rate_limit)
+    spoken = session.messages.filter(role=MessageRole.USER, turn__is_withdrawn=False)
+    last = spoken.exclude(metadata__has_key="is_hidden").order_by("-number").first()
+    if last is None:
+        raise Refused("There is no message to change yet.")
+    later = session.messages.filter(number__gte=last.number, turn__is_withdrawn=False)
+    withdrawn = tuple(dict.fromkeys(later.order_by("number").values_list("turn_id", flat=True)))
+    _withdraw(session, withdrawn)
+    turn = Turn.objects.create(session=session, owner=owner)
+    message = append_message(
+        session=session,
+        turn=turn,
+        role=MessageRole.USER,
+        content=checked_text,
+        client_id=checked_id or str(uuid.uuid4()),
+    )
+    return OpenedTurn(
+        session_id=session.id,
+        turn=turn,
+        message=message,
+        is_new=True,
+        superseded=superseded,
+        withdrawn=withdrawn,
+    )
+
+
+def _withdraw(session: Session, turn_ids: Sequence[uuid.UUID]) -> None:
+    session.turns.filter(id__in=turn_ids).update(status=TurnStatus.SUPERSEDED, is_withdrawn=True)
 
 
 @transaction.atomic

@@ -310,3 +310,47 @@ def test_the_title_is_the_first_words(session: Session) -> None:
     session.refresh_from_db()
     assert session.title.startswith("I want to talk about my work")
     assert len(session.title) <= 81
+
+
+@pytest.mark.django_db
+def test_an_edit_withdraws_the_last_message_and_all_that_followed(session: Session, user: User) -> None:
+    close(say(session, "kept"), text="kept answer")
+    close(say(session, "wrong"), text="cut", reason="max_tokens")
+    going_on = services.continue_turn(user_id=user.pk, session_id=session.id, owner="me", rate_limit=GENEROUS)
+    close(going_on, text="and the rest")
+    edited = services.edit_message(
+        user_id=user.pk,
+        session_id=session.id,
+        text="right",
+        client_id=None,
+        owner="me",
+        rate_limit=GENEROUS,
+    )
+    close(edited, text="right answer")
+    assert len(edited.withdrawn) == 2
+    assert [message.content for message in selectors.history(session)] == [
+        "kept",
+        "kept answer",
+        "right",
+        "right answer",
+    ]
+    numbers = list(session.messages.order_by("number").values_list("number", flat=True))
+    assert numbers == list(range(1, 9))
+
+
+@pytest.mark.django_db
+def test_a_message_beside_a_pending_call_supersedes_it_in_one_step(session: Session) -> None:
+    first = say(session)
+    key = TurnKey(turn_id=first.turn.id, fence=1)
+    pending = NewCall(tool_use_id="q", name="show_options", position=0, input={}, is_interactive=True)
+    store_round(key, text="Which?", calls=(pending,))
+    turn_records.pause_turn(key, stop_reason="tool_use")
+    second = say(session, "something else")
+    assert second.superseded == ("q",)
+    first.turn.refresh_from_db()
+    assert (first.turn.status, first.turn.prefix) == (TurnStatus.SUPERSEDED, "")
+    assert [(message.role, message.content) for message in selectors.history(session)] == [
+        ("user", "hello"),
+        ("assistant", "Which?"),
+        ("user", "something else"),
+    ]

@@ -227,6 +227,25 @@ async def test_an_answer_cut_for_length_goes_on_with_one_tap(
     assert text_of(going_on) == " and ends."
 
 
+async def test_an_edited_message_takes_the_place_of_the_last_and_says_what_stays_written(
+    live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
+) -> None:
+    practice.script([Reply.of("Saving.", save("career")), "Saved.", "About health, then."])
+    async with open_socket(live_sage, session.id, cookie) as client:
+        await started(client)
+        await client.send(type="edit", text="Nothing yet")
+        assert "no message to change" in (await client.until("error"))[-1]["error"]
+        await client.send(type="message", text="About my career")
+        await client.until("done")
+        await client.send(type="edit", text="About my health", id="edited")
+        frames = await client.until("done")
+    assert frames[0] == {"message": {"id": "edited", "number": 3, "text": "About my health"}}
+    assert text_of(frames) == "About health, then."
+    assert practice.requests[2].body["messages"][0]["content"][0]["text"] == "About my health"
+    assert len(practice.requests[2].body["messages"]) == 1
+    assert len(await rows(UserFile.objects.all())) == 1
+
+
 async def test_the_same_id_twice_is_one_turn(
     live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
 ) -> None:

@@ -62,6 +62,7 @@ ROUTES = {
 }
 FRAMES = {
     "message": {"type": "message", "text": "hi"},
+    "edit": {"type": "edit", "text": "hi"},
     "stop": {"type": "stop"},
     "retry": {"type": "retry"},
     "continue": {"type": "continue"},

@@ -74,6 +74,9 @@ function begin() {
       outbox.accept(clientId);
       document.title = `${byId("chat-title").textContent} · Sage`;
     },
+    history() {
+      return history.fetchAgain();
+    },
     begin() {
       phase.take("begin");
       announcer.say("Sage is answering.");
