@@ -6,6 +6,7 @@ nothing of turns: what has to be started and drained is given to it.
 """
 
 import asyncio
+import gc
 import signal
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
@@ -135,6 +136,9 @@ class WebServer(Server):  # type: ignore[misc]  # Daphne has no types
         try:
             # Before the port opens: the first request finds everything there.
             twisted_loop.run_until_complete(self._services.enter_async_context(lifecycle.service()))
+            # What is loaded by now stays: a collection that walks it would hold up the loop, and the end.
+            gc.collect()
+            gc.freeze()
             self.run()
         finally:
             twisted_loop.run_until_complete(self._services.aclose())
