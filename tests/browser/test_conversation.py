@@ -278,3 +278,29 @@ async def test_a_blocked_script_leaves_a_page_that_works(
     await page.get_by_label("Your message").fill("Hello")
     await page.get_by_role("button", name="Send").click()
     await expect(page.locator("#messages .prose")).to_have_text("By form.")
+
+
+async def test_the_page_follows_the_words_unless_the_reader_has_gone_up(
+    practice: PracticeServer, page: Page, session: Session
+) -> None:
+    many = "\n\n".join(f"Paragraph {number} of a long answer." for number in range(60))
+    practice.script([Reply.of(Text(many), Hold("up"), Text(f"\n\n{many}"), Hold("end"), Text("\n\nThe end."))])
+    below = "() => document.documentElement.scrollHeight - innerHeight - scrollY"
+    await page.goto(path_of(session))
+    await say(page, "Tell me everything")
+    await practice.reached("up")
+    await expect(page.locator("#live-text")).to_contain_text("Paragraph 59")
+    await expect(page.get_by_role("button", name="To the latest")).to_be_hidden()
+    assert await page.evaluate(below) < 4
+    await page.mouse.wheel(0, -1500)
+    await expect(page.get_by_role("button", name="To the latest")).to_be_visible()
+    place = await page.evaluate("() => scrollY")
+    practice.release("up")
+    await practice.reached("end")
+    await expect(page.locator("#live-text p")).to_have_count(120)
+    assert await page.evaluate("() => scrollY") == place
+    await page.get_by_role("button", name="To the latest").click()
+    await expect(page.get_by_role("button", name="To the latest")).to_be_hidden()
+    practice.release("end")
+    await until_done(page)
+    await expect(page.locator("#messages .prose p").last).to_be_in_viewport()

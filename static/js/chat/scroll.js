@@ -4,8 +4,9 @@ const NEAR_END_PX = 96;
 
 export class Scroll {
   #button;
-  #isPinned = true;
+  #isPinned = !location.hash;
   #isDue = false;
+  #lastTop = scrollY;
 
   constructor(content, button) {
     this.#button = button;
@@ -28,14 +29,23 @@ export class Scroll {
   }
 
   toEnd() {
-    this.#isPinned = true;
-    this.#button.hidden = true;
+    this.#pin(true);
     this.follow();
   }
 
+  // Words that arrive faster than the page scrolls leave a gap below: only a move upwards is the reader's.
   #look() {
-    const end = document.documentElement.scrollHeight - innerHeight - scrollY;
-    this.#isPinned = end < NEAR_END_PX;
-    this.#button.hidden = this.#isPinned;
+    const isNearEnd = document.documentElement.scrollHeight - innerHeight - scrollY < NEAR_END_PX;
+    const isMovedUp = scrollY < this.#lastTop;
+    this.#lastTop = scrollY;
+    if (isNearEnd) this.#pin(true);
+    else if (isMovedUp || !this.#isPinned) this.#pin(false);
+  }
+
+  #pin(isPinned) {
+    this.#isPinned = isPinned;
+    this.#button.hidden = isPinned;
+    // The browser keeps a reader's place when what is above them changes; at the end we keep it ourselves.
+    document.documentElement.style.overflowAnchor = isPinned ? "none" : "";
   }
 }
