@@ -6,9 +6,12 @@ move a day.
 """
 
 from datetime import date, datetime, timedelta
+from typing import Literal
 from zoneinfo import ZoneInfo
 
 DAY_STARTS_AT_HOUR = 4
+
+TimeBracket = Literal["morning", "afternoon", "evening"]
 
 
 def local_day(now: datetime, timezone: ZoneInfo) -> date:
@@ -20,3 +23,10 @@ def local_day(now: datetime, timezone: ZoneInfo) -> date:
 def next_weekday(after: date, weekday: int) -> date:
     """Return the first `weekday` (0 is Monday) later than `after`: one to seven days on."""
     return after + timedelta(days=(weekday - after.weekday() - 1) % 7 + 1)
+
+
+def time_bracket(local: datetime) -> TimeBracket:
+    """Return the part of the user's own day at a local time; up to 04:00 it is still evening."""
+    if DAY_STARTS_AT_HOUR <= local.hour < 12:
+        return "morning"
+    return "afternoon" if 12 <= local.hour < 18 else "evening"

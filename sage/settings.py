@@ -81,6 +81,7 @@ INSTALLED_APPS = [
     "csp",
     "django_htmx",
     "django_structlog",
+    "simple_history",
     "storages",
 ]
 

@@ -3,6 +3,7 @@
 from coaching.models.files import FileSource, FileType, UserFile, UserFileVersion
 from coaching.models.life import Capture, DayPlan, LifeDomain, PulseRating, ReflectionPrompt
 from coaching.models.people import Profile
+from coaching.models.skills import Skill, SkillKind
 
 __all__ = [
     "Capture",
@@ -13,6 +14,8 @@ __all__ = [
     "Profile",
     "PulseRating",
     "ReflectionPrompt",
+    "Skill",
+    "SkillKind",
     "UserFile",
     "UserFileVersion",
 ]

@@ -1,50 +1,198 @@
-"""Reads `skills/<name>/SKILL.md`: YAML frontmatter, then the guidance.
+"""Reads `skills/<name>/SKILL.md`: YAML frontmatter, then the text. Also the files beside it, on demand.
 
-It decides nothing about when a skill is used.
+It decides nothing about when a skill is used, and knows no database.
 """
 
+import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
 import yaml
+from django.conf import settings
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from coaching.models.skills import SkillKind
+from coaching.skills import rules
+from coaching.skills.signals import SIGNALS
+
+SKILL_FILE = "SKILL.md"
+BESIDE_SUFFIXES = frozenset({".md", ".txt"})
 
 
 class SkillError(ValueError):
     """A skill file that can't be used. The message names the file and the fault."""
 
 
+class _Frontmatter(BaseModel):
+    """What must stand above a skill's text, and nothing else."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$", max_length=64)]
+    description: Annotated[str, Field(pattern=r"^\S[^\n]*$", max_length=200)]
+    kind: Annotated[SkillKind, Field(strict=False)]
+    signals: list[str]
+    tools: list[str]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Skill:
+class SkillFile:
     """One skill as its file says it. `text` is the markdown below the frontmatter."""
 
     name: str
     description: str
-    kind: str
+    kind: SkillKind
+    signals: tuple[str, ...]
+    tools: tuple[str, ...]
     text: str
 
+    @property
+    def sha256(self) -> str:
+        """The hash of the text."""
+        return hash_text(self.text)
 
-def read_skill(folder: Path) -> Skill:
+
+def hash_text(text: str) -> str:
+    """Return the hash by which a text is known."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def skills_root() -> Path:
+    """Return the folder that the project's skills lie in."""
+    return Path(settings.BASE_DIR) / "skills"
+
+
+def skill_folders(root: Path) -> Sequence[Path]:
+    """Return the folders of the skills under `root`, by name."""
+    return sorted(path for path in root.iterdir() if path.is_dir() and not path.name.startswith("."))
+
+
+def read_skill(folder: Path) -> SkillFile:
     """Read one skill's folder.
 
-    Raises `SkillError` for a missing file, a missing frontmatter or a missing field.
+    Raises `SkillError` for a file that can't be read and for a frontmatter that isn't whole.
     """
-    path = folder / "SKILL.md"
+    where = f"{folder.name}/{SKILL_FILE}"
     try:
-        source = path.read_text(encoding="utf-8")
+        source = (folder / SKILL_FILE).read_text(encoding="utf-8")
     except OSError as error:
-        raise SkillError(f"{path}: can't be read ({error.strerror}).") from error
+        raise SkillError(f"{where}: can't be read ({error.strerror})") from error
+    except UnicodeDecodeError as error:
+        raise SkillError(f"{where}: is not text in UTF-8") from error
     opening, separator, rest = source.partition("---\n")
     header, closing, text = rest.partition("\n---\n")
     if opening.strip() or not separator or not closing:
-        raise SkillError(f"{path}: begins with no frontmatter between two lines of ---.")
-    fields: Any = yaml.safe_load(header)
+        raise SkillError(f"{where}: bad frontmatter: there is none between two lines of ---")
     try:
-        return Skill(
-            name=str(fields["name"]),
-            description=str(fields["description"]),
-            kind=str(fields["kind"]),
-            text=text.strip() + "\n",
+        fields = _Frontmatter.model_validate(yaml.safe_load(header))
+    except yaml.YAMLError as error:
+        raise SkillError(f"{where}: bad frontmatter: it isn't YAML ({_one_line(error)})") from error
+    except ValidationError as error:
+        raise SkillError(f"{where}: bad frontmatter: {_explain(error)}") from error
+    return SkillFile(
+        name=fields.name,
+        description=fields.description,
+        kind=fields.kind,
+        signals=tuple(fields.signals),
+        tools=tuple(fields.tools),
+        text=text.strip() + "\n",
+    )
+
+
+@cache
+def read_skills(root: Path) -> tuple[SkillFile, ...]:
+    """Read all skills under `root`, once for each process.
+
+    Raises `SkillError`.
+    """
+    return tuple(read_skill(folder) for folder in skill_folders(root))
+
+
+def find_faults(root: Path) -> list[str]:
+    """Return every fault of the skills under `root`, one line each: `<name>/SKILL.md: <what is wrong>`."""
+    faults: list[str] = []
+    skills: dict[str, tuple[Path, SkillFile]] = {}
+    for folder in skill_folders(root) if root.is_dir() else ():
+        try:
+            skill = read_skill(folder)
+        except SkillError as error:
+            faults.append(str(error))
+            continue
+        found = _faults_of(skill, folder)
+        if skill.name in skills:
+            found.append(f"duplicate name {skill.name}: {skills[skill.name][0].name} has it too")
+        else:
+            skills[skill.name] = (folder, skill)
+        faults += [f"{folder.name}/{SKILL_FILE}: {fault}" for fault in found]
+    if not skills and not faults:
+        faults.append(f"{root.name}: there are no skills")
+    directory = rules.build_directory(
+        (skill.name, skill.kind, skill.description) for _, skill in skills.values()
+    )
+    tokens = rules.estimate_tokens(directory)
+    if tokens > rules.DIRECTORY_BUDGET:
+        faults.append(
+            f"{root.name}: the directory of arcs and approaches takes {tokens} tokens, "
+            f"the budget is {rules.DIRECTORY_BUDGET}"
         )
-    except (KeyError, TypeError) as error:
-        raise SkillError(f"{path}: the frontmatter lacks {error}.") from error
+    return faults
+
+
+def read_beside(name: str, path: str, *, root: Path | None = None) -> str:
+    """Read a text file beside a skill's own, `path` relative to the skill's folder.
+
+    Raises `SkillError` for whatever isn't a text file inside that folder.
+    """
+    folder = ((root or skills_root()) / name).resolve()
+    wanted = (folder / path).resolve() if "\x00" not in path else folder
+    is_inside = folder.parent == (root or skills_root()).resolve() and wanted.is_relative_to(folder)
+    if not is_inside or wanted.suffix not in BESIDE_SUFFIXES or not wanted.is_file():
+        raise SkillError(f"{name} has no file {path}")
+    return wanted.read_text(encoding="utf-8")
+
+
+def files_beside(name: str, *, root: Path | None = None) -> Sequence[str]:
+    """Return the names of the text files beside a skill's own."""
+    folder = (root or skills_root()) / name
+    found = (path for path in folder.rglob("*") if path.is_file() and path.suffix in BESIDE_SUFFIXES)
+    return sorted(path.relative_to(folder).as_posix() for path in found if path.name != SKILL_FILE)
+
+
+def _faults_of(skill: SkillFile, folder: Path) -> list[str]:
+    faults = []
+    if skill.name != folder.name:
+        faults.append(f"its name is {skill.name}, its folder {folder.name}")
+    faults += rules.name_faults(
+        tools=skill.tools, signals=skill.signals, known_signals=[signal.name for signal in SIGNALS]
+    )
+    called_by = {signal.name: signal.skill for signal in SIGNALS}
+    faults += [
+        f"signal {name} calls {called_by[name]}, not {skill.name}"
+        for name in skill.signals
+        if name in called_by and called_by[name] != skill.name
+    ]
+    faults += [
+        f"signal {name} calls it and isn't among its signals"
+        for name, called in called_by.items()
+        if called == skill.name and name not in skill.signals
+    ]
+    faults += [
+        f"its text names the tool {tool}, its frontmatter doesn't"
+        for tool in rules.undeclared_tools(skill.text, skill.tools)
+    ]
+    return faults + rules.text_faults(name=skill.name, kind=skill.kind, text=skill.text)
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:160]
+
+
+def _explain(error: ValidationError) -> str:
+    lines = []
+    for fault in error.errors(include_url=False, include_context=False, include_input=False):
+        where = ".".join(str(part) for part in fault["loc"])
+        lines.append(f"{where}: {fault['msg']}" if where else fault["msg"])
+    return "; ".join(lines)

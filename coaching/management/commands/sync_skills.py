@@ -1,0 +1,45 @@
+"""`manage.py sync_skills`: loads `skills/` into the database; with `--check` it only looks, without one."""
+
+import sys
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from coaching.skills.reader import find_faults, read_skill, skill_folders, skills_root
+from coaching.skills.store import sync_skills
+
+
+class Command(BaseCommand):
+    help = "Load skills/ into the database; overrides stay. --check only validates and needs no database."
+    requires_system_checks = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--check", action="store_true", help="validate only; exit code 1 with a line a fault"
+        )
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        root = skills_root()
+        if faults := find_faults(root):
+            self.stderr.write("\n".join(faults))
+            sys.exit(1)
+        skills = [read_skill(folder) for folder in skill_folders(root)]
+        if options["check"]:
+            self._tell(f"{len(skills)} skills, no faults.", options)
+            return
+        report = sync_skills(files=skills)
+        changes = [
+            f"{word} {', '.join(names)}"
+            for word, names in (
+                ("added", report.added),
+                ("changed", report.changed),
+                ("retired", report.retired),
+            )
+            if names
+        ]
+        self._tell(f"{len(skills)} skills: {'; '.join(changes) or 'nothing has changed'}.", options)
+
+    def _tell(self, line: str, options: dict[str, Any]) -> None:
+        if options["verbosity"] > 0:
+            self.stdout.write(line)

@@ -1,0 +1,76 @@
+"""Gathers a user's `LifeFacts` from the database: four reads, however much the user has written."""
+
+from collections.abc import Sequence
+from datetime import date, datetime, timedelta
+
+from django.db.models import Q
+
+from coaching.days import local_day, next_weekday
+from coaching.models import Capture, DayPlan, FileType, LifeDomain, Profile, UserFile
+from coaching.skills.intensity import measure_intensity
+from coaching.skills.life_facts import LifeFacts
+
+
+def build_life_facts(*, user_id: int, now: datetime, recent_texts: Sequence[str] = ()) -> LifeFacts:
+    """Build the facts of the user's life at `now` (aware).
+
+    `recent_texts` are the user's last messages in this conversation, oldest first.
+    """
+    profile = Profile.objects.select_related("user").filter(user_id=user_id).first() or Profile(
+        user_id=user_id
+    )
+    today = local_day(now, profile.zone)
+    maps, statuses, has_log = _read_files(user_id, today)
+    plans = DayPlan.objects.filter(user_id=user_id, date=today)
+    return LifeFacts(
+        local_time=now.astimezone(profile.zone),
+        has_life_map=maps,
+        has_plan_today=plans.exclude(file=None, intention="", priorities=[]).exists(),
+        has_log_today=has_log,
+        is_checkin_due=is_checkin_due(profile, today),
+        domain_statuses=statuses,
+        unfolded_captures=Capture.objects.filter(user_id=user_id, folded_on=None).count(),
+        days_to_quarter_end=(quarter_end(today) - today).days,
+        intensity=measure_intensity(recent_texts),
+    )
+
+
+def is_checkin_due(profile: Profile, today: date) -> bool:
+    """Return whether the weekly check-in is due on the user's own day `today`, or overdue.
+
+    Until the first one is done it is due from the first check-in day after the user came.
+    """
+    due_on = profile.next_checkin_on
+    if due_on is None:
+        due_on = next_weekday(local_day(profile.user.date_joined, profile.zone), profile.checkin_weekday)
+    return today >= due_on
+
+
+def quarter_end(day: date) -> date:
+    """Return the last day of the quarter that `day` is in."""
+    first_month_after = (day.month - 1) // 3 * 3 + 4
+    year, month = (day.year + 1, 1) if first_month_after > 12 else (day.year, first_month_after)
+    return date(year, month, 1) - timedelta(days=1)
+
+
+def _read_files(user_id: int, today: date) -> tuple[bool, tuple[tuple[str, str], ...], bool]:
+    """Return whether there is a map, the domains' statuses, and whether today has its log.
+
+    There is a map once its overview is written, or all domains have their page.
+    """
+    is_of_map = Q(file_type__in=(FileType.OVERVIEW, FileType.DOMAIN))
+    is_todays_log = Q(file_type=FileType.DAILY_LOG, path__endswith=f"/{today.isoformat()}.md")
+    files = UserFile.objects.filter(is_of_map | is_todays_log, user_id=user_id)
+    rows = list(files.values_list("file_type", "path", "frontmatter"))
+    types = {file_type for file_type, _, _ in rows}
+    pages = {
+        path.rpartition("/")[2].removesuffix(".md"): frontmatter
+        for file_type, path, frontmatter in rows
+        if file_type == FileType.DOMAIN
+    }
+    statuses = [(name, str(pages.get(name, {}).get("status") or "")) for name in LifeDomain.values]
+    return (
+        FileType.OVERVIEW in types or pages.keys() >= set(LifeDomain.values),
+        tuple((name, status) for name, status in statuses if status),
+        FileType.DAILY_LOG in types,
+    )

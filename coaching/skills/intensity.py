@@ -1,0 +1,117 @@
+"""How much a person's last messages carry: a small lexical weighing that anybody can follow.
+
+It calls for a gentler approach, nothing else: danger is not its matter, and a miss does no harm, since the
+model sees the words themselves. English only. It keeps no words.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+HIGH_WEIGHT = 3
+MESSAGES_LOOKED_AT = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intensity:
+    """The weight of the last messages, 0 for calm ones."""
+
+    weight: int
+
+    @property
+    def is_high(self) -> bool:
+        """Whether a gentler approach is called for."""
+        return self.weight >= HIGH_WEIGHT
+
+
+CALM = Intensity(weight=0)
+
+# What is heavy by itself, and what becomes heavy in company; matched on whole words, one pattern a line.
+_HEAVY = r"""
+panic(?:king|ked| attacks?)?
+overwhelm(?:ed|ing)
+hopeless|worthless|desperate|despair
+(?:falling|fall|fell) apart
+break(?:ing)? ?down|broke down|broken-hearted|heartbroken
+losing it|freaking out|spiral(?:l)?ing
+can(?:'?t|not) (?:cope|breathe|handle|go on|stop (?:crying|shaking))
+can(?:'?t|not) (?:do (?:this|it)|take (?:this|it|any ?more))(?: any ?more)?
+at (?:my|the) (?:breaking point|end of my (?:rope|tether))
+(?:all )?too much for me|all too much
+drowning|devastated|shattered|terrified|furious|enraged
+hate (?:myself|my life)
+sobbing|crying|in tears|screaming|shaking
+grie(?:f|ving)
+(?:mother|mum|mom|father|dad|sister|brother|wife|husband|partner|son|daughter|child|baby|friend|dog|cat)\
+ (?:just |has |is )?(?:died|dead|dying|passed away)
+burn(?:ed|t)[- ]?out|numb
+everything is (?:broken|ruined)
+"""
+_STRAINED = r"""
+anxious|anxiety|scared|afraid|worried|dread(?:ing)?
+stress(?:ed)?|exhausted|tired of|can'?t sleep
+lonely|alone|lost|stuck|helpless|empty|broken
+ashamed|guilty|angry|miserable|depressed|sad|cry
+awful|terrible|horrible|hurts?
+failed|failure|giv(?:e|ing) up|too much
+"""
+_LOUD = re.compile(
+    r"\b(?:so|really|completely|totally|absolutely|never|always|nothing|everything|nobody)\b|!!+"
+)
+_DENIED = re.compile(
+    r"(?:\b(?:not|no longer|never|isn'?t|wasn'?t|aren'?t|don'?t|didn'?t|doesn'?t|without|stopped|less|hardly)"
+    r"(?: (?:at all|feel|feeling|so|very|really|that|any|be|been|being|get|getting))*)\W*$"
+)
+_ABOUT_OTHERS = re.compile(r"\b(?:the (?:film|movie|book|song|series|novel|character)|in the news)\b")
+_WORD_OF_SELF = re.compile(r"\b(?:i|i'?m|i'?ve|me|my|myself)\b")
+_SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
+
+
+def _words(lines: str) -> re.Pattern[str]:
+    joined = lines.replace("\\\n", "").strip().replace("\n", "|")
+    return re.compile(rf"\b(?:{joined})\b")
+
+
+_HEAVY_PATTERN = _words(_HEAVY)
+_STRAINED_PATTERN = _words(_STRAINED)
+
+
+def measure_intensity(texts: Sequence[str]) -> Intensity:
+    """Weigh the last messages, oldest first; the newest counts whole, those before it half.
+
+    A heavy word weighs 2 and a strained one 1, each kind of word once a sentence; loudness (capitals,
+    absolutes, exclamation marks) adds 1 to a sentence that carries something. What is denied, or said of a
+    film, weighs nothing; what is said without a word of oneself weighs half.
+    """
+    newest_first = list(texts)[-MESSAGES_LOOKED_AT:][::-1]
+    weights = [_weigh(text) for text in newest_first]
+    return Intensity(weight=sum(weights[:1]) + sum(weight // 2 for weight in weights[1:]))
+
+
+def _weigh(text: str) -> int:
+    plain = text.replace("’", "'")[:20_000]
+    is_of_self = bool(_WORD_OF_SELF.search(plain.lower()))
+    weight = sum(_weigh_sentence(found[0]) for found in _SENTENCE.finditer(plain))
+    return weight if is_of_self else weight // 2
+
+
+def _weigh_sentence(sentence: str) -> int:
+    lower = sentence.lower()
+    if _ABOUT_OTHERS.search(lower):
+        return 0
+    heavy, strained = _count(_HEAVY_PATTERN, lower), _count(_STRAINED_PATTERN, lower)
+    carried = 2 * min(heavy, 2) + min(strained, 2)
+    is_loud = bool(_LOUD.search(lower)) or _is_in_capitals(sentence)
+    return carried + 1 if carried and is_loud else carried
+
+
+def _count(pattern: re.Pattern[str], sentence: str) -> int:
+    found = {
+        match[0] for match in pattern.finditer(sentence) if not _DENIED.search(sentence[: match.start()])
+    }
+    return len(found)
+
+
+def _is_in_capitals(sentence: str) -> bool:
+    words = [word for word in re.findall(r"[A-Za-z']+", sentence) if len(word) > 2]
+    return len(words) >= 2 and sum(word.isupper() for word in words) * 2 > len(words)

@@ -1,0 +1,31 @@
+"""What the signals look at: a few facts of a life at one moment, as plain values."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from coaching.days import TimeBracket, time_bracket
+from coaching.skills.intensity import CALM, Intensity
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LifeFacts:
+    """The facts. `local_time` is aware, in the user's own time zone.
+
+    `domain_statuses` are pairs of domain and status, in the domains' order, for those that have a status.
+    `days_to_quarter_end` is 0 on the quarter's last day.
+    """
+
+    local_time: datetime
+    has_life_map: bool
+    has_plan_today: bool
+    has_log_today: bool
+    is_checkin_due: bool
+    domain_statuses: tuple[tuple[str, str], ...] = ()
+    unfolded_captures: int = 0
+    days_to_quarter_end: int = 91
+    intensity: Intensity = CALM
+
+    @property
+    def time_bracket(self) -> TimeBracket:
+        """The part of the user's day."""
+        return time_bracket(self.local_time)

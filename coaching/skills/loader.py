@@ -1,0 +1,136 @@
+"""The skills that hold for a session, in three levels: a line each, the whole text, the files beside it.
+
+A session goes on with the skills that held when it began: an operator's edit and a new release reach the
+sessions that start afterwards, and the prefix of a running one stays the same bytes. So what holds is a
+matter of a moment, `skills_moment(session)`, and the history of the rows answers it. Whoever rebuilds a
+session's opening loses the cache anyway and may move the moment on, by `metadata[MOMENT_KEY]`: a
+conversation that never expires isn't left with last year's skills.
+
+A skill that wasn't synced by then is read from its file.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from coaching.models.skills import Skill, SkillKind
+from coaching.skills import rules
+from coaching.skills.reader import (
+    SkillError,
+    files_beside,
+    hash_text,
+    read_beside,
+    read_skills,
+    skills_root,
+)
+from sessions_app.models import Session
+
+BASE_SKILL = "open-conversation"
+MOMENT_KEY = "skills_moment"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedSkill:
+    """One skill as it held at the moment."""
+
+    name: str
+    kind: SkillKind
+    description: str
+    text: str
+    is_overridden: bool
+
+    @property
+    def version(self) -> str:
+        """A short name of exactly this text, for the record of a turn."""
+        return hash_text(self.text)[:12]
+
+
+@dataclass(frozen=True, slots=True)
+class SkillLibrary:
+    """All skills as they held at one moment."""
+
+    skills: Mapping[str, LoadedSkill]
+
+    def __getitem__(self, name: str) -> LoadedSkill:
+        """Return a skill by its name; an arc's own name (`open_day`) will do.
+
+        Raises `SkillError`.
+        """
+        found = self.skills.get(name) or self.skills.get(rules.skill_of_arc(name))
+        if found is None:
+            raise SkillError(f"There is no skill {name}.")
+        return found
+
+    def names(self, kind: SkillKind) -> tuple[str, ...]:
+        """Return the names of the skills of a kind, sorted."""
+        return tuple(sorted(skill.name for skill in self.skills.values() if skill.kind == kind))
+
+    def directory(self) -> str:
+        """Return the first level: a line for each arc and approach."""
+        return rules.build_directory(
+            (skill.name, skill.kind, skill.description) for skill in self.skills.values()
+        )
+
+    def base_prompt(self) -> str:
+        """Return the base skill with the directory below it."""
+        return f"{self[BASE_SKILL].text}\n## Arcs and Approaches\n\n{self.directory()}\n"
+
+
+def skills_moment(session: Session) -> datetime:
+    """Return the moment whose skills hold for a session."""
+    moved = session.metadata.get(MOMENT_KEY)
+    return datetime.fromisoformat(moved) if moved else session.started_at
+
+
+def read_library(*, moment: datetime | None = None) -> SkillLibrary:
+    """Read the skills that held at `moment`, or hold now, with one query."""
+    found = {
+        skill.name: LoadedSkill(
+            name=skill.name,
+            kind=skill.kind,
+            description=skill.description,
+            text=skill.text,
+            is_overridden=False,
+        )
+        for skill in read_skills(skills_root())
+    }
+    # Where two states have the same time, the one written last comes first.
+    rows = list(Skill.objects.all() if moment is None else Skill.history.as_of(moment))
+    for row in reversed(rows):
+        if row.is_retired:
+            found.pop(row.name, None)
+            continue
+        found[row.name] = LoadedSkill(
+            name=row.name,
+            kind=SkillKind(row.kind),
+            description=row.description,
+            text=row.text,
+            is_overridden=row.is_overridden,
+        )
+    return SkillLibrary(found)
+
+
+def skill_text(name: str, *, moment: datetime | None = None) -> str:
+    """Return the second level: a skill's whole text, an operator's if there is one, else the file's.
+
+    Raises `SkillError` for an unknown name.
+    """
+    return read_library(moment=moment)[name].text
+
+
+def directory(*, moment: datetime | None = None) -> str:
+    """Return the first level: a line for each arc and approach."""
+    return read_library(moment=moment).directory()
+
+
+def read_skill_file(name: str, path: str) -> str:
+    """Return the third level: a text file beside a skill's own.
+
+    Raises `SkillError` for whatever isn't a text file inside the skill's folder.
+    """
+    return read_beside(name, path)
+
+
+def list_skill_files(name: str) -> tuple[str, ...]:
+    """Return the paths that `read_skill_file` takes for a skill."""
+    return tuple(files_beside(name))

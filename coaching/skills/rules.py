@@ -1,0 +1,128 @@
+"""What a skill must be: six headings in order, known tools and signals, a size within its budget.
+
+One place for the numbers and names of SPEC 5. It reads no file and no database.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from coaching.models.skills import SkillKind
+
+HEADINGS = ("Goal", "When to Use", "Context Needed", "Tools to Use", "Constraints", "Guidance")
+
+# In tokens as `estimate_tokens` counts them; None is no limit.
+KIND_BUDGETS: dict[SkillKind, int | None] = {
+    SkillKind.BASE: 2800,
+    SkillKind.ARC: 500,
+    SkillKind.APPROACH: 350,
+    SkillKind.DOCUMENT: None,
+}
+NAME_BUDGETS = {
+    "open-day": 350,
+    "close-day": 300,
+    "weekly-checkin": 450,
+    "pattern-review": 250,
+    "life-plan-revision": 250,
+    "capture-review": 250,
+}
+DIRECTORY_BUDGET = 200
+
+# SPEC 4 and 8.3, also those that a session isn't offered yet.
+TOOL_NAMES = frozenset(
+    {
+        "save_file", "read_file", "complete_session", "enter_structured_arc", "show_options",
+        "show_pulse_check", "recall_context", "load_skill", "lookup_reference", "list_references",
+        "resolve_placement", "search_knowledge_bank", "check_duplicate", "get_client_context",
+        "search_clients", "list_documents", "list_action_items", "create_knowledge_entry",
+        "create_action_item", "classify_document", "summarize_document", "analyze_transcript",
+    }
+)  # fmt: skip
+
+_CHARACTERS_PER_TOKEN = 4
+_HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t#]*")
+_FENCE = re.compile(r" {0,3}(```|~~~)")
+_NAMED_TOOL = re.compile(r"`([a-z]+(?:_[a-z]+)+)`")
+
+
+def estimate_tokens(text: str) -> int:
+    """Estimate a text's tokens: one for every four characters, always the same."""
+    return -(-len(text) // _CHARACTERS_PER_TOKEN)
+
+
+def budget_of(name: str, kind: SkillKind) -> int | None:
+    """Return the most tokens that a skill's text may take, None for no limit."""
+    return NAME_BUDGETS.get(name, KIND_BUDGETS[kind])
+
+
+def arc_of(name: str) -> str:
+    """Return the arc that an arc's skill belongs to: `open-day` is `open_day`."""
+    return name.replace("-", "_")
+
+
+def skill_of_arc(arc: str) -> str:
+    """Return the name of an arc's skill: `open_day` is `open-day`."""
+    return arc.replace("_", "-")
+
+
+def build_directory(skills: Iterable[tuple[str, SkillKind, str]]) -> str:
+    """Build the lines of the base prompt that name arcs and approaches, from name, kind and description."""
+    ordered = sorted(skills)
+    arcs = [f"- {arc_of(name)}: {says}" for name, kind, says in ordered if kind == SkillKind.ARC]
+    approaches = [f"- {name}: {says}" for name, kind, says in ordered if kind == SkillKind.APPROACH]
+    parts = (("Arcs (`enter_structured_arc`):", arcs), ("Approaches (`load_skill`):", approaches))
+    return "\n\n".join("\n".join([title, *lines]) for title, lines in parts if lines)
+
+
+def text_faults(*, name: str, kind: SkillKind, text: str) -> list[str]:
+    """Return what is wrong with a skill's text, one sentence a fault."""
+    before, sections = _sections(text)
+    faults = _heading_faults([title for title, _ in sections])
+    if before.strip():
+        faults.append(f"text before the first heading: “{before.strip().splitlines()[0][:40]}”")
+    faults += [
+        f"nothing stands under “{title.lstrip('#').strip()}”" for title, body in sections if not body.strip()
+    ]
+    tokens, budget = estimate_tokens(text), budget_of(name, kind)
+    if budget is not None and tokens > budget:
+        faults.append(f"{tokens} tokens, the budget is {budget}")
+    return faults
+
+
+def name_faults(*, tools: Iterable[str], signals: Iterable[str], known_signals: Iterable[str]) -> list[str]:
+    """Return the tools and signals of a frontmatter that don't exist."""
+    known = set(known_signals)
+    faults = [f"unknown tool {tool}" for tool in tools if tool not in TOOL_NAMES]
+    return faults + [f"unknown signal {signal}" for signal in signals if signal not in known]
+
+
+def undeclared_tools(text: str, tools: Sequence[str]) -> list[str]:
+    """Return the tools that a text names and its frontmatter doesn't."""
+    named = dict.fromkeys(_NAMED_TOOL.findall(text))
+    return [name for name in named if name in TOOL_NAMES and name not in tools]
+
+
+def _sections(text: str) -> tuple[str, list[tuple[str, str]]]:
+    """Return the text before the first heading, then each heading as written (`## Goal`) with its text."""
+    parts: list[tuple[str, list[str]]] = [("", [])]
+    fence = ""
+    for line in text.splitlines():
+        if found := _FENCE.match(line):
+            fence = "" if fence == found[1] else fence or found[1]
+        heading = None if fence else _HEADING.fullmatch(line)
+        if heading:
+            parts.append((f"{heading[1]} {heading[2]}", []))
+        else:
+            parts[-1][1].append(line)
+    (_, before), *sections = parts
+    return "\n".join(before), [(title, "\n".join(body)) for title, body in sections]
+
+
+def _heading_faults(titles: Sequence[str]) -> list[str]:
+    wanted = [f"## {heading}" for heading in HEADINGS]
+    faults = [f"missing heading “{title}”" for title in wanted if title not in titles]
+    faults += [f"heading “{title}” is not one of the six" for title in titles if title not in wanted]
+    faults += [f"heading “{title}” stands twice" for title in wanted if titles.count(title) > 1]
+    there = list(dict.fromkeys(title for title in titles if title in wanted))
+    if there != [title for title in wanted if title in titles]:
+        faults.append(f"the headings are out of order: {', '.join(title[3:] for title in there)}")
+    return faults
