@@ -7,9 +7,12 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
+from coaching.engine.errors import ToolError
 from coaching.engine.tools import ToolResult
 from coaching.tools import CHAT_TOOLS
-from coaching.tools.context import ToolContext
+from sessions_app.database import in_database
+from sessions_app.models import SessionKind
+from sessions_app.services import open_session
 from tests.tools.committing_context import CommittingContext
 
 # A new tool without a row here fails.
@@ -21,7 +24,16 @@ INPUTS: dict[str, dict[str, Any]] = {
         "attributes": {"status": "good", "updated_rating": 4},
     },
     "read_file": {"path": "life-map/_overview.md"},
+    "complete_session": {"type": "session", "summary": "We looked at work."},
+    "enter_structured_arc": {"arc": "open_day"},
+    "show_options": {
+        "prompt": "How was it?",
+        "options": [{"label": "Good"}, {"label": "So-so", "value": "ok"}],
+    },
+    "show_pulse_check": {"context": "How does each area feel?", "domains": ["career", "health"]},
 }
+# What a user answers to the tools that ask.
+ANSWERS: dict[str, Any] = {"show_options": "ok", "show_pulse_check": {"ratings": {"health": 4}}}
 
 
 def test_every_tool_has_an_input_to_be_tried_with() -> None:
@@ -29,7 +41,14 @@ def test_every_tool_has_an_input_to_be_tried_with() -> None:
 
 
 def test_the_order_is_fixed_and_the_definitions_are_the_same_bytes_each_time() -> None:
-    assert CHAT_TOOLS.names() == ("save_file", "read_file")
+    assert CHAT_TOOLS.names() == (
+        "save_file",
+        "read_file",
+        "complete_session",
+        "enter_structured_arc",
+        "show_options",
+        "show_pulse_check",
+    )
     assert json.dumps(CHAT_TOOLS.definitions()) == json.dumps(CHAT_TOOLS.definitions())
 
 
@@ -52,15 +71,33 @@ def test_a_definition_is_fit_for_the_api(name: str) -> None:
 async def test_a_tool_runs_once_and_answers(name: str, disk_storage: object, user: User) -> None:
     seed = CHAT_TOOLS.get("save_file")
     assert seed is not None
-    context: ToolContext = CommittingContext(user_id=user.pk)
-    await seed.run(context, seed.parse('{"file_type": "overview", "content": "Seed"}'))
+    session = await in_database(open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    await seed.run(
+        CommittingContext(user_id=user.pk), seed.parse('{"file_type": "overview", "content": "Seed"}')
+    )
     tool = CHAT_TOOLS.get(name)
     assert tool is not None
     given = tool.parse(json.dumps(INPUTS[name]))
-    result = await tool.run(CommittingContext(user_id=user.pk, tool_use_id="toolu_2"), given)
+    context = CommittingContext(user_id=user.pk, session_id=session.id, tool_use_id="toolu_2")
+    if tool.answer is None:
+        result = await tool.run(context, given)
+    else:
+        result = (await in_database(tool.answer, context, given, ANSWERS[name])).result
     assert isinstance(result, ToolResult)
     assert not result.is_error
     assert result.content
     assert tool.kind in {"instant", "lifecycle", "interactive", "confirm"}
+    assert (tool.kind == "interactive") == (name in ANSWERS)
     key = tool.conflict_key(given)
     assert key is None or isinstance(key, str)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    "name", [name for name in CHAT_TOOLS.names() if name not in ("save_file", "read_file")]
+)
+async def test_a_tool_that_needs_a_conversation_says_so_where_there_is_none(name: str, user: User) -> None:
+    tool = CHAT_TOOLS.get(name)
+    assert tool is not None
+    with pytest.raises(ToolError, match="conversation"):
+        await tool.run(CommittingContext(user_id=user.pk), tool.parse(json.dumps(INPUTS[name])))

@@ -1,0 +1,134 @@
+"""`complete_session`: an arc or a whole conversation comes to its end, and nothing is left out unseen.
+
+An arc that lacks something is completed by the second call only: the first one is told what is missing.
+Writing a summary where none was given is a job's, after the stream.
+"""
+
+from typing import Annotated, Literal
+from uuid import UUID
+
+from pydantic import Field
+
+from coaching.arcs import lacking_artefacts, next_checkin
+from coaching.days import local_day
+from coaching.engine.errors import ToolError
+from coaching.engine.tools import Tool, ToolInput, ToolResult
+from coaching.files.attributes import StorableText
+from coaching.models import Profile
+from coaching.tools.context import ToolContext
+from sessions_app.arcs import CurrentArc, complete_arc, current_arc, note_told
+from sessions_app.models import Session, SessionKind, SessionStatus, ToolCallRecord
+from sessions_app.selectors import accessible_session
+from sessions_app.services import end_session
+
+DESCRIPTION = (
+    "End what has come to its end: type arc completes the arc that this open conversation is in, and the "
+    "conversation goes on; type session completes the conversation itself. Use it when the arc's files are "
+    "saved and the user is content; closing a day, they have confirmed the log first. If the arc still lacks "
+    "something, the result names it and nothing is completed: save it, or call again if the user wants to "
+    "end without. It can't stand beside a question to the user. The result gives the date of the next weekly "
+    "check-in. Afterwards say a short, warm goodbye."
+)
+ONLY_IN_A_CONVERSATION = "Only a conversation can be completed."
+NO_ARC = "This conversation is in no arc, so there is none to complete. It simply goes on."
+ENDED = {
+    SessionStatus.COMPLETED: "This conversation is completed already; nothing was changed.",
+    SessionStatus.EXPIRED: (
+        "This conversation expired before it was completed; nothing was changed. What was saved stays. "
+        "The next message begins a new one."
+    ),
+    SessionStatus.ABANDONED: "The user ended this conversation before; nothing was changed.",
+}
+INCOMPLETE = (
+    "Not completed yet: something that this arc leaves behind is still missing. Save it now with what the "
+    "user said, or ask for it. If they want to end without it, call complete_session again."
+)
+
+
+class CompleteSessionInput(ToolInput):
+    """What to end."""
+
+    type: Literal["session", "arc"]
+    summary: Annotated[StorableText, Field(max_length=2000)] | None = Field(
+        default=None, description="Two or three sentences on what this was about, for later; may be left out."
+    )
+
+
+async def _run(context: ToolContext, given: CompleteSessionInput) -> ToolResult:
+    session_id = context.session_id
+    if session_id is None:
+        raise ToolError(ONLY_IN_A_CONVERSATION)
+    return await context.commit(lambda: _complete(context, session_id, given))
+
+
+def _complete(context: ToolContext, session_id: UUID, given: CompleteSessionInput) -> ToolResult:
+    session = accessible_session(user_id=context.user_id, session_id=session_id, is_locked=True)
+    if session.status != SessionStatus.ACTIVE:
+        return _not_completed(session.status, ENDED[SessionStatus(session.status)])
+    arc = current_arc(session)
+    if arc is None and given.type == "arc":
+        return _not_completed("no_arc", NO_ARC)
+    missing = _lacking(context, arc)
+    if arc and missing and not _was_told(session, arc, context.tool_use_id):
+        note_told(session, told_by=context.tool_use_id)
+        return _not_completed("incomplete", INCOMPLETE, missing=missing)
+    summary = (given.summary or "").strip()
+    if arc:
+        complete_arc(session, still_missing=missing, summary=summary, now=context.now)
+    if summary:
+        session.summary = summary
+        session.save(update_fields=["summary"])
+    is_session_over = given.type == "session" or session.kind != SessionKind.OPEN_CONVERSATION
+    if is_session_over:
+        end_session(user_id=context.user_id, session_id=session_id, status=SessionStatus.COMPLETED)
+    return ToolResult.of(
+        success=True,
+        completed="session" if is_session_over else "arc",
+        **({"arc": arc.arc, "still_missing": missing} if arc else {}),
+        next_checkin=_next_checkin(context),
+    )
+
+
+def _lacking(context: ToolContext, arc: CurrentArc | None) -> list[str]:
+    if arc is None:
+        return []
+    return lacking_artefacts(
+        user_id=context.user_id,
+        arc=arc.arc,
+        since=arc.started_at,
+        now=context.now,
+        timezone=context.timezone,
+    )
+
+
+def _was_told(session: Session, arc: CurrentArc, tool_use_id: str) -> bool:
+    """Say whether the model has read what is missing. Calls of one round were written before it could."""
+    if not arc.told_by or arc.told_by == tool_use_id:
+        return False
+    calls = ToolCallRecord.objects.filter(turn__session=session)
+    told = calls.filter(tool_use_id=arc.told_by).order_by("-turn__started_at").first()
+    return (
+        told is None
+        or not calls.filter(
+            tool_use_id=tool_use_id, turn_id=told.turn_id, round_number=told.round_number
+        ).exists()
+    )
+
+
+def _next_checkin(context: ToolContext) -> str:
+    profile, _ = Profile.objects.get_or_create(user_id=context.user_id)
+    return next_checkin(profile, today=local_day(context.now, context.timezone)).isoformat()
+
+
+def _not_completed(reason: str, message: str, **values: list[str]) -> ToolResult:
+    return ToolResult.of(success=False, reason=reason, **values, message=message)
+
+
+COMPLETE_SESSION: Tool[ToolContext, CompleteSessionInput] = Tool(
+    name="complete_session",
+    description=DESCRIPTION,
+    input_model=CompleteSessionInput,
+    kind="lifecycle",
+    phase="last",
+    run=_run,
+)

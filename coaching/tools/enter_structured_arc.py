@@ -1,0 +1,81 @@
+"""`enter_structured_arc`: an open conversation takes on a shape. What may be written changes at once."""
+
+from typing import Literal
+from uuid import UUID
+
+from pydantic import Field
+
+from coaching.arcs import arc_skill_text
+from coaching.engine.errors import ToolError
+from coaching.engine.tools import Tool, ToolInput, ToolResult
+from coaching.files.permissions import WRITABLE
+from coaching.tools.context import ToolContext
+from sessions_app.arcs import current_arc, enter_arc
+from sessions_app.models import Session, SessionKind, SessionStatus
+from sessions_app.selectors import accessible_session
+
+DESCRIPTION = (
+    "Begin an arc inside this open conversation: open_day plans the day, close_day closes it with a log, "
+    "weekly_checkin looks back on the week, life_mapping draws the map of all eight domains. Use it when the "
+    "user wants one, or said yes to your offer; never force it. The result brings the arc's guidance, which "
+    "holds until complete_session, and what may be written in it: that changes at once, so a save_file in "
+    "the same round may write the arc's files already. Not while another arc is open."
+)
+ONLY_IN_A_CONVERSATION = "An arc can be entered in a conversation only."
+ENDED = "This conversation has ended ({status}); no arc can begin in it. A new message begins a new one."
+ALREADY_IN_IT = "This conversation is in that arc already. Go on with it."
+IN_ANOTHER = (
+    "This conversation is in another arc ({arc}). Go on with it, or close it with complete_session first."
+)
+
+
+class EnterStructuredArcInput(ToolInput):
+    """Which arc."""
+
+    arc: Literal["open_day", "close_day", "weekly_checkin", "life_mapping"] = Field(
+        description="The arc to begin."
+    )
+
+
+async def _run(context: ToolContext, given: EnterStructuredArcInput) -> ToolResult:
+    session_id = context.session_id
+    if session_id is None:
+        raise ToolError(ONLY_IN_A_CONVERSATION)
+    return await context.commit(lambda: _enter(context, session_id, SessionKind(given.arc)))
+
+
+def _enter(context: ToolContext, session_id: UUID, arc: SessionKind) -> ToolResult:
+    session = accessible_session(user_id=context.user_id, session_id=session_id, is_locked=True)
+    if refusal := _refusal(session, arc):
+        return refusal
+    skill = arc_skill_text(arc)  # before anything changes: without its guidance no arc begins
+    enter_arc(session, arc=arc, entered_by=context.tool_use_id, now=context.now)
+    return ToolResult.of(
+        success=True, arc=arc, may_write=[str(file_type) for file_type in WRITABLE[arc]], skill=skill
+    )
+
+
+def _refusal(session: Session, arc: SessionKind) -> ToolResult | None:
+    """Say why no arc begins now, or None where it may."""
+    if session.status != SessionStatus.ACTIVE:
+        return _not_entered(session.status, ENDED.format(status=session.status))
+    current = current_arc(session)
+    if current is None:
+        return None
+    if current.arc == arc:
+        return _not_entered("in_this_arc", ALREADY_IN_IT)
+    return _not_entered("in_another_arc", IN_ANOTHER.format(arc=current.arc))
+
+
+def _not_entered(reason: str, message: str) -> ToolResult:
+    return ToolResult.of(success=False, reason=reason, message=message)
+
+
+ENTER_STRUCTURED_ARC: Tool[ToolContext, EnterStructuredArcInput] = Tool(
+    name="enter_structured_arc",
+    description=DESCRIPTION,
+    input_model=EnterStructuredArcInput,
+    kind="lifecycle",
+    phase="first",
+    run=_run,
+)

@@ -1,0 +1,80 @@
+"""`load_skill`: the full text of an approach, or a file beside it, when the moment asks for it."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from coaching.engine.errors import ToolError
+from coaching.engine.tools import Tool, ToolInput, ToolResult
+from coaching.files.attributes import StorableText
+from coaching.models import SkillKind
+from coaching.skills.loader import (
+    SkillLibrary,
+    list_skill_files,
+    read_library,
+    read_skill_file,
+    skills_moment,
+)
+from coaching.skills.reader import SkillError
+from coaching.skills.rules import arc_of, skill_of_arc
+from coaching.tools.context import ToolContext
+from sessions_app.database import in_database
+from sessions_app.selectors import accessible_session
+
+DESCRIPTION = (
+    "Read the full text of one of the approaches that your directory names. Use it when the conversation "
+    "turns to what an approach is for and its text isn't there yet, and when the user asks for one by name. "
+    "Then follow it without saying that you do. A name with a file behind it (domain-deep-dive/questions.md) "
+    "reads that file, where an approach's text points to one. Arcs are not read but entered, with "
+    "enter_structured_arc."
+)
+
+
+class LoadSkillInput(ToolInput):
+    """What the model asks for."""
+
+    name: Annotated[StorableText, Field(min_length=1, max_length=200)] = Field(
+        description="An approach's name, like decision-helper, or a file of it."
+    )
+
+
+async def _run(context: ToolContext, given: LoadSkillInput) -> ToolResult:
+    return ToolResult(content=await in_database(_load, context, given.name))
+
+
+def _load(context: ToolContext, asked: str) -> str:
+    library = _library_for(context)
+    name, _, path = asked.strip().partition("/")
+    name = skill_of_arc(name)
+    if name in library.names(SkillKind.ARC):
+        raise ToolError(f"{arc_of(name)} is an arc: enter it with enter_structured_arc.")
+    approaches = library.names(SkillKind.APPROACH)
+    if name not in approaches:
+        raise ToolError(f"There is no approach of that name. The approaches: {', '.join(approaches)}.")
+    if path:
+        return _read_beside(name, path)
+    return f'<skill name="{name}">\n{library[name].text}</skill>'
+
+
+def _library_for(context: ToolContext) -> SkillLibrary:
+    if context.session_id is None:
+        return read_library()
+    session = accessible_session(user_id=context.user_id, session_id=context.session_id)
+    return read_library(moment=skills_moment(session))
+
+
+def _read_beside(name: str, path: str) -> str:
+    try:
+        return f'<skill name="{name}/{path}">\n{read_skill_file(name, path)}</skill>'
+    except SkillError:
+        files = ", ".join(f"{name}/{path}" for path in list_skill_files(name)) or "none"
+        raise ToolError(f"{name} has no such file. Its files: {files}.") from None
+
+
+LOAD_SKILL: Tool[ToolContext, LoadSkillInput] = Tool(
+    name="load_skill",
+    description=DESCRIPTION,
+    input_model=LoadSkillInput,
+    kind="instant",
+    run=_run,
+)

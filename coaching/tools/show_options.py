@@ -1,0 +1,80 @@
+"""`show_options`: a few answers to tap, while typing instead stays possible. It changes nothing itself."""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from coaching.engine.errors import ToolError, ToolInputError
+from coaching.engine.tools import AnsweredCall, Tool, ToolInput, ToolResult
+from coaching.files.attributes import StorableText
+from coaching.tools.context import AnswerContext, ToolContext
+
+DESCRIPTION = (
+    "Show the user two to six short answers to tap, under what you have just said. Use it where a tap is "
+    "quicker than typing: which of a few things, how much, yes or no, what next. Not for deep questions, and "
+    "never to steer. Ask the question in your own words first; the call then ends your turn and waits, so "
+    "nothing is said after it. The user may write something else instead: go with what they wrote."
+)
+CHOOSE_ONE = "Please choose one of the answers, or write your own instead."
+NOT_OFFERED = "That isn't one of the answers that were offered. Please choose one of them, or write your own."
+ONLY_IN_A_CONVERSATION = "Answers can be shown in a conversation only."
+
+Label = Annotated[StorableText, Field(min_length=1, max_length=100, pattern=r"\S")]
+
+
+class Option(BaseModel):
+    """One answer."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    label: Label = Field(description="What the user reads and taps, in their voice.")
+    value: Label | None = Field(
+        default=None, description="What comes back to you; left out, it is the label."
+    )
+
+    @property
+    def chosen(self) -> str:
+        """What an answer with this option is."""
+        return self.value or self.label
+
+
+class ShowOptionsInput(ToolInput):
+    """What the model asks."""
+
+    prompt: Annotated[StorableText, Field(max_length=500)] | None = Field(
+        default=None, description="A short line above the answers, if your words don't say it already."
+    )
+    options: list[Option] = Field(min_length=2, max_length=6)
+
+    @model_validator(mode="after")
+    def _refuse_repeats(self) -> "ShowOptionsInput":
+        for kind, texts in (
+            ("labels", [option.label for option in self.options]),
+            ("values", [option.chosen for option in self.options]),
+        ):
+            if len(set(texts)) < len(texts):
+                raise ValueError(f"two options have the same {kind}; each must be different")
+        return self
+
+
+async def _run(_: ToolContext, __: ShowOptionsInput) -> ToolResult:
+    raise ToolError(ONLY_IN_A_CONVERSATION)
+
+
+def _answer(_: AnswerContext, given: ShowOptionsInput, value: Any) -> AnsweredCall:
+    if not isinstance(value, str) or not value.strip():
+        raise ToolInputError(CHOOSE_ONE)
+    for option in given.options:
+        if option.chosen == value:
+            return AnsweredCall(result=ToolResult.of(chosen=option.label, value=value), value=value)
+    raise ToolInputError(NOT_OFFERED)
+
+
+SHOW_OPTIONS: Tool[ToolContext, ShowOptionsInput] = Tool(
+    name="show_options",
+    description=DESCRIPTION,
+    input_model=ShowOptionsInput,
+    kind="interactive",
+    run=_run,
+    answer=_answer,
+)

@@ -1,0 +1,129 @@
+"""`show_pulse_check`: the user rates life domains from 1 to 5; each rating becomes part of a series.
+
+Only the user's own numbers are stored, with the answer, in the transaction that records it.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from coaching.engine.errors import ToolError, ToolInputError
+from coaching.engine.tools import AnsweredCall, Tool, ToolInput, ToolResult
+from coaching.files.attributes import StorableText, check_storable
+from coaching.models import LifeDomain
+from coaching.pulse import DomainPulse, read_pulse, store_ratings
+from coaching.tools.context import AnswerContext, ToolContext
+
+MAX_NOTE_CHARACTERS = 500
+RATINGS = range(1, 6)
+
+DESCRIPTION = (
+    "Let the user rate their life domains from 1 (worst) to 5 (best), all eight or the few that you name. "
+    "Use it in the weekly check-in, and where numbers would show what words hide; not more than once in a "
+    "conversation. Say in your own words why, then call it: the call ends your turn and waits. The user may "
+    "rate only some, add a word, or write instead. The ratings are stored by the answer, so don't save them "
+    "again. The result gives each domain's old and new rating, its change, and its baseline, the very first "
+    "one: look at what moved, and ask about it before you explain it."
+)
+RATE_ONE = "Please rate at least one area, from 1 to 5."
+NOT_1_TO_5 = "A rating must be a whole number from 1 to 5."
+NOT_ASKED = "One of these areas wasn't asked about. The areas are: {domains}."
+NOTE_IS_TEXT = "The note must be text."
+NOTE_TOO_LONG = "The note has {length:,} characters; {limit} is the most that fits."
+NOTE_UNSTORABLE = "The note holds a character that can't be stored. Please remove it and send again."
+UNKNOWN_PART = "An answer holds ratings and perhaps a note, nothing else."
+ONLY_IN_A_CONVERSATION = "A pulse check can be shown in a conversation only."
+
+
+class ShowPulseCheckInput(ToolInput):
+    """What the model asks."""
+
+    context: Annotated[StorableText, Field(max_length=500)] | None = Field(
+        default=None, description="A short line above the ratings, if your words don't say it already."
+    )
+    domains: list[LifeDomain] | None = Field(
+        default=None, min_length=1, max_length=8, description="Only these; left out, all eight."
+    )
+
+    @property
+    def asked(self) -> tuple[LifeDomain, ...]:
+        """The domains that are asked about, each once."""
+        return tuple(dict.fromkeys(self.domains or LifeDomain))
+
+
+async def _run(_: ToolContext, __: ShowPulseCheckInput) -> ToolResult:
+    raise ToolError(ONLY_IN_A_CONVERSATION)
+
+
+def _answer(context: AnswerContext, given: ShowPulseCheckInput, value: Any) -> AnsweredCall:
+    if not isinstance(value, Mapping):
+        raise ToolInputError(RATE_ONE)
+    if set(value) - {"ratings", "note"}:
+        raise ToolInputError(UNKNOWN_PART)
+    ratings = _checked_ratings(value.get("ratings"), given.asked)
+    note = _checked_note(value.get("note"))
+    store_ratings(
+        user_id=context.user_id,
+        ratings=ratings,
+        note=note,
+        session_id=context.session_id,
+        rated_at=context.now,
+    )
+    pulse = read_pulse(context.user_id)
+    result = {"ratings": {str(domain): _said(pulse[domain]) for domain in ratings}}
+    kept: dict[str, Any] = {"ratings": {str(domain): rating for domain, rating in ratings.items()}}
+    skipped = [str(domain) for domain in given.asked if domain not in ratings]
+    return AnsweredCall(
+        result=ToolResult.of(
+            **result, **({"not_rated": skipped} if skipped else {}), **({"note": note} if note else {})
+        ),
+        value={**kept, "note": note} if note else kept,
+    )
+
+
+def _said(pulse: DomainPulse) -> dict[str, int | list[int] | None]:
+    return {
+        "old": pulse.previous,
+        "new": pulse.latest,
+        "change": pulse.change,
+        "baseline": pulse.baseline,
+        "change_since_baseline": pulse.change_since_baseline,
+        "trend": list(pulse.trend),
+    }
+
+
+def _checked_ratings(ratings: object, asked: tuple[LifeDomain, ...]) -> dict[LifeDomain, int]:
+    """Return the ratings in the domains' order. Raises `ToolInputError`."""
+    if not isinstance(ratings, Mapping) or not ratings:
+        raise ToolInputError(RATE_ONE)
+    if not set(ratings) <= set(asked):
+        raise ToolInputError(NOT_ASKED.format(domains=", ".join(domain.label for domain in asked)))
+    for rating in ratings.values():
+        if type(rating) is not int or rating not in RATINGS:  # a bool is an int too
+            raise ToolInputError(NOT_1_TO_5)
+    return {domain: ratings[domain] for domain in asked if domain in ratings}
+
+
+def _checked_note(note: object) -> str:
+    if note is None:
+        return ""
+    if not isinstance(note, str):
+        raise ToolInputError(NOTE_IS_TEXT)
+    if len(note) > MAX_NOTE_CHARACTERS:
+        raise ToolInputError(NOTE_TOO_LONG.format(length=len(note), limit=MAX_NOTE_CHARACTERS))
+    try:
+        check_storable(note)
+    except ValueError:
+        raise ToolInputError(NOTE_UNSTORABLE) from None
+    return note.strip()
+
+
+SHOW_PULSE_CHECK: Tool[ToolContext, ShowPulseCheckInput] = Tool(
+    name="show_pulse_check",
+    description=DESCRIPTION,
+    input_model=ShowPulseCheckInput,
+    kind="interactive",
+    run=_run,
+    answer=_answer,
+)

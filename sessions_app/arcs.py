@@ -1,0 +1,95 @@
+"""The arcs of a session: which one it is in and since when, and which it has completed.
+
+An open conversation enters an arc and leaves it (`Session.active_arc`); a session of an arc's kind is in
+that arc from its first moment. `metadata["arcs"]` keeps an entry for each one that was entered or closed,
+`metadata["completed_arcs"]` the names of the completed ones in order. Every write is given a session whose
+row the caller has locked. What an arc has to leave behind isn't known here.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sessions_app.models import Session, SessionKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurrentArc:
+    """The arc that a session is in.
+
+    `entered_by` is the call that entered it, empty where the session began in it. `told_by` is the
+    call that was told what the arc lacked instead of completing it, empty until then.
+    """
+
+    arc: SessionKind
+    started_at: datetime
+    entered_by: str
+    told_by: str
+
+
+def current_arc(session: Session) -> CurrentArc | None:
+    """Return the arc that the session is in, or None."""
+    arc = session.effective_kind
+    if arc == SessionKind.OPEN_CONVERSATION:
+        return None
+    entry = _open_entry(session) or {}
+    started_at = entry.get("started_at")
+    return CurrentArc(
+        arc=SessionKind(arc),
+        started_at=datetime.fromisoformat(started_at) if started_at else session.started_at,
+        entered_by=entry.get("entered_by", ""),
+        told_by=entry.get("told_by", ""),
+    )
+
+
+def enter_arc(session: Session, *, arc: SessionKind, entered_by: str, now: datetime) -> None:
+    """Put an open conversation into an arc."""
+    session.active_arc = arc
+    entry = {"arc": str(arc), "started_at": now.isoformat(), "entered_by": entered_by}
+    session.metadata = {**session.metadata, "arcs": [*_entries(session), entry]}
+    session.save(update_fields=["active_arc", "metadata"])
+
+
+def note_told(session: Session, *, told_by: str) -> None:
+    """Keep that the call `told_by` was told what the current arc lacks."""
+    _change_entry(session, told_by=told_by)
+    session.save(update_fields=["metadata"])
+
+
+def complete_arc(session: Session, *, still_missing: list[str], summary: str, now: datetime) -> None:
+    """Complete the arc that the session is in; an open conversation goes on without it."""
+    arc = session.effective_kind
+    _change_entry(session, completed_at=now.isoformat(), still_missing=still_missing, summary=summary)
+    completed = [*session.metadata.get("completed_arcs", ()), str(arc)]
+    session.metadata = {**session.metadata, "completed_arcs": completed}
+    session.active_arc = ""
+    session.save(update_fields=["active_arc", "metadata"])
+
+
+def leave_arc(session: Session, *, now: datetime) -> None:
+    """Let an open conversation go on without the arc that it is in: it was left alone for too long."""
+    _change_entry(session, left_at=now.isoformat())
+    session.active_arc = ""
+    session.save(update_fields=["active_arc", "metadata"])
+
+
+def _entries(session: Session) -> list[dict[str, Any]]:
+    return list(session.metadata.get("arcs", ()))
+
+
+def _open_entry(session: Session) -> dict[str, Any] | None:
+    entries = _entries(session)
+    if not entries or "completed_at" in entries[-1] or entries[-1]["arc"] != session.effective_kind:
+        return None
+    return entries[-1]
+
+
+def _change_entry(session: Session, **values: object) -> None:
+    """Change the current arc's entry; a session that began in its arc gets one with the first change."""
+    entries = _entries(session)
+    entry = _open_entry(session)
+    if entry is None:
+        entry = {"arc": session.effective_kind, "started_at": session.started_at.isoformat()}
+        entries.append(entry)
+    entries[-1] = {**entry, **values}
+    session.metadata = {**session.metadata, "arcs": entries}
