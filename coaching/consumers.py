@@ -155,6 +155,21 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
             client_id=frame.get("id"),
         )
 
+    async def handle_answer(self, frame: dict[str, Any]) -> None:
+        """Answer a pending call."""
+        await get_runner().answer_call(
+            user_id=self.user_id,
+            session_id=self.session_id,
+            tool_use_id=frame.get("toolUseId"),
+            value=frame.get("value"),
+        )
+
+    async def handle_dismiss(self, frame: dict[str, Any]) -> None:
+        """End a pending call without an answer."""
+        await get_runner().dismiss_call(
+            user_id=self.user_id, session_id=self.session_id, tool_use_id=frame.get("toolUseId")
+        )
+
     async def handle_stop(self, _: dict[str, Any]) -> None:
         """Stop the running turn."""
         await get_runner().stop(user_id=self.user_id, session_id=self.session_id)
@@ -197,6 +212,8 @@ _encoded = json.JSONEncoder(ensure_ascii=False).encode
 HANDLERS: Mapping[str, Callable[[SessionConsumer, dict[str, Any]], Awaitable[None]]] = {
     "message": SessionConsumer.handle_message,
     "edit": SessionConsumer.handle_edit,
+    "answer": SessionConsumer.handle_answer,
+    "dismiss": SessionConsumer.handle_dismiss,
     "stop": SessionConsumer.handle_stop,
     "retry": SessionConsumer.handle_retry,
     "continue": SessionConsumer.handle_continue,

@@ -2,7 +2,13 @@
 
 from django import forms
 
-ACTIONS = (("", "Send"), ("stop", "Stop"), ("retry", "Try again"), ("continue", "Go on"))
+ACTIONS = (
+    ("", "Send"),
+    ("stop", "Stop"),
+    ("retry", "Try again"),
+    ("continue", "Go on"),
+    ("dismiss", "Not now"),
+)
 
 
 class NewSessionForm(forms.Form):
@@ -14,8 +20,10 @@ class NewSessionForm(forms.Form):
 
 
 class MessageForm(forms.Form):
-    """Say something in a session, or act on its last turn (`do`)."""
+    """Say something in a session, answer its pending call, or act on its last turn (`do`)."""
 
     do = forms.ChoiceField(choices=ACTIONS, required=False)
+    tool_use_id = forms.CharField(max_length=100, required=False)
+    value = forms.CharField(required=False, strip=False)
     text = forms.CharField(required=False, strip=False)
     id = forms.CharField(max_length=100, required=False)

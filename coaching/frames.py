@@ -2,6 +2,7 @@
 
 from typing import Any, assert_never
 
+from coaching.models import LifeDomain
 from coaching.turn_events import (
     ArcCompleted,
     CallAnswered,
@@ -110,7 +111,7 @@ def _frame_of_pending(pending: CallPending) -> Frame:
             "showPulseCheck": {
                 "toolUseId": pending.tool_use_id,
                 "context": values.get("context") or "",
-                "domains": list(values.get("domains") or ()),
+                "domains": list(dict.fromkeys(values.get("domains") or LifeDomain.values)),
             }
         }
     return {"confirm": {"toolUseId": pending.tool_use_id, "tool": pending.name, "input": dict(values)}}

@@ -113,8 +113,11 @@ class Runner:
 
     async def answer_call(
         self, *, user_id: int, session_id: uuid.UUID, tool_use_id: object, value: object
-    ) -> None:
-        """Answer a pending call; after the last one the turn goes on here. Raises `Refused`."""
+    ) -> uuid.UUID:
+        """Answer a pending call; after the last one its turn goes on here. Raises `Refused`.
+
+        Returns the turn's id.
+        """
         self._refuse_while_draining()
         build_answer = answers.builder_for(user_id=user_id, value=value)
         ended = await in_database(
@@ -127,9 +130,10 @@ class Runner:
             build_answer=build_answer,
         )
         await self._follow_up(session_id, ended)
+        return ended.turn.id
 
-    async def dismiss_call(self, *, user_id: int, session_id: uuid.UUID, tool_use_id: object) -> None:
-        """End a pending call without an answer. Raises `Refused`."""
+    async def dismiss_call(self, *, user_id: int, session_id: uuid.UUID, tool_use_id: object) -> uuid.UUID:
+        """End a pending call without an answer. Returns its turn's id. Raises `Refused`."""
         self._refuse_while_draining()
         ended = await in_database(
             pending_calls.dismiss_call,
@@ -140,6 +144,7 @@ class Runner:
             rate_limit=_rate_limit(),
         )
         await self._follow_up(session_id, ended)
+        return ended.turn.id
 
     async def stop(self, *, user_id: int, session_id: uuid.UUID) -> bool:
         """Stop the session's running turn, wherever it runs; return whether there was one."""

@@ -89,7 +89,7 @@ def read_state(session_id: uuid.UUID) -> SessionState:
 
 
 def _fresh_request(key: TurnKey, session: Session) -> ModelRequest:
-    request = build_request(selectors.history(session), tools=CHAT_TOOLS.definitions())
+    request = build_request(session, selectors.history(session), tools=CHAT_TOOLS.definitions())
     prefix = {"tools": request.tools, "system": request.system, "messages": request.messages}
     turn_records.store_prefix(key, model=request.model, prefix=canonical_json(prefix))
     return request
@@ -125,7 +125,7 @@ def _with_rounds(setup: TurnSetup, turn: Turn, rounds: Sequence[Round]) -> TurnS
     request = setup.request
     is_thinking_valid = _is_as_it_was(request)
     if not is_thinking_valid:
-        today = build_request(selectors.history(turn.session), tools=CHAT_TOOLS.definitions())
+        today = build_request(turn.session, selectors.history(turn.session), tools=CHAT_TOOLS.definitions())
         request = replace(today, messages=request.messages)
     *earlier, last = [_finished(row, turn, is_thinking_valid=is_thinking_valid) for row in rounds]
     for finished, results in earlier:

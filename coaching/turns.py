@@ -26,6 +26,7 @@ from coaching.models import FileSource
 from coaching.tools import CHAT_TOOLS
 from coaching.turn_events import (
     ArcCompleted,
+    CallAnswered,
     ErrorShown,
     ModeChanged,
     RoundClosed,
@@ -34,10 +35,10 @@ from coaching.turn_events import (
     TurnEvent,
 )
 from coaching.turn_setup import SessionState, TurnSetup, load_setup, read_state
-from sessions_app import turn_records
+from sessions_app import pending_calls, turn_records
 from sessions_app.database import in_database
 from sessions_app.errors import StaleFence
-from sessions_app.models import Message, ModelUsage, SessionStatus, TurnStatus
+from sessions_app.models import CallState, Message, ModelUsage, SessionStatus, TurnStatus
 from sessions_app.text import mended
 from sessions_app.turn_records import CallResult, Ending, NewCall, TurnKey
 
@@ -237,10 +238,7 @@ async def answer(
             return await _close(key, TOO_LATE, publish=publish)
         result = await _run(setup, client=client, publish=publish, stop=stop)
         if result.outcome == "awaiting_user":
-            await in_database(turn_records.pause_turn, key, stop_reason=result.stop_reason)
-            return TurnDone(
-                turn_id=str(key.turn_id), stop_reason=result.stop_reason, status=TurnStatus.AWAITING_USER
-            )
+            return await _wait_for_user(key, result.stop_reason, publish=publish)
         ending = _ending_of(result)
     except (StaleFence, StaleRunnerError) as error:
         raise StaleRunnerError(str(key.turn_id)) from error
@@ -276,6 +274,16 @@ def _ending_of(result: PartResult) -> Ending:
         failure=result.failure.reason if result.failure else "",
         user_notice=result.user_message or "",
     )
+
+
+async def _wait_for_user(key: TurnKey, stop_reason: str, *, publish: Publish) -> TurnDone:
+    """Let the turn wait; a tool may have ended the session that the answer would have belonged to."""
+    expired = await in_database(pending_calls.await_user, key, stop_reason=stop_reason)
+    for tool_use_id in expired:
+        publish(CallAnswered(tool_use_id=tool_use_id, state=CallState.EXPIRED, value=None))
+    if expired:
+        return turn_done(key.turn_id, status=TurnStatus.COMPLETED, stop_reason=CallState.EXPIRED, text="")
+    return TurnDone(turn_id=str(key.turn_id), stop_reason=stop_reason, status=TurnStatus.AWAITING_USER)
 
 
 async def _close(key: TurnKey, ending: Ending, *, publish: Publish) -> TurnDone:

@@ -17,7 +17,14 @@ from sessions_app.limits import RateLimit, refuse_over_limits
 from sessions_app.models import CallState, Session, SessionStatus, ToolCallRecord, Turn, TurnStatus
 from sessions_app.selectors import accessible_session
 from sessions_app.text import mended
-from sessions_app.turn_records import CallResult, Ending, TurnKey, end_turn
+from sessions_app.turn_records import (
+    CallResult,
+    Ending,
+    TurnKey,
+    end_turn,
+    locked_session_of,
+    pause_turn,
+)
 
 SUPERSEDED = "The user wrote a message instead of answering. It follows."
 DISMISSED = "The user dismissed this without an answer."
@@ -79,6 +86,19 @@ def dismiss_call(
     session, call = _locked_call(user_id=user_id, session_id=session_id, tool_use_id=tool_use_id)
     _end_call(call, CallState.DISMISSED, CallResult(content=DISMISSED, is_error=False))
     return _go_on(session, call, owner=owner, rate_limit=rate_limit)
+
+
+@transaction.atomic
+def await_user(key: TurnKey, *, stop_reason: str) -> tuple[str, ...]:
+    """Let the turn wait for the user; where its session has ended meanwhile, end it instead.
+
+    Returns the ids of the calls that expired so: nothing can be answered in a session that has ended.
+    """
+    session = locked_session_of(key.turn_id)
+    pause_turn(key, stop_reason=stop_reason)
+    if session.status == SessionStatus.ACTIVE:
+        return ()
+    return _close_waiting_turn(session, CallState.EXPIRED, EXPIRED, TurnStatus.COMPLETED)
 
 
 def supersede_pending_calls(session: Session) -> tuple[str, ...]:

@@ -11,10 +11,12 @@ from typing import Any
 
 from django.conf import settings
 
+from coaching.arcs import ARCS, arc_skill_text
 from coaching.context.window import windowed
 from coaching.engine.messages import ModelRequest, StoredCall, StoredMessage, build_api_messages
 from coaching.skills.reader import read_skill
-from sessions_app.models import Message
+from sessions_app.arcs import CurrentArc, current_arc
+from sessions_app.models import Message, Session
 
 BASE_SKILL = "open-conversation"
 
@@ -25,10 +27,13 @@ def base_prompt() -> str:
     return read_skill(Path(settings.BASE_DIR) / "skills" / BASE_SKILL).text
 
 
-def build_request(history: Sequence[Message], *, tools: list[dict[str, Any]]) -> ModelRequest:
-    """Build the request for a history that ends with a user's message."""
+def build_request(
+    session: Session, history: Sequence[Message], *, tools: list[dict[str, Any]]
+) -> ModelRequest:
+    """Build the request for a session's history, which ends with a user's message."""
     window = windowed(history, minimum=settings.SAGE_WINDOW_MESSAGES, step=settings.SAGE_WINDOW_STEP)
     messages = build_api_messages([stored_message(message) for message in window])
+    _open_with_skill(messages, session, window)
     _mark_for_cache(messages[-1])
     return ModelRequest(
         model=settings.SAGE_MODEL,
@@ -59,6 +64,25 @@ def stored_message(message: Message) -> StoredMessage:
         content=message.content,
         calls=calls,
         round_ends=tuple(message.metadata.get("round_ends", ())),
+    )
+
+
+def _open_with_skill(messages: list[dict[str, Any]], session: Session, window: Sequence[Message]) -> None:
+    """Put the skill of the session's arc before the window, unless its result stands inside."""
+    arc = current_arc(session)
+    if arc is None or _is_entered_in(arc, window):
+        return
+    skill = ARCS[arc.arc].skill
+    section = f'<skill name="{skill}">\n{arc_skill_text(arc.arc)}</skill>'
+    content = messages[0]["content"]
+    if isinstance(content, str):
+        content = [{"type": "text", "text": content}]
+    messages[0] = {**messages[0], "content": [{"type": "text", "text": section}, *content]}
+
+
+def _is_entered_in(arc: CurrentArc, window: Sequence[Message]) -> bool:
+    return bool(arc.entered_by) and any(
+        call["id"] == arc.entered_by for message in window for call in message.metadata.get("tool_calls", ())
     )
 
 

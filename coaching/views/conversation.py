@@ -3,13 +3,14 @@
 With a script the page talks through its WebSocket; here a form waits for the answer and shows the page again.
 """
 
+import re
 import uuid
 from http import HTTPStatus
 
 from asgiref.sync import sync_to_async
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
@@ -27,6 +28,8 @@ from sessions_app.services import open_session
 SESSIONS_A_PAGE = 30
 # A part of a turn takes at most 55 s; a form waits a little longer for its last words.
 WAIT_SECONDS = 57.0
+RATING_FIELD = "rating_"
+RATING = re.compile(r"-?[0-9]{1,3}", re.ASCII)
 UNREADABLE = "That couldn't be read. Please send it again."
 
 
@@ -97,7 +100,20 @@ async def _act(request: HttpRequest, session_id: uuid.UUID, form: MessageForm) -
     """Do what the form asks; return the answer's anchor and the session that it is in."""
     runner = get_runner()
     user_id = await auser_id_of(request)
+    tool_use_id = form.cleaned_data["tool_use_id"]
     match form.cleaned_data["do"]:
+        case "dismiss":
+            turn_id = await runner.dismiss_call(
+                user_id=user_id, session_id=session_id, tool_use_id=tool_use_id
+            )
+            return f"#turn-{turn_id}", session_id
+        case "" if tool_use_id:
+            value = _answer_in(request.POST)
+            turn_id = await runner.answer_call(
+                user_id=user_id, session_id=session_id, tool_use_id=tool_use_id, value=value
+            )
+            await runner.wait_until_idle(session_id, seconds=WAIT_SECONDS)
+            return f"#turn-{turn_id}", session_id
         case "stop":
             await runner.stop(user_id=user_id, session_id=session_id)
             await runner.wait_until_idle(session_id, seconds=WAIT_SECONDS)
@@ -115,6 +131,21 @@ async def _act(request: HttpRequest, session_id: uuid.UUID, form: MessageForm) -
             )
     await runner.wait_until_idle(submission.session_id, seconds=WAIT_SECONDS)
     return f"#turn-{submission.turn_id}", submission.session_id
+
+
+def _answer_in(fields: QueryDict) -> object:
+    """Return the answer that a form holds: ratings where it has fields for them, else a value.
+
+    What a field says is only given its shape here; the tool that asked decides whether it is an answer.
+    """
+    if not any(name.startswith(RATING_FIELD) for name in fields):
+        return fields.get("value", "")
+    ratings: dict[str, int | str] = {}
+    for name in fields:
+        text = str(fields.get(name, ""))
+        if name.startswith(RATING_FIELD) and text:
+            ratings[name.removeprefix(RATING_FIELD)] = int(text) if RATING.fullmatch(text) else text
+    return {"ratings": ratings, "note": fields.get("note", "")}
 
 
 async def _page_async(

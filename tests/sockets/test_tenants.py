@@ -63,6 +63,8 @@ ROUTES = {
 FRAMES = {
     "message": {"type": "message", "text": "hi"},
     "edit": {"type": "edit", "text": "hi"},
+    "answer": {"type": "answer", "toolUseId": "toolu_1", "value": "yes"},
+    "dismiss": {"type": "dismiss", "toolUseId": "toolu_1"},
     "stop": {"type": "stop"},
     "retry": {"type": "retry"},
     "continue": {"type": "continue"},
