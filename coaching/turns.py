@@ -12,7 +12,7 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 import structlog
-from django.db import DatabaseError
+from django.db import DatabaseError, transaction
 from django.utils import timezone
 
 from coaching.engine.budget import StopSignal
@@ -23,6 +23,7 @@ from coaching.engine.ports import ModelClient
 from coaching.engine.profiles import cost_micro_usd
 from coaching.engine.tools import ToolCall, ToolResult
 from coaching.models import FileSource
+from coaching.summaries import enqueue_summary
 from coaching.tools import CHAT_TOOLS
 from coaching.turn_events import (
     ArcCompleted,
@@ -85,9 +86,13 @@ class ToolDesk:
             result = effect()
             return CallResult(content=result.content, is_error=result.is_error)
 
+        @transaction.atomic
         def committed() -> tuple[CallResult, SessionState]:
             stored = turn_records.run_effect(self.setup.key, tool_use_id, effect_with_record)
-            return stored, read_state(self.setup.session_id)
+            state = read_state(self.setup.session_id)
+            if is_completed_now(self.state, state):
+                enqueue_summary(self.setup.session_id)  # in this transaction: never one without the other
+            return stored, state
 
         try:
             stored, state = await in_database(committed)
@@ -102,8 +107,13 @@ class ToolDesk:
             self._publish(ArcCompleted(arc=before.active_arc))
         if state.active_arc and before.active_arc != state.active_arc:
             self._publish(ModeChanged(arc=state.active_arc))
-        if before.status != state.status and state.status == SessionStatus.COMPLETED:
+        if is_completed_now(before, state):
             self._publish(SessionCompleted())
+
+
+def is_completed_now(before: SessionState, state: SessionState) -> bool:
+    """Say whether the session was completed between two looks at it."""
+    return state.status == SessionStatus.COMPLETED != before.status
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -125,6 +125,8 @@ def build_logging(*, is_terminal: bool) -> dict[str, Any]:
             "boto3": quiet,
             "botocore": quiet,
             "psycopg.pool": quiet,
+            "procrastinate": quiet,
+            "procrastinate.worker": {"level": "INFO"},
         },
     }
 

@@ -81,6 +81,7 @@ INSTALLED_APPS = [
     "csp",
     "django_htmx",
     "django_structlog",
+    "procrastinate.contrib.django",
     "simple_history",
     "storages",
 ]
@@ -141,6 +142,13 @@ DATABASES: dict[str, dict[str, Any]] = {
     },
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# --- Background jobs ------------------------------------------------------------------------------
+
+# Imported by whoever works on jobs or puts one into the queue, not by every command.
+PROCRASTINATE_AUTODISCOVER_MODULE_NAME = ""
+PROCRASTINATE_IMPORT_PATHS = ["coaching.jobs"]
+PROCRASTINATE_ON_APP_READY = "coaching.job_queue.use_our_threads"
 
 # --- Cache and channel layer ----------------------------------------------------------------------
 

@@ -1,16 +1,18 @@
 """A whole web process: Sage's application on Sage's launcher. `up` and `web` differ in what comes before."""
 
+import asyncio
 import errno
 import socket
 from argparse import ArgumentParser
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 
 from channels.routing import get_default_application
 from django.conf import settings
 
 from coaching.runner import get_runner
 from coaching.upkeep import kept_up
+from coaching.worker import JobWorker
 from sage.env import StartError
 from sage.launcher import Lifecycle, run_web_server
 
@@ -45,16 +47,30 @@ def check_address(host: str, port: int) -> None:
         ) from None
 
 
-def serve(*, host: str, port: int, on_ready: Callable[[str], None]) -> None:
-    """Serve until SIGTERM or SIGINT. `on_ready` is given the URL. Raises `StartError`."""
+def serve(*, host: str, port: int, on_ready: Callable[[str], None], has_worker: bool = False) -> None:
+    """Serve until SIGTERM or SIGINT. `on_ready` is given the URL. Raises `StartError`.
+
+    `has_worker`: background jobs are worked on in this process too, and end with it.
+    """
+    worker = JobWorker() if has_worker else None
+
+    @asynccontextmanager
+    async def service() -> AsyncIterator[None]:
+        async with _own_turns(), worker or nullcontext():
+            yield
+
+    async def drain(seconds: float) -> None:
+        ending = [worker.stop()] if worker else []
+        await asyncio.gather(get_runner().drain(seconds), *ending)
+
     run_web_server(
         get_default_application(),
         host=host,
         port=port,
         is_behind_proxy=settings.IS_BEHIND_HTTPS,
         lifecycle=Lifecycle(
-            service=_own_turns,
-            drain=lambda seconds: get_runner().drain(seconds),
+            service=service,
+            drain=drain,
             on_ready=lambda open_port: on_ready(f"http://{_browsable(host)}:{open_port}/"),
         ),
     )

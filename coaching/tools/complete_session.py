@@ -75,10 +75,10 @@ def _complete(context: ToolContext, session_id: UUID, given: CompleteSessionInpu
     summary = (given.summary or "").strip()
     if arc:
         complete_arc(session, still_missing=missing, summary=summary, now=context.now)
-    if summary:
+    is_session_over = given.type == "session" or session.kind != SessionKind.OPEN_CONVERSATION
+    if is_session_over and summary:  # an arc's own stands with the arc
         session.summary = summary
         session.save(update_fields=["summary"])
-    is_session_over = given.type == "session" or session.kind != SessionKind.OPEN_CONVERSATION
     if is_session_over:
         end_session(user_id=context.user_id, session_id=session_id, status=SessionStatus.COMPLETED)
     return ToolResult.of(

@@ -18,7 +18,7 @@ from sage.web_process import add_address_arguments, check_address, serve
 
 
 class Command(BaseCommand):
-    help = "Start Sage: database, migrations, a demo account on first run, and the web server."
+    help = "Start Sage: database, migrations, a demo account on first run, the worker, and the web server."
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -38,7 +38,7 @@ class Command(BaseCommand):
             self.stdout.write("\n".join(lines))
             self.stdout.flush()
 
-        serve(host=options["host"], port=options["port"], on_ready=tell)
+        serve(host=options["host"], port=options["port"], on_ready=tell, has_worker=True)
         self.stdout.write("Sage has stopped.")
 
     def _summary(self, url: str, password: str | None, seconds: float) -> list[str]:

@@ -1,0 +1,34 @@
+"""When an arc has waited long enough: what the periodic job and `manage.py expire_sessions` run.
+
+How a session ends is `sessions_app`'s.
+"""
+
+import uuid
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.conf import settings
+
+from sessions_app.expiry import expire_session, idle_sessions
+from sessions_app.models import Session
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpiryReport:
+    """The sessions that expired, and the open conversations whose arc was left."""
+
+    expired: tuple[uuid.UUID, ...]
+    arcs_left: tuple[uuid.UUID, ...]
+
+
+def expire_idle_sessions(*, now: datetime) -> ExpiryReport:
+    """End each session and arc that was idle for `SAGE_SESSION_TTL_HOURS`, each in its own transaction."""
+    idle_since = now - timedelta(hours=settings.SAGE_SESSION_TTL_HOURS)
+    found: dict[str | None, list[uuid.UUID]] = {"expired": [], "arc_left": [], None: []}
+    for idle in idle_sessions(idle_since=idle_since):
+        try:
+            ended = expire_session(user_id=idle.user_id, session_id=idle.session_id, idle_since=idle_since)
+        except Session.DoesNotExist:  # gone since, with its user
+            continue
+        found[ended].append(idle.session_id)
+    return ExpiryReport(expired=tuple(found["expired"]), arcs_left=tuple(found["arc_left"]))

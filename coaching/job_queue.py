@@ -1,0 +1,49 @@
+"""The queue of background jobs as everybody but the worker sees it: a job is put in, within a transaction.
+
+A job is a row that is committed with what it follows from, so neither can be without the other. Here
+jobs are known by name only; what they do is in `jobs`.
+"""
+
+from typing import Any
+
+from django.db import transaction
+from procrastinate import App
+from procrastinate.contrib.django import app
+from procrastinate.contrib.django.django_connector import DjangoConnector
+from procrastinate.exceptions import AlreadyEnqueued
+
+from sessions_app.database import in_database
+
+
+class DatabaseConnector(DjangoConnector):
+    """Django's own connections, from async code too, through the one way to the database outside views."""
+
+    async def execute_query_async(self, query: Any, **arguments: Any) -> None:
+        """Run a statement."""
+        await in_database(self.execute_query, query, **arguments)
+
+    async def execute_query_one_async(self, query: Any, **arguments: Any) -> dict[str, Any]:
+        """Return the first row."""
+        return await in_database(self.execute_query_one, query, **arguments)
+
+    async def execute_query_all_async(self, query: Any, **arguments: Any) -> list[dict[str, Any]]:
+        """Return all rows."""
+        return await in_database(self.execute_query_all, query, **arguments)
+
+
+def use_our_threads(queue: App) -> None:
+    """Give the queue our connector; Procrastinate calls this once its app is ready."""
+    queue.connector = queue.job_manager.connector = DatabaseConnector()
+
+
+def enqueue(name: str, *, key: str, **arguments: str | int) -> bool:
+    """Put a job into the queue within the caller's transaction; return whether it wasn't there yet.
+
+    Of jobs with one `key` one waits at most, and one runs at a time. Sync ORM code.
+    """
+    try:
+        with transaction.atomic():  # a savepoint: the caller's transaction outlives a refusal
+            app.configure_task(name, allow_unknown=False, lock=key, queueing_lock=key).defer(**arguments)
+    except AlreadyEnqueued:
+        return False
+    return True

@@ -1,0 +1,19 @@
+"""`manage.py expire_sessions`: what the periodic job runs, by hand."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand
+from django.utils import timezone
+
+from coaching.expiry import expire_idle_sessions
+
+
+class Command(BaseCommand):
+    help = "End sessions of arcs, and arcs of open conversations, that were idle for SAGE_SESSION_TTL_HOURS."
+    requires_system_checks = []
+
+    def handle(self, *_args: Any, **_options: Any) -> None:
+        report = expire_idle_sessions(now=timezone.now())
+        self.stdout.write(
+            f"Sessions expired: {len(report.expired)}. Arcs left in open conversations: {len(report.arcs_left)}."
+        )
