@@ -45,7 +45,7 @@ class _Worker:
 
     def __init__(self) -> None:
         # A session of its own: Ctrl-C in the terminal is for us, who then close it.
-        self._process = subprocess.Popen(  # noqa: S603
+        self._process = subprocess.Popen(
             [sys.executable, "-I", str(_WORKER)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

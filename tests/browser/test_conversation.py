@@ -284,7 +284,9 @@ async def test_the_page_follows_the_words_unless_the_reader_has_gone_up(
     practice: PracticeServer, page: Page, session: Session
 ) -> None:
     many = "\n\n".join(f"Paragraph {number} of a long answer." for number in range(60))
-    practice.script([Reply.of(Text(many), Hold("up"), Text(f"\n\n{many}"), Hold("end"), Text("\n\nThe end."))])
+    practice.script(
+        [Reply.of(Text(many), Hold("up"), Text(f"\n\n{many}"), Hold("end"), Text("\n\nThe end."))]
+    )
     below = "() => document.documentElement.scrollHeight - innerHeight - scrollY"
     await page.goto(path_of(session))
     await say(page, "Tell me everything")
