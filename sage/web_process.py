@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager, nullcontext
 from channels.routing import get_default_application
 from django.conf import settings
 
+from coaching.markdown import warm_markdown
 from coaching.runner import get_runner
 from coaching.upkeep import kept_up
 from coaching.worker import JobWorker
@@ -53,6 +54,7 @@ def serve(*, host: str, port: int, on_ready: Callable[[str], None], has_worker: 
     `has_worker`: background jobs are worked on in this process too, and end with it.
     """
     worker = JobWorker() if has_worker else None
+    warm_markdown()
 
     @asynccontextmanager
     async def service() -> AsyncIterator[None]:
