@@ -4,6 +4,7 @@ import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from tests.bench.relay.browser import CHROMIUM, page_cost
 from tests.bench.relay.load import Run, first_token_ms, idle_kb, percentile, run_chats
 from tests.bench.relay.machine import Server
 from tests.bench.relay.product import Product
@@ -179,6 +180,29 @@ async def measure_flood(field_: Field) -> None:
         "no delay, tok/s", f"{statistics.median(web):,.0f} (byte relay {statistics.median(relay):,.0f})"
     )
     field_.add("no delay, × byte relay", f"{ratio:.2f}", "≥ 0.8", ratio >= 0.8)
+
+
+async def measure_browser(field_: Field) -> None:
+    """What an answer costs the chat page in Chromium."""
+    if not CHROMIUM:
+        field_.add("browser", "skipped: no Chromium here")
+        return
+    person = field_.product.chats[-1]
+    costs = [
+        await page_cost(person, field_.web.port, rate=100, tokens=500) for _ in range(field_.size.repeats)
+    ]
+    share = statistics.median(cost.page_cpu_share for cost in costs)
+    whole = statistics.median(cost.browser_cpu_share for cost in costs)
+    longest = statistics.median(cost.longest_task_ms for cost in costs)
+    shift = max(cost.layout_shift for cost in costs)
+    field_.add(
+        "browser, 500 tokens at 100/s: share of a core",
+        f"page {share:.0%}, all of Chromium {whole:.0%}",
+        "≤ 20 %",
+        share <= 0.2,
+    )
+    field_.add("browser, longest task over 50 ms", f"{longest:.0f} ms", "none", longest == 0)
+    field_.add("browser, layout shift", f"{shift:.4f}", "none", shift == 0)
 
 
 def _median_of(runs: Sequence[Sequence[int]], share: float) -> float:
