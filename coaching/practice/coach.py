@@ -2,19 +2,20 @@
 
 A newcomer without a key has a first conversation with it, so it is warm, honest about what it is,
 and does what it says. It is a pure function of the request. Scenes are asked in order and the first
-that has something to say says it; danger and results come before everything else.
+that has something to say says it; danger and results come before everything else that is said to a user.
 """
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from coaching.practice.conversation import Conversation
-from coaching.practice.scenes import care, saving, talk
+from coaching.practice.scenes import care, saving, summary, talk
 from coaching.practice.script import Reply
 
 Scene = Callable[[Conversation], Reply | None]
 
 SCENES: tuple[Scene, ...] = (
+    summary.summarise,
     saving.report_results,
     care.answer_crisis,
     care.stay_after_crisis,

@@ -48,6 +48,35 @@ class Conversation:
     def __init__(self, body: Mapping[str, Any]) -> None:
         self._body = body
 
+    @property
+    def messages(self) -> Sequence[Json]:
+        """Return the request's messages as they were sent."""
+        messages: Sequence[Json] = self._body["messages"]
+        return messages
+
+    @cached_property
+    def outcomes(self) -> Mapping[str, CallOutcome]:
+        """Return what became of every call that has a result, by its id."""
+        return dict(self._outcomes)
+
+    @property
+    def is_last_round(self) -> bool:
+        """Whether tools are there and none may be called: the turn's budget is spent."""
+        return bool(self._body.get("tools")) and (self._body.get("tool_choice") or {}).get("type") == "none"
+
+    @cached_property
+    def spoken(self) -> str:
+        """Return all that the coach has said and asked, prompts of its questions and notes included."""
+        words: list[str] = []
+        for message in self._body["messages"]:
+            if message["role"] != "assistant":
+                continue
+            for block in content_blocks(message["content"]):
+                values = block.get("input") or {}
+                heard = (block.get("text"), block.get("thinking"), values.get("prompt"), values.get("context"))
+                words += [part for part in heard if isinstance(part, str)]
+        return "\n".join(words)
+
     @cached_property
     def said(self) -> Sequence[Said]:
         """Return what both sides said, in order: words only, without notes and results."""
@@ -76,6 +105,17 @@ class Conversation:
     def newest(self) -> str:
         """Return the user's newest words, or an empty string."""
         return self.user_texts[-1] if self.user_texts else ""
+
+    @property
+    def newest_as_sent(self) -> str:
+        """Return the text of the newest message whole, with the sections that the application put there."""
+        blocks = content_blocks(self._body["messages"][-1]["content"])
+        return "\n".join(block["text"] for block in blocks if block["type"] == "text")
+
+    @property
+    def offers_tools(self) -> bool:
+        """Whether the request holds tools at all, callable now or not."""
+        return bool(self._body.get("tools"))
 
     @cached_property
     def answered_text(self) -> str:
