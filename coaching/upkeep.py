@@ -17,7 +17,7 @@ from coaching.following import Signature, read_signatures
 from coaching.runner import Runner
 from sessions_app import leases
 from sessions_app.database import in_database
-from sessions_app.leases import BEAT_SECONDS, LeaseWatch
+from sessions_app.leases import BEAT_SECONDS, LEASE_SECONDS, LeaseWatch
 from sessions_app.models import Session, Turn, TurnStatus
 
 logger = structlog.get_logger(__name__)
@@ -52,6 +52,41 @@ async def _leave(runner: Runner) -> None:
         await in_database(leases.forget_process, runner.owner)
     except DatabaseError:
         logger.warning("runner_left_silently", owner=runner.owner)
+
+
+async def resume_lost_turns(runner: Runner) -> int:
+    """Take over, once, the turns whose process is dead, and wait until they have ended; return how many.
+
+    Other processes may live: theirs is what beats within the `LEASE_SECONDS` for which this watches them.
+    """
+    await in_database(leases.store_beat, runner.owner)
+    beating = asyncio.create_task(_beat(runner))
+    try:
+        lost = await _lost_leases(runner)
+        claimed = [await _claim(runner, lease) for lease in lost]
+        running = [turn.task for turn in runner.running.values() if turn.task is not None]
+        if running:
+            await asyncio.wait(running)
+        return sum(claimed)
+    finally:
+        beating.cancel()
+        await asyncio.gather(beating, return_exceptions=True)
+        await _leave(runner)
+
+
+async def _lost_leases(runner: Runner) -> list[leases.Lease]:
+    """Watch all beats for as long as a lease lasts and return the leases that are dead by then."""
+    watch = LeaseWatch()
+    now = asyncio.get_running_loop().time
+    ends = now() + LEASE_SECONDS + BEAT_SECONDS
+    while True:
+        beats, held = await in_database(_read_leases)
+        others = {lease.owner for lease in held if lease.owner != runner.owner}
+        dead = watch.observe(beats, others, now=now())
+        lost = [lease for lease in held if lease.owner in dead]
+        if len(lost) == len(held) or now() >= ends:
+            return lost
+        await asyncio.sleep(TAKE_OVER_SECONDS)
 
 
 async def _beat(runner: Runner) -> None:
@@ -91,11 +126,13 @@ def _read_leases() -> tuple[dict[str, int], list[leases.Lease]]:
     return dict(leases.read_beats()), held
 
 
-async def _claim(runner: Runner, lease: leases.Lease) -> None:
+async def _claim(runner: Runner, lease: leases.Lease) -> bool:
     key = await in_database(leases.claim_turn, lease.key, owner=runner.owner)
-    if key is not None and lease.session_id not in runner.running:
-        logger.info("turn_taken_over", turn_id=str(key.turn_id), session_id=str(lease.session_id))
-        runner.resume(lease.session_id, key)
+    if key is None or lease.session_id in runner.running:
+        return False
+    logger.info("turn_taken_over", turn_id=str(key.turn_id), session_id=str(lease.session_id))
+    runner.resume(lease.session_id, key)
+    return True
 
 
 async def _follow(runner: Runner) -> None:

@@ -15,5 +15,6 @@ class Command(BaseCommand):
     def handle(self, *_args: Any, **_options: Any) -> None:
         report = expire_idle_sessions(now=timezone.now())
         self.stdout.write(
-            f"Sessions expired: {len(report.expired)}. Arcs left in open conversations: {len(report.arcs_left)}."
+            f"Sessions expired: {len(report.expired)}. "
+            f"Arcs left in open conversations: {len(report.arcs_left)}."
         )
