@@ -1,0 +1,106 @@
+"""An empty queue, a practice model that the settings point to, and a worker that works off what is due."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test import override_settings
+from procrastinate import PsycopgConnector
+from procrastinate.contrib.django import app, connector_params
+from procrastinate.contrib.django.models import ProcrastinateJob
+
+from coaching.jobs import MODELS
+from coaching.model_client import ModelConnection
+from coaching.practice import PracticeServer
+from sessions_app import services
+from sessions_app.database import in_database
+from sessions_app.history import append_message
+from sessions_app.limits import RateLimit
+from sessions_app.models import MessageRole, Session, SessionKind, SessionStatus, TurnStatus
+from sessions_app.turn_records import Ending, TurnKey, close_turn
+
+RATE = RateLimit(turns=1000, seconds=60)
+
+WorkOff = Callable[[], Awaitable[None]]
+
+
+def empty_queue() -> None:
+    """Remove all jobs: they are no models of ours, so no test's end removes them."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "TRUNCATE procrastinate_jobs, procrastinate_events, procrastinate_workers,"
+            " procrastinate_periodic_defers"
+        )
+
+
+@pytest.fixture
+def queue(transactional_db: None) -> Iterator[None]:
+    """An empty queue, before and after."""
+    empty_queue()
+    yield
+    empty_queue()
+
+
+@pytest.fixture
+async def practice() -> AsyncIterator[PracticeServer]:
+    """The model that this process asks."""
+    async with PracticeServer(tokens_per_second=0) as server:
+        with override_settings(
+            IS_PRACTICE_MODEL=False, ANTHROPIC_BASE_URL=server.url, ANTHROPIC_API_KEY="practice"
+        ):
+            yield server
+
+
+@pytest.fixture
+async def work_off(queue: None, practice: PracticeServer) -> AsyncIterator[WorkOff]:
+    """Run a worker in this process until no job is due."""
+    models = ModelConnection()
+    worker_queue = app.with_connector(app.connector)
+
+    async def work() -> None:
+        connector = PsycopgConnector(kwargs=connector_params(), min_size=1, max_size=2)
+        with worker_queue.replace_connector(connector):
+            async with worker_queue.open_async():
+                await worker_queue.run_worker_async(
+                    wait=False,
+                    concurrency=1,
+                    listen_notify=False,
+                    install_signal_handlers=False,
+                    additional_context={MODELS: models},
+                )
+
+    yield work
+    await models.close()
+
+
+def opened_session(user: User, *texts: str, kind: str = SessionKind.OPEN_CONVERSATION) -> Session:
+    """Open a session in which the user and Sage have said these texts in turn."""
+    session = services.open_session(user_id=user.pk, kind=kind)
+    for question, answer in zip(texts[::2], texts[1::2], strict=True):
+        opened = services.open_turn(
+            user_id=user.pk, session_id=session.pk, text=question, client_id=None, owner="me", rate_limit=RATE
+        )
+        key = TurnKey(turn_id=opened.turn.id, fence=opened.turn.fence)
+        locked = Session.objects.get(id=session.pk)
+        append_message(session=locked, turn=opened.turn, role=MessageRole.ASSISTANT, content=answer)
+        close_turn(key, Ending(status=TurnStatus.COMPLETED, stop_reason="end_turn"))
+    session.refresh_from_db()
+    return session
+
+
+def completed_session(user: User, *texts: str) -> Session:
+    """Open a session with these texts and complete it."""
+    session = opened_session(user, *texts)
+    return services.end_session(user_id=user.pk, session_id=session.pk, status=SessionStatus.COMPLETED)
+
+
+async def jobs_named(name: str) -> list[ProcrastinateJob]:
+    """Return all jobs of that name, oldest first."""
+    return await in_database(lambda: list(ProcrastinateJob.objects.filter(task_name=name).order_by("id")))
+
+
+def make_due() -> None:
+    """Let the time pass that retries wait for."""
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE procrastinate_jobs SET scheduled_at = now() WHERE status = 'todo'")

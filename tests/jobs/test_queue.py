@@ -1,0 +1,117 @@
+"""The queue: with its transaction or not at all, once, and through the death of workers."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection, transaction
+from django.test import Client
+from procrastinate.contrib.django.models import ProcrastinateJob
+
+from coaching.job_queue import enqueue
+from coaching.jobs import MAX_ATTEMPTS, free_stalled_jobs
+
+NAME = "summarise_session"
+ID = "0b6a3f5e-0000-4000-8000-000000000001"
+
+pytestmark = pytest.mark.usefixtures("queue")
+
+
+class ChangedMindError(Exception):
+    """Rolls a transaction back."""
+
+
+def put(key: str = "summary:1") -> bool:
+    return enqueue(NAME, key=key, session_id=ID)
+
+
+@transaction.atomic
+def put_and_change_mind() -> None:
+    put()
+    raise ChangedMindError
+
+
+def change(job: ProcrastinateJob, **values: object) -> None:
+    """Make a job what a worker would have made it; its model is read-only."""
+    columns = ", ".join(f"{name} = %s" for name in values)
+    with connection.cursor() as cursor:
+        cursor.execute(f"UPDATE procrastinate_jobs SET {columns} WHERE id = %s", [*values.values(), job.id])
+
+
+def make_worker(*, silent_seconds: int) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO procrastinate_workers (last_heartbeat)"
+            " VALUES (now() - make_interval(secs => %s)) RETURNING id",
+            [silent_seconds],
+        )
+        worker_id: int = cursor.fetchone()[0]
+        return worker_id
+
+
+def the_job(key: str = "summary:1") -> ProcrastinateJob:
+    job: ProcrastinateJob = ProcrastinateJob.objects.filter(queueing_lock=key).latest("id")
+    return job
+
+
+def test_a_job_is_committed_with_its_transaction_or_not_at_all() -> None:
+    with pytest.raises(ChangedMindError):
+        put_and_change_mind()
+    assert not ProcrastinateJob.objects.exists()
+    with transaction.atomic():
+        put()
+    assert the_job().status == "todo"
+
+
+def test_a_job_that_waits_already_is_not_put_twice_and_the_transaction_goes_on() -> None:
+    with transaction.atomic():
+        assert put()
+        assert not put()
+        assert put("summary:2")
+    assert ProcrastinateJob.objects.count() == 2
+
+
+def test_a_job_that_nobody_knows_is_refused_where_it_is_put() -> None:
+    with pytest.raises(Exception, match="Task"):
+        enqueue("no_such_job", key="k")
+
+
+def test_jobs_of_silent_and_vanished_workers_go_back_and_those_of_living_ones_stay() -> None:
+    silent, living = make_worker(silent_seconds=60), make_worker(silent_seconds=1)
+    for key, worker in (("silent", silent), ("gone", None), ("living", living)):
+        put(key)
+        change(the_job(key), status="doing", worker_id=worker)
+    freed = free_stalled_jobs(silent_seconds=20)
+    assert set(freed) == {the_job("silent").id, the_job("gone").id}
+    assert [the_job(key).status for key in ("silent", "gone", "living")] == ["todo", "todo", "doing"]
+    assert the_job("silent").attempts == 1
+    assert free_stalled_jobs(silent_seconds=20) == ()
+
+
+def test_a_job_under_which_worker_after_worker_died_ends_as_failed() -> None:
+    put()
+    change(the_job(), status="doing", attempts=MAX_ATTEMPTS - 1)
+    free_stalled_jobs(silent_seconds=20)
+    assert the_job().status == "failed"
+
+
+def test_a_stalled_job_whose_like_waits_ends_as_failed_and_frees_it() -> None:
+    put()
+    first = the_job()
+    change(first, status="doing")
+    put()
+    free_stalled_jobs(silent_seconds=20)
+    statuses = ProcrastinateJob.objects.order_by("id").values_list("status", flat=True)
+    assert list(statuses) == ["failed", "todo"]
+
+
+def test_operators_see_jobs_and_put_failed_ones_back(client: Client, operator: User, user: User) -> None:
+    put()
+    job = the_job()
+    change(job, status="failed", attempts=MAX_ATTEMPTS)
+    page = "/admin/procrastinate/procrastinatejob/"
+    client.force_login(user)
+    assert client.get(page).status_code == 302
+    client.force_login(operator)
+    assert "summarise_session" in client.get(page).content.decode()
+    assert client.get(f"{page}{job.id}/change/").status_code == 200
+    client.post(page, {"action": "retry", "_selected_action": [job.id]})
+    assert the_job().status == "todo"
