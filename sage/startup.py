@@ -42,8 +42,9 @@ def check_services() -> None:
 
 
 def prepare_database() -> None:
-    """Bring the database to this version. Other processes that do the same wait."""
+    """Bring the database and the skills in it to this version. Other processes that do the same wait."""
     call_command("migrate", interactive=False, verbosity=0)
+    call_command("sync_skills", verbosity=0)
 
 
 def check_migrations() -> None:

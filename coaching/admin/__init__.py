@@ -1,5 +1,5 @@
 """The operators' pages of this app, one module per part of the models."""
 
-from coaching.admin import files, people
+from coaching.admin import files, people, skills
 
-__all__ = ["files", "people"]
+__all__ = ["files", "people", "skills"]

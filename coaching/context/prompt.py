@@ -5,8 +5,6 @@ or a document wrote stands in messages only.
 """
 
 from collections.abc import Sequence
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -14,17 +12,14 @@ from django.conf import settings
 from coaching.arcs import ARCS, arc_skill_text
 from coaching.context.window import windowed
 from coaching.engine.messages import ModelRequest, StoredCall, StoredMessage, build_api_messages
-from coaching.skills.reader import read_skill
+from coaching.skills.loader import read_library, skills_moment
 from sessions_app.arcs import CurrentArc, current_arc
 from sessions_app.models import Message, Session
 
-BASE_SKILL = "open-conversation"
 
-
-@cache
-def base_prompt() -> str:
-    """Return the text of the base skill."""
-    return read_skill(Path(settings.BASE_DIR) / "skills" / BASE_SKILL).text
+def base_prompt(session: Session) -> str:
+    """Return the base skill with the directory of skills, as they held when the session began."""
+    return read_library(moment=skills_moment(session)).base_prompt()
 
 
 def build_request(
@@ -38,7 +33,7 @@ def build_request(
     return ModelRequest(
         model=settings.SAGE_MODEL,
         system=[
-            {"type": "text", "text": base_prompt(), "cache_control": {"type": "ephemeral", "ttl": "1h"}},
+            {"type": "text", "text": base_prompt(session), "cache_control": {"type": "ephemeral", "ttl": "1h"}},
         ],
         tools=tools,
         messages=messages,

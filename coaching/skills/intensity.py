@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 HIGH_WEIGHT = 3
 MESSAGES_LOOKED_AT = 3
+DENIAL_CHARACTERS = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,25 +27,26 @@ class Intensity:
 
 CALM = Intensity(weight=0)
 
-# What is heavy by itself, and what becomes heavy in company; matched on whole words, one pattern a line.
-_HEAVY = r"""
-panic(?:king|ked| attacks?)?
-overwhelm(?:ed|ing)
-hopeless|worthless|desperate|despair
-(?:falling|fall|fell) apart
-break(?:ing)? ?down|broke down|broken-hearted|heartbroken
+# What is high by itself, what is heavy, and what becomes heavy in company: whole words, one pattern a line.
+_ACUTE = r"""
+panic(?:king| attacks?)
+overwhelmed|hopeless|worthless|heartbroken|devastated
+(?:falling|fell) apart
+breaking down|broke down|break ?down
 losing it|freaking out|spiral(?:l)?ing
-can(?:'?t|not) (?:cope|breathe|handle|go on|stop (?:crying|shaking))
-can(?:'?t|not) (?:do (?:this|it)|take (?:this|it|any ?more))(?: any ?more)?
+can(?:'?t|not) (?:cope|breathe|handle (?:it|this)|go on|stop (?:crying|shaking))
+can(?:'?t|not) (?:do (?:this|it)|take (?:this|it|any ?more)) any ?more
 at (?:my|the) (?:breaking point|end of my (?:rope|tether))
 (?:all )?too much for me|all too much
-drowning|devastated|shattered|terrified|furious|enraged
 hate (?:myself|my life)
-sobbing|crying|in tears|screaming|shaking
-grie(?:f|ving)
 (?:mother|mum|mom|father|dad|sister|brother|wife|husband|partner|son|daughter|child|baby|friend|dog|cat)\
  (?:just |has |is )?(?:died|dead|dying|passed away)
-burn(?:ed|t)[- ]?out|numb
+"""
+_HEAVY = r"""
+panic(?:ked)?|overwhelming|desperate|despair|drowning|shattered|terrified|furious|enraged
+sobbing|crying|in tears|screaming|shaking|numb
+grie(?:f|ving)|burn(?:ed|t)[- ]?out
+can(?:'?t|not) (?:do|take) (?:this|it)
 everything is (?:broken|ruined)
 """
 _STRAINED = r"""
@@ -72,16 +74,15 @@ def _words(lines: str) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{joined})\b")
 
 
-_HEAVY_PATTERN = _words(_HEAVY)
-_STRAINED_PATTERN = _words(_STRAINED)
+_WEIGHTS = ((_words(_ACUTE), 3), (_words(_HEAVY), 2), (_words(_STRAINED), 1))
 
 
 def measure_intensity(texts: Sequence[str]) -> Intensity:
     """Weigh the last messages, oldest first; the newest counts whole, those before it half.
 
-    A heavy word weighs 2 and a strained one 1, each kind of word once a sentence; loudness (capitals,
-    absolutes, exclamation marks) adds 1 to a sentence that carries something. What is denied, or said of a
-    film, weighs nothing; what is said without a word of oneself weighs half.
+    An acute word weighs 3, a heavy one 2, a strained one 1, at most two of each in a sentence; loudness
+    (capitals, absolutes, exclamation marks) adds 1 to a sentence that carries something. What is denied, or
+    said of a film, weighs nothing; what is said without a word of oneself weighs half.
     """
     newest_first = list(texts)[-MESSAGES_LOOKED_AT:][::-1]
     weights = [_weigh(text) for text in newest_first]
@@ -99,16 +100,17 @@ def _weigh_sentence(sentence: str) -> int:
     lower = sentence.lower()
     if _ABOUT_OTHERS.search(lower):
         return 0
-    heavy, strained = _count(_HEAVY_PATTERN, lower), _count(_STRAINED_PATTERN, lower)
-    carried = 2 * min(heavy, 2) + min(strained, 2)
+    carried = sum(weight * min(_count(pattern, lower), 2) for pattern, weight in _WEIGHTS)
     is_loud = bool(_LOUD.search(lower)) or _is_in_capitals(sentence)
     return carried + 1 if carried and is_loud else carried
 
 
 def _count(pattern: re.Pattern[str], sentence: str) -> int:
-    found = {
-        match[0] for match in pattern.finditer(sentence) if not _DENIED.search(sentence[: match.start()])
-    }
+    found = set()
+    for match in pattern.finditer(sentence):
+        before = sentence[max(0, match.start() - DENIAL_CHARACTERS) : match.start()]
+        if not _DENIED.search(before):
+            found.add(match[0])
     return len(found)
 
 

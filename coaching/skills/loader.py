@@ -12,6 +12,7 @@ A skill that wasn't synced by then is read from its file.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from coaching.models.skills import Skill, SkillKind
 from coaching.skills import rules
@@ -94,9 +95,7 @@ def read_library(*, moment: datetime | None = None) -> SkillLibrary:
         )
         for skill in read_skills(skills_root())
     }
-    # Where two states have the same time, the one written last comes first.
-    rows = list(Skill.objects.all() if moment is None else Skill.history.as_of(moment))
-    for row in reversed(rows):
+    for row in Skill.objects.all() if moment is None else _states_at(moment):
         if row.is_retired:
             found.pop(row.name, None)
             continue
@@ -104,10 +103,16 @@ def read_library(*, moment: datetime | None = None) -> SkillLibrary:
             name=row.name,
             kind=SkillKind(row.kind),
             description=row.description,
-            text=row.text,
-            is_overridden=row.is_overridden,
+            text=row.override or row.file_text,
+            is_overridden=bool(row.override),
         )
     return SkillLibrary(found)
+
+
+def _states_at(moment: datetime) -> Any:
+    """Return the rows of history that held at a moment; of two with the same time, the one written last."""
+    states = Skill.history.filter(history_date__lte=moment)
+    return states.order_by("name", "-history_date", "-history_id").distinct("name")
 
 
 def skill_text(name: str, *, moment: datetime | None = None) -> str:

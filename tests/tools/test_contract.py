@@ -31,6 +31,7 @@ INPUTS: dict[str, dict[str, Any]] = {
         "options": [{"label": "Good"}, {"label": "So-so", "value": "ok"}],
     },
     "show_pulse_check": {"context": "How does each area feel?", "domains": ["career", "health"]},
+    "load_skill": {"name": "decision-helper"},
 }
 # What a user answers to the tools that ask.
 ANSWERS: dict[str, Any] = {"show_options": "ok", "show_pulse_check": {"ratings": {"health": 4}}}
@@ -48,6 +49,7 @@ def test_the_order_is_fixed_and_the_definitions_are_the_same_bytes_each_time() -
         "enter_structured_arc",
         "show_options",
         "show_pulse_check",
+        "load_skill",
     )
     assert json.dumps(CHAT_TOOLS.definitions()) == json.dumps(CHAT_TOOLS.definitions())
 
@@ -94,7 +96,7 @@ async def test_a_tool_runs_once_and_answers(name: str, disk_storage: object, use
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(
-    "name", [name for name in CHAT_TOOLS.names() if name not in ("save_file", "read_file")]
+    "name", [name for name in CHAT_TOOLS.names() if name not in ("save_file", "read_file", "load_skill")]
 )
 async def test_a_tool_that_needs_a_conversation_says_so_where_there_is_none(name: str, user: User) -> None:
     tool = CHAT_TOOLS.get(name)

@@ -1,0 +1,178 @@
+"""Skills for operators: what holds, a text of their own over the file's, its history, and the way back."""
+
+import difflib
+from dataclasses import dataclass
+from typing import Any, cast
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.views.decorators.http import require_POST
+from simple_history.admin import SimpleHistoryAdmin
+
+from coaching.markdown import render_markdown
+from coaching.models import Skill, SkillKind
+from coaching.skills.rules import budget_of, estimate_tokens, text_faults
+from coaching.skills.store import check_override, return_to_file, store_override
+from sessions_app.errors import Refused
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiffLine:
+    """One line of a difference: `kind` is added, removed, place or same."""
+
+    kind: str
+    text: str
+
+
+def diff_lines(old: str, new: str) -> list[DiffLine]:
+    """Return how `new` differs from `old`, line by line with a little around; empty for the same text."""
+    kinds = {"+": "added", "-": "removed", "@": "place"}
+    lines = list(difflib.unified_diff(old.splitlines(), new.splitlines(), n=2, lineterm=""))[2:]
+    return [DiffLine(kind=kinds.get(line[:1], "same"), text=line) for line in lines]
+
+
+def say_size(skill: Skill, text: str) -> str:
+    """Return a text's size in words, with the budget if there is one."""
+    budget = budget_of(skill.name, SkillKind(skill.kind))
+    tokens = estimate_tokens(text)
+    return f"{tokens} tokens" if budget is None else f"{tokens} of {budget} tokens"
+
+
+class SkillForm(forms.ModelForm):  # type: ignore[type-arg]
+    """The text that is to hold; it begins as the one that holds now."""
+
+    class Meta:
+        model = Skill
+        fields = ("override",)
+        widgets = {"override": forms.Textarea(attrs={"rows": 32, "class": "vLargeTextField skill-text"})}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if "override" in self.fields and not self.initial.get("override"):
+            self.initial["override"] = self.instance.file_text
+
+    def clean_override(self) -> str:
+        """Refuse a text that can't be used, saying why."""
+        text = str(self.cleaned_data["override"])
+        if not text.strip() or text.replace("\r\n", "\n").strip() == self.instance.file_text.strip():
+            return ""
+        try:
+            return check_override(name=self.instance.name, kind=SkillKind(self.instance.kind), text=text)
+        except Refused as refused:
+            raise forms.ValidationError(str(refused)) from refused
+
+
+@admin.register(Skill)
+class SkillAdmin(SimpleHistoryAdmin):  # type: ignore[misc]
+    """Skills. Files make them; what an operator writes holds for sessions that start afterwards."""
+
+    form = SkillForm
+    list_display = ("name", "kind", "holds", "size", "signal_names", "updated_at")
+    list_filter = ("kind", "is_retired")
+    search_fields = ("name", "description")
+    fields = ("name", "kind", "description", "signal_names", "tool_names", "holds", "size", "override")
+    readonly_fields = ("name", "kind", "description", "signal_names", "tool_names", "holds", "size")
+    change_form_template = "admin/coaching/skill/change_form.html"
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Say no: a new skill is a new folder."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Say no: an override outlives its file."""
+        return False
+
+    @admin.display(description="Holds")
+    def holds(self, skill: Skill) -> str:
+        """Return which text holds."""
+        if skill.is_retired:
+            return "nothing: its file is gone"
+        if skill.has_file_moved_on:
+            return "a text of your own; the file has changed since"
+        return "a text of your own" if skill.is_overridden else "the file"
+
+    @admin.display(description="Size")
+    def size(self, skill: Skill) -> str:
+        """Return the size of the text that holds."""
+        return say_size(skill, skill.text)
+
+    @admin.display(description="Signals")
+    def signal_names(self, skill: Skill) -> str:
+        """Return the signals that call it."""
+        return ", ".join(skill.signals) or "–"
+
+    @admin.display(description="Tools")
+    def tool_names(self, skill: Skill) -> str:
+        """Return the tools that it names."""
+        return ", ".join(skill.tools) or "–"
+
+    def get_urls(self) -> list[URLPattern]:
+        """Add the preview and the way back."""
+        own = [
+            path(
+                "<int:skill_id>/preview/",
+                self.admin_site.admin_view(require_POST(self.preview)),
+                name="coaching_skill_preview",
+            ),
+            path(
+                "<int:skill_id>/return/",
+                self.admin_site.admin_view(require_POST(self.return_to_file)),
+                name="coaching_skill_return",
+            ),
+        ]
+        return [*own, *super().get_urls()]
+
+    def save_model(self, request: HttpRequest, obj: Skill, form: Any, change: bool) -> None:
+        """Store the operator's text, or return to the file where it says the same."""
+        store_override(name=obj.name, text=obj.override, editor=cast("User", request.user))
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        """Show the form with the file's text and the difference to it."""
+        skill = self.get_object(request, object_id)
+        difference = diff_lines(skill.file_text, skill.text) if skill else []
+        context = {**(extra_context or {}), "difference": difference}
+        return cast("HttpResponse", super().change_view(request, object_id, form_url, context))
+
+    def preview(self, request: HttpRequest, skill_id: int) -> HttpResponse:
+        """Show a text as it would be used: size against the budget, faults, difference, rendered."""
+        skill = self._editable(request, skill_id)
+        text = request.POST.get("override", "").replace("\r\n", "\n").strip() + "\n"
+        context = {
+            **self.admin_site.each_context(request),
+            "title": f"Preview of {skill.name}",
+            "skill": skill,
+            "text": text,
+            "size": say_size(skill, text),
+            "faults": text_faults(name=skill.name, kind=SkillKind(skill.kind), text=text),
+            "difference": diff_lines(skill.file_text, text),
+            "rendered": render_markdown(text),
+            "opts": self.opts,
+        }
+        return TemplateResponse(request, "admin/coaching/skill/preview.html", context)
+
+    def return_to_file(self, request: HttpRequest, skill_id: int) -> HttpResponse:
+        """Let the file hold again."""
+        skill = self._editable(request, skill_id)
+        returned = return_to_file(name=skill.name, editor=cast("User", request.user))
+        self.log_change(request, returned, "Returned to the file.")
+        messages.success(
+            request,
+            f"The file holds again for {skill.name}, in sessions that start from now on. "
+            "Your text stays in the history.",
+        )
+        return HttpResponseRedirect(reverse("admin:coaching_skill_change", args=[skill.pk]))
+
+    def _editable(self, request: HttpRequest, skill_id: int) -> Skill:
+        skill = Skill.objects.filter(pk=skill_id).first()
+        if skill is None:
+            raise Http404
+        if not self.has_change_permission(request, skill):
+            raise PermissionDenied
+        return skill

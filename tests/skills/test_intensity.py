@@ -1,0 +1,78 @@
+"""What sounds heavy, and what only sounds loud."""
+
+import pytest
+
+from coaching.skills.intensity import CALM, measure_intensity
+
+HEAVY = [
+    "I'm completely overwhelmed and I can't stop crying.",
+    "I can't breathe. Everything is too much for me right now.",
+    "I AM SO OVERWHELMED",
+    "I’m having a panic attack",
+    "My father died yesterday. I feel numb.",
+    "I'm falling apart, honestly. I don't know how to get through this week.",
+    "i cant cope anymore. i cant",
+    "I hate myself for how I talked to her, I'm so ashamed",
+    "I feel hopeless and worthless.",
+    "She left me. I'm heartbroken and I can't sleep, I just lie there shaking",
+    "I'm terrified of tomorrow and I feel so alone with it",
+    "I broke down at work, in tears in front of everybody",
+    "I'm so exhausted and lonely and stuck and nobody even notices",
+]
+CALM_ENOUGH = [
+    "Good morning! Let's plan the day.",
+    "I'M SO HAPPY!!! I GOT THE JOB!!!",
+    "WOW THIS IS AMAZING!!!",
+    "I'm not overwhelmed any more, actually.",
+    "I no longer feel hopeless about it.",
+    "The film was overwhelming, I was crying with laughter at the end.",
+    "I'm a bit stressed about the report.",
+    "I got stuck in traffic and lost an hour.",
+    "He was furious about the parking ticket.",
+    "My back hurts after gardening.",
+    "I'm tired today.",
+    "Can you write down that I want to read about grief rituals?",
+    "I never panic before talks.",
+    "Never mind, everything is fine!",
+    "",
+    "12345 !!! ???",
+]
+
+
+@pytest.mark.parametrize("text", HEAVY)
+def test_heavy_words_of_oneself_are_heavy(text: str) -> None:
+    assert measure_intensity([text]).is_high
+
+
+@pytest.mark.parametrize("text", CALM_ENOUGH)
+def test_loud_denied_passing_and_foreign_words_are_not(text: str) -> None:
+    assert not measure_intensity([text]).is_high
+
+
+def test_nothing_said_weighs_nothing() -> None:
+    assert measure_intensity([]) == CALM
+    assert not CALM.is_high
+
+
+def test_the_newest_message_counts_whole_and_two_before_it_half() -> None:
+    heavy, calm = "I'm overwhelmed and I can't stop crying", "I had some tea."
+    alone = measure_intensity([heavy]).weight
+    assert measure_intensity([heavy, calm]).weight == alone // 2
+    assert measure_intensity([heavy, calm, calm, calm]).weight == 0
+    assert measure_intensity([heavy, heavy]).weight == alone + alone // 2
+
+
+def test_what_builds_up_over_messages_becomes_heavy() -> None:
+    texts = [
+        "I'm anxious and I can't sleep.",
+        "I feel so alone with it.",
+        "I don't know, I'm just exhausted.",
+    ]
+    assert not measure_intensity(texts[:1]).is_high
+    assert measure_intensity(texts).is_high
+
+
+def test_a_very_long_message_is_weighed_in_no_time_and_saying_it_louder_adds_little() -> None:
+    once = measure_intensity(["I feel hopeless."]).weight
+    assert measure_intensity(["I FEEL HOPELESS!!"]).weight == once + 1
+    assert measure_intensity(["a" * 100_000 + " overwhelmed " * 5_000]).weight >= 0

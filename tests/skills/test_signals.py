@@ -1,0 +1,148 @@
+"""Which facts call which skill, and that the trace says so."""
+
+from dataclasses import replace
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from coaching.skills.intensity import Intensity
+from coaching.skills.life_facts import LifeFacts
+from coaching.skills.reader import read_skills, skills_root
+from coaching.skills.signals import SIGNALS, call_skills
+
+LISBON = ZoneInfo("Europe/Lisbon")
+
+
+def at(hour: int, minute: int = 0) -> datetime:
+    return datetime(2026, 11, 18, hour, minute, tzinfo=LISBON)
+
+
+# An afternoon on which nothing is called for.
+QUIET = LifeFacts(
+    local_time=at(15), has_life_map=True, has_plan_today=True, has_log_today=False, is_checkin_due=False
+)
+
+
+def test_nothing_is_called_on_a_quiet_afternoon() -> None:
+    called = call_skills(QUIET)
+    assert (called.arc, called.approaches, called.trace) == (None, (), ())
+
+
+@pytest.mark.parametrize(
+    ("facts", "arc", "signal", "because"),
+    [
+        (replace(QUIET, has_life_map=False), "life_mapping", "no_life_map", "There is no life map yet"),
+        (
+            replace(QUIET, local_time=at(8), has_plan_today=False),
+            "open_day", "morning_without_plan", "It is morning, and today has no plan",
+        ),
+        (
+            replace(QUIET, local_time=at(21)),
+            "close_day", "evening_without_log", "It is evening, and today has a plan and no log",
+        ),
+        (replace(QUIET, is_checkin_due=True), "weekly_checkin", "checkin_due", "The weekly check-in is due"),
+    ],
+)  # fmt: skip
+def test_a_signal_calls_its_arc(facts: LifeFacts, arc: str, signal: str, because: str) -> None:
+    called = call_skills(facts)
+    assert called.arc == arc
+    assert called.approaches == ()
+    [match] = called.trace
+    assert (match.signal, match.skill, match.because, match.is_chosen) == (
+        signal, arc.replace("_", "-"), because, True,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("facts", "approach", "because"),
+    [
+        (
+            replace(QUIET, domain_statuses=(("career", "good"), ("health", "needs_attention"))),
+            "domain-deep-dive", "health is marked needing attention",
+        ),
+        (
+            replace(QUIET, domain_statuses=(("finances", "in_crisis"), ("play", "needs_attention"))),
+            "domain-deep-dive", "finances is marked in crisis; play is marked needing attention",
+        ),
+        (
+            replace(QUIET, intensity=Intensity(weight=4)),
+            "crisis-support", "The last messages carry a lot (weight 4)",
+        ),
+        (replace(QUIET, unfolded_captures=5), "capture-review", "5 captures wait"),
+        (replace(QUIET, days_to_quarter_end=6), "life-plan-revision", "The quarter's last day is in 6 days"),
+        (replace(QUIET, days_to_quarter_end=1), "life-plan-revision", "The quarter's last day is tomorrow"),
+        (replace(QUIET, days_to_quarter_end=0), "life-plan-revision", "The quarter's last day is today"),
+    ],
+)  # fmt: skip
+def test_a_signal_calls_its_approach(facts: LifeFacts, approach: str, because: str) -> None:
+    called = call_skills(facts)
+    assert called.arc is None
+    assert called.approaches == (approach,)
+    assert [match.because for match in called.trace] == [because]
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        replace(QUIET, local_time=at(8)),
+        replace(QUIET, local_time=at(12), has_plan_today=False),
+        replace(QUIET, local_time=at(3, 59), has_plan_today=False),
+        replace(QUIET, local_time=at(17, 59)),
+        replace(QUIET, local_time=at(21), has_log_today=True),
+        replace(QUIET, local_time=at(21), has_plan_today=False),
+        replace(QUIET, domain_statuses=(("career", "okay"), ("play", "thriving"))),
+        replace(QUIET, intensity=Intensity(weight=2)),
+        replace(QUIET, unfolded_captures=4),
+        replace(QUIET, days_to_quarter_end=7),
+    ],
+)
+def test_what_is_just_short_of_a_signal_calls_nothing(facts: LifeFacts) -> None:
+    assert call_skills(facts).trace == ()
+
+
+@pytest.mark.parametrize(
+    ("hour", "arc"), [(4, "open_day"), (11, "open_day"), (18, "close_day"), (3, "close_day")]
+)
+def test_the_users_day_lasts_until_four_in_the_night(hour: int, arc: str) -> None:
+    facts = replace(QUIET, local_time=at(hour), has_plan_today=arc == "close_day")
+    assert call_skills(facts).arc == arc
+
+
+def test_the_first_arc_is_offered_and_those_after_it_stay_in_the_trace() -> None:
+    facts = replace(
+        QUIET, local_time=at(8), has_life_map=False, has_plan_today=False, is_checkin_due=True
+    )  # fmt: skip
+    called = call_skills(facts)
+    assert called.arc == "life_mapping"
+    assert [(match.signal, match.is_chosen) for match in called.trace] == [
+        ("no_life_map", True), ("morning_without_plan", False), ("checkin_due", False),
+    ]  # fmt: skip
+    assert call_skills(replace(facts, has_life_map=True)).arc == "open_day"
+    assert call_skills(replace(facts, has_life_map=True, has_plan_today=True)).arc == "weekly_checkin"
+
+
+def test_all_approaches_are_used_beside_an_arc() -> None:
+    called = call_skills(
+        replace(
+            QUIET,
+            local_time=at(21),
+            domain_statuses=(("health", "in_crisis"),),
+            intensity=Intensity(weight=5),
+            unfolded_captures=9,
+            days_to_quarter_end=0,
+        )
+    )
+    assert called.arc == "close_day"
+    assert called.approaches == ("domain-deep-dive", "crisis-support", "capture-review", "life-plan-revision")
+    assert all(match.is_chosen for match in called.trace)
+    assert len(called.trace) == 5
+
+
+def test_every_signal_calls_a_skill_that_says_so_and_two_approaches_have_none() -> None:
+    skills = {skill.name: skill for skill in read_skills(skills_root())}
+    for signal in SIGNALS:
+        assert signal.name in skills[signal.skill].signals
+        assert skills[signal.skill].kind == ("arc" if signal.is_arc else "approach")
+    silent = {skill.name for skill in skills.values() if not skill.signals}
+    assert silent == {"open-conversation", "decision-helper", "pattern-review"}

@@ -1,0 +1,153 @@
+"""The skills that the project ships: what they must carry, and what they must not be."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from coaching.files.permissions import WRITABLE
+from coaching.models import FileType, LifeDomain, SkillKind
+from coaching.skills.reader import SkillFile, files_beside, read_beside, read_skills, skills_root
+from coaching.skills.rules import DIRECTORY_BUDGET, TOOL_NAMES, arc_of, build_directory, estimate_tokens
+from coaching.tools import CHAT_TOOLS
+from sessions_app.models import SessionKind
+
+SKILLS = {skill.name: skill for skill in read_skills(skills_root())}
+ARCS = [skill for skill in SKILLS.values() if skill.kind == SkillKind.ARC]
+
+
+def words_of(skill: SkillFile) -> str:
+    return " ".join(skill.text.split())
+
+
+def section(skill: SkillFile, heading: str) -> str:
+    return skill.text.partition(f"## {heading}\n")[2].partition("\n## ")[0]
+
+
+def test_all_eleven_are_there() -> None:
+    kinds = {kind: {skill.name for skill in SKILLS.values() if skill.kind == kind} for kind in SkillKind}
+    assert kinds[SkillKind.BASE] == {"open-conversation"}
+    assert kinds[SkillKind.ARC] == {"open-day", "close-day", "weekly-checkin", "life-mapping"}
+    assert kinds[SkillKind.APPROACH] == {
+        "domain-deep-dive", "crisis-support", "decision-helper", "pattern-review", "life-plan-revision",
+        "capture-review",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("skill", SKILLS.values(), ids=SKILLS)
+def test_a_skill_is_a_goal_and_no_script(skill: SkillFile) -> None:
+    assert not re.search(r"^\s*\d+[.)]", skill.text, re.MULTILINE)
+    assert not re.search(r"never deviate|hard rule|step \d|beat \d|[A-Z]{4,}", skill.text)
+
+
+@pytest.mark.parametrize("skill", ARCS, ids=lambda skill: skill.name)
+def test_an_arc_names_exactly_what_may_be_written_in_it(skill: SkillFile) -> None:
+    said = re.search(r"You may write ([^.]+) here\.", section(skill, "Constraints"))
+    assert said
+    named = set(re.split(r", | and ", said[1]))
+    assert named == {str(file_type) for file_type in WRITABLE[SessionKind(arc_of(skill.name))]}
+
+
+def test_the_base_names_what_may_be_written_outside_an_arc() -> None:
+    said = re.search(r"Outside an arc you may write ([^.]+)\.", words_of(SKILLS["open-conversation"]))
+    assert said
+    assert set(re.split(r", | and ", said[1])) == {
+        str(file_type) for file_type in WRITABLE[SessionKind.OPEN_CONVERSATION]
+    }
+
+
+ARTEFACTS = {
+    "open-day": ["day-plan", "intention", "priorities"],
+    "close-day": ["daily-log", "energy", "mood_signal", "domains_touched", "only after their yes"],
+    "weekly-checkin": ["check-in", "themes", "show_pulse_check"],
+    "life-mapping": ["overview", "life-plan", "sage-context", "later", *LifeDomain.values],
+}
+
+
+@pytest.mark.parametrize("skill", ARCS, ids=lambda skill: skill.name)
+def test_an_arc_says_what_makes_it_whole_and_how_it_ends(skill: SkillFile) -> None:
+    for artefact in ARTEFACTS[skill.name]:
+        assert artefact in words_of(skill), artefact
+    assert "complete_session" in skill.tools
+    assert "save_file" in skill.tools
+
+
+def test_the_base_carries_what_every_conversation_needs() -> None:
+    text = words_of(SKILLS["open-conversation"])
+    for promise in (
+        "You are an AI",
+        "at your first meeting",
+        "only after a result says so",
+        "before you replace it",
+        "never tells you what to do",
+        "one question at a time",
+        "Shift without announcing",
+        "Offer an arc once",
+        "Danger comes before everything",
+        "emergency services",
+        "therapist",
+    ):
+        assert promise.lower() in text.lower(), promise
+
+
+def test_every_tool_of_a_conversation_is_one_that_skills_may_name() -> None:
+    assert set(CHAT_TOOLS.names()) <= TOOL_NAMES
+
+
+def test_a_file_type_that_a_skill_saves_exists() -> None:
+    for skill in SKILLS.values():
+        for named in re.findall(r"`save_file` as ([a-z-]+)", skill.text):
+            assert named in FileType.values, f"{skill.name}: {named}"
+
+
+def test_the_directory_has_a_line_for_each_arc_and_approach_within_its_budget() -> None:
+    directory = build_directory((skill.name, skill.kind, skill.description) for skill in SKILLS.values())
+    assert estimate_tokens(directory) <= DIRECTORY_BUDGET
+    lines = [line for line in directory.splitlines() if line.startswith("- ")]
+    assert len(lines) == 10
+    assert "- open_day: begin the day with an intention, two minutes" in lines
+    assert "open-conversation" not in directory
+
+
+def test_base_and_directory_fit_the_base_budget_together() -> None:
+    prompt = SKILLS["open-conversation"].text + build_directory(
+        (skill.name, skill.kind, skill.description) for skill in SKILLS.values()
+    )
+    assert estimate_tokens(prompt) <= 2800
+
+
+def test_a_text_points_only_to_files_that_lie_beside_it() -> None:
+    for skill in SKILLS.values():
+        for name, path in re.findall(r"`([a-z-]+)/([a-z]+\.md)`", skill.text):
+            assert name == skill.name
+            assert path in files_beside(name)
+            assert read_beside(name, path).startswith("# ")
+    assert files_beside("domain-deep-dive") == ["questions.md"]
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("domain-deep-dive", "../open-day/SKILL.md"),
+        ("domain-deep-dive", "/etc/hostname"),
+        ("domain-deep-dive", "nothing.md"),
+        ("domain-deep-dive", ""),
+        ("domain-deep-dive", "a\x00.md"),
+        ("..", "README.md"),
+        ("", "open-day/SKILL.md"),
+        ("nobody", "questions.md"),
+        (".", "open-day/SKILL.md"),
+        ("../skills/open-day", "../domain-deep-dive/questions.md"),
+    ],
+)
+def test_no_file_outside_a_skills_folder_is_read(name: str, path: str) -> None:
+    with pytest.raises(ValueError, match="has no file"):
+        read_beside(name, path)
+
+
+def test_a_link_does_not_lead_out_of_a_skills_folder(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret.md").write_text("secret")
+    (root / "calm").mkdir()
+    (root / "calm" / "link.md").symlink_to(tmp_path / "secret.md")
+    with pytest.raises(ValueError, match="has no file"):
+        read_beside("calm", "link.md")
