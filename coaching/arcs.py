@@ -6,18 +6,15 @@ A literal table, read from the user's files and ratings. It moves no session and
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from pathlib import Path
 from typing import Any, assert_never
 from zoneinfo import ZoneInfo
-
-from django.conf import settings
 
 from coaching.days import local_day, next_weekday
 from coaching.files.selectors import files_of
 from coaching.files.types import RULES, AttributeName
 from coaching.models import DayPlan, FileType, LifeDomain, Profile, PulseRating, UserFile
-from coaching.skills.reader import read_skill
-from sessions_app.models import SessionKind
+from coaching.skills.loader import skill_text, skills_moment
+from sessions_app.models import Session, SessionKind
 
 ONE_DAY = timedelta(days=1)
 
@@ -98,9 +95,9 @@ ARCS: Mapping[SessionKind, ArcRule] = {
 }
 
 
-def arc_skill_text(arc: SessionKind) -> str:
-    """Return the text that guides an arc. Raises `SkillError` where it is missing."""
-    return read_skill(Path(settings.BASE_DIR) / "skills" / ARCS[arc].skill).text
+def arc_skill_text(session: Session, arc: SessionKind) -> str:
+    """Return the text that guides an arc in a session. Raises `SkillError` where it is missing."""
+    return skill_text(ARCS[arc].skill, moment=skills_moment(session))
 
 
 def lacking_artefacts(

@@ -57,14 +57,14 @@ class LiveSage:
 def start_web_process(*, practice_port: int, **variables: str) -> LiveSage:
     """Start `manage.py web` on the test database and wait until its port is open."""
     environment = os.environ | {
-        "DATABASE_URL": _test_database_url(),
+        "DATABASE_URL": url_of_test_database(),
         "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{practice_port}",
         "ANTHROPIC_API_KEY": "practice",
         "SAGE_RATE_LIMIT": "1000/60s",
         "DJANGO_SETTINGS_MODULE": "sage.settings",
         **variables,
     }
-    log = Path(os.environ[FOLDER_VARIABLE]) / f"web-{practice_port}.log"
+    log = Path(os.environ[FOLDER_VARIABLE]) / f"web-{practice_port}-{time.monotonic_ns()}.log"
     with log.open("wb") as output:
         process = subprocess.Popen(
             [sys.executable, "manage.py", "web", "--port", "0"],
@@ -100,7 +100,8 @@ def free_port() -> int:
         return port
 
 
-def _test_database_url() -> str:
+def url_of_test_database() -> str:
+    """Return what a process of its own finds the test's database with."""
     values = connection.settings_dict
     base, _, query = os.environ["DATABASE_URL"].partition("?")
     server, _, _ = base.rpartition("/")

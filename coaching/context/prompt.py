@@ -63,12 +63,15 @@ def stored_message(message: Message) -> StoredMessage:
 
 
 def _open_with_skill(messages: list[dict[str, Any]], session: Session, window: Sequence[Message]) -> None:
-    """Put the skill of the session's arc before the window, unless its result stands inside."""
+    """Put the skill of the session's arc before the window.
+
+    An arc that was entered inside the window has its skill there already, in the call's result.
+    """
     arc = current_arc(session)
     if arc is None or _is_entered_in(arc, window):
         return
     skill = ARCS[arc.arc].skill
-    section = f'<skill name="{skill}">\n{arc_skill_text(arc.arc)}</skill>'
+    section = f'<skill name="{skill}">\n{arc_skill_text(session, arc.arc)}</skill>'
     content = messages[0]["content"]
     if isinstance(content, str):
         content = [{"type": "text", "text": content}]

@@ -48,7 +48,7 @@ def _enter(context: ToolContext, session_id: UUID, arc: SessionKind) -> ToolResu
     session = accessible_session(user_id=context.user_id, session_id=session_id, is_locked=True)
     if refusal := _refusal(session, arc):
         return refusal
-    skill = arc_skill_text(arc)  # before anything changes: without its guidance no arc begins
+    skill = arc_skill_text(session, arc)  # before anything changes: without its guidance no arc begins
     enter_arc(session, arc=arc, entered_by=context.tool_use_id, now=context.now)
     return ToolResult.of(
         success=True, arc=arc, may_write=[str(file_type) for file_type in WRITABLE[arc]], skill=skill
