@@ -67,22 +67,25 @@ def load_setup(key: TurnKey) -> TurnSetup:
     """
     turn = Turn.objects.select_related("session").get(id=key.turn_id)
     profile, _ = Profile.objects.get_or_create(user_id=turn.session.user_id)
+    rounds = list(turn.rounds.order_by("number"))
     setup = TurnSetup(
         key=key,
         user_id=turn.session.user_id,
         session_id=turn.session_id,
         timezone=profile.zone,
-        state=read_state(turn.session_id),
+        state=_state_of(turn.session),
         request=_stored_request(turn) or _fresh_request(key, turn.session),
-        limits=_limits_left(turn),
+        limits=_limits_left(turn, rounds),
     )
-    rounds = list(turn.rounds.order_by("number"))
     return _with_rounds(setup, turn, rounds) if rounds else setup
 
 
 def read_state(session_id: uuid.UUID) -> SessionState:
     """Read what the session is now."""
-    session = Session.objects.only("status", "active_arc", "kind").get(id=session_id)
+    return _state_of(Session.objects.only("status", "active_arc", "kind").get(id=session_id))
+
+
+def _state_of(session: Session) -> SessionState:
     return SessionState(
         status=session.status, active_arc=session.active_arc, effective_kind=session.effective_kind
     )
@@ -108,15 +111,18 @@ def _stored_request(turn: Turn) -> ModelRequest | None:
     )
 
 
-def _limits_left(turn: Turn) -> PartLimits:
+def _limits_left(turn: Turn, rounds: Sequence[Round]) -> PartLimits:
     """Return what is left of the part's budget: rounds and calls that are committed are spent."""
-    rounds = turn.rounds.filter(part=turn.part).count()
-    calls = turn.calls.filter(round_number__in=turn.rounds.filter(part=turn.part).values("number"))
+    spent_rounds = [row.number for row in rounds if row.part == turn.part]
+    spent_calls = 0
+    if spent_rounds:  # a fresh turn waits for no query that it doesn't need
+        calls = turn.calls.filter(round_number__in=spent_rounds)
+        spent_calls = calls.exclude(state=CallState.RUNNING).count()
     spent_seconds = (timezone.now() - turn.part_started_at).total_seconds()
     return PartLimits(
-        max_rounds=max(1, settings.SAGE_MAX_ROUNDS - rounds),
+        max_rounds=max(1, settings.SAGE_MAX_ROUNDS - len(spent_rounds)),
         seconds=max(0.0, settings.SAGE_TURN_SECONDS - spent_seconds),
-        max_tool_calls=max(0, settings.SAGE_MAX_TOOL_CALLS - calls.exclude(state=CallState.RUNNING).count()),
+        max_tool_calls=max(0, settings.SAGE_MAX_TOOL_CALLS - spent_calls),
     )
 
 

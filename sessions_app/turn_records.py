@@ -91,11 +91,16 @@ def locked_session_of(turn_id: uuid.UUID) -> Session:
 
 @transaction.atomic
 def store_prefix(key: TurnKey, *, model: str, prefix: str) -> None:
-    """Store the request that the turn begins with, as canonical JSON text."""
-    turn = locked_turn(key)
-    turn.model = model
-    turn.prefix = prefix
-    turn.save(update_fields=["model", "prefix"])
+    """Store the request that the turn begins with, as canonical JSON text.
+
+    The user waits for it, so it is one statement and doesn't wait for the disk: the first round's commit
+    brings it there, too, and without a round a new request can be built. Raises `StaleFence`.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL synchronous_commit TO off")
+    mine = Turn.objects.filter(id=key.turn_id, fence=key.fence, status=TurnStatus.RUNNING)
+    if not mine.update(model=model, prefix=prefix):
+        raise StaleFence(str(key.turn_id))
 
 
 @transaction.atomic
