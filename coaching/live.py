@@ -140,7 +140,8 @@ class LiveTurn:
     def shown_json(self) -> str:
         """Return the running round's text and notes as JSON text for `Turn.shown`, and mark it clean."""
         self.is_dirty = False
-        return json.dumps({"text": "".join(self._current.text), "notes": "".join(self._current.notes)})
+        current = self._current.shown(is_finished=False)
+        return json.dumps({"number": current.number, "text": current.text, "notes": current.notes})
 
 
 class Subscription:

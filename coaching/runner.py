@@ -9,7 +9,7 @@ import asyncio
 import os
 import socket
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -332,16 +332,17 @@ class Runner:
         """Store what running rounds have shown, of all turns in one statement, while any turn runs."""
         while self.running:
             await asyncio.sleep(SHOWN_INTERVAL_SECONDS)
-            shown = [
-                (running.key, running.live.shown_json())
-                for running in self.running.values()
-                if running.live.is_dirty
-            ]
+            dirty = [running for running in self.running.values() if running.live.is_dirty]
+            stored: Collection[uuid.UUID] = ()
             try:
-                if shown:
-                    await in_database(turn_records.store_shown, shown)
+                if dirty:
+                    shown = [(running.key, running.live.shown_json()) for running in dirty]
+                    stored = await in_database(turn_records.store_shown, shown)
             except DatabaseError:
-                logger.warning("shown_text_not_stored", turns=len(shown))
+                logger.warning("shown_text_not_stored", turns=len(dirty))
+            for running in dirty:
+                if running.key.turn_id not in stored:
+                    running.live.is_dirty = True
 
     def _hub(self, session_id: uuid.UUID) -> SessionHub:
         return self.hubs.setdefault(session_id, SessionHub())

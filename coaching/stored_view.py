@@ -47,10 +47,10 @@ def shown_rounds(turn: Turn) -> tuple[RoundShown, ...]:
         for row in turn.rounds.all()
     ]
     shown = json.loads(turn.shown) if turn.shown else {}
-    if shown.get("text") or shown.get("notes"):
-        rounds.append(
-            RoundShown(number=len(rounds) + 1, text=shown["text"], notes=shown["notes"], is_finished=False)
-        )
+    number = rounds[-1].number + 1 if rounds else 1
+    # What was stored late may be of a round that has been committed since.
+    if shown.get("number", number) >= number and (shown.get("text") or shown.get("notes")):
+        rounds.append(RoundShown(number=number, text=shown["text"], notes=shown["notes"], is_finished=False))
     return tuple(rounds)
 
 

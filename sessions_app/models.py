@@ -4,6 +4,7 @@ Rules that must never break live here as database constraints. No model call and
 made from this package, and a session is reached through `selectors.accessible_session` only.
 """
 
+import json
 import uuid
 
 from django.conf import settings
@@ -99,7 +100,7 @@ class Turn(models.Model):
 
     `prefix` is the request that the turn began with, as canonical JSON text (JSONB would reorder
     keys and rewrite numbers); it is cleared when the turn closes. `shown` is what the running
-    round has shown so far, as JSON text `{"text", "notes"}`, at most a second old.
+    round has shown so far, as JSON text `{"round", "text", "notes"}`, at most a second old.
     Every write of a runner first locks the row at its `fence`.
     """
 
@@ -153,6 +154,18 @@ class Turn(models.Model):
     def is_open(self) -> bool:
         """Whether the turn still runs or waits."""
         return self.status in OPEN_TURN_STATUSES
+
+    def words_of_running_round(self) -> tuple[str, str]:
+        """Return text and notes of the running round as last stored, both empty where there are none.
+
+        `shown` is stored beside the rounds and may come after the round that it is of: then it says
+        nothing new.
+        """
+        shown = json.loads(self.shown) if self.shown else {}
+        last = max((row.number for row in self.rounds.all()), default=0)
+        if shown.get("round", last + 1) <= last:
+            return "", ""
+        return shown.get("text", ""), shown.get("notes", "")
 
 
 class RunnerProcess(models.Model):

@@ -5,7 +5,7 @@ A runner that was replaced finds another number there, gets `StaleFence` and has
 
 import json
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -235,9 +235,9 @@ def _interrupt(turn_id: uuid.UUID, owner: str) -> bool:
 def _keep_shown(turn: Turn) -> None:
     """Make a partial round of what a lost runner had shown."""
     shown = json.loads(turn.shown) if turn.shown else {}
-    if not shown.get("text"):
-        return
     last = turn.rounds.order_by("-number").first()
+    if not shown.get("text") or (last and shown.get("number", last.number + 1) <= last.number):
+        return
     Round.objects.create(
         turn=turn,
         number=last.number + 1 if last else 1,
@@ -312,19 +312,27 @@ def build_answer(turn: Turn) -> tuple[str, dict[str, Any]]:
     return "\n\n".join(texts), {"tool_calls": calls, "round_ends": round_ends, "notes": notes}
 
 
-def store_shown(shown: Sequence[tuple[TurnKey, str]]) -> None:
-    """Store what running rounds have shown, for many turns in one statement.
+def store_shown(shown: Sequence[tuple[TurnKey, str]]) -> Collection[uuid.UUID]:
+    """Store what running rounds have shown, for many turns in one statement; return the turns stored.
 
-    A turn that isn't at its fencing number any more is left as it is.
+    A turn that isn't at its fencing number any more is left as it is, and so is one whose row is
+    locked: no turn may wait for what another one is doing.
     """
     if not shown:
-        return
+        return ()
     with connection.cursor() as cursor:
         cursor.execute(
             """
+            WITH fresh AS (
+                SELECT * FROM unnest(%s::uuid[], %s::bigint[], %s::text[]) AS fresh(id, fence, shown)
+            ), free AS (
+                SELECT turn.id FROM sessions_app_turn AS turn JOIN fresh USING (id, fence)
+                WHERE turn.status = 'running' FOR NO KEY UPDATE OF turn SKIP LOCKED
+            )
             UPDATE sessions_app_turn AS turn SET shown = fresh.shown
-            FROM unnest(%s::uuid[], %s::bigint[], %s::text[]) AS fresh(id, fence, shown)
-            WHERE turn.id = fresh.id AND turn.fence = fresh.fence AND turn.status = 'running'
+            FROM fresh JOIN free USING (id) WHERE turn.id = fresh.id
+            RETURNING turn.id
             """,
             [[key.turn_id for key, _ in shown], [key.fence for key, _ in shown], [text for _, text in shown]],
         )
+        return {turn_id for (turn_id,) in cursor.fetchall()}
