@@ -71,7 +71,9 @@ def _ended_calls(before: Sync) -> list[TurnEvent]:
     shown = [pending.tool_use_id for pending in before.pending]
     ended = ToolCallRecord.objects.filter(turn_id=before.turn_id, tool_use_id__in=shown)
     return [
-        CallAnswered(tool_use_id=call.tool_use_id, state=call.state, value=call.value)
+        CallAnswered(
+            turn_id=before.turn_id, tool_use_id=call.tool_use_id, state=call.state, value=call.value
+        )
         for call in ended.exclude(finished_at=None)
     ]
 

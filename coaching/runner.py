@@ -40,7 +40,7 @@ from sessions_app import pending_calls, selectors, services, turn_records
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
 from sessions_app.limits import RateLimit
-from sessions_app.models import TurnStatus
+from sessions_app.models import ToolCallRecord, TurnStatus
 from sessions_app.pending_calls import EndedCall
 from sessions_app.services import OpenedTurn
 from sessions_app.turn_records import TurnKey
@@ -242,8 +242,8 @@ class Runner:
 
     def _show_opening(self, opened: OpenedTurn, kept: tuple[str, ...]) -> None:
         hub = self._hub(opened.session_id)
-        for tool_use_id in opened.superseded:
-            hub.publish(CallAnswered(tool_use_id=tool_use_id, state="superseded", value=None))
+        for superseded in opened.superseded:
+            hub.publish(_answered(superseded))
         if opened.withdrawn:
             withdrawn = tuple(str(turn_id) for turn_id in opened.withdrawn)
             hub.publish(HistoryChanged(withdrawn=withdrawn, kept=kept))
@@ -261,7 +261,7 @@ class Runner:
         """Show how a pending call ended, then what comes next: another one, the model, or the end."""
         hub = self._hub(session_id)
         call = ended.call
-        hub.publish(CallAnswered(tool_use_id=call.tool_use_id, state=call.state, value=call.value))
+        hub.publish(_answered(call))
         if ended.resumed is not None:
             self.resume(session_id, ended.resumed)
         elif ended.next_pending is not None:
@@ -350,6 +350,12 @@ class Runner:
     def _refuse_while_draining(self) -> None:
         if self._is_draining:
             raise Refused(RESTARTING)
+
+
+def _answered(call: ToolCallRecord) -> CallAnswered:
+    return CallAnswered(
+        turn_id=str(call.turn_id), tool_use_id=call.tool_use_id, state=call.state, value=call.value
+    )
 
 
 def _rate_limit() -> RateLimit:

@@ -90,6 +90,7 @@ class RoundClosed:
 class CallAnswered:
     """A pending call ended: how (`answered`, `superseded`, `dismissed`, `expired`) and with what."""
 
+    turn_id: str
     tool_use_id: str
     state: str
     value: Any

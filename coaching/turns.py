@@ -290,7 +290,11 @@ async def _wait_for_user(key: TurnKey, stop_reason: str, *, publish: Publish) ->
     """Let the turn wait; a tool may have ended the session that the answer would have belonged to."""
     expired = await in_database(pending_calls.await_user, key, stop_reason=stop_reason)
     for tool_use_id in expired:
-        publish(CallAnswered(tool_use_id=tool_use_id, state=CallState.EXPIRED, value=None))
+        publish(
+            CallAnswered(
+                turn_id=str(key.turn_id), tool_use_id=tool_use_id, state=CallState.EXPIRED, value=None
+            )
+        )
     if expired:
         return turn_done(key.turn_id, status=TurnStatus.COMPLETED, stop_reason=CallState.EXPIRED, text="")
     return TurnDone(turn_id=str(key.turn_id), stop_reason=stop_reason, status=TurnStatus.AWAITING_USER)

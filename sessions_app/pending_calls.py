@@ -98,19 +98,20 @@ def await_user(key: TurnKey, *, stop_reason: str) -> tuple[str, ...]:
     pause_turn(key, stop_reason=stop_reason)
     if session.status == SessionStatus.ACTIVE:
         return ()
-    return _close_waiting_turn(session, CallState.EXPIRED, EXPIRED, TurnStatus.COMPLETED)
+    expired = _close_waiting_turn(session, CallState.EXPIRED, EXPIRED, TurnStatus.COMPLETED)
+    return tuple(call.tool_use_id for call in expired)
 
 
-def supersede_pending_calls(session: Session) -> tuple[str, ...]:
-    """Close a waiting turn because the user wrote instead; return its pending calls' ids.
+def supersede_pending_calls(session: Session) -> tuple[ToolCallRecord, ...]:
+    """Close a waiting turn because the user wrote instead; return the calls that were pending.
 
     The caller holds the lock of the session's row, in the transaction that opens the new turn.
     """
     return _close_waiting_turn(session, CallState.SUPERSEDED, SUPERSEDED, TurnStatus.SUPERSEDED)
 
 
-def expire_pending_calls(session: Session) -> tuple[str, ...]:
-    """Close a waiting turn because its session ends; return its pending calls' ids."""
+def expire_pending_calls(session: Session) -> tuple[ToolCallRecord, ...]:
+    """Close a waiting turn because its session ends; return the calls that were pending."""
     return _close_waiting_turn(session, CallState.EXPIRED, EXPIRED, TurnStatus.INTERRUPTED)
 
 
@@ -169,7 +170,7 @@ def _go_on(session: Session, call: ToolCallRecord, *, owner: str, rate_limit: Ra
 
 def _close_waiting_turn(
     session: Session, state: CallState, result: str, status: TurnStatus
-) -> tuple[str, ...]:
+) -> tuple[ToolCallRecord, ...]:
     turn = session.turns.select_for_update(no_key=True).filter(status=TurnStatus.AWAITING_USER).first()
     if turn is None:
         return ()
@@ -177,4 +178,4 @@ def _close_waiting_turn(
     for call in calls:
         _end_call(call, state, CallResult(content=result, is_error=False))
     end_turn(session, turn, Ending(status=status, stop_reason=state))
-    return tuple(call.tool_use_id for call in calls)
+    return tuple(calls)

@@ -21,6 +21,7 @@ from sessions_app.models import (
     Session,
     SessionKind,
     SessionStatus,
+    ToolCallRecord,
     Turn,
     TurnStatus,
 )
@@ -41,7 +42,7 @@ class OpenedTurn:
     turn: Turn
     message: Message
     is_new: bool
-    superseded: tuple[str, ...] = ()
+    superseded: tuple[ToolCallRecord, ...] = ()
     withdrawn: tuple[uuid.UUID, ...] = ()
 
 

@@ -346,7 +346,7 @@ def test_a_message_beside_a_pending_call_supersedes_it_in_one_step(session: Sess
     store_round(key, text="Which?", calls=(pending,))
     turn_records.pause_turn(key, stop_reason="tool_use")
     second = say(session, "something else")
-    assert second.superseded == ("q",)
+    assert [call.tool_use_id for call in second.superseded] == ["q"]
     first.turn.refresh_from_db()
     assert (first.turn.status, first.turn.prefix) == (TurnStatus.SUPERSEDED, "")
     assert [(message.role, message.content) for message in selectors.history(session)] == [
