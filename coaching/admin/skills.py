@@ -2,6 +2,7 @@
 
 import difflib
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, cast
 
 from django import forms
@@ -78,6 +79,8 @@ class SkillAdmin(SimpleHistoryAdmin):  # type: ignore[misc]
     fields = ("name", "kind", "description", "signal_names", "tool_names", "holds", "size", "override")
     readonly_fields = ("name", "kind", "description", "signal_names", "tool_names", "holds", "size")
     change_form_template = "admin/coaching/skill/change_form.html"
+    object_history_template = "admin/coaching/skill/history.html"
+    object_history_list_template = "admin/coaching/skill/history_list.html"
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Say no: a new skill is a new folder."""
@@ -139,6 +142,16 @@ class SkillAdmin(SimpleHistoryAdmin):  # type: ignore[misc]
         difference = diff_lines(skill.file_text, skill.text) if skill else []
         context = {**(extra_context or {}), "difference": difference}
         return cast("HttpResponse", super().change_view(request, object_id, form_url, context))
+
+    def set_history_delta_changes(
+        self, request: HttpRequest, historical_records: Any, foreign_keys_are_objs: bool = True
+    ) -> None:
+        """Give each line of history, the newest first, how its text differs from the one before it."""
+        records = list(historical_records)
+        for record, before in pairwise(records):
+            record.difference = diff_lines(
+                before.override or before.file_text, record.override or record.file_text
+            )
 
     def preview(self, request: HttpRequest, skill_id: int) -> HttpResponse:
         """Show a text as it would be used: size against the budget, faults, difference, rendered."""

@@ -100,6 +100,9 @@ def test_one_click_returns_to_the_file_and_the_history_keeps_the_override(desk: 
     assert skill_text("open-day") == original
     history = desk.get(address("open-day", "history")).content.decode()
     assert "Back to the file." in history
+    assert '<span class="added">+My own words.</span>' in history
+    assert '<span class="removed">-My own words.</span>' in history
+    assert "style=" not in history.partition('id="content-main"')[2]
     assert "An operator&#x27;s text." in history
     assert LogEntry.objects.filter(change_message="Returned to the file.").count() == 1
 

@@ -25,6 +25,7 @@ from coaching.skills.loader import (
 from coaching.skills.reader import SkillError, read_skill, read_skills
 from coaching.skills.rules import HEADINGS, budget_of
 from coaching.skills.store import return_to_file, store_override, sync_skills
+from sage.startup import prepare_database
 from sessions_app.errors import Refused
 from sessions_app.models import Session
 from tests.skills.conftest import SKILL_TEXT, WriteSkill
@@ -229,3 +230,9 @@ def test_reading_the_same_files_again_gives_the_same_skills(root: Path, write_sk
     assert read_skills(root) == (read_skill(folder),)
     sync_skills(files=read_skills(root))
     assert Skill.objects.get().file_sha256 == read_skill(folder).sha256
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_start_of_sage_syncs_the_skills() -> None:
+    prepare_database()
+    assert Skill.objects.count() == 11
