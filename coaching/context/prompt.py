@@ -33,7 +33,11 @@ def build_request(
     return ModelRequest(
         model=settings.SAGE_MODEL,
         system=[
-            {"type": "text", "text": base_prompt(session), "cache_control": {"type": "ephemeral", "ttl": "1h"}},
+            {
+                "type": "text",
+                "text": base_prompt(session),
+                "cache_control": {"type": "ephemeral", "ttl": "1h"},
+            },
         ],
         tools=tools,
         messages=messages,
