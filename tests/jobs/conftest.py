@@ -1,6 +1,7 @@
 """An empty queue, a practice model that the settings point to, and a worker that works off what is due."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -22,7 +23,7 @@ from sessions_app.turn_records import Ending, TurnKey, close_turn
 
 RATE = RateLimit(turns=1000, seconds=60)
 
-WorkOff = Callable[[], Awaitable[None]]
+WorkOff = Callable[[], Coroutine[Any, Any, None]]
 
 
 def empty_queue() -> None:

@@ -29,7 +29,7 @@ def put_and_change_mind() -> None:
     raise ChangedMindError
 
 
-def change(job: ProcrastinateJob, **values: object) -> None:
+def change(job: ProcrastinateJob, **values: str | int | None) -> None:
     """Make a job what a worker would have made it; its model is read-only."""
     columns = ", ".join(f"{name} = %s" for name in values)
     with connection.cursor() as cursor:

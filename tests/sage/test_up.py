@@ -59,6 +59,7 @@ def first() -> Iterator[Up]:
     with running(folder) as up:
         yield up
         assert up.process.end(signal.SIGTERM) == 0
+        assert "Stopped worker" in up.process.output
         assert up.process.output.rstrip().endswith("Sage has stopped.")
         assert "Traceback" not in up.process.output
     assert processes_naming(str(folder)) == []
@@ -79,6 +80,10 @@ def test_the_summary_says_what_a_newcomer_must_know(first: Up) -> None:
     assert "practice model" in first.process.output
     assert str(first.data_dir) in first.process.output
     assert f"{first.url}accounts/signup/" in first.process.output
+
+
+def test_background_jobs_are_worked_on_in_the_same_process(first: Up) -> None:
+    first.process.wait_for_line(lambda line: "Starting worker" in line)
 
 
 def test_pages_come_with_hashed_files_that_may_be_kept_for_ever(first: Up) -> None:

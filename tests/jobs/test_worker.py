@@ -1,0 +1,172 @@
+"""Workers as processes: killed, stopped and helped out by one another; and turns resumed by hand."""
+
+import asyncio
+import signal
+import threading
+import time
+import uuid
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from io import StringIO
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.db import connection
+
+from coaching.practice import PracticeServer
+from coaching.practice.script import Hold, Reply
+from coaching.summaries import SUMMARY_JOB, enqueue_summary
+from sessions_app import leases, services
+from sessions_app.database import in_database
+from sessions_app.models import ModelUsage, Session, SessionKind, Turn, TurnStatus, UsagePurpose
+from tests.jobs.conftest import RATE, completed_session, jobs_named
+from tests.live_sage import url_of_test_database
+from tests.sage.processes import StartedProcess
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+APPLICATION = "worker under test"
+SUMMARY = "You talked about sleep and want quieter nights."
+
+
+@asynccontextmanager
+async def worker(practice: PracticeServer) -> AsyncIterator[StartedProcess]:
+    """Run `manage.py worker` on the test's database with the test's model."""
+    environment = {
+        "DATABASE_URL": url_of_test_database(),
+        "ANTHROPIC_BASE_URL": practice.url,
+        "ANTHROPIC_API_KEY": "practice",
+        "PGAPPNAME": APPLICATION,
+    }
+    process = StartedProcess(["manage.py", "worker"], environment)
+    try:
+        yield process
+    finally:
+        await asyncio.to_thread(process.kill)
+
+
+async def until(is_so: Callable[[], bool], seconds: float = 30) -> None:
+    """Wait until the database says so."""
+    async with asyncio.timeout(seconds):
+        while not await in_database(is_so):  # noqa: ASYNC110 - another process makes it so
+            await asyncio.sleep(0.1)
+
+
+def age_heartbeats() -> None:
+    """Let the time pass after which a silent worker counts as dead."""
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE procrastinate_workers SET last_heartbeat = now() - interval '1 minute'")
+
+
+async def session_to_summarise(user: User) -> Session:
+    session = await in_database(completed_session, user, "I sleep badly.", "What keeps you awake?")
+    await in_database(enqueue_summary, session.id)
+    return session
+
+
+async def test_a_killed_workers_job_is_done_by_another_exactly_once(
+    queue: None, user: User, practice: PracticeServer
+) -> None:
+    session = await session_to_summarise(user)
+    practice.script([Reply.of("You ", Hold("in the middle"), "never read this."), SUMMARY])
+    async with worker(practice) as first:
+        await practice.reached("in the middle", seconds=60)
+        await asyncio.to_thread(first.end, signal.SIGKILL)
+    assert [job.status for job in await jobs_named(SUMMARY_JOB)] == ["doing"]
+    await in_database(age_heartbeats)
+    async with worker(practice) as second:
+        await until(lambda: bool(Session.objects.get(id=session.id).summary), seconds=60)
+        assert await asyncio.to_thread(second.end, signal.SIGTERM) == 0
+    assert (await in_database(Session.objects.get, id=session.id)).summary == SUMMARY
+    assert [(job.status, job.attempts) for job in await jobs_named(SUMMARY_JOB)] == [("succeeded", 2)]
+    paid = ModelUsage.objects.filter(session=session, purpose=UsagePurpose.SUMMARY)
+    assert await in_database(paid.count) == 1
+
+
+async def test_a_worker_goes_on_after_an_outage_and_puts_its_job_back_when_it_is_asked_to_stop(
+    queue: None, user: User, practice: PracticeServer
+) -> None:
+    async with worker(practice) as process:
+        await asyncio.to_thread(process.wait_for_line, lambda line: "Starting worker" in line)
+        assert await in_database(cut_connections_of_worker) >= 2
+        practice.script([Reply.of("You ", Hold("for ever"), "never read this.")])
+        await session_to_summarise(user)
+        await practice.reached("for ever", seconds=30)
+        began = time.monotonic()
+        assert await asyncio.to_thread(process.end, signal.SIGTERM) == 0
+        assert time.monotonic() - began < 10
+        assert process.output.rstrip().endswith("The worker has stopped.")
+    assert [job.status for job in await jobs_named(SUMMARY_JOB)] == ["todo"]
+
+
+def cut_connections_of_worker() -> int:
+    """Kill its connections as a restart of the database does; return how many."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND application_name = %s",
+            [APPLICATION],
+        )
+        return len(cursor.fetchall())
+
+
+def lost_turn(user: User, *, owner: str) -> Turn:
+    session = services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    opened = services.open_turn(
+        user_id=user.pk,
+        session_id=session.id,
+        text="Hello",
+        client_id=str(uuid.uuid4()),
+        owner=owner,
+        rate_limit=RATE,
+    )
+    return opened.turn
+
+
+@contextmanager
+def beating(owner: str) -> Iterator[None]:
+    """Let a process beat for as long as the block runs."""
+    is_over = threading.Event()
+
+    def beat() -> None:
+        try:
+            while not is_over.wait(0.5):
+                leases.store_beat(owner)
+        finally:
+            connection.close()
+
+    leases.store_beat(owner)
+    thread = threading.Thread(target=beat)
+    thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join()
+
+
+def test_turns_of_dead_processes_are_ended_by_hand_and_those_of_living_ones_left_alone(
+    user: User, other_user: User
+) -> None:
+    silent, gone = [lost_turn(user, owner=owner) for owner in ("here:1:silent", "here:2:gone")]
+    living = lost_turn(other_user, owner="here:3:living")
+    leases.store_beat(silent.owner)
+    told = StringIO()
+    with beating(living.owner):
+        call_command("resume_turns", stdout=told)
+    assert told.getvalue() == "Turns resumed and ended: 2.\n"
+    for turn in (silent, gone, living):
+        turn.refresh_from_db()
+    assert (silent.status, gone.status) == (TurnStatus.COMPLETED, TurnStatus.COMPLETED)
+    assert silent.messages.filter(role="assistant").get().content
+    assert (living.status, living.owner) == (TurnStatus.RUNNING, "here:3:living")
+    assert set(leases.read_beats()) == {"here:1:silent", "here:3:living"}
+
+
+def test_without_lost_turns_the_command_says_so_at_once(user: User) -> None:
+    told = StringIO()
+    began = time.monotonic()
+    call_command("resume_turns", stdout=told)
+    assert told.getvalue() == "Turns resumed and ended: 0.\n"
+    assert time.monotonic() - began < leases.LEASE_SECONDS
