@@ -6,20 +6,23 @@ Rows are held against the URL map and the frame types: a door without a row fail
 import re
 import uuid
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal
 
 import pytest
+import websockets
 from django.contrib.auth.models import User
 from django.http import HttpResponse
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
+from django.utils import timezone
 
 from coaching.consumers import HANDLERS
 from coaching.models import FileType, UserFile, UserFileVersion
 from sessions_app import services
 from sessions_app.database import in_database
-from sessions_app.models import Message, Session, SessionKind, Turn
+from sessions_app.models import Message, Session, SessionKind, Turn, TurnStatus
 from tests.live_sage import LiveSage, open_socket, session_cookie
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -81,7 +84,8 @@ def owned(user: User) -> Session:
     session.title = SECRET
     session.last_message_number = 1
     session.save()
-    turn = Turn.objects.create(session=session)
+    # One that is over: a running one would be taken over and answered.
+    turn = Turn.objects.create(session=session, status=TurnStatus.COMPLETED, ended_at=timezone.now())
     Message.objects.create(session=session, turn=turn, number=1, role="user", content=SECRET)
     file = UserFile.objects.create(user=user, path=FILE_PATH, file_type=FileType.DOMAIN, version_number=1)
     UserFileVersion.objects.create(
@@ -182,7 +186,8 @@ async def test_a_frame_for_anothers_session_is_answered_like_one_for_a_missing_o
     seen = []
     for session_id in (owned.id, MISSING_ID):
         async with open_socket(live_sage, session_id, cookie) as client:
-            await client.send(**FRAMES[frame_type])
+            with suppress(websockets.ConnectionClosed):  # it may be closed already
+                await client.send(**FRAMES[frame_type])
             seen.append((await client.closed_with(), client.frames))
     assert seen == [(4404, []), (4404, [])]
     assert await in_database(Message.objects.count) == 1
