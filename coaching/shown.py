@@ -6,6 +6,7 @@ is written here (rendered markdown comes from `markdown`) and nothing is changed
 
 import json
 import uuid
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -13,17 +14,32 @@ from itertools import groupby
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
+from django.utils import timezone
 from django.utils.safestring import SafeString
 
 from coaching.days import local_day
 from coaching.markdown import render_markdown
 from coaching.models import Profile
-from coaching.shown_names import folder_name, shown_name
-from coaching.turn_events import RoundShown, Sync
-from sessions_app.models import CallState, Message, MessageRole, Turn, TurnStatus
+from coaching.shown_arcs import EndingItem, HeadItem, ending_of, head_of
+from coaching.shown_calls import (
+    SHOWN_STATES,
+    QuestionItem,
+    ShownCall,
+    calls_by_round,
+    question_of,
+    with_given,
+)
+from coaching.shown_names import MadeFile, made_file
+from coaching.turn_events import CallAnswered, RoundShown, Sync
+from sessions_app.models import CallState, Message, MessageRole, ToolCallRecord, Turn, TurnStatus
 
 # What the reader sees while a tool runs.
-ACTIVITY_OF_TOOL: Mapping[str, str] = {"save_file": "Writing it down", "read_file": "Looking it up"}
+ACTIVITY_OF_TOOL: Mapping[str, str] = {
+    "save_file": "Writing it down",
+    "read_file": "Looking it up",
+    "enter_structured_arc": "Turning the page",
+    "complete_session": "Rounding it off",
+}
 ANY_ACTIVITY = "Working on it"
 
 _CAN_RETRY = (TurnStatus.FAILED, TurnStatus.INTERRUPTED, TurnStatus.STOPPED)
@@ -41,8 +57,9 @@ class DayItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SaidItem:
-    """What the person said."""
+    """What the person said. Without its session it can't be changed from the page."""
 
+    session_id: str
     number: int
     client_id: str
     text: str
@@ -51,19 +68,11 @@ class SaidItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundItem:
-    """One finished round: notes as they are, text rendered. Never both empty."""
+    """One finished round: notes as they are, text rendered, then its calls. Never all empty."""
 
     notes: str
     html: SafeString
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MadeFile:
-    """A file that Sage wrote in a turn."""
-
-    path: str
-    folder: str
-    name: str
+    calls: Sequence[ShownCall] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +85,7 @@ class ShownTime:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnItem:
-    """What Sage answered; while `is_open` with the running round's text as it is."""
+    """What Sage answered; while `is_open` with the running round's text, `is_waiting` for the user."""
 
     turn_id: str
     rounds: Sequence[RoundItem] = ()
@@ -88,6 +97,7 @@ class TurnItem:
     can_retry: bool = False
     can_continue: bool = False
     is_open: bool = False
+    is_waiting: bool = False
     live_text: str = ""
     live_notes: str = ""
     kind: Literal["turn"] = "turn"
@@ -102,6 +112,15 @@ class RunningCall:
 
     tool_use_id: str
     label: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoneView:
+    """What the end of a turn part shows: the closed turn, None while it waits, and its session's state."""
+
+    item: TurnItem | None
+    head: HeadItem
+    ending: EndingItem | None
 
 
 @dataclass(slots=True)
@@ -125,6 +144,8 @@ def zone_of(user_id: int) -> ZoneInfo:
 
 def items_of(history: Iterable[Message], *, zone: ZoneInfo) -> list[ShownItem]:
     """Build what a page shows of a session's history, without the turn that is still open."""
+    history = list(history)
+    calls = _calls_of_session(history[0].session_id) if history else {}
     days = _Days(zone)
     items: list[ShownItem] = []
     for _, group in groupby(history, key=lambda message: message.turn_id):
@@ -134,14 +155,19 @@ def items_of(history: Iterable[Message], *, zone: ZoneInfo) -> list[ShownItem]:
                 items += [*days.line_before(message), said_item(message)]
         turn = messages[0].turn
         answer = next((message for message in messages if message.role == MessageRole.ASSISTANT), None)
-        if not turn.is_open and (item := closed_turn_item(turn, answer, zone=zone)):
+        if not turn.is_open and (item := closed_turn_item(turn, answer, calls.get(turn.id, ()), zone=zone)):
             items.append(item)
     return items
 
 
 def said_item(message: Message) -> SaidItem:
     """Build what the page shows of a user's message."""
-    return SaidItem(number=message.number, client_id=message.client_id or "", text=message.content)
+    return SaidItem(
+        session_id=str(message.session_id),
+        number=message.number,
+        client_id=message.client_id or "",
+        text=message.content,
+    )
 
 
 def stored_said_items(turn_id: str, *, number: int) -> tuple[str, list[ShownItem]]:
@@ -164,24 +190,62 @@ def stored_said_items(turn_id: str, *, number: int) -> tuple[str, list[ShownItem
     return message.session.title, [*days.line_before(message), said_item(message)]
 
 
-def stored_turn_item(turn_id: str) -> TurnItem | None:
-    """Read a turn that has closed and build what the page shows of it, or None where it shows nothing."""
+def stored_done(turn_id: str) -> DoneView:
+    """Read what the end of a turn part shows."""
     turn = Turn.objects.select_related("session").get(id=uuid.UUID(turn_id))
+    return DoneView(
+        item=_stored_item(turn),
+        head=head_of(turn.session),
+        ending=ending_of(turn.session, now=timezone.now()),
+    )
+
+
+def stored_answer(event: CallAnswered) -> QuestionItem | TurnItem | None:
+    """Read what the end of a pending call shows: the question as it stays, or its turn where that is over.
+
+    A turn that goes on after an answer is never shown as over: its own end says so.
+    """
+    turn = Turn.objects.select_related("session").get(id=uuid.UUID(event.turn_id))
+    if event.state != CallState.ANSWERED and not turn.is_open:
+        return _stored_item(turn)
+    call = turn.calls.filter(tool_use_id=event.tool_use_id).first()
+    return question_of(call) if call else None
+
+
+def _stored_item(turn: Turn) -> TurnItem | None:
     if turn.is_open or turn.is_withdrawn:
         return None
     answer = turn.messages.filter(role=MessageRole.ASSISTANT).first()
-    return closed_turn_item(turn, answer, zone=zone_of(turn.session.user_id))
+    return closed_turn_item(turn, answer, _calls_of_turn(turn.id), zone=zone_of(turn.session.user_id))
 
 
-def closed_turn_item(turn: Turn, answer: Message | None, *, zone: ZoneInfo) -> TurnItem | None:
+def _calls_of_turn(turn_id: uuid.UUID) -> Sequence[ToolCallRecord]:
+    calls = ToolCallRecord.objects.filter(turn_id=turn_id, state__in=SHOWN_STATES)
+    return list(calls.order_by("round_number", "position"))
+
+
+def _calls_of_session(session_id: uuid.UUID) -> Mapping[uuid.UUID, Sequence[ToolCallRecord]]:
+    calls = ToolCallRecord.objects.filter(turn__session_id=session_id, state__in=SHOWN_STATES)
+    by_turn: dict[uuid.UUID, list[ToolCallRecord]] = defaultdict(list)
+    for call in calls.order_by("round_number", "position"):
+        by_turn[call.turn_id].append(call)
+    return by_turn
+
+
+def closed_turn_item(
+    turn: Turn, answer: Message | None, records: Sequence[ToolCallRecord], *, zone: ZoneInfo
+) -> TurnItem | None:
     """Build what the page shows of a closed turn, or None where it left neither words nor a notice."""
     is_stopped = turn.status == TurnStatus.STOPPED
+    calls = calls_by_round(records, is_waiting=False)
     if answer is None and not turn.user_notice and not is_stopped:
         return None
     return TurnItem(
         turn_id=str(turn.id),
         rounds=[
-            round_item(text, notes) for text, notes in _rounds_of(answer) if text.strip() or notes.strip()
+            round_item(text, notes, calls.get(number, ()))
+            for number, (text, notes) in enumerate(_rounds_of(answer), start=1)
+            if text.strip() or notes.strip() or number in calls
         ],
         number=answer.number if answer else None,
         at=_time_of(answer.created_at, zone) if answer else None,
@@ -193,22 +257,27 @@ def closed_turn_item(turn: Turn, answer: Message | None, *, zone: ZoneInfo) -> T
     )
 
 
-def open_turn_item(turn: Turn) -> TurnItem:
-    """Build what the page shows of the open turn: finished rounds, and the running one as last stored."""
+def open_turn_item(turn: Turn, *, given: object = None) -> TurnItem:
+    """Build what the page shows of the open turn: finished rounds, and the running one as last stored.
+
+    `given` is a refused answer to its question.
+    """
     rounds = [
         RoundShown(number=row.number, text=row.text, notes=row.notes, is_finished=True)
         for row in turn.rounds.all()
     ]
-    shown = json.loads(turn.shown) if turn.shown else {}
-    rounds.append(
-        RoundShown(
-            number=len(rounds) + 1,
-            text=shown.get("text", ""),
-            notes=shown.get("notes", ""),
-            is_finished=False,
-        )
-    )
-    return live_turn_item(str(turn.id), rounds)
+    text, notes = turn.words_of_running_round()
+    rounds.append(RoundShown(number=len(rounds) + 1, text=text, notes=notes, is_finished=False))
+    is_waiting = turn.status == TurnStatus.AWAITING_USER
+    records = sorted(turn.calls.all(), key=lambda call: (call.round_number, call.position))
+    calls = calls_by_round(records, is_waiting=is_waiting)
+    if given is not None:
+        calls = {number: [_with_given(call, given) for call in row] for number, row in calls.items()}
+    return live_turn_item(str(turn.id), rounds, calls, is_waiting=is_waiting)
+
+
+def _with_given(call: ShownCall, given: object) -> ShownCall:
+    return with_given(call, given) if isinstance(call, QuestionItem) and call.is_pending else call
 
 
 def running_calls_of(turn: Turn) -> list[RunningCall]:
@@ -227,30 +296,42 @@ def running_calls(names: Mapping[str, str]) -> list[RunningCall]:
 
 
 def synced_turn_item(sync: Sync) -> TurnItem | None:
-    """Build what a snapshot shows of the open turn, or None where the session is idle."""
-    return live_turn_item(sync.turn_id, sync.rounds) if sync.turn_id else None
+    """Read the turn's calls and build what a snapshot shows of it, or None where the session is idle."""
+    if not sync.turn_id:
+        return None
+    is_waiting = sync.status == "awaiting_user"
+    calls = calls_by_round(_calls_of_turn(uuid.UUID(sync.turn_id)), is_waiting=is_waiting)
+    return live_turn_item(sync.turn_id, sync.rounds, calls, is_waiting=is_waiting)
 
 
-def live_turn_item(turn_id: str, rounds: Iterable[RoundShown] = ()) -> TurnItem:
-    """Build what the page shows of an open turn from the rounds that it has shown."""
+def live_turn_item(
+    turn_id: str,
+    rounds: Iterable[RoundShown] = (),
+    calls: Mapping[int, Sequence[ShownCall]] | None = None,
+    *,
+    is_waiting: bool = False,
+) -> TurnItem:
+    """Build what the page shows of an open turn from the rounds that it has shown, and their calls."""
     rounds = list(rounds)
+    calls = calls or {}
     live = next((shown for shown in rounds if not shown.is_finished), None)
     return TurnItem(
         turn_id=turn_id,
         rounds=[
-            round_item(shown.text, shown.notes)
+            round_item(shown.text, shown.notes, calls.get(shown.number, ()))
             for shown in rounds
-            if shown.is_finished and (shown.text.strip() or shown.notes.strip())
+            if shown.is_finished and (shown.text.strip() or shown.notes.strip() or shown.number in calls)
         ],
         is_open=True,
+        is_waiting=is_waiting,
         live_text=live.text if live else "",
         live_notes=live.notes if live else "",
     )
 
 
-def round_item(text: str, notes: str) -> RoundItem:
+def round_item(text: str, notes: str, calls: Sequence[ShownCall] = ()) -> RoundItem:
     """Build what the page shows of one finished round."""
-    return RoundItem(notes=notes.strip(), html=render_markdown(text))
+    return RoundItem(notes=notes.strip(), html=render_markdown(text), calls=calls)
 
 
 def _time_of(moment: datetime, zone: ZoneInfo) -> ShownTime:
@@ -276,11 +357,7 @@ def _made_files(calls: Iterable[Mapping[str, Any]]) -> list[MadeFile]:
     paths = [
         _path_in(call.get("result")) for call in calls if call["name"] == "save_file" and not call["is_error"]
     ]
-    return [
-        MadeFile(path=path, folder=folder_name(path), name=shown_name(path))
-        for path in dict.fromkeys(paths)
-        if path
-    ]
+    return [made_file(path) for path in dict.fromkeys(paths) if path]
 
 
 def _path_in(result: object) -> str:

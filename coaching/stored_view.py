@@ -1,6 +1,5 @@
 """An open turn as the database has it: what a reader gets where the turn doesn't run in this process."""
 
-import json
 import uuid
 from collections.abc import Sequence
 
@@ -46,11 +45,10 @@ def shown_rounds(turn: Turn) -> tuple[RoundShown, ...]:
         RoundShown(number=row.number, text=row.text, notes=row.notes, is_finished=True)
         for row in turn.rounds.all()
     ]
-    shown = json.loads(turn.shown) if turn.shown else {}
-    number = rounds[-1].number + 1 if rounds else 1
-    # What was stored late may be of a round that has been committed since.
-    if shown.get("number", number) >= number and (shown.get("text") or shown.get("notes")):
-        rounds.append(RoundShown(number=number, text=shown["text"], notes=shown["notes"], is_finished=False))
+    text, notes = turn.words_of_running_round()
+    if text or notes:
+        number = rounds[-1].number + 1 if rounds else 1
+        rounds.append(RoundShown(number=number, text=text, notes=notes, is_finished=False))
     return tuple(rounds)
 
 

@@ -100,7 +100,7 @@ class Turn(models.Model):
 
     `prefix` is the request that the turn began with, as canonical JSON text (JSONB would reorder
     keys and rewrite numbers); it is cleared when the turn closes. `shown` is what the running
-    round has shown so far, as JSON text `{"round", "text", "notes"}`, at most a second old.
+    round has shown so far, as JSON text `{"number", "text", "notes"}`, at most a second old.
     Every write of a runner first locks the row at its `fence`.
     """
 
@@ -163,7 +163,7 @@ class Turn(models.Model):
         """
         shown = json.loads(self.shown) if self.shown else {}
         last = max((row.number for row in self.rounds.all()), default=0)
-        if shown.get("round", last + 1) <= last:
+        if shown.get("number", last + 1) <= last:
             return "", ""
         return shown.get("text", ""), shown.get("notes", "")
 

@@ -234,17 +234,17 @@ def _interrupt(turn_id: uuid.UUID, owner: str) -> bool:
 
 def _keep_shown(turn: Turn) -> None:
     """Make a partial round of what a lost runner had shown."""
-    shown = json.loads(turn.shown) if turn.shown else {}
-    last = turn.rounds.order_by("-number").first()
-    if not shown.get("text") or (last and shown.get("number", last.number + 1) <= last.number):
+    text, notes = turn.words_of_running_round()
+    if not text:
         return
+    last = turn.rounds.order_by("-number").first()
     Round.objects.create(
         turn=turn,
         number=last.number + 1 if last else 1,
         part=turn.part,
-        blocks=json.dumps([{"type": "text", "text": shown["text"]}]),
-        text=shown["text"],
-        notes=shown.get("notes", ""),
+        blocks=json.dumps([{"type": "text", "text": text}]),
+        text=text,
+        notes=notes,
         stop_reason="interrupted",
         is_partial=True,
     )

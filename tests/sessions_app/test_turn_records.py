@@ -173,3 +173,18 @@ def test_a_paused_turn_stays_open_with_its_prefix(key: TurnKey) -> None:
     turn_records.pause_turn(key, stop_reason="tool_use")
     turn = Turn.objects.get(id=key.turn_id)
     assert (turn.status, turn.prefix, turn.is_open) == (TurnStatus.AWAITING_USER, '{"messages":[]}', True)
+
+
+@pytest.mark.django_db
+def test_words_that_are_stored_after_their_round_are_not_said_twice(key: TurnKey) -> None:
+    shown = json.dumps({"number": 1, "text": "First.", "notes": "a note"})
+    turn_records.store_shown([(key, shown)])
+    assert Turn.objects.get(id=key.turn_id).words_of_running_round() == ("First.", "a note")
+    store_round(key, 1, "First.")
+    turn_records.store_shown([(key, shown)])
+    assert Turn.objects.get(id=key.turn_id).words_of_running_round() == ("", "")
+    turn_records.store_shown([(key, json.dumps({"number": 2, "text": "Second", "notes": ""}))])
+    assert Turn.objects.get(id=key.turn_id).words_of_running_round() == ("Second", "")
+    turn_records.store_shown([(key, shown)])
+    assert turn_records.interrupt_turns(is_lost=lambda owner: owner == "me") == 1
+    assert Turn.objects.get(id=key.turn_id).messages.get(role="assistant").content == "First."
