@@ -9,16 +9,21 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from coaching.practice.conversation import Conversation
-from coaching.practice.scenes import care, saving, summary, talk
+from coaching.practice.scenes import approaches, arcs, care, lookups, offers, saving, summary, talk
 from coaching.practice.script import Reply
 
 Scene = Callable[[Conversation], Reply | None]
 
 SCENES: tuple[Scene, ...] = (
     summary.summarise,
-    saving.report_results,
     care.answer_crisis,
     care.stay_after_crisis,
+    arcs.walk,
+    lookups.look_up,
+    approaches.weigh_choice,
+    approaches.look_at_pattern,
+    offers.offer_arcs,
+    saving.report_results,
     saving.save_words,
     saving.accept_refusal,
     care.answer_heaviness,

@@ -73,7 +73,12 @@ class Conversation:
                 continue
             for block in content_blocks(message["content"]):
                 values = block.get("input") or {}
-                heard = (block.get("text"), block.get("thinking"), values.get("prompt"), values.get("context"))
+                heard = (
+                    block.get("text"),
+                    block.get("thinking"),
+                    values.get("prompt"),
+                    values.get("context"),
+                )
                 words += [part for part in heard if isinstance(part, str)]
         return "\n".join(words)
 

@@ -107,7 +107,9 @@ _ABOUT = re.compile(
     r"what is this|what'?s this)\b[^.!]*\?|\A\W*help\W*\Z|\bwhat can you do\b|\bwho are you\b",
     re.IGNORECASE,
 )
-_CONTINUE = re.compile(r"(?:please )?(?:continue|go on|carry on|keep going)\W*\Z", re.IGNORECASE)
+_CONTINUE = re.compile(
+    r"(?:please )?(?:continue|go on|carry on|keep going)(?: from where you stopped)?\W*\Z", re.IGNORECASE
+)
 _UNSURE = re.compile(
     r"(?:i (?:really )?(?:don'?t|do not) know|dunno|idk|not sure|no idea|hard to say|hm+|maybe|"
     r"it depends|nothing|nothing really|i guess|whatever|fine|good|ok(?:ay)?|alright)\W*\Z",

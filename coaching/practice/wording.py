@@ -200,8 +200,7 @@ def pick(options: Sequence[str], conversation: Conversation, *, shift: int = 0) 
     """Return an option that the coach hasn't said yet, beginning with the one for its position."""
     start = (conversation.position + shift) % len(options)
     turned = [*options[start:], *options[:start]]
-    said = "\n".join(conversation.coach_texts)
-    return next((option for option in turned if not _is_said(option, said)), turned[0])
+    return next((option for option in turned if not is_said(option, conversation.spoken)), turned[0])
 
 
 def has_offered(conversation: Conversation) -> bool:
@@ -222,6 +221,6 @@ def join_words(words: Sequence[str]) -> str:
     return f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def _is_said(option: str, said: str) -> bool:
+def is_said(option: str, said: str) -> bool:
     """Tell whether an option was said, whatever stood in its places."""
     return all(piece.strip() in said for piece in option.split("{word}") if piece.strip(" “”."))

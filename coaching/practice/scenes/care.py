@@ -1,8 +1,11 @@
 """Moments in which a script must not play the coach: danger, and heavy hours."""
 
+from coaching.practice.arc_talk import ArcTalk
 from coaching.practice.conversation import Conversation
 from coaching.practice.listening import hear_intent, is_crisis, is_heavy, reflect
+from coaching.practice.scenes.skills import load_quietly
 from coaching.practice.script import Reply, Text
+from coaching.practice.story import open_span, read_story
 from coaching.practice.wording import (
     AFTER_CRISIS_REPLIES,
     CRISIS_REPLIES,
@@ -15,7 +18,8 @@ from coaching.practice.wording import (
 
 def answer_crisis(conversation: Conversation) -> Reply | None:
     """Point to real help, at once and plainly, when words speak of self-harm or danger."""
-    if not is_crisis(conversation.newest):
+    notes = [str(outcome.values.get("note", "")) for outcome in conversation.fresh_outcomes]
+    if not is_crisis("\n".join([conversation.newest, *notes])):
         return None
     has_pointed = any(_points_to_help(text) for text in conversation.coach_texts)
     return Reply.of(Text(CRISIS_REPLIES[1 if has_pointed else 0]))
@@ -37,6 +41,9 @@ def answer_heaviness(conversation: Conversation) -> Reply | None:
     """Slow down when words weigh heavily: no task, no offer, one gentle question."""
     if not is_heavy(conversation.newest):
         return None
+    story = read_story(conversation)
+    if quiet := load_quietly(ArcTalk(conversation, story, open_span(story)), "crisis-support"):
+        return quiet
     parts = [reflect(conversation.newest), pick(HEAVY_REPLIES, conversation)]
     if conversation.position == 0:
         parts.append(INTRODUCTION)

@@ -18,15 +18,16 @@ from coaching.practice.wording import (
 from coaching.practice.writing import Draft, draft_files
 
 _REASON_CHARACTERS = 200
+_SILENT_TOOLS = frozenset({"read_file", "load_skill"})
 
 
 def report_results(conversation: Conversation) -> Reply | None:
     """Say what the calls just made have done; only what a result says."""
     outcomes = conversation.fresh_outcomes
-    if not outcomes or all(outcome.name == "read_file" for outcome in outcomes):
+    if not outcomes or all(outcome.name in _SILENT_TOOLS for outcome in outcomes):
         return None
     saved = [outcome for outcome in outcomes if outcome.path]
-    failed = [outcome for outcome in outcomes if outcome.is_error or _is_pathless_save(outcome)]
+    failed = [outcome for outcome in outcomes if _is_failed_save(outcome)]
     sentences: list[str] = []
     if saved:
         sentences.append(_say_saved(saved))
@@ -82,8 +83,8 @@ def accept_refusal(conversation: Conversation) -> Reply | None:
     return Reply.of(Text(f"{pick(DECLINED_REPLIES, conversation)} {question}"))
 
 
-def _is_pathless_save(outcome: CallOutcome) -> bool:
-    """Tell whether a save came back without saying where: nothing may be claimed then."""
+def _is_failed_save(outcome: CallOutcome) -> bool:
+    """Tell whether a save failed, or came back without saying where: nothing may be claimed then."""
     return outcome.name == "save_file" and not outcome.path
 
 

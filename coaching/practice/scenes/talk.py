@@ -63,7 +63,7 @@ def answer_small_talk(conversation: Conversation) -> Reply | None:
         case "thanks":
             return _say(pick(THANKS_REPLIES, conversation))
         case "about":
-            return _say(_about(conversation), pick(OPEN_QUESTIONS, conversation))
+            return _say(describe_coach(conversation), pick(OPEN_QUESTIONS, conversation))
         case "continue":
             return _say("Gladly.", _next_question(conversation))
         case "unsure":
@@ -127,7 +127,8 @@ def _name_topics(text: str) -> str:
     return f"I hear {join_words(words)} in that." if words else ""
 
 
-def _about(conversation: Conversation) -> str:
+def describe_coach(conversation: Conversation) -> str:
+    """Return what the coach is, and what it can do here."""
     can_save = "save_file" in conversation.tools
     deed = " and write what you say into files that belong to you" if can_save else ""
     return (
