@@ -29,6 +29,7 @@ from tests.bench.relay.rows import (
     measure_flood,
     measure_idle,
     measure_one_chat,
+    measure_together,
     measure_two_hundred,
 )
 from tests.bench.relay.upstream import fast_run
@@ -37,6 +38,7 @@ MEASURES: Mapping[str, Callable[[Field], Awaitable[None]]] = {
     "idle": measure_idle,
     "one": measure_one_chat,
     "fifty": measure_fifty,
+    "together": measure_together,
     "crowd": measure_two_hundred,
     "flood": measure_flood,
     "browser": measure_browser,

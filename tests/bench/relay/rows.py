@@ -1,5 +1,6 @@
 """The rows of the bar: each measures the relay and the product one after the other and compares them."""
 
+import asyncio
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -93,12 +94,13 @@ class Field:
                     window_seconds=float(options.get("window_seconds", 0.0)),
                     **({"database_cpu": database} if database else {}),
                 )
-                self._say_run("relay" if server is self.relay else "sage ", run)
+                self.say_run("relay" if server is self.relay else "sage ", run)
                 both.append(run)
             pairs.append((both[0], both[1]))
         return pairs
 
-    def _say_run(self, who: str, run: Run) -> None:
+    def say_run(self, who: str, run: Run) -> None:
+        """Show the figures of one run."""
         lost = "" if run.received == run.expected else f", LOST {run.expected - run.received}"
         self.say(
             f"    {who} {run.chats} chats: {run.received} tokens in {run.seconds:.1f} s, "
@@ -155,6 +157,24 @@ async def measure_fifty(field_: Field) -> None:
     field_.add("50 chats, × byte relay", f"{ratio:.2f}", "≤ 2.0, goal ≤ 1.6", ratio <= 2.0)
     database = statistics.median(run.database_cpu * 1000 / max(1, run.received) for run in web)
     field_.add("50 chats, PostgreSQL CPU s for 1,000 tokens", f"{database:.4f}")
+
+
+async def measure_together(field_: Field) -> None:
+    """The same ratio with relay and product at work at the same time: a busy machine slows both alike."""
+    tokens = field_.size.tokens
+    ratios = []
+    for _ in range(field_.size.repeats):
+        theirs, ours = await asyncio.gather(
+            run_chats(field_.relay, field_.relay_addresses(25), rate=50, tokens=tokens),
+            run_chats(field_.web, field_.web_addresses(25), rate=50, tokens=tokens),
+        )
+        field_.say_run("relay", theirs)
+        field_.say_run("sage ", ours)
+        ratios.append(ours.cpu / theirs.cpu)
+    ratio = statistics.median(ratios)
+    field_.add(
+        "25 chats each at the same time, CPU × byte relay", f"{ratio:.2f}", "≤ 2.0, goal ≤ 1.6", ratio <= 2.0
+    )
 
 
 async def measure_two_hundred(field_: Field) -> None:
