@@ -7,7 +7,7 @@ can't be told as a small change is told as a snapshot.
 import uuid
 from collections.abc import Iterable
 
-from coaching.stored_view import sync_of_session
+from coaching.stored_view import shown_rounds, sync_of_session
 from coaching.turn_events import (
     CallAnswered,
     ErrorShown,
@@ -71,9 +71,7 @@ def _ended_calls(before: Sync) -> list[TurnEvent]:
     shown = [pending.tool_use_id for pending in before.pending]
     ended = ToolCallRecord.objects.filter(turn_id=before.turn_id, tool_use_id__in=shown)
     return [
-        CallAnswered(
-            turn_id=before.turn_id, tool_use_id=call.tool_use_id, state=call.state, value=call.value
-        )
+        CallAnswered(turn_id=before.turn_id, tool_use_id=call.tool_use_id, state=call.state, value=call.value)
         for call in ended.exclude(finished_at=None)
     ]
 
@@ -85,8 +83,15 @@ def _ending(session: Session, before: Sync) -> list[TurnEvent]:
         return []
     message = turn.messages.filter(role=MessageRole.ASSISTANT).first()
     text = message.content if message else ""
+    rounds = shown_rounds(turn)
+    notes = tuple(row.notes for row in rounds if row.notes)
     events: list[TurnEvent] = []
-    if text.startswith(before.text) and text != before.text:
+    if notes != before.notes or not text.startswith(before.text):
+        # A process that was lost had shown other words, or notes came since the last look.
+        events.append(
+            Sync(status="running", turn_id=str(turn.id), text=text, notes=notes, rounds=rounds, running={})
+        )
+    elif text != before.text:
         events.append(TextDelta(text[len(before.text) :]))
     if turn.user_notice:
         events.append(ErrorShown(message=turn.user_notice))

@@ -40,7 +40,7 @@ from sessions_app import pending_calls, selectors, services, turn_records
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
 from sessions_app.limits import RateLimit
-from sessions_app.models import ToolCallRecord, TurnStatus
+from sessions_app.models import Session, ToolCallRecord, TurnStatus
 from sessions_app.pending_calls import EndedCall
 from sessions_app.services import OpenedTurn
 from sessions_app.turn_records import TurnKey
@@ -53,12 +53,16 @@ RESTARTING = "Sage is restarting. Please send it again in a few seconds."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Submission:
-    """What became of a message: its turn, and its session, another one where the old had ended."""
+    """What became of a message: its turn, and its session, another one where the old had ended.
+
+    `kept` are the files that stay written though the turns that wrote them were withdrawn.
+    """
 
     session_id: uuid.UUID
     turn_id: uuid.UUID
     message_id: str
     number: int
+    kept: tuple[str, ...] = ()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -227,6 +231,7 @@ class Runner:
     async def _open(self, open_turn: Callable[..., OpenedTurn], **arguments: Any) -> Submission:
         self._refuse_while_draining()
         opened = await in_database(open_turn, owner=self.owner, rate_limit=_rate_limit(), **arguments)
+        kept: tuple[str, ...] = ()
         if opened.is_new:
             kept = await in_database(kept_writes, opened.withdrawn) if opened.withdrawn else ()
             self._show_opening(opened, kept)
@@ -238,6 +243,7 @@ class Runner:
             turn_id=opened.turn.id,
             message_id=opened.message.client_id or "",
             number=opened.message.number,
+            kept=kept,
         )
 
     def _show_opening(self, opened: OpenedTurn, kept: tuple[str, ...]) -> None:
@@ -314,10 +320,29 @@ class Runner:
         except (DatabaseError, OSError):
             logger.exception("turn_not_closed", turn_id=turn_id)
             hub.publish(ErrorShown(message=turns.UNEXPECTED))
+            done = turns.lost(turn_id)
         finally:
             del self.running[session_id]
-            self._end(session_id, hub, done or turns.lost(turn_id))
+            if done is None:
+                self._let_go(session_id, hub)
+            else:
+                self._end(session_id, hub, done)
+        if done is None:
+            await self._look_after(session_id)
         await self.doorbell.ring(session_id)
+
+    def _let_go(self, session_id: uuid.UUID, hub: SessionHub) -> None:
+        """Leave a turn that goes on elsewhere: its readers are not told that it ended, since it didn't."""
+        hub.rest(hub.snapshot())
+        hub.turns_ended += 1
+        self._forget_unused(session_id)
+
+    async def _look_after(self, session_id: uuid.UUID) -> None:
+        try:
+            if session_id in self.hubs:
+                await self.look(session_id)
+        except (DatabaseError, Session.DoesNotExist) as error:
+            logger.warning("turn_not_followed", session_id=str(session_id), error=type(error).__name__)
 
     def _end(self, session_id: uuid.UUID, hub: SessionHub, done: TurnDone) -> None:
         snapshot = Sync(status="idle", running={}, last_number=hub.last_number)

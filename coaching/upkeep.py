@@ -16,7 +16,7 @@ from django.db import DatabaseError
 from coaching.following import Signature, read_signatures
 from coaching.runner import Runner
 from sessions_app import leases
-from sessions_app.database import in_database
+from sessions_app.database import in_database, in_database_beside
 from sessions_app.leases import BEAT_SECONDS, LEASE_SECONDS, LeaseWatch
 from sessions_app.models import Session, Turn, TurnStatus
 
@@ -91,7 +91,7 @@ async def _lost_leases(runner: Runner) -> list[leases.Lease]:
 
 async def _beat(runner: Runner) -> None:
     while True:
-        await _through_outages(lambda: in_database(leases.store_beat, runner.owner))
+        await _through_outages(lambda: in_database_beside(leases.store_beat, runner.owner))
         await asyncio.sleep(BEAT_SECONDS)
 
 

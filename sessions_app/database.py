@@ -20,6 +20,7 @@ ResultT = TypeVar("ResultT")
 
 THREADS = 8
 _executor = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="database")
+_beat_executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="database beat")
 
 
 async def in_database(function: Callable[P, ResultT], /, *args: P.args, **kwargs: P.kwargs) -> ResultT:
@@ -28,10 +29,17 @@ async def in_database(function: Callable[P, ResultT], /, *args: P.args, **kwargs
     At most `THREADS` calls run at once; further ones wait their turn. Context variables are passed on. A call
     that was started runs to its end even when the task that awaits it is cancelled.
     """
-    call = partial(
-        contextvars.copy_context().run, _with_fresh_connections, partial(function, *args, **kwargs)
-    )
-    return await asyncio.get_running_loop().run_in_executor(_executor, call)
+    return await _run_in(_executor, partial(function, *args, **kwargs))
+
+
+async def in_database_beside(function: Callable[P, ResultT], /, *args: P.args, **kwargs: P.kwargs) -> ResultT:
+    """Run what may never wait behind other calls, in a thread of its own: a process's heartbeat."""
+    return await _run_in(_beat_executor, partial(function, *args, **kwargs))
+
+
+async def _run_in(executor: ThreadPoolExecutor, call: Callable[[], ResultT]) -> ResultT:
+    in_context = partial(contextvars.copy_context().run, _with_fresh_connections, call)
+    return await asyncio.get_running_loop().run_in_executor(executor, in_context)
 
 
 def _with_fresh_connections(call: Callable[[], ResultT]) -> ResultT:

@@ -1,0 +1,86 @@
+"""The long forms: `python -m tests.faults [R1 R4 …] [--seed N] [--points N]`.
+
+Prints the seed of every run and a table at the end; the exit code is 1 when there was a violation. It
+brings its own PostgreSQL in a temporary folder, and Redis where `redis-server` is installed.
+"""
+
+import argparse
+import asyncio
+import os
+import random
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+
+import django
+from django.core.management import call_command
+
+from sage.embedded_postgres import EmbeddedPostgres
+from sage.env import variable_names
+
+HEAD = "| fault | seed | points | violations | worst s | what happened |\n|---|---|---|---|---|---|"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the long forms and print their table."""
+    parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
+    parser.add_argument("faults", nargs="*", metavar="R1", help="which ones (default: all)")
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(2**31))
+    parser.add_argument("--points", type=int, help="how many points each (default: each one's own)")
+    parser.add_argument("--patience", type=float, default=1.0, help="stretches time limits (default: 1)")
+    chosen = parser.parse_args(arguments)
+    folder = Path(tempfile.mkdtemp(prefix="sage-long-"))
+    os.environ.update(dict.fromkeys(variable_names(), ""))
+    os.environ["SAGE_DATA_DIR"] = str(folder / "data")
+    os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
+    server = EmbeddedPostgres.of(folder, options=("max_connections=300",), is_lasting=False)
+    server.join()
+    try:
+        os.environ["DATABASE_URL"] = server.url
+        django.setup()
+        call_command("migrate", verbosity=0)
+        return _run_all(chosen, folder)
+    finally:
+        server.leave()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _run_all(chosen: argparse.Namespace, folder: Path) -> int:
+    # Only now: it needs Django's models.
+    long_forms = import_module("tests.faults.long_forms")
+    known = {form.name.upper(): form for form in long_forms.FORMS}
+    wanted = [name.upper() for name in chosen.faults] or list(known)
+    rows = []
+    has_violations = False
+    for name in wanted:
+        forms = [form for key, form in known.items() if key == name or key.split("-")[0] == name]
+        if not forms:
+            _tell(f"there is no {name}: the faults are {', '.join(known)}")
+            return 2
+        for form in forms:
+            _tell(f"{form.name} seed {chosen.seed} …")
+            began = time.monotonic()
+            report = asyncio.run(long_forms.run(form, chosen, folder))
+            for violation in report.violations:
+                _tell(f"  {form.name}: {violation}")
+            report.fault = form.name
+            has_violations = has_violations or bool(report.violations)
+            rows.append(report.row())
+            _tell(f"{rows[-1]}  ({time.monotonic() - began:.0f} s)")
+    _tell(HEAD)
+    for row in rows:
+        _tell(row)
+    return int(has_violations)
+
+
+def _tell(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,304 @@
+"""The auditor: what must hold after every run, whatever broke in between (invariants I1 to I8).
+
+It reads the database, the requests that the model got, what readers saw, fresh pages and the logs, and
+returns sentences; none means that all is well. It changes nothing.
+"""
+
+import asyncio
+import re
+from collections import Counter
+from collections.abc import Sequence
+from html import unescape
+from typing import Self
+from uuid import UUID
+
+import aiohttp
+from django.conf import settings
+from django.db.models import Count
+
+from coaching.context.prompt import stored_message
+from coaching.engine.anthropic_client import build_params
+from coaching.engine.messages import ModelRequest, build_api_messages
+from coaching.models import UserFileVersion
+from coaching.practice.errors import ApiError
+from coaching.practice.validation import check_request
+from coaching.tools import CHAT_TOOLS
+from sessions_app import selectors
+from sessions_app.database import in_database
+from sessions_app.models import (
+    OPEN_TURN_STATUSES,
+    CallState,
+    Message,
+    MessageRole,
+    Session,
+    ToolCallRecord,
+    Turn,
+    TurnStatus,
+)
+from tests.faults.house import House
+from tests.faults.people import Conversation
+from tests.faults.planned_model import WORDS, in_order, plan_of
+from tests.files.auditor import audit_files
+
+LEASE_LIMIT_SECONDS = 10.0
+PART_LIMIT_SECONDS = 57.0
+MAX_ROUNDS, MAX_CALLS, MAX_REQUESTS = 5, 15, 15
+_NOT_RUN = "Not run:"
+_KEYS = re.compile(r"(?<![a-z])(k\d+)t\d+")
+_TAGS = re.compile(r"<[^>]*>")
+
+
+async def audit(
+    house: House, conversations: Sequence[Conversation], *, part_seconds: float = PART_LIMIT_SECONDS
+) -> list[str]:
+    """Check I1 to I8 for these conversations (I4 is watched while a run lasts: `LeaseWatcher`)."""
+    found: list[str] = []
+    for conversation in conversations:
+        found += await in_database(_audit_stored, conversation, part_seconds)
+        found += _audit_seen(conversation, await in_database(_stored_texts, conversation.session_id))
+    found += await _audit_pages(house, conversations)
+    found += _audit_requests(house)
+    found += _audit_log(house)
+    return found
+
+
+# --- I1, I2, I3, I6, I7: what is stored -------------------------------------------------------------
+
+
+def _audit_stored(conversation: Conversation, part_seconds: float) -> list[str]:
+    session = Session.objects.get(id=conversation.session_id)
+    return [
+        f"{conversation.key}: {sentence}"
+        for sentence in [
+            *_messages_once(session, conversation.sent),
+            *_effects_once(conversation.user_id),
+            *_history_valid(session),
+            *_files_whole(conversation.user_id),
+            *_within_budget(session, part_seconds),
+        ]
+    ]
+
+
+def _messages_once(session: Session, sent: Sequence[str]) -> list[str]:
+    ids = Counter(session.messages.filter(role=MessageRole.USER).values_list("client_id", flat=True))
+    found = [f"I1 message {one} is stored {ids[one]} times" for one in sent if ids[one] != 1]
+    numbers = list(session.messages.order_by("number").values_list("number", flat=True))
+    if numbers != list(range(1, session.last_message_number + 1)):
+        found.append(f"I1 numbers have gaps: {numbers} of {session.last_message_number}")
+    if (open_count := session.turns.filter(status__in=OPEN_TURN_STATUSES).count()) > 1:
+        found.append(f"I1 {open_count} turns are open")
+    return found
+
+
+def _effects_once(user_id: int) -> list[str]:
+    versions = UserFileVersion.objects.filter(file__user_id=user_id).exclude(tool_use_id="")
+    counts = versions.values("tool_use_id").annotate(count=Count("id")).filter(count__gt=1)
+    found = [f"I2 {row['tool_use_id']} took effect {row['count']} times" for row in counts]
+    made = dict(versions.values_list("tool_use_id", "content"))
+    saves = ToolCallRecord.objects.filter(turn__session__user_id=user_id, name="save_file")
+    for call in saves:
+        is_done = call.state == CallState.FINISHED and not call.is_error
+        if is_done and call.tool_use_id not in made:
+            found.append(f"I2 {call.tool_use_id} says that it saved, and nothing is there")
+        if not is_done and call.tool_use_id in made:
+            found.append(f"I2 {call.tool_use_id} is {call.state} (error {call.is_error}), and took effect")
+        if is_done and call.input.get("content", "\0") not in made.get(call.tool_use_id, ""):
+            found.append(f"I2 {call.tool_use_id} saved something else than it was given")
+    unknown = set(made) - set(saves.values_list("tool_use_id", flat=True))
+    return [*found, *(f"I2 {call_id} took effect and isn't recorded" for call_id in unknown)]
+
+
+def _history_valid(session: Session) -> list[str]:
+    """Check every request that the code can send: each prefix of history that ends with the user."""
+    history = list(selectors.history(session))
+    found = []
+    for end, message in enumerate(history, start=1):
+        if message.role != MessageRole.USER:
+            continue
+        request = ModelRequest(
+            model=settings.SAGE_MODEL,
+            max_tokens=settings.SAGE_MAX_TOKENS,
+            messages=build_api_messages([stored_message(row) for row in history[:end]]),
+            tools=CHAT_TOOLS.definitions(),
+        )
+        try:
+            check_request({**build_params(request), "stream": True})
+        except ApiError as error:
+            found.append(f"I3 history up to message {message.number} is refused: {error}")
+    return found
+
+
+def _files_whole(user_id: int) -> list[str]:
+    try:
+        audit_files(user_id)
+    except (AssertionError, OSError) as error:
+        return [f"I6 {type(error).__name__} {error}"]
+    return []
+
+
+def _within_budget(session: Session, part_seconds: float) -> list[str]:
+    found = []
+    for turn in session.turns.all():
+        parts = Counter(turn.rounds.values_list("part", flat=True))
+        if parts and max(parts.values()) > MAX_ROUNDS:
+            found.append(f"I7 turn {turn.id} has {dict(parts)} rounds by part")
+        part_of = dict(turn.rounds.values_list("number", "part"))
+        ran = turn.calls.exclude(result__startswith=_NOT_RUN).values_list("round_number", flat=True)
+        calls = Counter(part_of.get(number) for number in ran)
+        if calls and max(calls.values()) > MAX_CALLS:
+            found.append(f"I7 turn {turn.id} ran {dict(calls)} calls by part")
+        if turn.ended_at and turn.status != TurnStatus.SUPERSEDED:
+            took = (turn.ended_at - turn.part_started_at).total_seconds()
+            if took > part_seconds and not turn.stop_reason.startswith(("dismissed", "expired")):
+                found.append(f"I7 turn {turn.id} took {took:.1f} s")
+    return found
+
+
+# --- I5, I8: what was seen --------------------------------------------------------------------------
+
+
+def _stored_texts(session_id: UUID) -> dict[str, tuple[str, list[str]]]:
+    """Return every closed turn's stored answer and the words of its notes, empty where there is none."""
+    turns = Turn.objects.filter(session_id=session_id).exclude(status__in=OPEN_TURN_STATUSES)
+    texts: dict[str, tuple[str, list[str]]] = {
+        str(turn_id): ("", []) for turn_id in turns.values_list("id", flat=True)
+    }
+    for answer in Message.objects.filter(session_id=session_id, role=MessageRole.ASSISTANT):
+        texts[str(answer.turn_id)] = (answer.content, WORDS.findall(_notes_of(answer)))
+    return texts
+
+
+def _notes_of(answer: Message) -> str:
+    return " ".join(note["text"] for note in answer.metadata.get("notes", ()))
+
+
+def _audit_seen(conversation: Conversation, stored: dict[str, tuple[str, list[str]]]) -> list[str]:
+    found = []
+    for number, reader in enumerate(conversation.readers):
+        who = f"{conversation.key} reader {number}"
+        for turn_id, ended in reader.ended.items():
+            if turn_id not in stored:
+                continue
+            text, notes = stored[turn_id]
+            if ended.text != text:
+                found.append(f"I5 {who} saw {ended.text!r} and stored is {text!r}")
+            if (seen := WORDS.findall(ended.notes)) != notes:
+                found.append(f"I5 {who} saw the notes {seen} and stored is {notes}")
+        if strangers := set(_KEYS.findall(str(reader.frames))) - {conversation.key}:
+            found.append(f"I8 {who} was shown words of {strangers}")
+    return found
+
+
+async def _audit_pages(house: House, conversations: Sequence[Conversation]) -> list[str]:
+    """Compare fresh pages, and a fresh attach, with what is stored."""
+    port = house.process(house.up()[0]).port
+    async with aiohttp.ClientSession(base_url=f"http://localhost:{port}") as browser:
+        found = await asyncio.gather(*(_audit_page(browser, item) for item in conversations))
+    return [sentence for sentences in found for sentence in sentences]
+
+
+async def _audit_page(browser: aiohttp.ClientSession, conversation: Conversation) -> list[str]:
+    path = f"/chat/{conversation.session_id}/"
+    async with browser.get(path, headers={"Cookie": conversation.cookie}) as answer:
+        if answer.status != 200:
+            return [f"I5 {conversation.key}: the page answers {answer.status}"]
+        page = unescape(_TAGS.sub(" ", await answer.text()))
+    history = await in_database(_history_words, conversation.session_id)
+    found = []
+    if (shown := WORDS.findall(page)) != history:
+        found.append(f"I5 {conversation.key}: the page shows {shown}, stored is {history}")
+    if strangers := set(_KEYS.findall(page)) - {conversation.key}:
+        found.append(f"I8 {conversation.key}: the page shows words of {strangers}")
+    return found
+
+
+def _history_words(session_id: UUID) -> list[str]:
+    session = Session.objects.get(id=session_id)
+    return in_order(
+        word
+        for message in selectors.history(session)
+        for word in WORDS.findall(f"{message.content} {_notes_of(message)}")
+    )
+
+
+def _audit_requests(house: House) -> list[str]:
+    """Check what the model was sent: nobody else's words, nothing refused, not too many a turn."""
+    found = []
+    for request in house.practice.requests:
+        plan = plan_of(request.body)
+        if strangers := set(_KEYS.findall(str(request.body))) - {plan.split("t")[0]}:
+            found.append(f"I8 a request of {plan} holds words of {strangers}")
+        if request.error and not request.fault:
+            found.append(f"I3 a request of {plan} was refused: {request.error}")
+    return found
+
+
+def audit_request_counts(house: House, *, most: int = MAX_REQUESTS) -> list[str]:
+    """Check I7's requests a turn part, for turns of one part."""
+    counts = Counter(plan_of(request.body) for request in house.practice.requests)
+    counts.pop("", None)
+    return [f"I7 {plan} asked {count} times" for plan, count in counts.items() if count > most]
+
+
+def _audit_log(house: House) -> list[str]:
+    logged = house.log_text()
+    found = []
+    if words := sorted({match[0] for match in re.finditer(r"k\d+t\d+(secret|r\d+a\d+w\d+|note)", logged)}):
+        found.append(f"I8 the log holds {words[:5]}")
+    found += [f"the log holds a traceback: {line[:300]}" for line in _unexpected_lines(logged)]
+    return found
+
+
+def _unexpected_lines(logged: str) -> list[str]:
+    marks = ("Traceback (most recent", "turn_failed", "Task exception was never", '"level": "critical"')
+    return [line for line in logged.splitlines() if any(mark in line for mark in marks)][:3]
+
+
+# --- I4, while it runs ------------------------------------------------------------------------------
+
+
+class LeaseWatcher:
+    """Looks for turns that run without a living process for too long while another could take them over."""
+
+    def __init__(self, house: House) -> None:
+        self.violations: list[str] = []
+        self._house = house
+        self._orphaned_since: dict[UUID, float] = {}
+        self._task: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        self._task = asyncio.create_task(self._watch(), name="lease watcher")
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _watch(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            running = await in_database(_running_owners)
+            living = {str(self._house.process(index).popen.pid) for index in self._house.up()}
+            now = loop.time()
+            orphans = {
+                turn
+                for turn, owner in running.items()
+                if owner.split(":")[1:2] != [] and owner.split(":")[1] not in living
+            }
+            for turn_id in set(self._orphaned_since) - orphans:
+                del self._orphaned_since[turn_id]
+            for turn_id in orphans:
+                since = self._orphaned_since.setdefault(turn_id, now)
+                if not living:
+                    self._orphaned_since[turn_id] = now
+                elif now - since > LEASE_LIMIT_SECONDS * self._house.patience:
+                    self.violations.append(
+                        f"I4 turn {turn_id} ran {now - since:.1f} s without a living process"
+                    )
+                    self._orphaned_since[turn_id] = now
+            await asyncio.sleep(0.25)
+
+
+def _running_owners() -> dict[UUID, str]:
+    return dict(Turn.objects.filter(status=TurnStatus.RUNNING).values_list("id", "owner"))

@@ -1,0 +1,49 @@
+"""Houses for the short forms: they live as long as their test module."""
+
+import os
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import require
+from tests.faults.house import House, RedisServer
+
+SUITE_PATIENCE = 2.5
+"""In the suite other tests share the machine: time limits are wider. The long forms measure strictly."""
+
+
+@pytest.fixture
+def seed() -> int:
+    """A seed, printed with a failure; SAGE_FAULT_SEED repeats a run."""
+    value = int(os.environ.get("SAGE_FAULT_SEED") or random.SystemRandom().randrange(2**31))
+    print(f"SAGE_FAULT_SEED={value}")  # noqa: T201
+    return value
+
+
+@pytest.fixture(scope="module")
+def lone_house(django_db_setup: None) -> Iterator[House]:
+    """One web process without Redis."""
+    house = House(count=1, patience=SUITE_PATIENCE)
+    yield house
+    house.close()
+
+
+@pytest.fixture(scope="module")
+def hasty_house(django_db_setup: None) -> Iterator[House]:
+    """One web process whose turns have little time."""
+    house = House(count=1, patience=SUITE_PATIENCE, variables={"SAGE_TURN_SECONDS": "6"})
+    yield house
+    house.close()
+
+
+@pytest.fixture(scope="module")
+def twin_house(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """Two web processes with a Redis of their own."""
+    require("redis", RedisServer.is_installed())
+    server = RedisServer(Path(tmp_path_factory.mktemp("redis")))
+    server.start()
+    house = House(count=2, redis_server=server, patience=SUITE_PATIENCE)
+    yield house
+    house.close()

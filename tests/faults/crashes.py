@@ -1,0 +1,213 @@
+"""R1, R8 and R13: processes killed, frozen past their lease, or asked to end, under running turns."""
+
+import asyncio
+import random
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from django.forms.models import model_to_dict
+
+from coaching.models import UserFileVersion
+from sessions_app.database import in_database
+from sessions_app.models import Message, Round, Session, ToolCallRecord, Turn, TurnStatus
+from tests.faults.auditor import LeaseWatcher, audit, audit_request_counts
+from tests.faults.house import House
+from tests.faults.people import Conversation, last_turn, open_conversations, until_closed
+from tests.faults.planned_model import PlannedRound
+from tests.faults.points import POINTS, Placed, Point, bring
+from tests.faults.report import Report
+
+BATCH = 12
+USABLE_SECONDS = 10.0
+GONE_SECONDS = 15.0
+CLOSED_SECONDS = 45.0
+RETRYABLE = (TurnStatus.INTERRUPTED, TurnStatus.FAILED, TurnStatus.STOPPED)
+
+
+async def run_r1(house: House, *, seed: int, points: int) -> Report:
+    """Kill a process under turns at random points; alone it is started again, else another takes over."""
+    report = Report(fault="R1", seed=seed)
+    rng = random.Random(seed)
+    async with house.opened(), LeaseWatcher(house) as watcher:
+        while report.points < points:
+            victim = rng.randrange(len(house.processes))
+            conversations = await open_conversations(house, min(BATCH, points - report.points))
+            placed = await _bring_all(conversations, rng, place=victim)
+            house.kill(victim)
+            began = asyncio.get_running_loop().time()
+            await asyncio.gather(*(item.release() for item in placed))
+            if len(house.processes) == 1:
+                await asyncio.to_thread(house.start, victim)
+                began = asyncio.get_running_loop().time()
+            await _finish_batch(house, report, placed, began=began)
+            await house.ensure_up()
+        report.violations += watcher.violations
+    return report
+
+
+async def run_r8(house: House, *, seed: int, points: int) -> Report:
+    """Freeze a runner past its lease, let another take over, thaw it: it may write nothing more."""
+    report = Report(fault="R8", seed=seed)
+    rng = random.Random(seed)
+    async with house.opened(), LeaseWatcher(house) as watcher:
+        while report.points < points:
+            victim = rng.randrange(len(house.processes))
+            conversations = await open_conversations(house, min(BATCH, points - report.points))
+            placed = await _bring_all(conversations, rng, place=victim)
+            before = await in_database(_owners, conversations)
+            house.freeze(victim)
+            began = asyncio.get_running_loop().time()
+            await asyncio.gather(*(item.release() for item in placed))
+            closed = await until_closed(conversations, CLOSED_SECONDS)
+            stood = await in_database(_dump, conversations)
+            house.thaw(victim)
+            for item in conversations:
+                report.points += 1
+                report.seconds.append(closed.get(item.key, began + CLOSED_SECONDS) - began)
+                report.expect(item.key in closed, f"R8 {item.key} was not taken over")
+            # What it still wants to write comes now: its readers are told the truth, and it beats again.
+            await asyncio.gather(*(_sees_the_end(item, report) for item in conversations), house.ensure_up())
+            now = await in_database(_dump, conversations)
+            for key, rows in now.items():
+                report.expect(rows == stood[key], f"R8 {key} was written to by a stale runner")
+            owners = await in_database(_owners, conversations)
+            report.count("taken over", sum(owners[key] != before[key] for key in owners))
+            await _finish_batch(house, report, placed, began=began, is_counted=False)
+        report.violations += watcher.violations
+    return report
+
+
+async def run_r13(house: House, *, seed: int, points: int) -> Report:
+    """Ask a process to end under running turns: half of them can end in time, the others are handed over."""
+    report = Report(fault="R13", seed=seed)
+    rng = random.Random(seed)
+    async with house.opened(), LeaseWatcher(house) as watcher:
+        while report.points < points:
+            victim = rng.randrange(len(house.processes))
+            conversations = await open_conversations(house, min(BATCH, points - report.points))
+            placed = await _bring_all(conversations, rng, place=victim)
+            began = asyncio.get_running_loop().time()
+            house.terminate(victim)
+            for number, item in enumerate(placed):
+                if number % 2:
+                    await item.release()
+            is_gone = await house.gone(victim, GONE_SECONDS * 2)
+            gone_at = asyncio.get_running_loop().time()
+            report.expect(is_gone, "R13 the process didn't end")
+            report.expect(
+                gone_at - began <= GONE_SECONDS * house.patience, f"R13 gone after {gone_at - began:.1f} s"
+            )
+            report.count("ms to be gone at most", 0)
+            report.facts["ms to be gone at most"] = max(
+                report.facts["ms to be gone at most"], round((gone_at - began) * 1000)
+            )
+            report.count("drained", await in_database(_count_closed, conversations))
+            await asyncio.gather(*(item.release() for item in placed))
+            if len(house.processes) == 1:
+                await asyncio.to_thread(house.start, victim)
+                gone_at = asyncio.get_running_loop().time()
+            await _finish_batch(house, report, placed, began=gone_at)
+            await house.ensure_up()
+        report.violations += watcher.violations
+    return report
+
+
+async def _bring_all(
+    conversations: Sequence[Conversation], rng: random.Random, *, place: int
+) -> list[Placed]:
+    """Open readers at the process and at another one, and bring every conversation to its point."""
+    house = conversations[0].house
+    # Each point at most twice at a time: what waits for a row holds one of the process's database threads.
+    chosen = rng.sample(POINTS, len(POINTS)) + rng.sample(POINTS, len(POINTS))
+
+    async def bring_one(conversation: Conversation, point: Point, seed: int) -> Placed:
+        await conversation.read(place=place)
+        if len(house.processes) > 1:
+            await conversation.read(place=(place + 1) % len(house.processes))
+        return await bring(conversation, point, random.Random(seed))
+
+    return list(
+        await asyncio.gather(
+            *(
+                bring_one(conversation, point, rng.randrange(2**31))
+                for conversation, point in zip(conversations, chosen, strict=False)
+            )
+        )
+    )
+
+
+async def _finish_batch(
+    house: House, report: Report, placed: Sequence[Placed], *, began: float, is_counted: bool = True
+) -> None:
+    """See every turn to its end, audit, then talk on in every conversation, and audit again."""
+    conversations = [item.conversation for item in placed]
+    closed = await until_closed(conversations, CLOSED_SECONDS)
+    for item in placed:
+        took = closed.get(item.conversation.key, began + CLOSED_SECONDS) - began
+        if is_counted:
+            report.points += 1
+            report.seconds.append(max(0.0, took))
+            report.expect(
+                took <= USABLE_SECONDS * house.patience,
+                f"{report.fault} {item.conversation.key} ({item.point}) was usable after {took:.1f} s",
+            )
+        status = (await in_database(last_turn, item.conversation.session_id)).status
+        report.count(status)
+    await asyncio.gather(*(_sees_the_end(item, report) for item in conversations))
+    await asyncio.gather(*(_talk_on(item, report) for item in conversations))
+    report.violations += await audit(house, conversations)
+    report.violations += audit_request_counts(house)
+    await asyncio.gather(*(item.close() for item in conversations))
+
+
+async def _sees_the_end(conversation: Conversation, report: Report) -> None:
+    """Wait until every reader is there again and knows that nothing runs."""
+    for number, reader in enumerate(conversation.readers):
+        try:
+            await reader.until(reader.knows_the_end, 20)
+        except AssertionError as error:
+            report.violations.append(f"I5 {report.fault} reader {number} never saw the end: {error}")
+
+
+async def _talk_on(conversation: Conversation, report: Report) -> None:
+    """Retry what didn't complete, then say something more: no conversation is ever bricked."""
+    reader = conversation.reader
+    turn = await in_database(last_turn, conversation.session_id)
+    if turn.status in RETRYABLE:
+        seen = len(reader.dones)
+        await reader.send(type="retry")
+        await reader.until(lambda: len(reader.dones) > seen)
+    plan = conversation.plan(PlannedRound(words=3))
+    seen = len(reader.dones)
+    await conversation.say(plan)
+    await reader.until(lambda: len(reader.dones) > seen)
+    report.expect(
+        reader.text.startswith(f"{plan.key}r1a1w0"),
+        f"{report.fault} {conversation.key} can't go on: {reader.text!r} {reader.errors}",
+    )
+
+
+def _owners(conversations: Sequence[Conversation]) -> dict[str, str]:
+    return {item.key: last_turn(item.session_id).owner for item in conversations}
+
+
+def _count_closed(conversations: Sequence[Conversation]) -> int:
+    return sum(not last_turn(item.session_id).is_open for item in conversations)
+
+
+def _dump(conversations: Sequence[Conversation]) -> dict[str, list[dict[str, Any]]]:
+    """Return every row of these conversations that a runner may write, but the cost of what was asked."""
+    return {item.key: _rows(item.session_id, item.user_id) for item in conversations}
+
+
+def _rows(session_id: UUID, user_id: int) -> list[dict[str, Any]]:
+    querysets = (
+        Session.objects.filter(id=session_id),
+        Turn.objects.filter(session_id=session_id).order_by("id"),
+        Message.objects.filter(session_id=session_id).order_by("id"),
+        Round.objects.filter(turn__session_id=session_id).order_by("id"),
+        ToolCallRecord.objects.filter(turn__session_id=session_id).order_by("id"),
+        UserFileVersion.objects.filter(file__user_id=user_id).order_by("id"),
+    )
+    return [{**model_to_dict(row), "pk": row.pk} for queryset in querysets for row in queryset]

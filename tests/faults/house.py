@@ -1,0 +1,297 @@
+"""A whole Sage that can be broken: web processes, Redis and the practice model as real processes and sockets.
+
+One `House` holds the processes of one test module or of one long run, on a database that it is given. The
+practice model lives in the event loop of whoever runs a scenario, on a port that never changes.
+"""
+
+import asyncio
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import redis
+from django.db import connection
+
+from coaching.practice.server import PracticeServer
+from sessions_app.database import in_database
+from sessions_app.leases import read_beats
+from tests.faults.planned_model import PlannedModel
+from tests.live_sage import ROOT, START_SECONDS, free_port
+
+REDIS_PROGRAM = "redis-server"
+_REDIS_OPTIONS = ("--bind", "127.0.0.1", "--save", "", "--appendonly", "no")
+
+
+@dataclass(slots=True, kw_only=True)
+class WebProcess:
+    """One `manage.py web`."""
+
+    popen: "subprocess.Popen[bytes]"
+    port: int
+    log: Path
+    is_frozen: bool = False
+
+    @property
+    def is_up(self) -> bool:
+        """Whether it runs and isn't frozen."""
+        return self.popen.poll() is None and not self.is_frozen
+
+    @property
+    def origin(self) -> str:
+        """What a page of it has as its Origin."""
+        return f"http://localhost:{self.port}"
+
+
+class RedisServer:
+    """A Redis of our own in a temporary folder, that keeps nothing."""
+
+    def __init__(self, folder: Path) -> None:
+        self.port = free_port()
+        self._folder = folder
+        self._popen: subprocess.Popen[bytes] | None = None
+
+    @staticmethod
+    def is_installed() -> bool:
+        """Whether there is a Redis to start."""
+        return shutil.which(REDIS_PROGRAM) is not None
+
+    @property
+    def url(self) -> str:
+        """Its address."""
+        return f"redis://127.0.0.1:{self.port}/0"
+
+    def start(self) -> None:
+        """Start it and wait until it answers."""
+        self._popen = subprocess.Popen(
+            [
+                REDIS_PROGRAM,
+                "--port",
+                str(self.port),
+                "--bind",
+                "127.0.0.1",
+                "--save",
+                "",
+                "--appendonly",
+                "no",
+            ],
+            cwd=self._folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        deadline = time.monotonic() + START_SECONDS
+        while time.monotonic() < deadline:
+            try:
+                with redis.Redis(port=self.port) as client:
+                    client.ping()
+                return
+            except redis.ConnectionError:
+                time.sleep(0.02)
+        raise AssertionError("Redis doesn't answer")
+
+    def kill(self) -> None:
+        """Kill it: every connection breaks."""
+        if self._popen is not None:
+            self._popen.send_signal(signal.SIGCONT)
+            self._popen.kill()
+            self._popen.wait()
+            self._popen = None
+
+    def freeze(self) -> None:
+        """Stop it in the middle of whatever it does: connections stay open and nothing answers."""
+        assert self._popen is not None
+        self._popen.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Let it go on."""
+        assert self._popen is not None
+        self._popen.send_signal(signal.SIGCONT)
+
+    def flush(self) -> None:
+        """Forget everything and break all its clients' subscriptions."""
+        with redis.Redis(port=self.port) as client:
+            client.flushall()
+            client.client_kill_filter(_type="pubsub")
+
+
+class House:
+    """The processes. `patience` stretches the time limits where the machine is shared."""
+
+    def __init__(
+        self,
+        *,
+        count: int = 1,
+        redis_server: RedisServer | None = None,
+        variables: Mapping[str, str] | None = None,
+        patience: float = 1.0,
+    ) -> None:
+        self.redis = redis_server
+        self.patience = patience
+        self.variables = dict(variables or {})
+        self.practice_port = free_port()
+        self.folder = Path(tempfile.mkdtemp(prefix="sage-faults-"))
+        self.processes: list[WebProcess | None] = [None] * count
+        self.logs: list[Path] = []
+        self.dead_pids: dict[int, float] = {}
+        self.model = PlannedModel()
+        self.practice: PracticeServer
+        self.keys = 0
+        self.cleanups: list[Callable[[], Awaitable[object]]] = []
+
+    # --- processes --------------------------------------------------------------------------------
+
+    def start(self, index: int) -> WebProcess:
+        """Start the process of that number and wait until its port is open."""
+        log = self.folder / f"web-{index}-{len(self.logs)}.log"
+        self.logs.append(log)
+        with log.open("wb") as output:
+            popen = subprocess.Popen(
+                [sys.executable, "manage.py", "web", "--port", "0"],
+                cwd=ROOT,
+                env=self._environment(),
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
+        deadline = time.monotonic() + START_SECONDS
+        while popen.poll() is None and time.monotonic() < deadline:
+            if found := re.search(r"Sage answers at http://localhost:(\d+)/", log.read_text()):
+                process = WebProcess(popen=popen, port=int(found[1]), log=log)
+                self.processes[index] = process
+                return process
+            time.sleep(0.02)
+        popen.kill()
+        raise AssertionError("the web process didn't start:\n" + log.read_text())
+
+    def _environment(self) -> dict[str, str]:
+        return os.environ | {
+            "DATABASE_URL": database_url(),
+            "REDIS_URL": self.redis.url if self.redis else "",
+            "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{self.practice_port}",
+            "ANTHROPIC_API_KEY": "practice",
+            "SAGE_RATE_LIMIT": "1000/60s",
+            "DJANGO_SETTINGS_MODULE": "sage.settings",
+            **self.variables,
+        }
+
+    async def ensure_up(self) -> None:
+        """Start what isn't running, and wait until every process's beat is in the database."""
+        missing = [index for index, process in enumerate(self.processes) if not process or not process.is_up]
+        await asyncio.gather(*(asyncio.to_thread(self.start, index) for index in missing))
+        pids = {str(process.popen.pid) for process in self.processes if process}
+        async with asyncio.timeout(START_SECONDS):
+            # Another process beats: only the database knows when.
+            while pids - {owner.split(":")[1] for owner in await in_database(read_beats)}:  # noqa: ASYNC110
+                await asyncio.sleep(0.1)
+
+    def up(self) -> list[int]:
+        """Return the numbers of the processes that serve."""
+        return [index for index, process in enumerate(self.processes) if process and process.is_up]
+
+    def process(self, index: int) -> WebProcess:
+        """Return a process that was started."""
+        process = self.processes[index]
+        assert process is not None
+        return process
+
+    def kill(self, index: int) -> None:
+        """Kill a process with SIGKILL."""
+        process = self.process(index)
+        process.popen.kill()
+        process.popen.wait()
+        self.dead_pids[process.popen.pid] = time.monotonic()
+
+    def freeze(self, index: int) -> None:
+        """Stop a process where it stands."""
+        process = self.process(index)
+        process.is_frozen = True
+        process.popen.send_signal(signal.SIGSTOP)
+        self.dead_pids[process.popen.pid] = time.monotonic()
+
+    def thaw(self, index: int) -> None:
+        """Let a frozen process go on."""
+        process = self.process(index)
+        process.popen.send_signal(signal.SIGCONT)
+        process.is_frozen = False
+        self.dead_pids.pop(process.popen.pid, None)
+
+    def terminate(self, index: int) -> None:
+        """Ask a process to end, with SIGTERM."""
+        self.process(index).popen.send_signal(signal.SIGTERM)
+
+    async def gone(self, index: int, seconds: float) -> bool:
+        """Wait for a process's end; return whether it came in time."""
+        popen = self.process(index).popen
+        try:
+            await asyncio.to_thread(popen.wait, seconds)
+        except subprocess.TimeoutExpired:
+            return False
+        self.dead_pids[popen.pid] = time.monotonic()
+        return True
+
+    def close(self) -> None:
+        """End everything; what doesn't end is killed."""
+        for process in self.processes:
+            if process and process.popen.poll() is None:
+                process.popen.send_signal(signal.SIGCONT)
+                process.popen.send_signal(signal.SIGTERM)
+        for process in self.processes:
+            if process:
+                try:
+                    process.popen.wait(15)
+                except subprocess.TimeoutExpired:
+                    process.popen.kill()
+                    process.popen.wait()
+        if self.redis is not None:
+            self.redis.kill()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    # --- the model --------------------------------------------------------------------------------
+
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator["House"]:
+        """Run the practice model in this event loop while the block runs, and have every process up."""
+        self.model = PlannedModel()
+        async with PracticeServer(
+            port=self.practice_port,
+            tokens_per_second=0,
+            answer=self.model.answer,
+            kept_requests=100_000,
+        ) as self.practice:
+            try:
+                await self.ensure_up()
+                yield self
+            finally:
+                await self._clean_up()
+
+    async def _clean_up(self) -> None:
+        """Let go of every lock and socket of a run, and thaw what is frozen."""
+        cleanups, self.cleanups = self.cleanups, []
+        await asyncio.gather(*(cleanup() for cleanup in cleanups), return_exceptions=True)
+        for index, process in enumerate(self.processes):
+            if process and process.is_frozen:
+                self.thaw(index)
+
+    def next_key(self) -> str:
+        """Return the next conversation's key, unique in this house."""
+        self.keys += 1
+        return f"k{self.keys}"
+
+    def log_text(self) -> str:
+        """Return all that the processes have logged."""
+        return "".join(log.read_text(errors="replace") for log in self.logs if log.exists())
+
+
+def database_url() -> str:
+    """Return the DATABASE_URL of the database that this process's connection uses."""
+    values = connection.settings_dict
+    base, _, query = os.environ["DATABASE_URL"].partition("?")
+    server, _, _ = base.rpartition("/")
+    return f"{server}/{values['NAME']}" + (f"?{query}" if query else "")

@@ -1,0 +1,52 @@
+"""The long forms: which house each fault runs in, and how many points it has by default."""
+
+import argparse
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.faults import crashes
+from tests.faults.house import House, RedisServer
+from tests.faults.report import Report
+
+RUN_SECONDS = 3600.0
+
+Scenario = Callable[..., Awaitable[Report]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LongForm:
+    """One fault's long form."""
+
+    name: str
+    scenario: Scenario
+    points: int
+    processes: int = 1
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+
+FORMS: tuple[LongForm, ...] = (
+    LongForm(name="R1-alone", scenario=crashes.run_r1, points=150),
+    LongForm(name="R1-twin", scenario=crashes.run_r1, points=150, processes=2),
+    LongForm(name="R8", scenario=crashes.run_r8, points=100, processes=2),
+    LongForm(name="R13", scenario=crashes.run_r13, points=40, processes=2),
+)
+
+
+async def run(form: LongForm, chosen: argparse.Namespace, folder: Path) -> Report:
+    """Run one long form in a house of its own, bounded in time."""
+    logging.getLogger("aiohttp").setLevel(logging.CRITICAL)  # readers that go away are the point
+    server = None
+    if form.processes > 1:
+        server = RedisServer(folder)
+        server.start()
+    house = House(
+        count=form.processes, redis_server=server, variables=form.variables, patience=chosen.patience
+    )
+    try:
+        async with asyncio.timeout(RUN_SECONDS):
+            return await form.scenario(house, seed=chosen.seed, points=chosen.points or form.points)
+    finally:
+        await asyncio.to_thread(house.close)

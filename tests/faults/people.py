@@ -1,0 +1,293 @@
+"""Conversations and their readers: what a person's program does, however often it loses the connection.
+
+A `Reader` obeys the frames as the public contract says and nothing else: a sync replaces, text is appended,
+a boundary is a blank line. When its socket breaks it comes back, to any process that is up.
+"""
+
+import asyncio
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID, uuid4
+
+import websockets
+from django.contrib.auth.models import User
+
+from sessions_app import services
+from sessions_app.database import in_database
+from sessions_app.models import OPEN_TURN_STATUSES, Message, Session, SessionKind, Turn
+from tests.faults.house import House
+from tests.faults.planned_model import Plan, PlannedRound
+from tests.live_sage import session_cookie
+
+WAIT_SECONDS = 60.0
+_LOST = (OSError, websockets.WebSocketException, TimeoutError, EOFError)
+
+Frame = dict[str, Any]
+
+
+@dataclass(slots=True, kw_only=True)
+class Ended:
+    """A turn part as a reader saw it end. `is_whole`: it was there all the time or was given a sync."""
+
+    turn_id: str
+    stop_reason: str
+    text: str
+    notes: str
+    errors: list[str]
+
+
+class Reader:
+    """One socket of a person. `place` is the number of the process that it prefers."""
+
+    def __init__(
+        self, conversation: "Conversation", *, place: int = 0, port: int | None = None, returns: bool = True
+    ) -> None:
+        self.conversation = conversation
+        self.place = place
+        self.port = port
+        self.returns = returns
+        self.frames: list[Frame] = []
+        self.text = ""
+        self.notes = ""
+        self.turn_id = ""
+        self.status = ""
+        self.errors: list[str] = []
+        self.ended: dict[str, Ended] = {}
+        self.dones: list[str] = []
+        self.acknowledged: set[str] = set()
+        self.attached = 0
+        self.attached_at = 0.0
+        self.close_codes: list[int | None] = []
+        self._connection: websockets.ClientConnection | None = None
+        self._changed = asyncio.Condition()
+        self._task: asyncio.Task[None] | None = None
+
+    async def open(self) -> "Reader":
+        """Connect and wait for the first frame."""
+        self.conversation.house.cleanups.append(self.close)
+        self.go_back()
+        await self.until(lambda: self.attached > 0)
+        return self
+
+    async def close(self) -> None:
+        """Go away for good."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def drop(self) -> None:
+        """Close the socket in order; the reader comes back by itself if it `returns`."""
+        if self._connection is not None:
+            await self._connection.close()
+
+    def go_back(self) -> None:
+        """Come back after the connection was lost."""
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._run(), name=f"reader of {self.conversation.key}")
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether there is a socket."""
+        return self._connection is not None
+
+    def knows_the_end(self) -> bool:
+        """Whether it is connected and was told that nothing runs."""
+        return self.is_connected and self.status == "idle"
+
+    async def send(self, **frame: object) -> bool:
+        """Send a frame; return whether there was a socket to send it through."""
+        if self._connection is None:
+            return False
+        try:
+            await self._connection.send(json.dumps(frame))
+        except _LOST:
+            return False
+        return True
+
+    async def until(self, condition: Callable[[], bool], seconds: float = WAIT_SECONDS) -> None:
+        """Wait until a condition holds; it is asked after every frame."""
+        try:
+            async with asyncio.timeout(seconds), self._changed:
+                await self._changed.wait_for(condition)
+        except TimeoutError:
+            raise AssertionError(
+                f"{self.conversation.key} waited {seconds} s in vain; last frames {self.frames[-12:]}"
+            ) from None
+
+    async def _run(self) -> None:
+        while True:
+            with suppress(*_LOST):
+                await self._attach()
+            self._connection = None
+            async with self._changed:
+                self._changed.notify_all()
+            if not self.returns:
+                return
+            await asyncio.sleep(0.05)
+
+    async def _attach(self) -> None:
+        house = self.conversation.house
+        up = house.up()
+        if not up:
+            return
+        place = self.place if self.place in up else up[0]
+        port = self.port or house.process(place).port
+        async with websockets.connect(
+            f"ws://localhost:{port}/ws/sessions/{self.conversation.session_id}/",
+            origin=websockets.Origin(f"http://localhost:{port}"),
+            additional_headers={"Cookie": self.conversation.cookie},
+            subprotocols=[websockets.Subprotocol("sage.json")],
+            max_size=None,
+            proxy=None,
+            open_timeout=20,
+            close_timeout=2,
+            ping_interval=None,
+        ) as connection:
+            self._connection = connection
+            is_first = True
+            try:
+                async for text in connection:
+                    frame = json.loads(text)
+                    async with self._changed:
+                        if is_first:
+                            assert "sync" in frame, frame
+                            self.attached += 1
+                            self.attached_at = asyncio.get_running_loop().time()
+                            is_first = False
+                        self._apply(frame)
+                        self._changed.notify_all()
+            finally:
+                self.close_codes.append(connection.close_code)
+
+    def _apply(self, frame: Frame) -> None:
+        self.frames.append(frame)
+        if "sync" in frame:
+            sync = frame["sync"]
+            self.status = sync["status"]
+            self.text, self.turn_id = sync["text"], sync["turn"] or ""
+            self.notes = "\n\n".join(sync["notes"])
+        elif "message" in frame:
+            self.acknowledged.add(frame["message"]["id"])
+            self.text, self.notes, self.errors, self.status = "", "", [], "running"
+        elif "text" in frame:
+            self.text += frame["text"]
+        elif "note" in frame:
+            self.notes += frame["note"]
+        elif "toolCall" in frame:
+            self.notes += " "  # what a next round notes is a note of its own
+        elif "roundBoundary" in frame:
+            self.text += "\n\n"
+        elif "error" in frame:
+            self.errors.append(frame["error"])
+        elif "done" in frame:
+            done = frame["done"]
+            self.dones.append(done["turn"])
+            self.ended[done["turn"]] = Ended(
+                turn_id=done["turn"],
+                stop_reason=done["stopReason"],
+                text=self.text,
+                notes=self.notes,
+                errors=[*self.errors],
+            )
+            self.status, self.turn_id, self.errors = "idle", done["turn"], []
+
+
+@dataclass(slots=True, kw_only=True)
+class Conversation:
+    """One person with one session, and what was acknowledged to them."""
+
+    house: House
+    key: str
+    user_id: int
+    session_id: UUID
+    cookie: str
+    plans: list[Plan] = field(default_factory=list)
+    sent: list[str] = field(default_factory=list)
+    readers: list[Reader] = field(default_factory=list)
+
+    @property
+    def reader(self) -> Reader:
+        """The reader that speaks."""
+        return self.readers[0]
+
+    def plan(self, *rounds: PlannedRound) -> Plan:
+        """Plan the answer to this person's next message."""
+        plan = Plan(key=f"{self.key}t{len(self.plans) + 1}", rounds=rounds)
+        self.plans.append(plan)
+        return self.house.model.add(plan)
+
+    async def read(self, **options: Any) -> Reader:
+        """Open another reader."""
+        reader = Reader(self, **options)
+        self.readers.append(reader)
+        return await reader.open()
+
+    async def say(self, plan: Plan, *, reader: Reader | None = None) -> str:
+        """Send a plan's message until it is acknowledged, always under the same id; return the id."""
+        speaker = reader or self.reader
+        client_id = f"{plan.key}-{uuid4().hex[:8]}"
+        async with asyncio.timeout(WAIT_SECONDS):
+            while not await self._sent(speaker, plan.text, client_id):
+                await speaker.until(lambda: speaker.is_connected)
+        self.sent.append(client_id)
+        return client_id
+
+    async def _sent(self, speaker: Reader, text: str, client_id: str) -> bool:
+        before = speaker.attached
+        await speaker.send(type="message", text=text, id=client_id)
+        await speaker.until(
+            lambda: client_id in speaker.acknowledged or speaker.attached > before or not speaker.is_connected
+        )
+        return client_id in speaker.acknowledged or await in_database(self._is_stored, client_id)
+
+    def _is_stored(self, client_id: str) -> bool:
+        return Message.objects.filter(session_id=self.session_id, client_id=client_id).exists()
+
+    async def close(self) -> None:
+        """Close all its readers."""
+        await asyncio.gather(*(reader.close() for reader in self.readers))
+
+
+async def open_conversations(house: House, count: int) -> list[Conversation]:
+    """Make that many people, each with an open conversation."""
+    return [await in_database(_open_conversation, house, house.next_key()) for _ in range(count)]
+
+
+def _open_conversation(house: House, key: str) -> Conversation:
+    user = User.objects.create(username=f"{key}-{uuid4().hex[:8]}", password="!")
+    session = services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    return Conversation(
+        house=house, key=key, user_id=user.pk, session_id=session.id, cookie=session_cookie(user)
+    )
+
+
+def open_turns(sessions: list[UUID]) -> dict[UUID, Turn]:
+    """Return the open turns of these sessions."""
+    turns = Turn.objects.filter(session_id__in=sessions, status__in=OPEN_TURN_STATUSES)
+    return {turn.session_id: turn for turn in turns}
+
+
+async def until_closed(conversations: list[Conversation], seconds: float) -> dict[str, float]:
+    """Wait until no turn is open any more; return when each conversation's was first seen closed (loop time).
+
+    Conversations that are missing in the answer didn't come to an end within `seconds`.
+    """
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + seconds
+    closed: dict[str, float] = {}
+    while loop.time() < deadline and len(closed) < len(conversations):
+        still = await in_database(open_turns, [item.session_id for item in conversations])
+        for item in conversations:
+            if item.session_id not in still:
+                closed.setdefault(item.key, loop.time())
+        if len(closed) < len(conversations):
+            await asyncio.sleep(0.05)
+    return closed
+
+
+def last_turn(session_id: UUID) -> Turn:
+    """Return the session's newest turn."""
+    return Session.objects.get(id=session_id).turns.order_by("-started_at")[0]
