@@ -8,6 +8,7 @@ ACTIONS = (
     ("retry", "Try again"),
     ("continue", "Go on"),
     ("dismiss", "Not now"),
+    ("edit", "Change"),
 )
 
 

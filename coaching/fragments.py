@@ -15,7 +15,8 @@ from typing import Any, ParamSpec, TypeVar, assert_never
 from django.db import DatabaseError
 from django.template.loader import render_to_string
 
-from coaching import shown
+from coaching import shown, shown_calls
+from coaching.shown_names import ARC_WORDS
 from coaching.turn_events import (
     ArcCompleted,
     CallAnswered,
@@ -60,7 +61,9 @@ async def render_fragment(event: TurnEvent) -> str:
         case RoundClosed():
             return await _render_round(event)
         case Sync():
-            return await _off_loop(_render_sync, event)
+            return await _render_sync(event)
+        case CallAnswered():
+            return await _render_answered(event)
         case TurnDone():
             return await _render_done(event)
         case _:
@@ -69,7 +72,6 @@ async def render_fragment(event: TurnEvent) -> str:
 
 def _render_plain(
     event: ArcCompleted
-    | CallAnswered
     | CallPending
     | ErrorShown
     | HistoryChanged
@@ -93,32 +95,48 @@ def _render_plain(
         case ErrorShown():
             return _render("error_shown", {"message": event.message})
         case CallPending():
-            return _render("call_pending", {"tool_use_id": event.tool_use_id})
-        case CallAnswered():
-            return _render("call_answered", {"tool_use_id": event.tool_use_id})
+            return _render("call_pending", {"call": shown_calls.pending_question(event)})
         case HistoryChanged():
             return _render("history_changed", {"kept": event.kept})
-        case ModeChanged() | ArcCompleted() | SessionCompleted():
-            return ""  # The page's head shows them after the turn.
+        case ModeChanged() | ArcCompleted():
+            return _render_arc(event)
+        case SessionCompleted():
+            return _render("session_completed")
         case _:
             assert_never(event)
+
+
+def _render_arc(event: ModeChanged | ArcCompleted) -> str:
+    if isinstance(event, ModeChanged):
+        arc, mark = ARC_WORDS.get(event.arc), shown_calls.begin_mark(event.arc)
+    else:
+        arc, mark = None, shown_calls.end_mark(event.arc)
+    return _render("arc_changed", {"arc": arc, "call": mark})
 
 
 async def _render_message(event: MessageStored) -> str:
     try:
         title, items = await in_database(shown.stored_said_items, event.turn_id, number=event.number)
     except DatabaseError:  # The words are here; only title and day's line may be missing.
-        title, items = "", [shown.SaidItem(number=event.number, client_id=event.id, text=event.text)]
+        said = shown.SaidItem(session_id="", number=event.number, client_id=event.id, text=event.text)
+        title, items = "", [said]
     return _render("message_stored", {"title": title, "items": items, "client_id": event.id})
 
 
 async def _render_done(event: TurnDone) -> str:
-    context = {"status": event.status, "turn_id": event.turn_id, "is_read": True, "item": None}
     try:
-        context["item"] = await in_database(shown.stored_turn_item, event.turn_id)
+        view = await in_database(shown.stored_done, event.turn_id)
     except DatabaseError:  # What was shown stays on the screen until the page can ask again.
-        context["is_read"] = False
-    return _render("turn_done", context)
+        view = None
+    return _render("turn_done", {"status": event.status, "turn_id": event.turn_id, "view": view})
+
+
+async def _render_answered(event: CallAnswered) -> str:
+    try:
+        item = await in_database(shown.stored_answer, event)
+    except DatabaseError:  # The form stays until the turn's end or a reload shows what became of it.
+        item = None
+    return _render("call_answered", {"tool_use_id": event.tool_use_id, "state": event.state, "item": item})
 
 
 async def _render_round(event: RoundClosed) -> str:
@@ -128,15 +146,14 @@ async def _render_round(event: RoundClosed) -> str:
     return _render("round_closed", {"round": item})
 
 
-def _render_sync(event: Sync) -> str:
-    return _render(
-        "sync",
-        {
-            "item": shown.synced_turn_item(event),
-            "sync": event,
-            "calls": shown.running_calls(event.running),
-        },
-    )
+async def _render_sync(event: Sync) -> str:
+    item = None
+    if event.turn_id:
+        try:
+            item = await in_database(shown.synced_turn_item, event)
+        except DatabaseError:  # Its words are here; only what became of its questions isn't.
+            item = await _off_loop(shown.live_turn_item, event.turn_id, event.rounds)
+    return _render("sync", {"item": item, "sync": event, "calls": shown.running_calls(event.running)})
 
 
 def _render(name: str, context: Mapping[str, Any] | None = None) -> str:

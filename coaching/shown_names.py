@@ -1,6 +1,57 @@
-"""What files and folders are called on a page. Reads nothing; a path stays what identifies a file."""
+"""What files, folders and arcs are called on a page. Reads nothing; a path stays what identifies a file."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import date
+
+from sessions_app.models import SessionKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MadeFile:
+    """A file that was written."""
+
+    path: str
+    folder: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArcWords:
+    """An arc in words: while it lasts, what it will leave behind, when it is done, and how to begin it."""
+
+    name: str
+    leaves: str
+    done: str
+    invitation: str
+
+
+ARC_WORDS: Mapping[str, ArcWords] = {
+    SessionKind.OPEN_DAY: ArcWords(
+        name="Opening the day",
+        leaves="A plan for the day: one intention, and what comes first.",
+        done="The day is open.",
+        invitation="One intention and what comes first. Two minutes.",
+    ),
+    SessionKind.CLOSE_DAY: ArcWords(
+        name="Closing the day",
+        leaves="A log of the day: your energy, your mood, and what it touched.",
+        done="The day is closed.",
+        invitation="What stays of today, in a few words.",
+    ),
+    SessionKind.WEEKLY_CHECKIN: ArcWords(
+        name="Weekly check-in",
+        leaves="The week in a few themes, and how each part of life feels.",
+        done="The week is looked back on.",
+        invitation="How the week was, and how each part of life feels.",
+    ),
+    SessionKind.LIFE_MAPPING: ArcWords(
+        name="Mapping your life",
+        leaves="A page for each of eight parts of life, an overview, and a plan.",
+        done="Your map is drawn.",
+        invitation="Eight parts of a life, one at a time, then a plan.",
+    ),
+}
 
 FOLDER_NAMES = {
     "": "Loose pages",
@@ -21,6 +72,11 @@ _FILE_NAMES = {
     "sage/patterns.md": "Patterns",
 }
 _ISO_DATE_CHARACTERS = 10
+
+
+def made_file(path: str) -> MadeFile:
+    """Return a file that was written, in words."""
+    return MadeFile(path=path, folder=folder_name(path), name=shown_name(path))
 
 
 def folder_name(path: str) -> str:

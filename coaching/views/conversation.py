@@ -6,13 +6,16 @@ With a script the page talks through its WebSocket; here a form waits for the an
 import re
 import uuid
 from http import HTTPStatus
+from typing import Any
 
 from asgiref.sync import sync_to_async
 from django.contrib.auth.decorators import login_required
+from django.contrib.messages import info
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from coaching import shown
@@ -20,9 +23,11 @@ from coaching.accounts import auser_id_of, profile_for, user_id_of
 from coaching.days import local_day
 from coaching.forms import MessageForm, NewSessionForm
 from coaching.runner import get_runner
+from coaching.shown_arcs import ending_of, head_of
+from coaching.views.starters import starters_for
 from sessions_app import selectors
 from sessions_app.errors import Refused
-from sessions_app.models import Session, SessionKind, SessionStatus
+from sessions_app.models import Session, SessionKind, SessionStatus, Turn, TurnStatus
 from sessions_app.services import open_session
 
 SESSIONS_A_PAGE = 30
@@ -31,6 +36,9 @@ WAIT_SECONDS = 57.0
 RATING_FIELD = "rating_"
 RATING = re.compile(r"-?[0-9]{1,3}", re.ASCII)
 UNREADABLE = "That couldn't be read. Please send it again."
+KEPT = "What Sage had written before stays as it is: {paths}."
+PLACEHOLDER = "Write to Sage"
+PLACEHOLDER_ASKED = "Answer above, or write instead"
 
 
 @login_required
@@ -38,9 +46,11 @@ UNREADABLE = "That couldn't be read. Please send it again."
 def sessions(request: HttpRequest) -> HttpResponse:
     """List the person's conversations, the last active first."""
     rows = Session.objects.filter(user_id=user_id_of(request)).order_by("-last_active_at")
+    profile = profile_for(request)
     context = {
         "here": "sessions",
-        "zone": profile_for(request).zone,
+        "zone": profile.zone,
+        "starters": starters_for(profile),
         "page": Paginator(rows, SESSIONS_A_PAGE).get_page(request.GET.get("page")),
     }
     return render(request, "coaching/pages/sessions.html", context)
@@ -49,8 +59,8 @@ def sessions(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_safe
 def session(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """Show one conversation."""
-    return _page(request, session_id)
+    """Show one conversation; with `?edit` its last message stands in the composer, to be changed."""
+    return _page(request, session_id, is_editing="edit" in request.GET)
 
 
 @login_required
@@ -90,7 +100,14 @@ async def message(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     except Session.DoesNotExist:
         raise Http404 from None
     except Refused as refusal:
-        return await _page_async(request, session_id, refusal=str(refusal), draft=draft)
+        return await _page_async(
+            request,
+            session_id,
+            refusal=str(refusal),
+            draft=draft,
+            is_editing=form.cleaned_data["do"] == "edit",
+            given=_answer_in(request.POST) if form.cleaned_data["tool_use_id"] else None,
+        )
     response = HttpResponseRedirect(reverse("session", args=[session_id]) + anchor)
     response.status_code = HTTPStatus.SEE_OTHER
     return response
@@ -122,6 +139,15 @@ async def _act(request: HttpRequest, session_id: uuid.UUID, form: MessageForm) -
             submission = await runner.retry(user_id=user_id, session_id=session_id)
         case "continue":
             submission = await runner.continue_answer(user_id=user_id, session_id=session_id)
+        case "edit":
+            submission = await runner.edit_message(
+                user_id=user_id,
+                session_id=session_id,
+                text=form.cleaned_data["text"],
+                client_id=form.cleaned_data["id"],
+            )
+            if submission.kept:
+                info(request, KEPT.format(paths=", ".join(submission.kept)))
         case _:
             submission = await runner.submit_message(
                 user_id=user_id,
@@ -129,7 +155,9 @@ async def _act(request: HttpRequest, session_id: uuid.UUID, form: MessageForm) -
                 text=form.cleaned_data["text"],
                 client_id=form.cleaned_data["id"],
             )
-    await runner.wait_until_idle(submission.session_id, seconds=WAIT_SECONDS)
+    # Where it went on in another session there is a page to go to: that shows the answer as it comes.
+    if submission.session_id == session_id:
+        await runner.wait_until_idle(session_id, seconds=WAIT_SECONDS)
     return f"#turn-{submission.turn_id}", submission.session_id
 
 
@@ -148,18 +176,24 @@ def _answer_in(fields: QueryDict) -> object:
     return {"ratings": ratings, "note": fields.get("note", "")}
 
 
-async def _page_async(
-    request: HttpRequest, session_id: uuid.UUID, *, refusal: str, draft: str
-) -> HttpResponse:
-    return await sync_to_async(_page)(request, session_id, refusal=refusal, draft=draft)
+async def _page_async(request: HttpRequest, session_id: uuid.UUID, **shown_again: Any) -> HttpResponse:
+    return await sync_to_async(_page)(request, session_id, **shown_again)
 
 
 async def _refused_home(request: HttpRequest) -> HttpResponse:
     return await sync_to_async(render)(request, "400.html", status=HTTPStatus.BAD_REQUEST)
 
 
-def _page(request: HttpRequest, session_id: uuid.UUID, *, refusal: str = "", draft: str = "") -> HttpResponse:
-    """Show one conversation; with a refusal, the text that was refused is kept in the composer."""
+def _page(
+    request: HttpRequest,
+    session_id: uuid.UUID,
+    *,
+    refusal: str = "",
+    draft: str = "",
+    is_editing: bool = False,
+    given: object = None,
+) -> HttpResponse:
+    """Show one conversation; with a refusal, the text or the answer that was refused stays where it was."""
     try:
         found = selectors.accessible_session(user_id=user_id_of(request), session_id=session_id)
     except Session.DoesNotExist:
@@ -170,16 +204,24 @@ def _page(request: HttpRequest, session_id: uuid.UUID, *, refusal: str = "", dra
     items = shown.items_of(selectors.history(found), zone=zone)
     if turn and any(isinstance(item, shown.TurnItem) and item.turn_id == str(turn.id) for item in items):
         turn = None
+    is_active = found.status == SessionStatus.ACTIVE
+    said = [item for item in items if isinstance(item, shown.SaidItem)]
+    is_editing = is_editing and is_active and bool(said)
     context = {
         "here": "sessions",
         "session": found,
         "title": found.title or found.get_kind_display(),
         "begun_on": local_day(found.started_at, zone),
-        "is_active": found.status == SessionStatus.ACTIVE,
+        "is_active": is_active,
+        "head": head_of(found),
+        "ending": ending_of(found, now=timezone.now()),
         "items": items,
-        "open_item": shown.open_turn_item(turn) if turn else None,
+        "open_item": shown.open_turn_item(turn, given=given) if turn else None,
+        "is_running": _has_status(turn, TurnStatus.RUNNING),
+        "placeholder": PLACEHOLDER_ASKED if _has_status(turn, TurnStatus.AWAITING_USER) else PLACEHOLDER,
         "refusal": refusal,
-        "draft": draft,
+        "draft": draft or (said[-1].text if is_editing else ""),
+        "is_editing": is_editing,
         "client_id": str(uuid.uuid4()),
     }
     status = HTTPStatus.UNPROCESSABLE_ENTITY if refusal else HTTPStatus.OK
@@ -187,3 +229,7 @@ def _page(request: HttpRequest, session_id: uuid.UUID, *, refusal: str = "", dra
     # A page from the browser's memory would show a conversation as it was.
     response["Cache-Control"] = "no-store"
     return response
+
+
+def _has_status(turn: Turn | None, status: TurnStatus) -> bool:
+    return turn is not None and turn.status == status

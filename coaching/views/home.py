@@ -10,6 +10,7 @@ from coaching.accounts import greeting_at, local_now, profile_for, user_id_of
 from coaching.days import local_day
 from coaching.files.selectors import files_of
 from coaching.views.files import FileRow
+from coaching.views.starters import starters_for
 from sessions_app.models import SessionStatus
 from sessions_app.selectors import recent_sessions
 
@@ -35,6 +36,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "name": profile.name,
         "today": local_day(now, profile.zone),
         "zone": profile.zone,
+        "starters": starters_for(profile),
         "sessions": sessions,
         "latest": next((session for session in sessions if session.status == SessionStatus.ACTIVE), None),
         "files": [FileRow.of(file) for file in files],

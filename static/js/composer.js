@@ -6,11 +6,12 @@ export function equipComposer(form) {
   const field = form.elements.namedItem("text");
   const draftKey = `sage-draft:${form.getAttribute("action")}`;
 
-  if (!field.value) field.value = stored(draftKey);
+  if (!field.value && form.elements.namedItem("do")?.value !== "edit") field.value = stored(draftKey);
   fit(field);
 
   field.addEventListener("input", () => {
-    store(draftKey, field.value);
+    // A message that is being changed is no draft of a new one.
+    if (form.elements.namedItem("do")?.value !== "edit") store(draftKey, field.value);
     fit(field);
   });
 

@@ -1,5 +1,7 @@
 // Fetches the conversation again when the page has missed a part of it, and puts each item in its one place.
 
+const ALSO = ["chat-title", "chat-status", "arc", "ending"];
+
 export class History {
   #list;
   #isFetching = false;
@@ -31,6 +33,10 @@ export class History {
       const page = new DOMParser().parseFromString(await response.text(), "text/html");
       const fresh = page.getElementById("messages");
       if (fresh) this.#list.replaceChildren(...document.importNode(fresh, true).childNodes);
+      for (const id of ALSO) {
+        const part = fresh && page.getElementById(id);
+        if (part) document.getElementById(id)?.replaceChildren(...document.importNode(part, true).childNodes);
+      }
     } catch {
       // The network is gone again; the next snapshot comes with the next connection.
     } finally {

@@ -4,9 +4,11 @@ import { setText } from "../composer.js";
 import { Activity } from "./activity.js";
 import { Announcer } from "./announcer.js";
 import { Connection } from "./connection.js";
+import { Editing } from "./editing.js";
 import { History } from "./history.js";
 import { Outbox } from "./outbox.js";
 import { Phase } from "./phase.js";
+import { Questions } from "./questions.js";
 import { Scroll } from "./scroll.js";
 import { LiveText, deltaText } from "./stream.js";
 
@@ -25,7 +27,7 @@ function begin() {
   const scroll = new Scroll(byId("transcript"), byId("jump"));
   const announcer = new Announcer(byId("announcer"));
   const live = new LiveText((text) => announcer.hear(text));
-  const connection = new Connection(page, byId("connection"), { onOpen: () => outbox.flush() });
+  const connection = new Connection(page, byId("connection"), { onOpen: reopen });
   const history = new History(messages, (frame) => connection.replay(frame));
   const activity = new Activity(byId("activity"), byId("activity-label"), (count) => {
     if (count === 0) phase.take("toolsDone");
@@ -36,12 +38,20 @@ function begin() {
     template: byId("sending-template"),
     send: (frame) => connection.send(frame),
   });
-  const pending = new Set();
+  const questions = new Questions({
+    turn: openTurn,
+    form: byId("call-answer"),
+    send: (frame) => connection.send(frame),
+    say: (text) => announcer.say(text),
+  });
+  const editing = new Editing(form, byId("editing"));
   let shownTurn = "";
 
   function showPhase() {
-    const isAnswering = phase.now !== "idle" && pending.size === 0;
+    const isAsked = questions.pending !== null;
+    const isAnswering = phase.now !== "idle" && !isAsked;
     page.dataset.phase = phase.now;
+    field.placeholder = placeholder(isAsked);
     const hadFocus = document.activeElement === sendButton || document.activeElement === stopButton;
     sendButton.hidden = isAnswering;
     sendButton.disabled = isAnswering || !field.value.trim();
@@ -50,23 +60,41 @@ function begin() {
     if (hadFocus && document.activeElement === document.body) field.focus();
   }
 
+  function reopen() {
+    outbox.reopen();
+    questions.reopen();
+  }
+
+  function placeholder(isAsked) {
+    if (byId("ending").childElementCount) return page.dataset.placeholderEnded;
+    return isAsked ? page.dataset.placeholderAsked : page.dataset.placeholder;
+  }
+
   function send(text) {
     byId("notices").replaceChildren();
+    byId("kept").replaceChildren();
     phase.take("send");
-    outbox.put(text);
-    setText(field, "");
+    outbox.put(text, editing.isOn ? "edit" : "message");
+    if (editing.isOn) editing.end();
+    else setText(field, "");
     scroll.toEnd();
+  }
+
+  // A message to an ended conversation has begun a new one: the refusal says where.
+  function successor() {
+    return byId("notices").textContent.match(/\/chat\/[0-9a-f-]{36}\//)?.[0];
   }
 
   const signals = {
     async sync({ status, turn, lastNumber }) {
       live.flush();
       activity.finishAll();
-      pending.clear();
       announcer.forget();
       phase.take(status === "running" ? "begin" : "done");
       if (shownTurn !== turn || Number(lastNumber) > history.lastNumber) await history.fetchAgain();
       outbox.settle();
+      outbox.resume();
+      questions.settle();
       if (outbox.isWaiting) phase.take("send");
       showPhase();
     },
@@ -94,19 +122,35 @@ function begin() {
     "tool-done"({ toolUseId }) {
       activity.finish(toolUseId);
     },
-    pending({ toolUseId }) {
-      pending.add(toolUseId);
+    pending() {
+      questions.announce();
     },
     answered({ toolUseId }) {
-      pending.delete(toolUseId);
+      questions.ended(toolUseId);
+    },
+    arc({ words }) {
+      announcer.say(words);
     },
     error() {
+      if (questions.isWaiting) questions.refuse();
       // While a message is on its way, the refusal is about it: its words go back to where they came from.
       if (!outbox.isWaiting) return;
-      const text = outbox.refuse();
+      const address = successor();
+      const { type, text } = outbox.refuse();
       phase.take("refuse");
+      if (address) {
+        location.assign(address);
+        return;
+      }
+      if (type === "edit") {
+        editing.begin(text);
+        return;
+      }
       setText(field, field.value ? `${text}\n\n${field.value}` : text);
       field.focus();
+    },
+    completed() {
+      announcer.say("This conversation is complete.");
     },
     done() {
       announcer.finish();
@@ -132,6 +176,7 @@ function begin() {
     const text = deltaText(frame);
     if (text === null) {
       live.flush();
+      questions.noteFocus();
       shownTurn = openTurn.firstElementChild?.id.slice("turn-".length) ?? "";
       return;
     }
@@ -139,10 +184,13 @@ function begin() {
     live.add(text);
   });
   page.addEventListener("htmx:oobBeforeSwap", (event) => {
-    if (event.detail.target === messages) history.place(event.detail.fragment);
+    const { fragment, target } = event.detail;
+    questions.place(fragment, target);
+    if (target === messages) history.place(fragment);
   });
   page.addEventListener("htmx:wsAfterMessage", () => {
     live.shape();
+    questions.restoreFocus(field);
     takeSignals();
     scroll.follow();
   });
@@ -151,7 +199,13 @@ function begin() {
   form.addEventListener("submit", (event) => {
     if (event.defaultPrevented || connection.hasFailed) return; // Without a socket the form itself is the way.
     event.preventDefault();
-    if (phase.now === "idle" || pending.size > 0) send(field.value);
+    if ((phase.now === "idle" || questions.pending) && !outbox.isWaiting) send(field.value);
+  });
+  byId("call-answer").addEventListener("submit", (event) => {
+    if (connection.hasFailed) return;
+    event.preventDefault();
+    byId("notices").replaceChildren();
+    questions.answer(event.submitter);
   });
   byId("turn-actions").addEventListener("submit", (event) => {
     const action = event.submitter?.value;
@@ -162,10 +216,16 @@ function begin() {
     showPhase();
   });
   messages.addEventListener("click", copy);
+  messages.addEventListener("click", (event) => {
+    const link = event.target.closest("[data-edit]");
+    if (!link || connection.hasFailed) return;
+    event.preventDefault();
+    if (phase.now === "idle") editing.begin(link.closest(".said").querySelector(".said-text").textContent);
+  });
 
   phase.onChange(showPhase);
   live.shape();
-  if (openTurn.firstElementChild) phase.take("begin");
+  if (openTurn.firstElementChild && !questions.pending) phase.take("begin");
   if (outbox.restore()) phase.take("send");
   showPhase();
   if (!location.hash) scroll.toEnd();

@@ -9,6 +9,7 @@ export class Outbox {
   #send;
   #timer = 0;
   #message = null;
+  #isUnsure = false;
 
   constructor({ session, list, template, send }) {
     this.#key = `sage-outbox:${session}`;
@@ -33,15 +34,27 @@ export class Outbox {
     return this.isWaiting;
   }
 
-  put(text) {
-    this.#hold({ id: newId(), text });
+  put(text, type = "message") {
+    this.#hold({ type, id: newId(), text });
     this.flush();
+  }
+
+  // A message may be sent twice under its id; a change may not: whether it has arrived is looked at first.
+  reopen() {
+    this.#isUnsure = this.#message?.type === "edit";
+    if (!this.#isUnsure) this.flush();
+  }
+
+  // After a snapshot, when `settle` has looked.
+  resume() {
+    if (this.#isUnsure) this.flush();
+    this.#isUnsure = false;
   }
 
   flush() {
     if (!this.#message) return;
     clearTimeout(this.#timer);
-    const isSent = this.#send({ type: "message", ...this.#message });
+    const isSent = this.#send({ ...this.#message });
     this.#tell(isSent ? "" : "Waits for the connection", false);
     this.#timer = setTimeout(() => this.#tell("Not sent yet", true), SLOW_MS);
   }
@@ -58,15 +71,17 @@ export class Outbox {
     }
   }
 
+  // It never will be: returns what it was, so that its words aren't lost.
   refuse() {
-    const text = this.#message?.text ?? "";
+    const message = this.#message;
     this.#clear();
-    return text;
+    return message;
   }
 
   #hold(message) {
     this.#message = message;
     this.#keep(message);
+    message.type ??= "message";
     const bubble = this.#template.content.cloneNode(true);
     bubble.querySelector(".said-text").textContent = message.text;
     bubble.querySelector("button").addEventListener("click", () => this.flush());

@@ -1,0 +1,36 @@
+"""The kinds of conversation that a page offers to begin, and which of them has its time now."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.utils import timezone
+
+from coaching.models import Profile
+from coaching.shown_names import ARC_WORDS
+from coaching.skills.facts import build_life_facts
+from coaching.skills.signals import call_skills
+from sessions_app.models import SessionKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Starter:
+    """One kind of conversation to begin. `is_due`: a signal of the person's life calls for it."""
+
+    kind: str
+    label: str
+    invitation: str
+    is_due: bool
+
+
+def starters_for(profile: Profile) -> Sequence[Starter]:
+    """Return the arcs in their order, the one that the signals call for marked."""
+    called = call_skills(build_life_facts(user_id=profile.user_id, now=timezone.now()))
+    return [
+        Starter(
+            kind=kind,
+            label=str(SessionKind(kind).label),
+            invitation=words.invitation,
+            is_due=kind == called.arc,
+        )
+        for kind, words in ARC_WORDS.items()
+    ]

@@ -1,0 +1,156 @@
+// The question that waits for the reader: sends its answer once, says how that goes, and loses nothing of it
+// when the server shows the turn anew.
+
+const SLOW_MS = 1500;
+const LOST_MS = 8000;
+const SENT = "Sending…";
+const KEPT = "Waits for the connection";
+const LOST = "Not sent yet. Please try again.";
+
+export class Questions {
+  #turn;
+  #form;
+  #send;
+  #say;
+  #frame = null;
+  #isUnsure = false;
+  #timers = [];
+  #focused = null;
+
+  constructor({ turn, form, send, say }) {
+    this.#turn = turn;
+    this.#form = form;
+    this.#send = send;
+    this.#say = say;
+  }
+
+  get pending() {
+    return this.#turn.querySelector(".call.is-pending");
+  }
+
+  get isWaiting() {
+    return this.#frame !== null;
+  }
+
+  // A second tap while the first is on its way does nothing.
+  answer(submitter) {
+    const question = this.pending;
+    if (!question || this.#frame) return;
+    this.#frame = frameOf(question, this.#form, submitter);
+    question.classList.add("is-sending");
+    question.setAttribute("aria-busy", "true");
+    if (submitter?.classList.contains("pill")) submitter.classList.add("is-picked");
+    this.#go();
+  }
+
+  // The connection was lost and is back: whether the answer has arrived, the snapshot that follows says.
+  reopen() {
+    this.#isUnsure = this.isWaiting;
+  }
+
+  settle() {
+    if (!this.#frame) return;
+    if (this.pending?.dataset.toolUseId !== this.#frame.toolUseId) this.#end();
+    else if (this.#isUnsure) this.#go();
+    this.#isUnsure = false;
+  }
+
+  ended(toolUseId) {
+    if (this.#frame?.toolUseId === toolUseId) this.#end();
+  }
+
+  refuse() {
+    this.#end();
+    this.#tell("");
+  }
+
+  announce() {
+    const question = this.pending;
+    if (!question) return;
+    const count = question.querySelectorAll(".pill").length;
+    const ways = count ? `${count} answers to choose from, or write your own.` : "Answer below, or write instead.";
+    this.#say(`${question.querySelector("legend").textContent.trim()} ${ways}`);
+  }
+
+  // What is about to be swapped in may be here already: a form that the reader has begun to fill in stays as it
+  // is, anything else gives way, so that nothing is ever there twice.
+  place(fragment, target) {
+    for (const fresh of fragment.querySelectorAll(".call[id]")) {
+      const present = document.getElementById(fresh.id);
+      if (!present || present === target) continue;
+      if (present.matches(".is-pending") && fresh.matches(".is-pending")) fresh.replaceWith(present);
+      else present.remove();
+    }
+    for (const mark of fragment.querySelectorAll(".mark")) {
+      this.#turn.querySelector(`.mark[data-mark="${CSS.escape(mark.dataset.mark)}"]`)?.remove();
+    }
+  }
+
+  // Focus stays with what it was in, though the element is another one now.
+  noteFocus() {
+    const active = document.activeElement;
+    this.#focused = active?.closest("#open-turn") ? active : null;
+  }
+
+  restoreFocus(fallback) {
+    const was = this.#focused;
+    this.#focused = null;
+    if (!was || document.activeElement === was) return;
+    if (was.isConnected && was.checkVisibility?.() !== false) {
+      was.focus({ preventScroll: true });
+      return;
+    }
+    const id = was.closest(".call")?.id;
+    const next = this.pending?.querySelector("button, input:not([type=hidden])");
+    const ended = id && document.getElementById(id);
+    (next ?? ended ?? fallback).focus({ preventScroll: true });
+  }
+
+  #go() {
+    this.#stopTimers();
+    if (!this.#send(this.#frame)) {
+      this.#tell(KEPT);
+      return;
+    }
+    this.#tell("");
+    this.#timers = [
+      setTimeout(() => this.#tell(SENT), SLOW_MS),
+      setTimeout(() => {
+        this.#end();
+        this.#tell(LOST);
+      }, LOST_MS),
+    ];
+  }
+
+  #end() {
+    this.#stopTimers();
+    this.#frame = null;
+    const question = this.pending;
+    question?.classList.remove("is-sending");
+    question?.removeAttribute("aria-busy");
+    question?.querySelector(".is-picked")?.classList.remove("is-picked");
+  }
+
+  #stopTimers() {
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#timers = [];
+  }
+
+  #tell(words) {
+    const state = this.pending?.querySelector(".call-state");
+    if (state) state.textContent = words;
+  }
+}
+
+function frameOf(question, form, submitter) {
+  const { toolUseId, kind } = question.dataset;
+  if (submitter?.name === "do") return { type: "dismiss", toolUseId };
+  if (kind !== "pulse") return { type: "answer", toolUseId, value: submitter?.value ?? "" };
+  const ratings = {};
+  let note = "";
+  for (const [name, value] of new FormData(form)) {
+    if (name === "note") note = value;
+    else if (name.startsWith("rating_") && value) ratings[name.slice("rating_".length)] = Number(value);
+  }
+  return { type: "answer", toolUseId, value: { ratings, ...(note.trim() && { note }) } };
+}
