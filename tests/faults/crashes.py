@@ -33,7 +33,7 @@ async def run_r1(house: House, *, seed: int, points: int) -> Report:
         while report.points < points:
             victim = rng.randrange(len(house.processes))
             conversations = await open_conversations(house, min(BATCH, points - report.points))
-            placed = await _bring_all(conversations, rng, place=victim)
+            placed = await bring_all(conversations, rng, place=victim)
             house.kill(victim)
             began = asyncio.get_running_loop().time()
             await asyncio.gather(*(item.release() for item in placed))
@@ -54,7 +54,7 @@ async def run_r8(house: House, *, seed: int, points: int) -> Report:
         while report.points < points:
             victim = rng.randrange(len(house.processes))
             conversations = await open_conversations(house, min(BATCH, points - report.points))
-            placed = await _bring_all(conversations, rng, place=victim)
+            placed = await bring_all(conversations, rng, place=victim)
             before = await in_database(_owners, conversations)
             house.freeze(victim)
             began = asyncio.get_running_loop().time()
@@ -86,7 +86,7 @@ async def run_r13(house: House, *, seed: int, points: int) -> Report:
         while report.points < points:
             victim = rng.randrange(len(house.processes))
             conversations = await open_conversations(house, min(BATCH, points - report.points))
-            placed = await _bring_all(conversations, rng, place=victim)
+            placed = await bring_all(conversations, rng, place=victim)
             began = asyncio.get_running_loop().time()
             house.terminate(victim)
             for number, item in enumerate(placed):
@@ -113,9 +113,7 @@ async def run_r13(house: House, *, seed: int, points: int) -> Report:
     return report
 
 
-async def _bring_all(
-    conversations: Sequence[Conversation], rng: random.Random, *, place: int
-) -> list[Placed]:
+async def bring_all(conversations: Sequence[Conversation], rng: random.Random, *, place: int) -> list[Placed]:
     """Open readers at the process and at another one, and bring every conversation to its point."""
     house = conversations[0].house
     # Each point at most twice at a time: what waits for a row holds one of the process's database threads.
@@ -155,7 +153,7 @@ async def _finish_batch(
         status = (await in_database(last_turn, item.conversation.session_id)).status
         report.count(status)
     await asyncio.gather(*(_sees_the_end(item, report) for item in conversations))
-    await asyncio.gather(*(_talk_on(item, report) for item in conversations))
+    await asyncio.gather(*(talk_on(item, report) for item in conversations))
     report.violations += await audit(house, conversations)
     report.violations += audit_request_counts(house)
     await asyncio.gather(*(item.close() for item in conversations))
@@ -170,7 +168,7 @@ async def _sees_the_end(conversation: Conversation, report: Report) -> None:
             report.violations.append(f"I5 {report.fault} reader {number} never saw the end: {error}")
 
 
-async def _talk_on(conversation: Conversation, report: Report) -> None:
+async def talk_on(conversation: Conversation, report: Report) -> None:
     """Retry what didn't complete, then say something more: no conversation is ever bricked."""
     reader = conversation.reader
     turn = await in_database(last_turn, conversation.session_id)

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.faults import crashes
+from tests.faults import crashes, races, readers, redis_loss, upstream
 from tests.faults.house import House, RedisServer
 from tests.faults.report import Report
 
@@ -30,7 +30,15 @@ class LongForm:
 FORMS: tuple[LongForm, ...] = (
     LongForm(name="R1-alone", scenario=crashes.run_r1, points=150),
     LongForm(name="R1-twin", scenario=crashes.run_r1, points=150, processes=2),
+    LongForm(name="R3", scenario=redis_loss.run_r3, points=60, processes=2),
+    LongForm(name="R4", scenario=upstream.run_r4, points=1000, variables={"SAGE_TURN_SECONDS": "8"}),
+    LongForm(name="R6-alone", scenario=readers.run_r6, points=100),
+    LongForm(name="R6-twin", scenario=readers.run_r6, points=100, processes=2),
+    LongForm(name="R7", scenario=races.run_r7, points=1000, processes=2),
     LongForm(name="R8", scenario=crashes.run_r8, points=100, processes=2),
+    LongForm(name="R9", scenario=races.run_r9, points=1000, processes=2),
+    LongForm(name="R12-alone", scenario=readers.run_r12, points=50),
+    LongForm(name="R12-twin", scenario=readers.run_r12, points=50, processes=2),
     LongForm(name="R13", scenario=crashes.run_r13, points=40, processes=2),
 )
 

@@ -62,7 +62,7 @@ class Reader:
         self.attached_at = 0.0
         self.close_codes: list[int | None] = []
         self._connection: websockets.ClientConnection | None = None
-        self._changed = asyncio.Condition()
+        self._changed = conversation.changed  # of all its readers: a condition may be about several
         self._task: asyncio.Task[None] | None = None
 
     async def open(self) -> "Reader":
@@ -207,6 +207,7 @@ class Conversation:
     plans: list[Plan] = field(default_factory=list)
     sent: list[str] = field(default_factory=list)
     readers: list[Reader] = field(default_factory=list)
+    changed: asyncio.Condition = field(default_factory=asyncio.Condition)
 
     @property
     def reader(self) -> Reader:

@@ -1,0 +1,165 @@
+"""R6 and R12: readers that lose their connection and come back, users that press Stop, anywhere in a turn."""
+
+import asyncio
+import random
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+
+from coaching.practice.records import ReceivedRequest
+from sessions_app.database import in_database
+from sessions_app.models import TurnStatus
+from tests.faults.auditor import audit, audit_request_counts
+from tests.faults.crashes import BATCH, bring_all, talk_on
+from tests.faults.house import House
+from tests.faults.people import Conversation, last_turn, open_conversations, until_closed
+from tests.faults.planned_model import plan_of
+from tests.faults.points import POINTS, Placed, bring
+from tests.faults.proxy import Proxy
+from tests.faults.report import Report
+
+RETURN_SECONDS = 2.0
+STOP_SECONDS = 1.0
+CLOSED_SECONDS = 45.0
+LOSSES = ("close", "fin", "reset", "frozen")
+
+
+async def run_r6(house: House, *, seed: int, points: int) -> Report:
+    """Lose clients at random points in every way; the turn goes on, and who returns sees the same words."""
+    report = Report(fault="R6", seed=seed)
+    rng = random.Random(seed)
+    async with house.opened():
+        while report.points < points:
+            conversations = await open_conversations(house, min(BATCH, points - report.points))
+            places = rng.sample(POINTS, len(POINTS)) + rng.sample(POINTS, len(POINTS))
+            async with AsyncExitStack() as proxies:
+                # What stalls for ever can't go on: here those points are right before the call.
+                placed = await asyncio.gather(
+                    *(
+                        _lose_and_return(conversation, place, rng.randrange(2**31), report, proxies)
+                        for conversation, place in zip(conversations, places, strict=False)
+                    )
+                )
+                closed = await until_closed(conversations, CLOSED_SECONDS)
+                for item in placed:
+                    report.points += 1
+                    key = item.conversation.key
+                    report.expect(key in closed, f"R6 {key} ({item.point}) didn't come to its end")
+                    for reader in item.conversation.readers:
+                        await reader.until(reader.knows_the_end, 20)
+                report.violations += await audit(house, conversations)
+                report.violations += audit_request_counts(house)
+                await asyncio.gather(*(item.close() for item in conversations))
+    return report
+
+
+async def _lose_and_return(
+    conversation: Conversation, point: str, seed: int, report: Report, proxies: AsyncExitStack
+) -> Placed:
+    rng = random.Random(seed)
+    house = conversation.house
+    place = rng.randrange(len(house.processes))
+    proxy = await proxies.enter_async_context(Proxy(lambda: house.process(place).port))
+    reader = await conversation.read(place=place, port=proxy.port, returns=False)
+    steady = await conversation.read(place=rng.randrange(len(house.processes)))
+    placed = await bring(conversation, point, rng, reader=reader, is_json_stalled=False)  # type: ignore[arg-type]
+    how = rng.choice(LOSSES)
+    report.count(how)
+    if how == "close":
+        await reader.drop()
+    else:
+        proxy.lose(how)  # type: ignore[arg-type]
+    if how == "frozen":
+        await reader.close()
+    else:
+        await reader.until(lambda: not reader.is_connected)
+    is_away_until_the_end = rng.random() < 0.5
+    if is_away_until_the_end:
+        await placed.release()
+        await steady.until(lambda: len(steady.dones) > 0)
+    began = asyncio.get_running_loop().time()
+    before = reader.attached
+    reader.returns = True
+    reader.go_back()
+    await reader.until(lambda: reader.attached > before)
+    if not is_away_until_the_end:
+        # What it is shown now is all that was shown so far, to the same word as to who stayed.
+        await reader.until(lambda: reader.text == steady.text, 20)
+    took = asyncio.get_running_loop().time() - began
+    report.seconds.append(took)
+    report.expect(
+        took <= RETURN_SECONDS * house.patience,
+        f"R6 {conversation.key} ({point}, {how}) was back after {took:.2f} s",
+    )
+    if not is_away_until_the_end:
+        await placed.release()
+    return placed
+
+
+async def run_r12(house: House, *, seed: int, points: int) -> Report:
+    """Press Stop at random points, with several processes from the other one."""
+    report = Report(fault="R12", seed=seed)
+    rng = random.Random(seed)
+    async with house.opened():
+        while report.points < points:
+            conversations = await open_conversations(house, min(BATCH, points - report.points))
+            placed = await bring_all(conversations, rng, place=rng.randrange(len(house.processes)))
+            # One after another: a stop is measured alone, as a person presses it.
+            for item in placed:
+                await _stop(item, rng, report)
+            closed = await until_closed(conversations, CLOSED_SECONDS)
+            for item in placed:
+                report.points += 1
+                report.expect(item.conversation.key in closed, f"R12 {item.conversation.key} wasn't stopped")
+                status = (await in_database(last_turn, item.conversation.session_id)).status
+                report.count(status)
+                report.expect(
+                    status == TurnStatus.STOPPED or item.point == "at_final_save",
+                    f"R12 {item.conversation.key} ({item.point}) ended as {status}",
+                )
+            for reader in [reader for item in conversations for reader in item.readers]:
+                await reader.until(reader.knows_the_end, 20)
+            report.violations += await audit(house, conversations)
+            await asyncio.gather(*(talk_on(item, report) for item in conversations))
+            report.violations += await audit(house, conversations)
+            await asyncio.gather(*(item.close() for item in conversations))
+    return report
+
+
+async def _stop(item: Placed, rng: random.Random, report: Report) -> None:
+    conversation = item.conversation
+    house = conversation.house
+    presser = rng.choice(conversation.readers)
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    await presser.send(type="stop")
+    if item.point in ("in_tool", "at_final_save"):
+        # What runs already is finished: the row that it waits for is the test's to give back.
+        await item.release()
+    reader = conversation.reader
+    await reader.until(lambda: len(reader.dones) > 0)
+    took = loop.time() - began
+    report.seconds.append(took)
+    limit = STOP_SECONDS * house.patience
+    report.expect(took <= limit, f"R12 {conversation.key} ({item.point}) stopped after {took:.2f} s")
+    if item.point in ("in_tool", "at_final_save"):
+        return
+    try:
+        closed = await house.practice.wait_until(
+            lambda requests: bool(_closings(requests, item.plan.key)), limit
+        )
+    except TimeoutError:
+        report.violations.append(f"R12 {conversation.key} ({item.point}): the upstream stayed open")
+        return
+    upstream = max(_closings(closed, item.plan.key)) - began
+    report.facts["ms upstream closed at most"] = max(
+        report.facts.get("ms upstream closed at most", 0), round(upstream * 1000)
+    )
+    report.expect(upstream <= limit, f"R12 {conversation.key}: upstream closed after {upstream:.2f} s")
+
+
+def _closings(requests: Sequence[ReceivedRequest], plan: str) -> list[float]:
+    return [
+        request.closed_by_client_at
+        for request in requests
+        if request.closed_by_client_at is not None and plan_of(request.body) == plan
+    ]

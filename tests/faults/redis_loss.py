@@ -1,0 +1,110 @@
+"""R3: Redis is killed, started again, flushed and frozen while turns stream through two processes."""
+
+import asyncio
+import random
+
+from tests.faults.auditor import audit, audit_request_counts
+from tests.faults.house import House
+from tests.faults.people import Conversation, open_conversations, until_closed
+from tests.faults.planned_model import Plan, PlannedRound
+from tests.faults.report import Report
+
+BATCH = 10
+RIGHT_SECONDS = 5.0
+CLOSED_SECONDS = 45.0
+DONE_SECONDS = 30.0
+
+
+async def run_r3(house: House, *, seed: int, points: int) -> Report:
+    """Lose Redis under streaming turns whose readers sit at the other process. A point is a turn."""
+    report = Report(fault="R3", seed=seed)
+    rng = random.Random(seed)
+    async with house.opened():
+        assert house.redis is not None
+        while report.points < points:
+            conversations = await open_conversations(house, min(BATCH, points - report.points))
+            for number, conversation in enumerate(conversations):
+                # The speaker at one process, a second reader at the other.
+                await conversation.read(place=number % 2)
+                await conversation.read(place=(number + 1) % 2)
+            how = rng.choice(("kill", "flush", "freeze")) if report.points else "kill"
+            report.count(how, len(conversations))
+            plans = [_plan(conversation, rng) for conversation in conversations]
+            early = rng.sample(range(len(plans)), len(plans) // 2)
+            await _start(conversations, plans, early)
+            _lose(house, how)
+            # The others begin while Redis is away: sending, streaming and storing need none.
+            await _start(conversations, plans, [n for n in range(len(plans)) if n not in early])
+            for plan in plans:
+                house.practice.release(plan.gate(1))
+            await asyncio.gather(
+                *(house.practice.reached(plan.gate(len(plan.rounds)), DONE_SECONDS) for plan in plans)
+            )
+            _give_back(house, how)
+            began = asyncio.get_running_loop().time()
+            await asyncio.gather(
+                *(
+                    _is_right(item, plan, report, began)
+                    for item, plan in zip(conversations, plans, strict=True)
+                )
+            )
+            for plan in plans:
+                house.practice.release(plan.gate(len(plan.rounds)))
+            closed = await until_closed(conversations, CLOSED_SECONDS)
+            for item in conversations:
+                report.points += 1
+                report.expect(item.key in closed, f"R3 {item.key} didn't come to its end")
+                for reader in item.readers:
+                    await reader.until(lambda reader=reader: len(reader.dones) > 0, 20)  # type: ignore[misc]
+            report.violations += await audit(house, conversations)
+            report.violations += audit_request_counts(house)
+            await asyncio.gather(*(item.close() for item in conversations))
+    return report
+
+
+def _plan(conversation: Conversation, rng: random.Random) -> Plan:
+    return conversation.plan(
+        PlannedRound(words=6, hold="text", hold_after=rng.randint(1, 5), saves=("career",)),
+        PlannedRound(words=rng.randint(0, 3), saves=("health",)),
+        PlannedRound(words=8, hold="text", hold_after=rng.randint(1, 7)),
+    )
+
+
+async def _start(conversations: list[Conversation], plans: list[Plan], numbers: list[int]) -> None:
+    async def one(conversation: Conversation, plan: Plan) -> None:
+        await conversation.say(plan)
+        await conversation.house.practice.reached(plan.gate(1), DONE_SECONDS)
+
+    await asyncio.gather(*(one(conversations[number], plans[number]) for number in numbers))
+
+
+def _lose(house: House, how: str) -> None:
+    assert house.redis is not None
+    if how == "kill":
+        house.redis.kill()
+    elif how == "flush":
+        house.redis.flush()
+    else:
+        house.redis.freeze()
+
+
+def _give_back(house: House, how: str) -> None:
+    assert house.redis is not None
+    if how == "kill":
+        house.redis.start()
+    elif how == "flush":
+        house.redis.flush()
+    else:
+        house.redis.thaw()
+
+
+async def _is_right(conversation: Conversation, plan: Plan, report: Report, began: float) -> None:
+    """Wait until every reader shows all words up to the last gate."""
+    number = len(plan.rounds)
+    last = f"{plan.key}r{number}a1w{plan.rounds[-1].hold_after - 1}"
+    for reader in conversation.readers:
+        await reader.until(lambda reader=reader: last in reader.text, 30)  # type: ignore[misc]
+    took = asyncio.get_running_loop().time() - began
+    report.seconds.append(took)
+    limit = RIGHT_SECONDS * conversation.house.patience
+    report.expect(took <= limit, f"R3 {conversation.key} was right after {took:.1f} s")

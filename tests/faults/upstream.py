@@ -1,0 +1,143 @@
+"""R4: everything that can go wrong upstream, before the first byte, in text, in a call, in round two."""
+
+import asyncio
+import random
+from dataclasses import replace
+from typing import get_args
+
+from coaching.engine.decisions import CONVERSATION_TOO_LONG, CUT_IN_CALL, CUT_IN_WORDS, NO_WORDS
+from coaching.engine.errors import USER_MESSAGES, FailureReason
+from coaching.models import UserFileVersion
+from coaching.practice.faults import Fault, FaultKind
+from sessions_app.database import in_database
+from sessions_app.models import Turn, TurnStatus
+from tests.faults.auditor import audit, audit_request_counts
+from tests.faults.crashes import talk_on
+from tests.faults.house import House
+from tests.faults.people import Conversation, last_turn, open_conversations, until_closed
+from tests.faults.planned_model import PlannedRound
+from tests.faults.report import Report
+
+AT_ONCE = 12
+SECRET = "upstream-words-that-nobody-may-see"
+PLACES = ("before_first_byte", "in_text", "in_tool_json", "second_round")
+STATUSES = (400, 401, 403, 404, 408, 409, 413, 422, 429, 500, 503, 529)
+RETRY_AFTERS = (None, "0", "1", "3600")
+SENTENCES = frozenset({*USER_MESSAGES.values(), CUT_IN_CALL, CUT_IN_WORDS, CONVERSATION_TOO_LONG, NO_WORDS})
+CLOSING_SECONDS = 2.0
+
+
+def all_faults(rng: random.Random) -> list[tuple[str, Fault]]:
+    """Return every kind at every place, once and for ever, in random order."""
+    faults: list[tuple[str, Fault]] = []
+    for place in PLACES:
+        at = {"before_first_byte": "before_first_byte", "in_tool_json": "in_tool_json"}.get(place, "in_text")
+        for kind in get_args(FaultKind):
+            for times in (1, 99):
+                fault = Fault(kind=kind, place=at, times=times, message=SECRET)  # type: ignore[arg-type]
+                if kind == "status":
+                    faults += [(place, replace(fault, status=status)) for status in STATUSES]
+                elif kind in ("stall", "slow_start"):
+                    faults.append((place, replace(fault, seconds=rng.choice((0.5, 60.0)))))
+                else:
+                    faults.append((place, fault))
+    faults = [(place, replace(fault, retry_after=rng.choice(RETRY_AFTERS))) for place, fault in faults]
+    rng.shuffle(faults)
+    return faults
+
+
+async def run_r4(house: House, *, seed: int, points: int) -> Report:
+    """Give each turn one fault, once or again and again; `points` 0 or more than there are takes all."""
+    report = Report(fault="R4", seed=seed)
+    rng = random.Random(seed)
+    turn_seconds = float(house.variables.get("SAGE_TURN_SECONDS", "55"))
+    faults = all_faults(rng)
+    faults = _spread(faults)[: points or len(faults)]
+    async with house.opened():
+        turns = asyncio.Semaphore(AT_ONCE)
+
+        async def one(conversation: Conversation, place: str, fault: Fault) -> None:
+            async with turns:
+                await _one(conversation, place, fault, report, turn_seconds)
+                await asyncio.gather(*(reader.close() for reader in conversation.readers))
+
+        conversations = await open_conversations(house, len(faults))
+        await asyncio.gather(
+            *(one(item, place, fault) for item, (place, fault) in zip(conversations, faults, strict=True))
+        )
+        report.violations += await audit(house, conversations, part_seconds=turn_seconds + CLOSING_SECONDS)
+        report.violations += audit_request_counts(house)
+        report.expect(SECRET not in house.log_text(), "I8 the log holds the upstream's words")
+    return report
+
+
+def _spread(faults: list[tuple[str, Fault]]) -> list[tuple[str, Fault]]:
+    """Put each kind and place once in front, so that a short form has all of them before repeating one."""
+    seen: set[tuple[str, str]] = set()
+    first: list[tuple[str, Fault]] = []
+    rest: list[tuple[str, Fault]] = []
+    for place, fault in faults:
+        is_new = (place, fault.kind) not in seen
+        seen.add((place, fault.kind))
+        (first if is_new else rest).append((place, fault))
+    return first + rest
+
+
+async def _one(
+    conversation: Conversation, place: str, fault: Fault, report: Report, turn_seconds: float
+) -> None:
+    house = conversation.house
+    what = f"{fault.kind} {fault.status}" if fault.kind == "status" else fault.kind
+    name = f"R4 {conversation.key} {what} {place} ×{fault.times}"
+    plan = conversation.plan(
+        PlannedRound(words=8, saves=("career", "health")),
+        PlannedRound(words=4, saves=("play",)),
+        PlannedRound(words=6),
+    )
+    house.practice.faults.push(replace(fault, key=f"[{plan.key}]", skip=1 if place == "second_round" else 0))
+    reader = await conversation.read()
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    await conversation.say(plan)
+    closed = await until_closed([conversation], turn_seconds + 15)
+    report.points += 1
+    took = closed.get(conversation.key, began + 999) - began
+    report.seconds.append(took)
+    limit = (turn_seconds + CLOSING_SECONDS) * house.patience
+    report.expect(took <= limit, f"{name} took {took:.1f} s")
+    await reader.until(lambda: len(reader.dones) > 0, 20)
+    turn = await in_database(last_turn, conversation.session_id)
+    report.count(turn.failure or turn.stop_reason)
+    _check_outcome(name, turn, reader.ended[str(turn.id)].errors, report)
+    report.expect(SECRET not in str(reader.frames), f"{name}: the user was shown the upstream's words")
+    report.violations += [f"{name}: {cut}" for cut in await in_database(_cut_calls, conversation.user_id)]
+    house.practice.faults.take(model="", last_user_text="")
+    _forget_fault(house, plan.key)
+    await talk_on(conversation, report)
+
+
+def _forget_fault(house: House, key: str) -> None:
+    waiting = house.practice.faults
+    waiting._waiting = [fault for fault in waiting._waiting if fault.key != f"[{key}]"]
+
+
+def _check_outcome(name: str, turn: Turn, errors: list[str], report: Report) -> None:
+    """A typed outcome, and one sentence exactly where the answer isn't whole."""
+    told = [error.split(" Try again in ")[0] for error in errors]
+    if turn.status == TurnStatus.FAILED:
+        report.expect(turn.failure in get_args(FailureReason), f"{name}: failed as {turn.failure!r}")
+        report.expect(turn.failure != "internal", f"{name}: failed inside")
+        report.expect(len(errors) == 1, f"{name}: failed and told {errors}")
+    else:
+        report.expect(turn.status == TurnStatus.COMPLETED, f"{name}: ended as {turn.status}")
+        report.expect(len(errors) <= 1, f"{name}: told {errors}")
+    known = {sentence.split(". ")[0].rstrip(".") for sentence in SENTENCES}
+    for sentence in told:
+        report.expect(sentence.split(". ")[0].rstrip(".") in known, f"{name}: told {sentence!r}")
+    report.expect(turn.user_notice == "".join(errors), f"{name}: stored {turn.user_notice!r}, told {errors}")
+
+
+def _cut_calls(user_id: int) -> list[str]:
+    """Return a sentence for every version whose text isn't whole."""
+    versions = UserFileVersion.objects.filter(file__user_id=user_id)
+    return [f"a cut call ran: {row.content!r}" for row in versions if "was said." not in row.content]
