@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from coaching.practice.listening import DOMAINS, domains_in, hear_intent, sentences_of
 from coaching.practice.quoting import sort_by_domain
 
+_ANSWER_CHARACTERS = 120
 _WISH = (
     r"(?:let'?s|let us|can we|could we|shall we|may we|i(?:'d| would) like|i want|i need|i'?m ready|ready|"
     r"please|time|start|begin|do|help me|can you|could you|ok(?:ay)?|yes)"
@@ -25,7 +26,7 @@ _ARC_WORDS = {
     r"(?:my|the|a|today'?s) (?:daily|evening|day'?s) log\b|look back on today\b|close today\b)",
     "weekly_checkin": r"(?:(?:weekly |my |the |a )check[- ]?in\b|(?:review|look (?:back )?(?:at|on)|close) "
     r"(?:my|the|this) week\b|"
-    r"check in on (?:my|the|this) week\b)",
+    r"check in on (?:my|the|this) week\b|\A\W*check[- ]?in\W*\Z)",
 }
 _ARCS_WANTED = {
     arc: re.compile(rf"\b{_WISH}\b[^.!?]{{0,60}}?\b{words}|\A\W*{words}\W*\Z", re.IGNORECASE)
@@ -75,6 +76,17 @@ _LATER = re.compile(
     r"say))\b",
     re.IGNORECASE,
 )
+_SKIPPING = re.compile(
+    r"[\W_]*(?:(?:well|hm+|oh|sorry|maybe|perhaps|rather|let'?s|we|can|i'?d|i'?ll|"
+    r"say|both|all|do|do that|for)\b[\W_]*)*"
+    r"(?:later|skip|pass|next|not (?:now|yet|really|today|sure)|rather not|another time|no idea|"
+    r"no(?:pe)?|nah|none|dunno|idk|hard to say|it depends|i guess|whatever|maybe|hm+|"
+    r"nothing(?: really| special| comes to mind)?|i (?:really )?(?:don'?t|do not|can'?t) (?:know|say|tell)|"
+    r"i (?:don'?t|do not) want to (?:say|talk about (?:it|that)))?"
+    r"(?:[\W_]+(?:it|this|that|these|them|both|yet|now|please|thanks|thank you|"
+    r"really|at the moment|today|for now|to that))*[\W_]*",
+    re.IGNORECASE,
+)
 _BOTH = re.compile(r"\b(?:both|all|everything|either|same)\b", re.IGNORECASE)
 _PLAIN_STATE = re.compile(
     r"(?:fine|good|ok(?:ay)?|great|alright|all right|not bad|so[- ]so|bad|well)\W*\Z", re.IGNORECASE
@@ -88,7 +100,9 @@ _STATUSES = (
 )
 _NEGATED = re.compile(r"\b(?:not|no|never|hardly|isn'?t|aren'?t|wasn'?t|don'?t|doesn'?t)\b", re.IGNORECASE)
 _RATING = re.compile(r"(?<![\d.,/])([1-5])(?:\s*(?:/|of|out of)\s*(?:5|five))?(?![\d:%]|[.,]\d|\s*\w)")
-_LIST_END = re.compile(r"\s*(?:[\n;]|,(?:\s*(?:and|then)\b)?|[.!?](?:\s|$)|\band then\b)\s*")
+_LIST_END = re.compile(r"\s*(?:[\n;]|,(?:\s*(?:and|then)\b)?|(?<!\d)[.!?](?:\s|$)|\band then\b)\s*")
+_CLAUSE_END = re.compile(r"[,;]|\bbut\b|\band\b")
+_BLANKS = re.compile(r"[^\S\n]+")
 _LIST_AND = re.compile(r"\s+and\s+")
 _LEAD = re.compile(
     r"\A(?:(?:\W|\d+[.)])*)(?:(?:and|then|also|well|so|maybe|first|today)\b[ ,]*)*"
@@ -118,7 +132,7 @@ def arc_hinted(text: str) -> str:
 
 def wants_to_leave(text: str) -> bool:
     """Tell whether the user wants to leave the arc."""
-    return len(text) < 120 and bool(_LEAVING.match(_plain(text)))
+    return len(text) <= _ANSWER_CHARACTERS and bool(_LEAVING.match(_plain(text)))
 
 
 def wants_to_pause(text: str) -> bool:
@@ -128,25 +142,20 @@ def wants_to_pause(text: str) -> bool:
 
 def is_hurrying(text: str) -> bool:
     """Tell whether the user wants the rest to be skipped."""
-    return len(text) < 120 and bool(_HURRYING.search(_plain(text)))
+    return len(text) <= _ANSWER_CHARACTERS and bool(_HURRYING.search(_plain(text)))
 
 
 def is_skip(text: str) -> bool:
     """Tell whether words pass over a question rather than answer it."""
     plain = _plain(text)
-    if len(plain.split()) > 6:
-        return False
-    return (
-        not plain.strip(" .!?…")
-        or bool(_LATER.search(plain))
-        or hear_intent(plain, was_offered=True) in {"no", "goodbye"}
-        or (hear_intent(plain, was_offered=False) == "unsure" and not _PLAIN_STATE.match(plain))
+    return (len(plain) <= _ANSWER_CHARACTERS and bool(_SKIPPING.fullmatch(plain))) or (
+        len(plain.split()) <= 6 and wants_to_pause(plain)
     )
 
 
 def hear_list(text: str, limit: int) -> Sequence[str]:
     """Return the items of a spoken list, each one short line in the user's words."""
-    pieces = [piece for piece in _LIST_END.split(text) if piece.strip()]
+    pieces = [piece for piece in _LIST_END.split(_BLANKS.sub(" ", text)) if piece.strip()]
     items: list[str] = []
     for piece in pieces:
         sides = _LIST_AND.split(piece)
@@ -192,14 +201,14 @@ def hear_domains(text: str, asked: Sequence[str]) -> DomainsHeard:
 
     A sentence that names no domain goes to the asked ones that have none yet.
     """
-    if is_skip(text):
+    if is_skip(text) and not domains_in(text):
         return DomainsHeard({}, list(asked))
     if asked and _is_for_all(text):
         return DomainsHeard({name: [one_line(text) + "."] for name in asked}, [])
     told: dict[str, list[str]] = {}
     later: list[str] = []
     current = ""
-    for sentence in sentences_of(text):
+    for sentence in _parts_of(text):
         found, rest = sort_by_domain([[sentence]])
         for name, words in found.items():
             if all(map(_is_later, words)):
@@ -214,6 +223,16 @@ def hear_domains(text: str, asked: Sequence[str]) -> DomainsHeard:
             elif owner := current or next(iter(waiting), "") or (next(reversed(told), "")):
                 told.setdefault(owner, []).append(clause)
     return DomainsHeard({name: told[name] for name in DOMAINS if name in told}, later)
+
+
+def _parts_of(text: str) -> Sequence[str]:
+    """Return the sentences of an answer; one that leaves something for later falls into its clauses."""
+    return [
+        clause
+        for sentence in sentences_of(text)
+        for clause in (_CLAUSE_END.split(sentence) if _LATER.search(sentence) else [sentence])
+        if clause.strip()
+    ]
 
 
 def _is_for_all(text: str) -> bool:

@@ -89,7 +89,8 @@ class ArcTalk:
     def answer_to(self, question: Question, *, word: str = "") -> Exchange | None:
         """Return the last answer to a question, None where there is none yet."""
         return next(
-            (e for e in reversed(self.exchanges) if _is_answer(e) and question.is_in(e.question, word)), None
+            (e for e in reversed(self.exchanges) if self._is_answer(e) and question.is_in(e.question, word)),
+            None,
         )
 
     def words_for(self, *questions: Question) -> str:
@@ -184,6 +185,15 @@ class ArcTalk:
         there = self.conversation.read_files.get(file.path, "") if file.path else ""
         return file.is_kept_if_there and bool(there)
 
+    def _is_answer(self, exchange: Exchange) -> bool:
+        """Tell whether an exchange answers what was asked, rather than asking back, nodding or pausing."""
+        if exchange.is_tapped:
+            return True
+        no_answers = {"about", "continue", "hello"} | (
+            set() if self.span.name == "close_day" else {"goodbye"}
+        )
+        return hear_intent(exchange.answer, was_offered=False) not in no_answers
+
     def _missed_at(self, file: ArcFile) -> int:
         """Return where a completion named this file as missing; 0 where it lacks only what was not said."""
         label = f"domain {file.file_name}" if file.file_type == "domain" else file.file_type
@@ -252,13 +262,6 @@ class ArcTalk:
 def say(*parts: str) -> Reply:
     """Return a reply of paragraphs; empty ones are left out."""
     return Reply.of(Text("\n\n".join(part for part in parts if part)))
-
-
-def _is_answer(exchange: Exchange) -> bool:
-    """Tell whether an exchange answers what was asked, rather than asking back or only nodding."""
-    if exchange.is_tapped:
-        return True
-    return hear_intent(exchange.answer, was_offered=False) not in {"about", "continue", "hello"}
 
 
 def _is_answered(call: Call) -> bool:

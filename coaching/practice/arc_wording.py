@@ -34,7 +34,7 @@ SHORT_INTRODUCTION = (
 ENGLISH_ONLY = "My script knows only English; I'll write down whatever you say just as you say it."
 
 LOOKING = ("First a look at what stands there already.", "Looking at what is there before I write.")
-WRITING = ("Writing {word}.", "I'm writing {word} now.", "Putting {word} on paper.")
+WRITING = ("Writing {word}.", "I'm writing {word} now.", "Now for {word}.")
 GOING_ON = ("That's everything; closing this now.", "All of it is in its place. Closing.")
 OUT_OF_ROUNDS = (
     "I've used up my steps for one answer. What the files show is saved; say “go on” and I'll do the rest.",

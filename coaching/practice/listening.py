@@ -90,7 +90,7 @@ _NO = re.compile(
 )
 _HELLO = re.compile(
     r"(?:hi|hiya|hello|hey|heya|good (?:morning|afternoon|evening|day)|greetings|howdy|test|"
-    r"testing|yo)(?: (?:there|sage|you|again|everyone|coach))*\W*\Z",
+    r"testing|yo)(?: (?:there|sage|you|again|everyone|coach))*(?:[\s,.!]+i['’]?m back(?: again)?)?\W*\Z",
     re.IGNORECASE,
 )
 _THANKS = re.compile(r"\b(?:thanks?|thank you|thx|cheers|appreciate (?:it|that|this))\b", re.IGNORECASE)

@@ -30,13 +30,13 @@ FIRST = Question(("Which first?", "Where would you like to begin?"))
 NEXT = Question(("Where next?", "Which one now?", "And from here?"))
 GROUP = Question(
     (
-        "{word}: how do they stand? A sentence each; a number from 1 to 5 too, if you like.",
+        "How do {word} stand? A sentence each; a number from 1 to 5 too, if you like.",
         "Tell me about {word}. What is good, what isn't? Numbers from 1 to 5 are welcome.",
         (
-            "{word}, then: how is each of them at the moment? A word like thriving, okay or needs "
+            "Then {word}: how is each of them at the moment? A word like thriving, okay or needs "
             "attention helps as well."
         ),
-        "How is it with {word}? Say as much as you like, or “later”.",
+        "And how is it with {word}? Say as much as you like, or “later”.",
     )
 )
 ONE = Question(

@@ -12,7 +12,6 @@ ARC_OFFERS = {
     "close_day": Question(("Shall we close the day together? Three minutes, and it may rest.",), _YES_NO),
     "weekly_checkin": Question(("Shall we do your weekly check-in now? Ten minutes.",), _YES_NO),
 }
-ENTERING = ("Good.", "Gladly.", "Then let's.")
 ARC_DECLINED = (
     "Of course. I won't bring it up again.",
     "That's fine, we leave it.",

@@ -21,7 +21,7 @@ PULSE = Question(
 )
 PULSE_SKIPPED = ("Then without numbers; words will do.", "No ratings this time; that's fine.")
 MOVED = (
-    "{word} has moved the most: from {old} to {new}.",
+    "The biggest move is in {word}: from {old} to {new}.",
     "What stands out is {word}: it was {old}, now it is {new}.",
 )
 FIRST_PULSE = (

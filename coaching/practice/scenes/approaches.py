@@ -38,8 +38,8 @@ from coaching.practice.wording import INTRODUCTION, OFFERS, pick
 
 _PLAN_PATH = "life-plan/current.md"
 _DECIDING = re.compile(
-    r"\bshould (?:i|we)\b[^.!]*\?|\b(?:can'?t|cannot|don'?t know how to) decide\b|\btorn between\b|"
-    r"\b(?:whether|if) (?:i|we) should\b[^.!]*\?|\bhelp me (?:to )?decide\b",
+    r"\bshould (?:i|we)\b[^.!]{0,300}\?|\b(?:can'?t|cannot|don'?t know how to) decide\b|\btorn between\b|"
+    r"\b(?:whether|if) (?:i|we) should\b[^.!]{0,300}\?|\bhelp me (?:to )?decide\b",
     re.IGNORECASE,
 )
 _REPEATING = re.compile(

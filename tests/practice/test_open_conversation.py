@@ -1,0 +1,214 @@
+"""The scripted coach outside the arcs: offering them, two approaches, and looking things up."""
+
+from typing import Any
+
+import orjson
+import pytest
+from anthropic import AsyncAnthropic
+
+from coaching.practice.offer_wording import ARC_OFFERS
+from tests.practice.walking import File, Walk
+
+LIFE_PLAN = "life-plan/current.md"
+MORNING = (
+    "<session_context>\nName: Ana\nLast session: open_day, 1 day ago\nTime: morning\nCheck-in: not due\n"
+    "Day plan: none\n</session_context>"
+)
+DUE = '<arc_offer arc="weekly_checkin">The check-in is due.</arc_offer>'
+
+
+@pytest.fixture(autouse=True)
+def _quiet_client(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("WARNING", logger="httpx2")
+
+
+def tool(name: str, **properties: Any) -> dict[str, Any]:
+    return {"name": name, "input_schema": {"type": "object", "properties": properties}}
+
+
+@pytest.mark.parametrize(
+    ("header", "words", "arc"),
+    [
+        (MORNING, "hi", "open_day"),
+        (DUE, "hello", "weekly_checkin"),
+        ("", "Good morning!", "open_day"),
+        ("", "What a day, I'm glad that it's evening.", "close_day"),
+        ("", "I don't know where to start, it's my whole life.", "life_mapping"),
+    ],
+)
+async def test_an_arc_that_fits_is_offered_and_entered_after_a_yes(
+    client: AsyncAnthropic, header: str, words: str, arc: str
+) -> None:
+    walk = Walk(client, header=header)
+    await walk.say(words)
+    assert walk.prompts == [ARC_OFFERS[arc].wordings[0]]
+    assert not walk.arc
+    await walk.tap("yes")
+    assert walk.arc == arc
+
+
+@pytest.mark.parametrize("refusal", ["no", "not now", "tapped"])
+async def test_a_refusal_settles_it_for_the_conversation(client: AsyncAnthropic, refusal: str) -> None:
+    walk = Walk(client, header=MORNING)
+    await walk.say("hi")
+    reply = await (walk.tap("no") if refusal == "tapped" else walk.say(refusal))
+    assert "?" in reply
+    for words in ("Good morning", "My boss wants more hours of me.", "What a day!", "What a week it was."):
+        await walk.say(words)
+    assert len(walk.prompts) == 1
+    assert "enter_structured_arc" not in walk.names()
+    await walk.say("ok, let's plan my day after all")
+    assert walk.arc == "open_day", "a wish of their own still counts"
+
+
+async def test_an_offer_that_got_no_answer_is_not_repeated(client: AsyncAnthropic) -> None:
+    walk = Walk(client, header=DUE)
+    await walk.say("hi")
+    await walk.say("My sister wrote to me last night and I don't know what to say.")
+    await walk.say("hello")
+    assert len(walk.prompts) == 1
+    await walk.say("She moved to Lisbon in spring.")
+    assert not walk.arc
+
+
+async def test_a_typed_yes_enters_and_the_second_arc_is_entered_after_the_first(
+    client: AsyncAnthropic,
+) -> None:
+    walk = Walk(client)
+    await walk.say("Good morning")
+    await walk.say("yes please")
+    await walk.tap("rested")
+    await walk.say("write a letter")
+    reply = await walk.say("Calm")
+    assert walk.completed == ["open_day"]
+    assert "plan for today" in reply or "your day" in reply
+    await walk.say("let's do my weekly check-in")
+    assert walk.arc == "weekly_checkin"
+
+
+async def test_without_the_tool_nothing_is_offered_and_a_wish_is_answered_honestly(
+    client: AsyncAnthropic,
+) -> None:
+    walk = Walk(client, header=MORNING)
+    walk.without = {"enter_structured_arc", "show_options"}
+    await walk.say("hi")
+    assert not walk.calls
+    reply = await walk.say("let's open my day")
+    assert not walk.calls
+    assert "home page" in reply
+
+
+async def test_an_arc_that_does_not_begin_is_named_as_such(client: AsyncAnthropic) -> None:
+    walk = Walk(client, failures={"enter_structured_arc": ["Its guidance is missing."]})
+    reply = await walk.say("map my life")
+    assert "Its guidance is missing." in reply
+    assert not walk.arc
+
+
+async def test_heavy_words_get_no_offer_and_the_approach_quietly(client: AsyncAnthropic) -> None:
+    walk = Walk(client, header=MORNING)
+    await walk.say("I feel hopeless and completely overwhelmed this morning.")
+    assert walk.names() == ["load_skill"]
+    assert not walk.prompts
+    assert "crisis-support" not in " ".join([*walk.said, *walk.notes])
+
+
+async def test_a_decision_is_weighed_and_never_made(client: AsyncAnthropic) -> None:
+    walk = Walk(client)
+    await walk.say("hi")
+    asked = await walk.say("They offered me a post in Porto. Should I take this job?")
+    assert walk.calls == [("load_skill", {"name": "decision-helper"})]
+    assert "decision-helper" not in asked
+    assert "decided" in asked or "choice" in asked
+    await walk.say("Whether we move, and they want to hear by Friday.")
+    await walk.say("More money there, but my parents are here. I could ask for two days from home.")
+    await walk.say("That they are old is a fact, that I'd miss everything is a fear.")
+    assert walk.options() == ["do it", "leave it", "not yet"]
+    await walk.tap("not yet")
+    reply = await walk.say("I'd ask whether I can start in spring.")
+    assert "I won't choose" in reply or "choice stays yours" in reply
+    await walk.say("yes, write it down")
+    assert any(name == "save_file" for name, _ in walk.calls)
+
+
+async def test_a_decision_is_left_when_the_user_speaks_of_something_else(client: AsyncAnthropic) -> None:
+    walk = Walk(client)
+    await walk.say("Should I sell the house?")
+    reply = await walk.say("bye, I have to go now")
+    assert "Take good care" in reply or "until next time" in reply
+
+
+async def test_a_pattern_that_runs_against_the_plan_brings_the_plan_to_the_table(
+    client: AsyncAnthropic,
+) -> None:
+    walk = Walk(client)
+    walk.files = {
+        LIFE_PLAN: File(
+            "# Where I want to go\n\n## Direction\n\n- Become a manager at my company within a year.\n", {}
+        )
+    }
+    await walk.say("hi")
+    await walk.say("I always say yes to more work, and every time I end up ill.")
+    assert walk.calls == [("load_skill", {"name": "pattern-review"})]
+    await walk.say("In March with the audit, and last autumn with the new office.")
+    await walk.say("Nobody can say that I don't give enough.")
+    assert ("load_skill", {"name": "life-plan-revision"}) in walk.calls
+    assert "Become a manager at my company within a year" in walk.prompts[-1]
+    await walk.tap("plan")
+    await walk.say("Work that leaves me two free evenings a week.")
+    assert walk.files[LIFE_PLAN].version == 1, "nothing is struck without a yes"
+    reply = await walk.tap("yes")
+    assert walk.files[LIFE_PLAN].version == 2
+    assert "two free evenings" in walk.files[LIFE_PLAN].body
+    assert LIFE_PLAN in reply
+
+
+async def test_a_pattern_is_kept_only_after_a_yes(client: AsyncAnthropic) -> None:
+    walk = Walk(client)
+    await walk.say("The same thing again: I fall out with every friend after a year.")
+    await walk.say("With Ana in 2019, with Rui at university.")
+    await walk.say("If I go first I can't be left.")
+    await walk.say("With my oldest friend it never did. The first sign is that I stop calling.")
+    assert walk.options() == ["yes", "no"]
+    assert not walk.files
+    reply = await walk.tap("yes")
+    assert "sage/patterns.md" in reply
+    assert walk.files["sage/patterns.md"].attributes["domains_touched"] == ["relationships", "learning"]
+
+
+async def test_a_memory_is_looked_up_where_the_tool_is_offered(client: AsyncAnthropic) -> None:
+    hits = {"hits": [{"date": "2026-03-02", "source": "message", "passage": "I want to learn the cello."}]}
+    walk = Walk(client, extra_tools=(tool("recall_context", query={"type": "string"}),))
+    walk.answers["recall_context"] = orjson.dumps(hits).decode()
+    await walk.say("hi")
+    reply = await walk.say("Do you remember what I said about the cello?")
+    assert walk.calls[-1] == ("recall_context", {"query": "The cello"})
+    assert "2026-03-02" in reply
+    assert "I want to learn the cello." in reply
+    walk.answers["recall_context"] = '{"hits": []}'
+    assert "nothing" in await walk.say("Did I ever mention Lisbon?")
+    walk.failures["recall_context"] = ["The search is away."]
+    assert "2026" not in await walk.say("What did I say about rowing?")
+
+
+async def test_a_memory_without_the_tool_is_not_invented(client: AsyncAnthropic) -> None:
+    walk = Walk(client)
+    walk.without = {"recall_context"}
+    await walk.say("hi")
+    assert "see" in await walk.say("Do you remember what I said about the cello?")
+    assert "recall_context" not in walk.names()
+
+
+async def test_a_reminder_and_a_list_use_the_librarys_tools(client: AsyncAnthropic) -> None:
+    extra = (tool("create_action_item", title={"type": "string"}), tool("list_action_items"))
+    walk = Walk(client, extra_tools=extra)
+    walk.answers = {
+        "create_action_item": '{"success": true, "title": "Call the bank on Monday"}',
+        "list_action_items": '{"items": [{"title": "Call the bank on Monday"}]}',
+    }
+    await walk.say("hi")
+    await walk.say("Remind me to call the bank on Monday")
+    assert walk.calls[-1] == ("create_action_item", {"title": "Call the bank on Monday"})
+    assert "Call the bank" in await walk.say("What is on my to-do list?")
+    walk.failures["create_action_item"] = ["The user declined."]
+    assert "Call" not in await walk.say("Remind me to call my aunt")
