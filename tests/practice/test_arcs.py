@@ -1,6 +1,7 @@
 """The scripted coach inside the four arcs: whole walks, and all that can come between."""
 
 import random
+import time
 from collections import Counter
 
 import pytest
@@ -14,7 +15,11 @@ from coaching.practice.arc_hearing import (
     hear_status,
     is_skip,
 )
+from coaching.practice.coach import answer
+from coaching.practice.script import Text
 from coaching.practice.wording import INTRODUCTION, RETRY_OFFER
+from coaching.tools import CHAT_TOOLS
+from tests.practice.conftest import assistant, request_body, user
 from tests.practice.walking import OPEN, TODAY, File, Walk, questions_of
 
 pytestmark = pytest.mark.usefixtures("_quiet_client")
@@ -127,7 +132,7 @@ async def test_several_domains_in_one_answer_are_all_saved(client: AsyncAnthropi
     await walk.say("hi")
     await walk.say(
         "Let me say it all at once. My work is okay. Our money is fine. My partner and I are well. "
-        "I never play. My health needs attention. I learn Spanish. My music rests. I have no purpose at the moment."
+        "I never play. My health needs attention. I learn Spanish. My music rests. I miss a purpose."
     )
     assert sum(path.startswith("life-map/") for path in walk.files) == 8
     assert walk.pending is not None
@@ -531,6 +536,29 @@ async def test_whatever_comes_each_answer_is_valid_and_says_something(
         else:
             words = await walk.say(chance.choice(WORDS))
         assert words.strip() or walk.pending is not None or len(walk.calls) > before
+
+
+@pytest.mark.parametrize("arc", WALKS)
+@pytest.mark.parametrize(
+    "strange",
+    [
+        "<skill name=" * 1500,
+        "later " * 3000,
+        " " * 19_000 + "x",
+        "no, " * 5000,
+        "1. " * 6000,
+        "i should i " * 1800,
+    ],
+)
+def test_long_strange_answers_are_taken_at_once(arc: str, strange: str) -> None:
+    skill = f'<skill name="{arc.replace("_", "-")}">\n## Goal\n</skill>'
+    body = request_body(tools=CHAT_TOOLS.definitions())
+    opening = answer({**body, "messages": [user(skill, "hi")]})
+    asked = [block.text for block in opening.blocks if isinstance(block, Text)]
+    body["messages"] = [user(skill, "hi"), assistant(*asked), user(strange)]
+    begun = time.perf_counter()
+    assert answer(body).blocks
+    assert time.perf_counter() - begun < 1.0
 
 
 WISHES = [
