@@ -9,7 +9,8 @@ import asyncio
 import os
 import socket
 import uuid
-from collections.abc import Callable, Collection
+from collections.abc import AsyncIterator, Callable, Collection
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -84,6 +85,7 @@ class Runner:
         self.hubs: dict[uuid.UUID, SessionHub] = {}
         self.running: dict[uuid.UUID, RunningTurn] = {}
         self.doorbell = Doorbell()
+        self.openings = 0
         self._connection = ModelConnection()
         self._shown_task: asyncio.Task[None] | None = None
         self._is_draining = False
@@ -124,30 +126,34 @@ class Runner:
         """
         self._refuse_while_draining()
         build_answer = answers.builder_for(user_id=user_id, value=value)
-        ended = await in_database(
-            pending_calls.answer_call,
-            user_id=user_id,
-            session_id=session_id,
-            tool_use_id=tool_use_id,
-            owner=self.owner,
-            rate_limit=_rate_limit(),
-            build_answer=build_answer,
-        )
-        await self._follow_up(session_id, ended)
+        async with self._opening(session_id):
+            ended = await in_database(
+                pending_calls.answer_call,
+                user_id=user_id,
+                session_id=session_id,
+                tool_use_id=tool_use_id,
+                owner=self.owner,
+                rate_limit=_rate_limit(),
+                build_answer=build_answer,
+            )
+            self._follow_up(session_id, ended)
+        await self.doorbell.ring(session_id)
         return ended.turn.id
 
     async def dismiss_call(self, *, user_id: int, session_id: uuid.UUID, tool_use_id: object) -> uuid.UUID:
         """End a pending call without an answer. Returns its turn's id. Raises `Refused`."""
         self._refuse_while_draining()
-        ended = await in_database(
-            pending_calls.dismiss_call,
-            user_id=user_id,
-            session_id=session_id,
-            tool_use_id=tool_use_id,
-            owner=self.owner,
-            rate_limit=_rate_limit(),
-        )
-        await self._follow_up(session_id, ended)
+        async with self._opening(session_id):
+            ended = await in_database(
+                pending_calls.dismiss_call,
+                user_id=user_id,
+                session_id=session_id,
+                tool_use_id=tool_use_id,
+                owner=self.owner,
+                rate_limit=_rate_limit(),
+            )
+            self._follow_up(session_id, ended)
+        await self.doorbell.ring(session_id)
         return ended.turn.id
 
     async def stop(self, *, user_id: int, session_id: uuid.UUID) -> bool:
@@ -230,13 +236,15 @@ class Runner:
 
     async def _open(self, open_turn: Callable[..., OpenedTurn], **arguments: Any) -> Submission:
         self._refuse_while_draining()
-        opened = await in_database(open_turn, owner=self.owner, rate_limit=_rate_limit(), **arguments)
         kept: tuple[str, ...] = ()
+        async with self._opening(arguments["session_id"]):
+            opened = await in_database(open_turn, owner=self.owner, rate_limit=_rate_limit(), **arguments)
+            if opened.is_new:
+                kept = await in_database(kept_writes, opened.withdrawn) if opened.withdrawn else ()
+                self._show_opening(opened, kept)
+                key = TurnKey(turn_id=opened.turn.id, fence=opened.turn.fence)
+                self._run(opened.session_id, key, is_resumed=False)
         if opened.is_new:
-            kept = await in_database(kept_writes, opened.withdrawn) if opened.withdrawn else ()
-            self._show_opening(opened, kept)
-            key = TurnKey(turn_id=opened.turn.id, fence=opened.turn.fence)
-            self._run(opened.session_id, key, is_resumed=False)
             await self.doorbell.ring(opened.session_id)
         return Submission(
             session_id=opened.session_id,
@@ -245,6 +253,20 @@ class Runner:
             number=opened.message.number,
             kept=kept,
         )
+
+    @asynccontextmanager
+    async def _opening(self, session_id: uuid.UUID) -> AsyncIterator[None]:
+        """Keep others from finding a turn of this process before it runs here.
+
+        A look would tell its beginning a second time, and the take-over would think it lost.
+        """
+        self.openings += 1
+        try:
+            async with self._hub(session_id).looking:
+                yield
+        finally:
+            self.openings -= 1
+            self._forget_unused(session_id)
 
     def _show_opening(self, opened: OpenedTurn, kept: tuple[str, ...]) -> None:
         hub = self._hub(opened.session_id)
@@ -263,7 +285,7 @@ class Runner:
                 )
             )
 
-    async def _follow_up(self, session_id: uuid.UUID, ended: EndedCall) -> None:
+    def _follow_up(self, session_id: uuid.UUID, ended: EndedCall) -> None:
         """Show how a pending call ended, then what comes next: another one, the model, or the end."""
         hub = self._hub(session_id)
         call = ended.call
@@ -285,7 +307,6 @@ class Runner:
                 hub,
                 turns.turn_done(turn.id, status=turn.status, stop_reason=turn.stop_reason, text=""),
             )
-        await self.doorbell.ring(session_id)
 
     def _run(self, session_id: uuid.UUID, key: TurnKey, *, is_resumed: bool) -> None:
         hub = self._hub(session_id)
@@ -308,6 +329,8 @@ class Runner:
             if is_resumed:
                 running.live.begin_with(setup.rounds)
                 hub.publish(running.live.sync(hub.last_number))
+            if setup.is_stop_requested:
+                running.stop.request()
 
         try:
             with structlog.contextvars.bound_contextvars(session_id=str(session_id), turn_id=turn_id):
@@ -322,7 +345,8 @@ class Runner:
             hub.publish(ErrorShown(message=turns.UNEXPECTED))
             done = turns.lost(turn_id)
         finally:
-            del self.running[session_id]
+            if self.running.get(session_id) is running:
+                del self.running[session_id]
             if done is None:
                 self._let_go(session_id, hub)
             else:
@@ -385,7 +409,7 @@ def _answered(call: ToolCallRecord) -> CallAnswered:
 
 def _rate_limit() -> RateLimit:
     limit = settings.SAGE_RATE_LIMIT
-    return RateLimit(turns=limit.turns, seconds=limit.seconds)
+    return RateLimit(turns=limit.turns, seconds=limit.seconds, daily_tokens=settings.SAGE_DAILY_TOKENS)
 
 
 def _ask_to_stop(*, user_id: int, session_id: uuid.UUID) -> bool:

@@ -1,8 +1,8 @@
 """What a turn needs before its next round: read from the database, fresh or where it was left.
 
 A fresh turn's request is built and stored as its prefix. One that waited for the user, or whose
-runner was lost, goes on from exactly that prefix and its committed rounds. If model, tools or
-system are no longer what they were, all its thinking is dropped and it goes on with today's.
+runner was lost, goes on from exactly that prefix and its committed rounds. If model or tools are
+no longer what they were, all its thinking is dropped and it goes on with today's.
 """
 
 import json
@@ -27,6 +27,7 @@ from sessions_app import selectors, turn_records
 from sessions_app.models import CallState, Round, Session, ToolCallRecord, Turn
 from sessions_app.turn_records import TurnKey
 
+MAX_UPSTREAM_REQUESTS = PartLimits().max_upstream_requests
 INTERRUPTED_CALL = "Interrupted: it may or may not have taken effect. Check before you repeat it."
 _THINKING_TYPES = ("thinking", "redacted_thinking")
 
@@ -45,7 +46,7 @@ class TurnSetup:
     """What a turn needs before its next round.
 
     `closing_stop_reason` is set where the last committed round was the answer's last: the turn
-    only has to be closed.
+    only has to be closed. `is_cut`: it was cut before it was whole, and nothing can follow it.
     """
 
     key: TurnKey
@@ -58,6 +59,8 @@ class TurnSetup:
     rounds: tuple[RoundShown, ...] = ()
     resumed: ResumedRound | None = None
     closing_stop_reason: str | None = None
+    is_cut: bool = False
+    is_stop_requested: bool = False
 
 
 def load_setup(key: TurnKey) -> TurnSetup:
@@ -76,6 +79,7 @@ def load_setup(key: TurnKey) -> TurnSetup:
         state=_state_of(turn.session),
         request=_stored_request(turn) or _fresh_request(key, turn.session),
         limits=_limits_left(turn, rounds),
+        is_stop_requested=turn.is_stop_requested,
     )
     return _with_rounds(setup, turn, rounds) if rounds else setup
 
@@ -114,15 +118,17 @@ def _stored_request(turn: Turn) -> ModelRequest | None:
 def _limits_left(turn: Turn, rounds: Sequence[Round]) -> PartLimits:
     """Return what is left of the part's budget: rounds and calls that are committed are spent."""
     spent_rounds = [row.number for row in rounds if row.part == turn.part]
-    spent_calls = 0
+    spent_calls = spent_requests = 0
     if spent_rounds:  # a fresh turn waits for no query that it doesn't need
         calls = turn.calls.filter(round_number__in=spent_rounds)
-        spent_calls = calls.exclude(state=CallState.RUNNING).count()
+        spent_calls = calls.exclude(state__in=[CallState.RUNNING, CallState.PENDING]).count()
+        spent_requests = turn.usage.filter(created_at__gte=turn.part_started_at).count()
     spent_seconds = (timezone.now() - turn.part_started_at).total_seconds()
     return PartLimits(
         max_rounds=max(1, settings.SAGE_MAX_ROUNDS - len(spent_rounds)),
-        seconds=max(0.0, settings.SAGE_TURN_SECONDS - spent_seconds),
+        seconds=min(settings.SAGE_TURN_SECONDS, max(0.0, settings.SAGE_TURN_SECONDS - spent_seconds)),
         max_tool_calls=max(0, settings.SAGE_MAX_TOOL_CALLS - spent_calls),
+        max_upstream_requests=max(1, MAX_UPSTREAM_REQUESTS - spent_requests),
     )
 
 
@@ -138,8 +144,14 @@ def _with_rounds(setup: TurnSetup, turn: Turn, rounds: Sequence[Round]) -> TurnS
         request = replace(request, messages=extend_messages(request, finished, results))
     setup = replace(setup, rounds=tuple(_shown(row) for row in rounds))
     finished, results = last
+    if finished.is_partial:
+        return replace(setup, request=request, is_cut=True)
     if finished.calls and any(call.tool_use_id not in results for call in finished.calls):
-        return replace(setup, request=request, resumed=ResumedRound(finished=finished, results=results))
+        in_this_part = sum(row.part == turn.part for row in rounds)
+        resumed = ResumedRound(
+            finished=finished, results=results, is_words_only=in_this_part >= settings.SAGE_MAX_ROUNDS
+        )
+        return replace(setup, request=request, resumed=resumed)
     if not finished.calls and finished.stop_reason != "pause_turn" and rounds[-1].part == turn.part:
         return replace(setup, request=request, closing_stop_reason=finished.stop_reason)
     return replace(setup, request=replace(request, messages=extend_messages(request, finished, results)))

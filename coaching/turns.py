@@ -16,6 +16,7 @@ from django.db import DatabaseError, transaction
 from django.utils import timezone
 
 from coaching.engine.budget import StopSignal
+from coaching.engine.decisions import CUT_IN_WORDS
 from coaching.engine.errors import StaleRunnerError
 from coaching.engine.loop import PartResult, run_part
 from coaching.engine.messages import FinishedRound, RoundUsage
@@ -28,6 +29,7 @@ from coaching.tools import CHAT_TOOLS
 from coaching.turn_events import (
     ArcCompleted,
     CallAnswered,
+    CallPending,
     ErrorShown,
     ModeChanged,
     RoundClosed,
@@ -49,7 +51,7 @@ Publish = Callable[[TurnEvent], None]
 
 UNEXPECTED = "Something went wrong on our side. Your message is safe; please try again."
 CUT_FOR_LENGTH = "max_tokens"
-TOO_LATE = Ending(
+INTERRUPTED = Ending(
     status=TurnStatus.INTERRUPTED,
     stop_reason="interrupted",
     user_notice="Sage was interrupted. What it had said is kept; you can try again.",
@@ -60,6 +62,26 @@ _STATUS_OF_OUTCOME = {
     "stopped": TurnStatus.STOPPED,
     "failed": TurnStatus.FAILED,
 }
+
+
+class HeldQuestions:
+    """Keeps pending calls back until the turn waits for them: nobody can answer sooner than that counts."""
+
+    def __init__(self, publish: Publish) -> None:
+        self._publish = publish
+        self._held: list[CallPending] = []
+
+    def take(self, event: TurnEvent) -> None:
+        """Pass an event on, unless it is a pending call."""
+        if isinstance(event, CallPending):
+            self._held.append(event)
+        else:
+            self._publish(event)
+
+    def show(self) -> None:
+        """Pass the pending calls on, in order."""
+        for pending in self._held:
+            self._publish(pending)
 
 
 class ToolDesk:
@@ -244,11 +266,13 @@ async def answer(
     try:
         setup = await in_database(load_setup, key)
         on_setup(setup)
-        if setup.limits.seconds <= 0 and setup.closing_stop_reason is None:
-            return await _close(key, TOO_LATE, publish=publish)
-        result = await _run(setup, client=client, publish=publish, stop=stop)
+        is_too_late = setup.limits.seconds <= 0 and setup.closing_stop_reason is None
+        if is_too_late or setup.is_cut:
+            return await _close(key, INTERRUPTED, publish=publish)
+        questions = HeldQuestions(publish)
+        result = await _run(setup, client=client, publish=questions.take, stop=stop)
         if result.outcome == "awaiting_user":
-            return await _wait_for_user(key, result.stop_reason, publish=publish)
+            return await _wait_for_user(key, result.stop_reason, questions=questions, publish=publish)
         ending = _ending_of(result)
     except (StaleFence, StaleRunnerError) as error:
         raise StaleRunnerError(str(key.turn_id)) from error
@@ -262,7 +286,8 @@ async def answer(
 
 async def _run(setup: TurnSetup, *, client: ModelClient, publish: Publish, stop: StopSignal) -> PartResult:
     if setup.closing_stop_reason is not None:
-        return PartResult(outcome="completed", stop_reason=setup.closing_stop_reason)
+        notice = CUT_IN_WORDS if setup.closing_stop_reason == CUT_FOR_LENGTH else None
+        return PartResult(outcome="completed", stop_reason=setup.closing_stop_reason, user_message=notice)
     return await run_part(
         request=setup.request,
         client=client,
@@ -286,7 +311,9 @@ def _ending_of(result: PartResult) -> Ending:
     )
 
 
-async def _wait_for_user(key: TurnKey, stop_reason: str, *, publish: Publish) -> TurnDone:
+async def _wait_for_user(
+    key: TurnKey, stop_reason: str, *, questions: "HeldQuestions", publish: Publish
+) -> TurnDone:
     """Let the turn wait; a tool may have ended the session that the answer would have belonged to."""
     expired = await in_database(pending_calls.await_user, key, stop_reason=stop_reason)
     for tool_use_id in expired:
@@ -295,7 +322,9 @@ async def _wait_for_user(key: TurnKey, stop_reason: str, *, publish: Publish) ->
                 turn_id=str(key.turn_id), tool_use_id=tool_use_id, state=CallState.EXPIRED, value=None
             )
         )
-    if expired:
+    if not expired:
+        questions.show()
+    else:
         return turn_done(key.turn_id, status=TurnStatus.COMPLETED, stop_reason=CallState.EXPIRED, text="")
     return TurnDone(turn_id=str(key.turn_id), stop_reason=stop_reason, status=TurnStatus.AWAITING_USER)
 

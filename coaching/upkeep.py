@@ -37,6 +37,8 @@ async def kept_up(runner: Runner, *, is_alone: bool) -> AsyncIterator[None]:
     if not is_alone:
         loops += [_follow(runner), runner.doorbell.listen()]
     tasks = [asyncio.create_task(loop) for loop in loops]
+    for task in tasks:
+        task.add_done_callback(_tell_end)
     try:
         yield
     finally:
@@ -44,6 +46,12 @@ async def kept_up(runner: Runner, *, is_alone: bool) -> AsyncIterator[None]:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await _leave(runner)
+
+
+def _tell_end(task: "asyncio.Task[None]") -> None:
+    """Tell operators of a loop that ended by a fault: turns of this process are no longer safe."""
+    if not task.cancelled() and task.exception() is not None:
+        logger.critical("upkeep_ended", exc_info=task.exception())
 
 
 async def _leave(runner: Runner) -> None:
@@ -104,17 +112,22 @@ async def _take_over(runner: Runner, *, is_alone: bool) -> None:
         beats, held = await in_database(_read_leases)
         others = {lease.owner for lease in held if lease.owner != runner.owner}
         now = asyncio.get_running_loop().time()
-        dead = others if is_alone else watch.observe(beats, others, now=now)
+        silent = watch.observe(beats, others, now=now)
+        dead = others if is_alone else silent
         # A turn of our own that no task runs was left open by an outage. Two looks: one may be starting.
         own = {
             lease.key.turn_id
             for lease in held
             if lease.owner == runner.owner and lease.session_id not in runner.running
         }
+        if runner.openings:
+            own = set()
         for lease in held:
             if lease.owner in dead or lease.key.turn_id in own & missed:
                 await _claim(runner, lease)
         missed = own
+        for owner in watch.forgotten(beats, now=now) - {runner.owner}:
+            await in_database(leases.forget_process, owner)
 
     while True:
         await _through_outages(look)

@@ -15,6 +15,7 @@ from sessions_app.turn_records import TurnKey
 
 BEAT_SECONDS = 2.0
 LEASE_SECONDS = 6.0
+FORGET_SECONDS = 300.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,8 +66,7 @@ def claim_turn(key: TurnKey, *, owner: str) -> TurnKey | None:
         return None
     turn.fence += 1
     turn.owner = owner
-    turn.shown = ""  # it is streamed again
-    turn.save(update_fields=["fence", "owner", "shown"])
+    turn.save(update_fields=["fence", "owner"])
     return TurnKey(turn_id=turn.id, fence=turn.fence)
 
 
@@ -92,3 +92,7 @@ class LeaseWatch:
             for owner in owners
             if owner not in self._seen or now - self._seen[owner][1] >= LEASE_SECONDS
         }
+
+    def forgotten(self, beats: Mapping[str, int], *, now: float) -> set[str]:
+        """Return the processes that are so long dead that nobody needs their row any more."""
+        return {owner for owner in beats if now - self._seen.get(owner, (0, now))[1] >= FORGET_SECONDS}

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from django.db import connection
+from django.db.models import F, Min, Sum
 from django.utils import timezone
 
 from sessions_app.errors import Refused
-from sessions_app.models import Turn, TurnStatus
+from sessions_app.models import ModelUsage, Turn, TurnStatus
 
 MAX_RUNNING_TURNS_PER_USER = 2
 _USER_LOCK_NAMESPACE = 0x5A6E
@@ -15,10 +16,11 @@ _USER_LOCK_NAMESPACE = 0x5A6E
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RateLimit:
-    """At most `turns` turns in any `seconds` seconds, for one user."""
+    """At most `turns` turns in any `seconds` seconds, and `daily_tokens` in any 24 hours, for one user."""
 
     turns: int
     seconds: int
+    daily_tokens: int | None = None
 
 
 def refuse_over_limits(*, user_id: int, rate_limit: RateLimit) -> None:
@@ -42,3 +44,26 @@ def refuse_over_limits(*, user_id: int, rate_limit: RateLimit) -> None:
         wait_seconds = max(1, round((recent[-1] + window - now).total_seconds()))
         unit = "second" if wait_seconds == 1 else "seconds"
         raise Refused(f"That was a lot in a short time. Please wait {wait_seconds} {unit} and send it again.")
+    if rate_limit.daily_tokens is not None:
+        _refuse_over_budget(user_id=user_id, daily_tokens=rate_limit.daily_tokens)
+
+
+def _refuse_over_budget(*, user_id: int, daily_tokens: int) -> None:
+    """Refuse a turn where the last 24 hours have used up the user's tokens, cached ones included."""
+    now = timezone.now()
+    recent = ModelUsage.objects.filter(user_id=user_id, created_at__gt=now - timedelta(days=1))
+    used = recent.aggregate(
+        tokens=Sum(
+            F("input_tokens")
+            + F("output_tokens")
+            + F("cache_creation_5m_tokens")
+            + F("cache_creation_1h_tokens")
+            + F("cache_read_tokens")
+        ),
+        oldest=Min("created_at"),
+    )
+    if (used["tokens"] or 0) < daily_tokens:
+        return
+    hours = max(1, round((used["oldest"] + timedelta(days=1) - now).total_seconds() / 3600))
+    unit = "hour" if hours == 1 else "hours"
+    raise Refused(f"Today's budget for this account is used up. There is more in about {hours} {unit}.")

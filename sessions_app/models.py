@@ -45,6 +45,9 @@ class Session(models.Model):
     title = models.CharField(max_length=200, blank=True, default="")
     summary = models.TextField(blank=True, default="")
     metadata = models.JSONField(default=dict, blank=True)
+    opening = models.TextField(
+        blank=True, default="", help_text="What is sent before the window, as canonical JSON text."
+    )
     last_message_number = models.PositiveIntegerField(
         default=0, help_text="Counts messages under this row's lock: numbers have no gaps."
     )
@@ -198,7 +201,8 @@ class Message(models.Model):
     An assistant's `metadata` holds `tool_calls` (id, name, input, result, is_error, round),
     `round_ends` (where each round's text ends in `content`), `notes` (round, text) and `usage`.
     A user's `client_id` is made by its client and is unique in the session for ever; `is_hidden` in
-    its `metadata` marks one that the user never wrote ("go on").
+    its `metadata` marks one that the user never wrote ("go on"), `context` is the text that was sent
+    before the user's words, and `said` what that text says.
     """
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="messages")

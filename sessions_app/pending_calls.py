@@ -164,7 +164,8 @@ def _go_on(session: Session, call: ToolCallRecord, *, owner: str, rate_limit: Ra
     turn.fence += 1
     turn.part += 1
     turn.part_started_at = timezone.now()
-    turn.save(update_fields=["status", "owner", "fence", "part", "part_started_at"])
+    turn.is_stop_requested = False
+    turn.save(update_fields=["status", "owner", "fence", "part", "part_started_at", "is_stop_requested"])
     return EndedCall(turn=turn, call=call, resumed=TurnKey(turn_id=turn.id, fence=turn.fence))
 
 

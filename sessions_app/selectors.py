@@ -20,12 +20,22 @@ def accessible_session(*, user_id: int, session_id: uuid.UUID, is_locked: bool =
 
 def recent_sessions(*, user_id: int, limit: int) -> Sequence[Session]:
     """Return the user's sessions, the last active first."""
-    return list(Session.objects.filter(user_id=user_id).order_by("-last_active_at")[:limit])
+    sessions = Session.objects.filter(user_id=user_id).defer("opening")
+    return list(sessions.order_by("-last_active_at")[:limit])
 
 
 def history(session: Session) -> Sequence[Message]:
     """Return the session's messages in order, each with its turn, without those of withdrawn turns."""
     return list(session.messages.filter(turn__is_withdrawn=False).select_related("turn").order_by("number"))
+
+
+def history_tail(session: Session, *, limit: int) -> tuple[Sequence[Message], int]:
+    """Return the last `limit` messages of the history in order, and how many there are before them."""
+    messages = session.messages.filter(turn__is_withdrawn=False)
+    tail = list(messages.order_by("-number")[: limit + 1])[::-1]
+    if len(tail) <= limit:
+        return tail, 0
+    return tail[1:], messages.count() - limit
 
 
 def transcript(session: Session) -> Sequence[Message]:

@@ -87,11 +87,13 @@ def open_turn(
     checked_text = check_message_text(text)
     checked_id = check_client_id(client_id)
     session = accessible_session(user_id=user_id, session_id=session_id, is_locked=True)
-    if checked_id is not None:
-        known = session.messages.filter(client_id=checked_id).select_related("turn").first()
-        if known is not None:
-            return OpenedTurn(session_id=session.id, turn=known.turn, message=known, is_new=False)
-    if session.status != SessionStatus.ACTIVE:
+    while True:
+        if checked_id is not None:
+            known = session.messages.filter(client_id=checked_id).select_related("turn").first()
+            if known is not None:
+                return OpenedTurn(session_id=session.id, turn=known.turn, message=known, is_new=False)
+        if session.status == SessionStatus.ACTIVE:
+            break
         session = _continued(session)
     refuse_over_limits(user_id=user_id, rate_limit=rate_limit)
     superseded = supersede_pending_calls(session)
@@ -115,7 +117,7 @@ def retry_turn(*, user_id: int, session_id: uuid.UUID, owner: str, rate_limit: R
     answer is withdrawn and the same message is answered again. Raises `Refused` where there is
     nothing to retry.
     """
-    session = accessible_session(user_id=user_id, session_id=session_id, is_locked=True)
+    session = _active_session(user_id=user_id, session_id=session_id)
     _refuse_second_turn(session)
     last = session.turns.order_by("-started_at").first()
     if last is None or last.status not in (TurnStatus.FAILED, TurnStatus.INTERRUPTED, TurnStatus.STOPPED):
@@ -142,11 +144,9 @@ def edit_message(
     """
     checked_text = check_message_text(text)
     checked_id = check_client_id(client_id)
-    session = accessible_session(user_id=user_id, session_id=session_id, is_locked=True)
+    session = _active_session(user_id=user_id, session_id=session_id)
     if checked_id is not None and session.messages.filter(client_id=checked_id).exists():
         raise Refused("This message was sent before.")
-    if session.status != SessionStatus.ACTIVE:
-        raise Refused("This conversation has ended. Write a new message to go on.")
     superseded = supersede_pending_calls(session)
     _refuse_second_turn(session)
     refuse_over_limits(user_id=user_id, rate_limit=rate_limit)
@@ -185,7 +185,7 @@ def continue_turn(*, user_id: int, session_id: uuid.UUID, owner: str, rate_limit
 
     Raises `Refused` where the last answer is whole.
     """
-    session = accessible_session(user_id=user_id, session_id=session_id, is_locked=True)
+    session = _active_session(user_id=user_id, session_id=session_id)
     _refuse_second_turn(session)
     last = session.turns.order_by("-started_at").first()
     if last is None or last.stop_reason != "max_tokens":
@@ -207,9 +207,17 @@ def _go_on(*, session: Session, owner: str, rate_limit: RateLimit) -> OpenedTurn
     return OpenedTurn(session_id=session.id, turn=turn, message=message, is_new=True)
 
 
+def _active_session(*, user_id: int, session_id: uuid.UUID) -> Session:
+    """Lock and return the user's session. Raises `Refused` where it has ended."""
+    session = accessible_session(user_id=user_id, session_id=session_id, is_locked=True)
+    if session.status != SessionStatus.ACTIVE:
+        raise Refused("This conversation has ended. Write a new message to go on.")
+    return session
+
+
 def _continued(ended: Session) -> Session:
-    """Return the active session that continues an ended one, opened now if there is none."""
-    successor = ended.continued_by.filter(status=SessionStatus.ACTIVE).order_by("started_at").first()
+    """Return the session that continues an ended one, ended too or not; opened now if there is none."""
+    successor = ended.continued_by.order_by("started_at").first()
     if successor is None:
         return open_session(user_id=ended.user_id, kind=SessionKind.OPEN_CONVERSATION, continues=ended)
     return accessible_session(user_id=ended.user_id, session_id=successor.id, is_locked=True)

@@ -195,41 +195,22 @@ def pause_turn(key: TurnKey, *, stop_reason: str) -> None:
     turn.status = TurnStatus.AWAITING_USER
     turn.stop_reason = stop_reason
     turn.owner = ""
-    turn.save(update_fields=["status", "stop_reason", "owner"])
+    turn.is_stop_requested = False
+    turn.save(update_fields=["status", "stop_reason", "owner", "is_stop_requested"])
 
 
 @transaction.atomic
 def close_turn(key: TurnKey, ending: Ending) -> Message | None:
     """Close the turn: append its answer, clear its prefix, store how it ended.
 
-    Returns the assistant's message, or None where nothing was said or called.
+    An interrupted turn keeps what its lost runner had shown. Returns the assistant's message, or None
+    where nothing was said or called.
     """
     session = locked_session_of(key.turn_id)
-    return end_turn(session, locked_turn(key), ending)
-
-
-def interrupt_turns(*, is_lost: Callable[[str], bool]) -> int:
-    """Close every running turn whose owner `is_lost`; return how many there were.
-
-    What was said is kept. The new fencing number shuts out an owner that was only slow.
-    """
-    running = Turn.objects.filter(status=TurnStatus.RUNNING).values_list("id", "owner")
-    return sum(_interrupt(turn_id, owner) for turn_id, owner in running if is_lost(owner))
-
-
-@transaction.atomic
-def _interrupt(turn_id: uuid.UUID, owner: str) -> bool:
-    session = locked_session_of(turn_id)
-    turn = Turn.objects.select_for_update(no_key=True).get(id=turn_id)
-    if turn.status != TurnStatus.RUNNING or turn.owner != owner:
-        return False
-    turn.fence += 1
-    _keep_shown(turn)
-    notice = "Sage was interrupted. What it had said is kept; you can try again."
-    end_turn(
-        session, turn, Ending(status=TurnStatus.INTERRUPTED, stop_reason="interrupted", user_notice=notice)
-    )
-    return True
+    turn = locked_turn(key)
+    if ending.status == TurnStatus.INTERRUPTED:
+        _keep_shown(turn)
+    return end_turn(session, turn, ending)
 
 
 def _keep_shown(turn: Turn) -> None:

@@ -73,6 +73,7 @@ async def run_part(
     try:
         step: PartResult | Decision = "next_round"
         if resumed:
+            part.is_words_only = resumed.is_words_only
             step = await finish_calls(part, resumed.finished, known=resumed.results)
         while not isinstance(step, PartResult):
             if stop.is_requested:

@@ -51,10 +51,14 @@ class PartResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResumedRound:
-    """A round that was recorded before its runner was lost, with the results that its calls have."""
+    """A round that was recorded before its runner was lost, with the results that its calls have.
+
+    `is_words_only`: it was the part's last, so calls that it made all the same don't run.
+    """
 
     finished: FinishedRound
     results: Mapping[str, ToolResult]
+    is_words_only: bool = False
 
 
 class Part(Generic[C]):

@@ -48,7 +48,8 @@ def close(_: User, key: TurnKey) -> object:
 
 
 def interrupt(_: User, key: TurnKey) -> object:
-    return turn_records.interrupt_turns(is_lost=lambda owner: owner == "me")
+    ending = Ending(status=TurnStatus.INTERRUPTED, stop_reason="interrupted")
+    return turn_records.close_turn(key, ending)
 
 
 def send_a_message(user: User, key: TurnKey) -> object:

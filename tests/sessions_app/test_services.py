@@ -14,7 +14,16 @@ from django.utils import timezone
 from sessions_app import selectors, services, turn_records
 from sessions_app.errors import Refused
 from sessions_app.limits import RateLimit
-from sessions_app.models import Message, MessageRole, Session, SessionKind, SessionStatus, Turn, TurnStatus
+from sessions_app.models import (
+    Message,
+    MessageRole,
+    ModelUsage,
+    Session,
+    SessionKind,
+    SessionStatus,
+    Turn,
+    TurnStatus,
+)
 from sessions_app.services import OpenedTurn
 from sessions_app.turn_records import Ending, NewCall, TurnKey
 
@@ -354,3 +363,38 @@ def test_a_message_beside_a_pending_call_supersedes_it_in_one_step(session: Sess
         ("assistant", "Which?"),
         ("user", "something else"),
     ]
+
+
+@pytest.mark.django_db
+def test_the_same_client_id_is_one_turn_also_after_the_session_ended(session: Session, user: User) -> None:
+    services.end_session(user_id=user.pk, session_id=session.id, status=SessionStatus.COMPLETED)
+    first = say(session, client_id="abc")
+    assert not say(session, client_id="abc").is_new
+    close(first, text="answer")
+    services.end_session(user_id=user.pk, session_id=first.session_id, status=SessionStatus.COMPLETED)
+    again = say(session, client_id="abc")
+    assert (again.is_new, again.turn.id) == (False, first.turn.id)
+    assert Message.objects.filter(role="user").count() == 1
+
+
+@pytest.mark.django_db
+def test_nothing_is_asked_again_in_a_session_that_has_ended(session: Session, user: User) -> None:
+    close(say(session), status=TurnStatus.FAILED, reason="max_tokens")
+    services.end_session(user_id=user.pk, session_id=session.id, status=SessionStatus.COMPLETED)
+    for ask_again in (services.retry_turn, services.continue_turn):
+        with pytest.raises(Refused, match="has ended"):
+            ask_again(user_id=user.pk, session_id=session.id, owner="me", rate_limit=GENEROUS)
+
+
+@pytest.mark.django_db
+def test_a_daily_budget_that_is_used_up_refuses_the_next_turn(session: Session, user: User) -> None:
+    budget = RateLimit(turns=100, seconds=60, daily_tokens=1000)
+    ModelUsage.objects.create(
+        user=user, model="m", input_tokens=400, output_tokens=300, cache_read_tokens=299
+    )
+    close(say(session, limit=budget))
+    ModelUsage.objects.create(user=user, model="m", output_tokens=1)
+    with pytest.raises(Refused, match=r"budget .* used up"):
+        say(session, limit=budget)
+    ModelUsage.objects.update(created_at=timezone.now() - timedelta(hours=25))
+    assert say(session, limit=budget).is_new

@@ -7,6 +7,7 @@ from django.contrib.auth.models import User
 
 from sessions_app import services, turn_records
 from sessions_app.errors import StaleFence
+from sessions_app.leases import claim_turn
 from sessions_app.limits import RateLimit
 from sessions_app.models import CallState, ModelUsage, SessionKind, ToolCallRecord, Turn, TurnStatus
 from sessions_app.turn_records import CallResult, Ending, NewCall, TurnKey
@@ -151,20 +152,16 @@ def test_characters_that_cannot_be_stored_are_mended_in_what_the_model_wrote(key
 @pytest.mark.django_db
 def test_what_a_lost_runner_had_shown_is_kept_when_its_turn_is_interrupted(key: TurnKey) -> None:
     store_round(key, 1, "First.")
-    turn_records.store_shown([(key, json.dumps({"text": "And the sec", "notes": ""}))])
-    assert turn_records.interrupt_turns(is_lost=lambda owner: owner == "me") == 1
-    turn = Turn.objects.get(id=key.turn_id)
-    assert turn.status == TurnStatus.INTERRUPTED
-    assert turn.fence == 2
-    assert turn.messages.get(role="assistant").content == "First.\n\nAnd the sec"
+    turn_records.store_shown([(key, json.dumps({"number": 2, "text": "And the sec", "notes": ""}))])
+    claimed = claim_turn(key, owner="another")
+    assert claimed is not None
+    message = turn_records.close_turn(
+        claimed, Ending(status=TurnStatus.INTERRUPTED, stop_reason="interrupted")
+    )
+    assert message is not None
+    assert message.content == "First.\n\nAnd the sec"
     with pytest.raises(StaleFence):
         store_round(key, 2, "And the second.")
-
-
-@pytest.mark.django_db
-def test_only_turns_of_lost_runners_are_interrupted(key: TurnKey) -> None:
-    assert turn_records.interrupt_turns(is_lost=lambda owner: owner != "me") == 0
-    assert Turn.objects.get(id=key.turn_id).status == TurnStatus.RUNNING
 
 
 @pytest.mark.django_db
@@ -186,5 +183,5 @@ def test_words_that_are_stored_after_their_round_are_not_said_twice(key: TurnKey
     turn_records.store_shown([(key, json.dumps({"number": 2, "text": "Second", "notes": ""}))])
     assert Turn.objects.get(id=key.turn_id).words_of_running_round() == ("Second", "")
     turn_records.store_shown([(key, shown)])
-    assert turn_records.interrupt_turns(is_lost=lambda owner: owner == "me") == 1
+    turn_records.close_turn(key, Ending(status=TurnStatus.INTERRUPTED, stop_reason="interrupted"))
     assert Turn.objects.get(id=key.turn_id).messages.get(role="assistant").content == "First."
