@@ -21,7 +21,7 @@ from coaching.practice.header import read_header
 from coaching.practice.listening import hear_intent, is_foreign
 from coaching.practice.scenes import close_day, life_mapping, open_day, weekly_checkin
 from coaching.practice.scenes.talk import describe_coach
-from coaching.practice.script import Reply
+from coaching.practice.script import Reply, Text, ToolUse
 from coaching.practice.story import Story, read_story
 from coaching.practice.wording import INTRODUCTION, join_words, pick
 
@@ -46,17 +46,30 @@ def walk(conversation: Conversation) -> Reply | None:
     arc = ArcTalk(conversation, story, story.arc)
     script = _SCRIPTS[story.arc.name]
     if arc.is_beginning:
-        reply: Reply = script.go_on(arc, _greet(arc, script))
+        reply: Reply = script.go_on(arc, _greet(arc, script) if arc.span.is_whole_session else "")
         return reply
     return _bear_interruption(arc) or script.go_on(arc, _answer_aside(arc))
 
 
+def enter(conversation: Conversation, name: str) -> Reply:
+    """Enter an arc. What it is gets said before the call: words after it are only a note to the user."""
+    entry = pick(_SCRIPTS[name].ENTRIES, conversation)
+    return Reply.of(
+        Text(_introduce(conversation, name, entry)), ToolUse("enter_structured_arc", {"arc": name})
+    )
+
+
+def _introduce(conversation: Conversation, name: str, greeting: str) -> str:
+    """Return the greeting with what the coach is, where the user can't know that yet."""
+    if conversation.position > 0 or read_header(conversation).is_known_user:
+        return greeting
+    parts = (INTRODUCTION, greeting) if name == "life_mapping" else (greeting, SHORT_INTRODUCTION)
+    return "\n\n".join(parts)
+
+
 def _greet(arc: ArcTalk, script: ModuleType) -> str:
     conversation = arc.conversation
-    is_map = arc.span.name == "life_mapping"
-    parts = [pick(script.GREETINGS if arc.span.is_whole_session else script.ENTRIES, conversation)]
-    if conversation.position == 0 and not read_header(conversation).is_known_user:
-        parts.insert(1 if not is_map else 0, INTRODUCTION if is_map else SHORT_INTRODUCTION)
+    parts = [_introduce(conversation, arc.span.name, pick(script.GREETINGS, conversation))]
     if is_foreign(conversation.newest):
         parts.append(ENGLISH_ONLY)
     return "\n\n".join(parts)

@@ -6,7 +6,8 @@ from coaching.practice.conversation import Conversation
 from coaching.practice.header import read_header
 from coaching.practice.listening import hear_intent, is_heavy, is_substance, reflect
 from coaching.practice.offer_wording import ARC_DECLINED, ARC_OFFERS, CANNOT_ENTER, NOT_ENTERED
-from coaching.practice.script import Reply, ToolUse
+from coaching.practice.scenes.arcs import enter
+from coaching.practice.script import Reply
 from coaching.practice.story import Exchange, Story, open_span, read_story
 from coaching.practice.wording import (
     ACKNOWLEDGEMENTS,
@@ -45,7 +46,7 @@ def offer_arcs(conversation: Conversation) -> Reply | None:
 def _enter(conversation: Conversation, arc: str) -> Reply:
     if "enter_structured_arc" not in conversation.tools:
         return say(pick(CANNOT_ENTER, conversation))
-    return Reply.of(ToolUse("enter_structured_arc", {"arc": arc}))
+    return enter(conversation, arc)
 
 
 def _offer(talk: ArcTalk, newest: Exchange) -> Reply | None:

@@ -84,7 +84,7 @@ def _react(arc: ArcTalk) -> str:
         return _say_moved(newest.ratings)
     if not newest.is_tapped and PULSE.is_in(newest.question):
         return pick(PULSE_SKIPPED, arc.conversation)
-    if newest.is_tapped:
+    if newest.is_tapped or THEMES.is_in(newest.question) or THEMES_GUESSED.is_in(newest.question):
         return pick(NODS, arc.conversation)
     if is_skip(newest.answer):
         return pick(PASSED, arc.conversation)
