@@ -16,6 +16,7 @@ from django.db import DatabaseError
 from django.template.loader import render_to_string
 
 from coaching import shown, shown_calls
+from coaching.shown_items import SaidItem
 from coaching.shown_names import ARC_WORDS
 from coaching.turn_events import (
     ArcCompleted,
@@ -118,7 +119,7 @@ async def _render_message(event: MessageStored) -> str:
     try:
         title, items = await in_database(shown.stored_said_items, event.turn_id, number=event.number)
     except DatabaseError:  # The words are here; only title and day's line may be missing.
-        said = shown.SaidItem(session_id="", number=event.number, client_id=event.id, text=event.text)
+        said = SaidItem(session_id="", number=event.number, client_id=event.id, text=event.text)
         title, items = "", [said]
     return _render("message_stored", {"title": title, "items": items, "client_id": event.id})
 

@@ -4,32 +4,40 @@ The page builds the whole list, a fragment one item of it, so a reload and a str
 is written here (rendered markdown comes from `markdown`) and nothing is changed.
 """
 
-import json
 import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from itertools import groupby
-from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
 from django.utils import timezone
-from django.utils.safestring import SafeString
 
 from coaching.days import local_day
 from coaching.markdown import render_markdown
 from coaching.models import Profile
-from coaching.shown_arcs import EndingItem, HeadItem, ending_of, head_of
+from coaching.shown_arcs import ending_of, head_of
 from coaching.shown_calls import (
     SHOWN_STATES,
     QuestionItem,
     ShownCall,
     calls_by_round,
+    files_written,
+    files_written_by,
     question_of,
     with_given,
 )
-from coaching.shown_names import MadeFile, made_file
+from coaching.shown_items import (
+    DayItem,
+    DoneView,
+    RoundItem,
+    RunningCall,
+    SaidItem,
+    ShownItem,
+    ShownTime,
+    TurnItem,
+)
 from coaching.turn_events import CallAnswered, RoundShown, Sync
 from sessions_app.models import CallState, Message, MessageRole, ToolCallRecord, Turn, TurnStatus
 
@@ -45,82 +53,6 @@ ANY_ACTIVITY = "Working on it"
 _CAN_RETRY = (TurnStatus.FAILED, TurnStatus.INTERRUPTED, TurnStatus.STOPPED)
 _CUT_FOR_LENGTH = "max_tokens"
 _TEXT_JOIN = "\n\n"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DayItem:
-    """The line between two days."""
-
-    date: date
-    kind: Literal["day"] = "day"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SaidItem:
-    """What the person said. Without its session it can't be changed from the page."""
-
-    session_id: str
-    number: int
-    client_id: str
-    text: str
-    kind: Literal["said"] = "said"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RoundItem:
-    """One finished round: notes as they are, text rendered, then its calls. Never all empty."""
-
-    notes: str
-    html: SafeString
-    calls: Sequence[ShownCall] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShownTime:
-    """A moment on the user's clock. Text, because a template would move a datetime to the server's zone."""
-
-    iso: str
-    clock: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnItem:
-    """What Sage answered; while `is_open` with the running round's text, `is_waiting` for the user."""
-
-    turn_id: str
-    rounds: Sequence[RoundItem] = ()
-    number: int | None = None
-    at: ShownTime | None = None
-    made: Sequence[MadeFile] = ()
-    notice: str = ""
-    is_stopped: bool = False
-    can_retry: bool = False
-    can_continue: bool = False
-    is_open: bool = False
-    is_waiting: bool = False
-    live_text: str = ""
-    live_notes: str = ""
-    kind: Literal["turn"] = "turn"
-
-
-ShownItem = DayItem | SaidItem | TurnItem
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunningCall:
-    """A call that runs, in the reader's words."""
-
-    tool_use_id: str
-    label: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DoneView:
-    """What the end of a turn part shows: the closed turn, None while it waits, and its session's state."""
-
-    item: TurnItem | None
-    head: HeadItem
-    ending: EndingItem | None
 
 
 @dataclass(slots=True)
@@ -175,12 +107,14 @@ def stored_said_items(turn_id: str, *, number: int) -> tuple[str, list[ShownItem
 
     That is the message, under a new day's line where one is due.
     """
-    message = Message.objects.select_related("session").get(turn_id=uuid.UUID(turn_id), number=number)
+    message = Message.objects.select_related("session").get(
+        session__turns=uuid.UUID(turn_id), number=number
+    )  # not by its own turn: a retry may have moved it
     before = (
         Message.objects.filter(
             session_id=message.session_id, role=MessageRole.USER, number__lt=number, turn__is_withdrawn=False
         )
-        .exclude(metadata__is_hidden=True)
+        .exclude(metadata__has_key="is_hidden")
         .order_by("-number")
         .first()
     )
@@ -195,6 +129,7 @@ def stored_done(turn_id: str) -> DoneView:
     turn = Turn.objects.select_related("session").get(id=uuid.UUID(turn_id))
     return DoneView(
         item=_stored_item(turn),
+        made=files_written(_calls_of_turn(turn.id)) if turn.is_open else (),
         head=head_of(turn.session),
         ending=ending_of(turn.session, now=timezone.now()),
     )
@@ -249,7 +184,7 @@ def closed_turn_item(
         ],
         number=answer.number if answer else None,
         at=_time_of(answer.created_at, zone) if answer else None,
-        made=_made_files(answer.metadata.get("tool_calls", [])) if answer else (),
+        made=files_written_by(answer) if answer else (),
         notice=turn.user_notice,
         is_stopped=is_stopped,
         can_retry=turn.status in _CAN_RETRY,
@@ -273,18 +208,12 @@ def open_turn_item(turn: Turn, *, given: object = None) -> TurnItem:
     calls = calls_by_round(records, is_waiting=is_waiting)
     if given is not None:
         calls = {number: [_with_given(call, given) for call in row] for number, row in calls.items()}
-    return live_turn_item(str(turn.id), rounds, calls, is_waiting=is_waiting)
+    item = live_turn_item(str(turn.id), rounds, calls, is_waiting=is_waiting)
+    return replace(item, made=files_written(records) if is_waiting else ())
 
 
 def _with_given(call: ShownCall, given: object) -> ShownCall:
     return with_given(call, given) if isinstance(call, QuestionItem) and call.is_pending else call
-
-
-def running_calls_of(turn: Turn) -> list[RunningCall]:
-    """Return the calls of the open turn that still run."""
-    return running_calls(
-        {call.tool_use_id: call.name for call in turn.calls.all() if call.state == CallState.RUNNING}
-    )
 
 
 def running_calls(names: Mapping[str, str]) -> list[RunningCall]:
@@ -300,8 +229,10 @@ def synced_turn_item(sync: Sync) -> TurnItem | None:
     if not sync.turn_id:
         return None
     is_waiting = sync.status == "awaiting_user"
-    calls = calls_by_round(_calls_of_turn(uuid.UUID(sync.turn_id)), is_waiting=is_waiting)
-    return live_turn_item(sync.turn_id, sync.rounds, calls, is_waiting=is_waiting)
+    records = _calls_of_turn(uuid.UUID(sync.turn_id))
+    calls = calls_by_round(records, is_waiting=is_waiting)
+    item = live_turn_item(sync.turn_id, sync.rounds, calls, is_waiting=is_waiting)
+    return replace(item, made=files_written(records) if is_waiting else ())
 
 
 def live_turn_item(
@@ -351,19 +282,3 @@ def _rounds_of(answer: Message | None) -> list[tuple[str, str]]:
         rounds.append((text.removeprefix(_TEXT_JOIN) if start else text, notes.get(number, "")))
         start = end
     return rounds
-
-
-def _made_files(calls: Iterable[Mapping[str, Any]]) -> list[MadeFile]:
-    paths = [
-        _path_in(call.get("result")) for call in calls if call["name"] == "save_file" and not call["is_error"]
-    ]
-    return [made_file(path) for path in dict.fromkeys(paths) if path]
-
-
-def _path_in(result: object) -> str:
-    try:
-        values = json.loads(result) if isinstance(result, str) else None
-    except ValueError:
-        return ""
-    path = values.get("path") if isinstance(values, dict) else None
-    return path if isinstance(path, str) else ""

@@ -1,4 +1,5 @@
-"""A turn's calls as a page shows them, as values: questions with their answers, and where arcs begin and end.
+"""A turn's calls as a page shows them, as values: questions with their answers, where arcs begin and end, and
+the files that were written.
 
 All other calls are no business of the transcript. A stored input was checked when it came, perhaps by an
 older version: what isn't as expected is left out, never an error. Nothing is read here and nothing changed.
@@ -11,9 +12,9 @@ from hashlib import blake2s
 from typing import Any, Literal
 
 from coaching.models import LifeDomain
-from coaching.shown_names import ARC_WORDS
+from coaching.shown_names import ARC_WORDS, MadeFile, made_file
 from coaching.turn_events import CallPending
-from sessions_app.models import CallState, SessionKind, ToolCallRecord
+from sessions_app.models import CallState, Message, SessionKind, ToolCallRecord
 
 RATINGS = range(1, 6)
 
@@ -126,6 +127,17 @@ def with_given(question: QuestionItem, given: object) -> QuestionItem:
     return replace(question, ratings=ratings, note=str(given.get("note") or ""))
 
 
+def files_written(records: Iterable[ToolCallRecord]) -> list[MadeFile]:
+    """Return what calls wrote, each file once, in the order in which they were written first."""
+    return _files_of((record.name, record.result, record.is_error) for record in records)
+
+
+def files_written_by(answer: Message) -> list[MadeFile]:
+    """Return what the calls of a stored answer wrote."""
+    calls = answer.metadata.get("tool_calls", [])
+    return _files_of((call["name"], call.get("result"), call["is_error"]) for call in calls)
+
+
 def begin_mark(arc: str) -> MarkItem | None:
     """Build the line where an arc begins in an open conversation."""
     words = ARC_WORDS.get(arc)
@@ -199,9 +211,15 @@ def _mark_of(record: ToolCallRecord) -> MarkItem | None:
     return end_mark(arc) if values.get("completed") == "arc" else None
 
 
-def _values_in(result: str) -> Mapping[str, Any]:
+def _files_of(calls: Iterable[tuple[str, object, bool]]) -> list[MadeFile]:
+    results = [_values_in(result) for name, result, is_error in calls if name == "save_file" and not is_error]
+    paths = [path for values in results if isinstance(path := values.get("path"), str) and path]
+    return [made_file(path) for path in dict.fromkeys(paths)]
+
+
+def _values_in(result: object) -> Mapping[str, Any]:
     try:
-        values = json.loads(result)
+        values = json.loads(result) if isinstance(result, str) else None
     except ValueError:
         return {}
     return values if isinstance(values, dict) else {}

@@ -24,6 +24,7 @@ from coaching.days import local_day
 from coaching.forms import MessageForm, NewSessionForm
 from coaching.runner import get_runner
 from coaching.shown_arcs import ending_of, head_of
+from coaching.shown_items import SaidItem, TurnItem
 from coaching.views.starters import starters_for
 from sessions_app import selectors
 from sessions_app.errors import Refused
@@ -166,7 +167,7 @@ def _answer_in(fields: QueryDict) -> object:
 
     What a field says is only given its shape here; the tool that asked decides whether it is an answer.
     """
-    if not any(name.startswith(RATING_FIELD) for name in fields):
+    if "note" not in fields and not any(name.startswith(RATING_FIELD) for name in fields):
         return fields.get("value", "")
     ratings: dict[str, int | str] = {}
     for name in fields:
@@ -202,10 +203,10 @@ def _page(
     # The open turn first: one that closes in between is then in the history, never in neither.
     turn = selectors.open_turn(found)
     items = shown.items_of(selectors.history(found), zone=zone)
-    if turn and any(isinstance(item, shown.TurnItem) and item.turn_id == str(turn.id) for item in items):
+    if turn and any(isinstance(item, TurnItem) and item.turn_id == str(turn.id) for item in items):
         turn = None
     is_active = found.status == SessionStatus.ACTIVE
-    said = [item for item in items if isinstance(item, shown.SaidItem)]
+    said = [item for item in items if isinstance(item, SaidItem)]
     is_editing = is_editing and is_active and bool(said)
     context = {
         "here": "sessions",

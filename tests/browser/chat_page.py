@@ -26,6 +26,13 @@ async def until_done(page: Page, answers: int = 1) -> None:
     await expect(page.locator("#chat")).to_have_attribute("data-phase", "idle", timeout=WAIT_MS)
 
 
+async def until_asked(page: Page, prompt: str) -> None:
+    """Wait until that question, and no other, waits for an answer and nothing runs."""
+    question = page.locator("#open-turn .call.is-pending")
+    await expect(question.locator(":scope > legend")).to_have_text(prompt, timeout=WAIT_MS)
+    await expect(page.locator("#chat")).to_have_attribute("data-phase", "idle", timeout=WAIT_MS)
+
+
 async def watch_shimmer(page: Page) -> None:
     """Note from now on every time the shimmer changes: when, and how many calls it counts."""
     await page.evaluate(

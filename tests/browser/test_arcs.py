@@ -1,0 +1,259 @@
+"""Each arc in a real browser, from the greeting to the card at its end, with the practice coach itself."""
+
+from collections.abc import Awaitable, Callable
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.async_api import Page, expect
+
+from coaching.practice.script import Reply, Text, ToolUse
+from coaching.practice.server import PracticeServer
+from sessions_app import services
+from sessions_app.database import in_database
+from sessions_app.models import Session, SessionKind, SessionStatus
+from tests.browser.chat_page import messages_markup, path_of, say
+from tests.browser.conftest import OpenContext, Watcher
+from tests.browser.test_accessibility import Scheme, serious_findings
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+WAIT_MS = 15_000
+
+
+class Walker:
+    """A person on the chat page who goes from one answer to the next, on any device."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.steps = 0
+
+    async def say(self, text: str) -> None:
+        """Write a message and wait until Sage has answered it, or asks."""
+        await say(self.page, text)
+        await self._until_heard()
+
+    async def tap(self, value: str) -> None:
+        """Tap an answer by what it stands for."""
+        await self.page.locator(f'.call.is-pending .pill[value="{value}"]').click()
+        await self._until_heard()
+
+    async def rate(self, **ratings: int) -> None:
+        """Rate domains and hand the ratings in."""
+        for domain, rating in ratings.items():
+            scale = self.page.get_by_role("group", name=domain.capitalize(), exact=True)
+            await scale.get_by_text(str(rating), exact=True).click()
+        await self.page.get_by_role("button", name="Keep these").click()
+        await self._until_heard()
+
+    async def reload(self) -> None:
+        """Load the page anew: all that was said is there."""
+        before = await messages_markup(self.page)
+        await self.page.reload()
+        await expect(self.page.locator("#chat")).to_have_attribute("data-phase", "idle")
+        assert await messages_markup(self.page) == before
+
+    async def _until_heard(self) -> None:
+        """Wait until as much was said and answered as this person has done, and nothing runs."""
+        self.steps += 1
+        done = self.page.locator(".said:not(.is-sending), .call:is(.is-answered, .is-superseded)")
+        await expect(done).to_have_count(self.steps, timeout=WAIT_MS)
+        settled = "#chat[data-phase=idle]:not(:has(#sending > li))"
+        rests = self.page.locator(f"{settled}:not(:has(#open-turn > li)), {settled}:has(.call.is-pending)")
+        await expect(rests).to_be_visible(timeout=WAIT_MS)
+
+
+Walk = Callable[[Walker], Awaitable[None]]
+
+
+async def open_day(walker: Walker) -> None:
+    await walker.tap("tired")
+    await walker.say("finish the report, call mum and go for a run")
+    await walker.say("Unhurried")
+
+
+async def close_day(walker: Walker) -> None:
+    await walker.say("Work was long, my boss was nice for once. I went for a run.")
+    await walker.tap("little")
+    await walker.tap("calm")
+    await walker.say("The run along the river. I want to let go of the emails.")
+    await expect(walker.page.locator("#open-turn .made, #messages .made")).to_contain_text("Daily logs")
+    await walker.tap("yes")
+
+
+async def weekly_checkin(walker: Walker) -> None:
+    await walker.say("Deadlines every day, but my sister visited on Sunday.")
+    await walker.rate(career=3, health=4, play=3)
+    await walker.say("The new project eats my evenings.")
+    await walker.say("deadlines, my sister")
+    await walker.say("Leave at five on Wednesday")
+
+
+async def life_mapping(walker: Walker) -> None:
+    await walker.tap("work")
+    await walker.say("My job is fine but dull, 3. Money is tight since we moved; finances need attention.")
+    await walker.tap("people")
+    await walker.say("I see my sister too rarely. I have no hobbies at all at the moment.")
+    await walker.tap("body")
+    await walker.say("I sleep badly, 2. Learning: later")
+    await walker.say("I paint on Sundays and it's thriving. As to meaning, I miss a direction.")
+    await walker.rate(career=3, health=2, play=1)
+    await walker.say("It all hangs on sleep, I want calmer days")
+    await walker.say("In bed by eleven on Monday")
+    await walker.say("I have two kids and work nights")
+
+
+async def begin(page: Page, label: str) -> Walker:
+    """Begin a kind of conversation from the list on the first page and greet."""
+    await page.goto("/")
+    await page.get_by_role("button", name=label).click()
+    walker = Walker(page)
+    await walker.say("hi")
+    return walker
+
+
+@pytest.mark.parametrize(
+    ("label", "walk", "head", "title", "written"),
+    [
+        ("Open the day", open_day, "Opening the day", "The day is open.", "Day plans"),
+        ("Close the day", close_day, "Closing the day", "The day is closed.", "Daily logs"),
+        (
+            "Weekly check-in",
+            weekly_checkin,
+            "Weekly check-in",
+            "The week is looked back on.",
+            "Weekly check-ins",
+        ),
+        ("Life mapping", life_mapping, "Mapping your life", "Your map is drawn.", "Life map: Overview"),
+    ],
+)
+async def test_an_arc_is_walked_from_the_greeting_to_the_card_at_its_end(
+    label: str,
+    walk: Walk,
+    head: str,
+    title: str,
+    written: str,
+    practice: PracticeServer,
+    page: Page,
+    watcher: Watcher,
+) -> None:
+    walker = await begin(page, label)
+    await expect(page.locator("#arc")).to_contain_text(head)
+    await walk(walker)
+    ending = page.get_by_role("region", name=title)
+    await expect(ending).to_be_visible()
+    await expect(ending).to_contain_text(written)
+    await expect(ending).to_contain_text("Next weekly check-in:")
+    await expect(page.locator("#arc")).to_be_empty()
+    await expect(page.locator("#chat-status")).to_have_text("· completed")
+    card = await ending.inner_text()
+    await walker.reload()
+    assert await ending.inner_text() == card
+    await page.goto("/chat/")
+    await expect(page.locator(".ledger-row").first).to_contain_text("completed")
+    assert watcher.faults == []
+
+
+async def test_an_arc_is_left_at_every_question_and_gone_on_with_elsewhere(
+    practice: PracticeServer, page: Page, cookie: str, open_context: OpenContext, watcher: Watcher
+) -> None:
+    walker = await begin(page, "Weekly check-in")
+    await walker.say("Deadlines every day, but my sister visited on Sunday.")
+    await expect(page.locator("#open-turn .scales")).to_be_visible()
+    await walker.reload()  # a reload
+    other = Walker(await page.context.new_page())  # another tab
+    await other.page.goto(page.url)
+    other.steps = walker.steps
+    await other.rate(career=3, health=4)
+    phone = Walker(await (await open_context(cookie, viewport={"width": 360, "height": 740})).new_page())
+    await phone.page.goto(page.url)  # another device
+    phone.steps = other.steps
+    await page.close()
+    await phone.say("The new project eats my evenings.")
+    await phone.say("deadlines, my sister")
+    await other.page.bring_to_front()
+    other.steps = phone.steps
+    await other.say("Leave at five on Wednesday")
+    for left in (other, phone):
+        await expect(left.page.get_by_role("region", name="The week is looked back on.")).to_be_visible()
+    assert await messages_markup(other.page) == await messages_markup(phone.page)
+    assert watcher.faults == []
+
+
+async def test_an_arc_inside_a_conversation_begins_and_ends_and_the_conversation_goes_on(
+    practice: PracticeServer, page: Page, session: Session, watcher: Watcher
+) -> None:
+    await page.goto(path_of(session))
+    walker = Walker(page)
+    await expect(page.locator("#arc")).to_be_empty()
+    await walker.say("let's open my day")
+    await expect(page.locator("#arc")).to_contain_text("Opening the day")
+    await expect(page.locator('.mark[data-mark="begin-open_day"]')).to_have_count(1)
+    await walker.reload()
+    await expect(page.locator("#arc")).to_contain_text("Opening the day")
+    await expect(page.locator('.mark[data-mark="begin-open_day"]')).to_have_count(1)
+    await open_day(walker)
+    await expect(page.locator("#arc")).to_be_empty()
+    await expect(page.locator('.mark[data-mark="end-open_day"]')).to_have_text("The day is open.")
+    await expect(page.locator("#ending")).to_be_empty()
+    await walker.reload()
+    await walker.say("My boss called again and I said yes to more hours.")
+    assert watcher.faults == []
+
+
+async def test_a_message_to_an_ended_conversation_goes_on_in_a_new_one(
+    practice: PracticeServer, page: Page, user: User, session: Session, watcher: Watcher
+) -> None:
+    end = ToolUse("complete_session", {"type": "session", "summary": "You said hello."})
+    practice.script(
+        [Reply.of(Text("Then goodbye."), end), "Farewell.", "Here we are again.", "And once more."]
+    )
+    await page.goto(path_of(session))
+    await Walker(page).say("Bye")
+    ending = page.get_by_role("region", name="This conversation is complete.")
+    await expect(ending).to_contain_text("You said hello.")
+    await expect(page.get_by_label("Your message")).to_have_attribute(
+        "placeholder", "This one has ended. Write to begin a new one."
+    )
+    await expect(page.get_by_role("link", name="Change")).to_have_count(0)
+    await say(page, "One more thing")  # over the socket that is still open
+    await expect(page.locator("#messages .turn")).to_contain_text("Here we are again.")
+    assert str(session.id) not in page.url
+    successor = await in_database(lambda: Session.objects.exclude(id=session.id).get())
+    assert successor.continues_id == session.id
+    await page.goto(path_of(session))
+    await expect(ending).to_be_visible()
+    await say(page, "Another thing")  # by form: an ended conversation has no socket
+    await expect(page.locator("#messages .turn").last).to_contain_text("And once more.")
+    assert str(successor.id) in page.url
+    await page.goto(path_of(session))
+    await page.get_by_role("button", name="Start another conversation").click()
+    await expect(page.locator(".chat-empty")).to_contain_text("What is on your mind?")
+    assert watcher.faults == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_axe_finds_nothing_serious_in_arcs_and_at_their_end(
+    scheme: Scheme,
+    practice: PracticeServer,
+    open_context: OpenContext,
+    cookie: str,
+    user: User,
+    session: Session,
+) -> None:
+    page = await (await open_context(cookie, color_scheme=scheme, reduced_motion="reduce")).new_page()
+    await page.goto(path_of(session))
+    walker = Walker(page)
+    await walker.say("let's open my day")
+    findings = await serious_findings(page)
+    await open_day(walker)
+    findings += await serious_findings(page)
+    walker = await begin(page, "Open the day")
+    await open_day(walker)
+    await expect(page.locator(".ending")).to_be_visible()
+    findings += await serious_findings(page)
+    left = await in_database(services.open_session, user_id=user.pk, kind=SessionKind.CLOSE_DAY)
+    await in_database(services.end_session, user_id=user.pk, session_id=left.id, status=SessionStatus.EXPIRED)
+    await page.goto(path_of(left))
+    await expect(page.locator(".ending")).to_contain_text("left alone for a day")
+    findings += await serious_findings(page)
+    assert findings == []

@@ -1,0 +1,401 @@
+"""Questions that wait for the reader: answered by hand, by keyboard, by form, in any tab, at any time."""
+
+import re
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.async_api import Page, WebSocketRoute, expect
+
+from coaching.models import PulseRating
+from coaching.practice.faults import Fault
+from coaching.practice.script import Hold, Reply, Text, ToolUse
+from coaching.practice.server import PracticeServer
+from sessions_app.database import in_database
+from sessions_app.models import Message, Session, ToolCallRecord
+from tests.browser.chat_page import messages_markup, path_of, say, until_asked, until_done
+from tests.browser.conftest import OpenContext, Watcher
+from tests.browser.test_accessibility import Scheme, serious_findings
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+PILLS = ToolUse(
+    "show_options",
+    {
+        "prompt": "How did you wake?",
+        "options": [{"label": "Fine"}, {"label": "Not <so> good", "value": "low"}],
+    },
+    id="toolu_pills",
+)
+MORE_PILLS = ToolUse(
+    "show_options",
+    {"prompt": "And now?", "options": [{"label": "Coffee"}, {"label": "Tea"}]},
+    id="toolu_more",
+)
+PULSE = ToolUse(
+    "show_pulse_check", {"context": "How do these feel?", "domains": ["career", "health"]}, id="toolu_pulse"
+)
+
+
+def save(domain: str) -> ToolUse:
+    return ToolUse("save_file", {"file_type": "domain", "file_name": domain, "content": f"About {domain}."})
+
+
+async def states(session: Session) -> list[str]:
+    calls = ToolCallRecord.objects.filter(turn__session=session).order_by("created_at", "position")
+    return await in_database(lambda: list(calls.values_list("state", flat=True)))
+
+
+async def assert_a_reload_shows_the_same(page: Page) -> None:
+    streamed = await messages_markup(page)
+    await page.reload()
+    await expect(page.locator("#chat")).to_have_attribute("data-phase", "idle")
+    assert await messages_markup(page) == streamed
+
+
+async def test_a_tap_answers_and_the_question_stays_where_it_was_asked(
+    practice: PracticeServer, page: Page, session: Session, watcher: Watcher
+) -> None:
+    practice.script([Reply.of(Text("Good morning."), PILLS), Reply.of(Text("I'm sorry."), Hold("end"))])
+    await page.goto(path_of(session))
+    await say(page, "Hello")
+    await until_asked(page, "How did you wake?")
+    await expect(page.get_by_role("button", name="Stop")).to_be_hidden()
+    await expect(page.get_by_label("Your message")).to_have_attribute(
+        "placeholder", "Answer above, or write instead"
+    )
+    await expect(page.locator("#announcer")).to_contain_text("How did you wake? 2 answers to choose from")
+    await page.get_by_role("button", name="Not <so> good").dblclick()
+    await practice.reached("end")
+    await expect(page.locator("#open-turn .call .is-chosen")).to_contain_text("Not <so> good")
+    await expect(page.get_by_role("button", name="Not <so> good")).to_have_count(0)
+    practice.release("end")
+    await until_done(page)
+    await expect(page.locator("#messages .turn")).to_contain_text(
+        re.compile("Good morning.*How did you wake.*Fine.*Not <so> good.*I'm sorry", re.DOTALL)
+    )
+    await expect(page.locator("#notices")).to_be_empty()
+    await assert_a_reload_shows_the_same(page)
+    assert await states(session) == ["answered"]
+    assert watcher.faults == []
+
+
+async def test_ratings_are_given_by_keyboard_alone(
+    practice: PracticeServer, page: Page, session: Session, user: User, watcher: Watcher
+) -> None:
+    again = ToolUse(PULSE.name, PULSE.input, id="toolu_again")
+    practice.script([Reply.of(PULSE), Reply.of(again), "Thank you.", Reply.of(PILLS), "Noted."])
+    await page.goto(path_of(session))
+    await say(page, "Hello")
+    await until_asked(page, "How do these feel?")
+    radios = page.get_by_role("group", name="Career").get_by_role("radio")
+    for _ in range(8):  # backwards from the composer to the first row
+        await page.keyboard.press("Shift+Tab")
+        if await radios.evaluate_all("all => all.includes(document.activeElement)"):
+            break
+    await page.keyboard.press("ArrowLeft")  # from 5, which is the nearest from behind
+    await page.keyboard.press("ArrowLeft")
+    await page.keyboard.press("Tab")
+    await page.keyboard.press("Tab")
+    await page.keyboard.type("Tired")
+    await page.keyboard.press("Enter")
+    await expect(page.locator("#open-turn .ratings")).to_contain_text("Career")
+    await until_asked(page, "How do these feel?")
+    # Focus stays with what was answered; what is asked next comes next.
+    await expect(page.locator("#open-turn .call.is-answered")).to_be_focused()
+    await page.keyboard.press("Tab")
+    await expect(page.get_by_role("group", name="Career").get_by_role("radio", name="1")).to_be_focused()
+    await page.keyboard.press("ArrowRight")
+    await page.keyboard.press("Enter")
+    await until_done(page)
+    ratings = await in_database(
+        lambda: list(PulseRating.objects.order_by("id").values_list("domain", "rating", "note"))
+    )
+    assert ratings == [("career", 3, "Tired"), ("career", 2, "")]
+    shown = page.locator("#messages .ratings")
+    await expect(shown.first).to_have_text(re.compile(r"^\s*Career\s*3\s+of 5\s*$"))
+    await expect(shown.last).to_have_text(re.compile(r"^\s*Career\s*from 3\s*→\s*to 2\s*$"))
+    await expect(page.locator("#messages .call").last).to_be_focused()
+    await page.get_by_label("Your message").fill("And once more")
+    await page.keyboard.press("Enter")
+    await until_asked(page, "How did you wake?")
+    await page.get_by_role("button", name="Fine").focus()
+    await page.keyboard.press("Space")
+    await until_done(page, 2)
+    await page.get_by_label("Your message").focus()
+    await assert_a_reload_shows_the_same(page)
+    assert watcher.faults == []
+
+
+async def test_a_refused_answer_is_told_and_can_be_mended(
+    practice: PracticeServer, page: Page, session: Session
+) -> None:
+    practice.script([Reply.of(PULSE), "Thank you."])
+    await page.goto(path_of(session))
+    await say(page, "Hello")
+    await until_asked(page, "How do these feel?")
+    await page.get_by_label("A word on it").fill("Nothing rated yet")
+    await page.get_by_role("button", name="Keep these").click()
+    await expect(page.locator("#notices")).to_contain_text("Please rate at least one area")
+    await page.get_by_role("group", name="Health").get_by_text("4", exact=True).click()
+    await page.get_by_role("group", name="Career").get_by_text("1", exact=True).click()
+    await page.get_by_role("group", name="Career").get_by_text("No rating").click(force=True)
+    await page.get_by_role("button", name="Keep these").click()
+    await until_done(page)
+    await expect(page.locator("#notices")).to_be_empty()
+    await expect(page.locator("#messages .ratings")).to_contain_text("Health")
+    await expect(page.locator("#messages .ratings")).not_to_contain_text("Career")
+    await expect(page.locator("#messages .call")).to_contain_text("Nothing rated yet")
+
+
+async def test_several_questions_come_one_after_another_and_one_is_put_off(
+    practice: PracticeServer, page: Page, session: Session, watcher: Watcher
+) -> None:
+    practice.script([Reply.of(save("health"), PILLS, MORE_PILLS, PULSE), "Tea, then."])
+    await page.goto(path_of(session))
+    await say(page, "Hello")
+    await until_asked(page, "How did you wake?")
+    await expect(page.get_by_text("And now?")).to_have_count(0)
+    await page.get_by_role("button", name="Not now").click()
+    await until_asked(page, "And now?")
+    await expect(page.locator("#open-turn .is-dismissed")).to_contain_text("Not now, you said.")
+    await page.reload()
+    await until_asked(page, "And now?")
+    await expect(page.locator("#open-turn .is-dismissed")).to_contain_text("How did you wake?")
+    await page.get_by_role("button", name="Tea").click()
+    await until_asked(page, "How do these feel?")
+    await page.get_by_role("button", name="Not now").click()
+    await until_done(page)
+    assert await states(session) == ["finished", "dismissed", "answered", "dismissed"]
+    await assert_a_reload_shows_the_same(page)
+    assert watcher.faults == []
+
+
+async def test_to_put_off_the_only_question_ends_the_turn(
+    practice: PracticeServer, page: Page, session: Session, watcher: Watcher
+) -> None:
+    practice.script([Reply.of(Text("One thing."), PILLS)])
+    await page.goto(path_of(session))
+    await say(page, "Hello")
+    await until_asked(page, "How did you wake?")
+    await page.get_by_role("button", name="Not now").click()
+    await until_done(page)
+    await expect(page.locator("#messages .is-dismissed")).to_be_visible()
+    await assert_a_reload_shows_the_same(page)
+    assert watcher.faults == []
+
+
+async def test_whoever_writes_instead_has_answered_too(
+    practice: PracticeServer, page: Page, session: Session, watcher: Watcher
+) -> None:
+    practice.script([Reply.of(PILLS, MORE_PILLS), "Then we leave it."])
+    other = await page.context.new_page()
+    for tab in (page, other):
+        await tab.goto(path_of(session))
+        await expect(tab.locator("#chat")).to_have_attribute("data-phase", "idle")
+    await say(page, "Hello")
+    for tab in (page, other):
+        await until_asked(tab, "How did you wake?")
+    await say(page, "I'd rather not say")
+    for tab in (page, other):
+        await until_done(tab, 2)
+        await expect(tab.locator("#messages .is-superseded")).to_have_count(1)  # the second was never asked
+        await expect(tab.locator("#messages > li")).to_have_count(5)
+    assert await messages_markup(page) == await messages_markup(other)
+    await assert_a_reload_shows_the_same(page)
+    assert watcher.faults == []
+
+
+async def test_the_first_of_two_tabs_answers_and_the_other_shows_it(
+    practice: PracticeServer, page: Page, session: Session, watcher: Watcher
+) -> None:
+    practice.script([Reply.of(PILLS), "Good."])
+    other = await page.context.new_page()
+    for tab in (page, other):
+        await tab.goto(path_of(session))
+        await expect(tab.locator("#chat")).to_have_attribute("data-phase", "idle")
+    await say(page, "Hello")
+    for tab in (page, other):
+        await until_asked(tab, "How did you wake?")
+    await other.get_by_role("button", name="Fine").click()
+    for tab in (page, other):
+        await until_done(tab)
+        await expect(tab.locator("#messages .is-chosen")).to_contain_text("Fine")
+    assert await messages_markup(page) == await messages_markup(other)
+    assert watcher.faults == []
+
+
+async def test_what_was_filled_in_outlives_a_lost_connection_and_so_does_the_answer(
+    practice: PracticeServer, page: Page, session: Session
+) -> None:
+    sockets: list[WebSocketRoute] = []
+
+    def through(route: WebSocketRoute) -> None:
+        sockets.append(route)
+        route.connect_to_server()
+
+    await page.route_web_socket("**/ws/**", through)
+    practice.script([Reply.of(PULSE), Reply.of(PILLS), "All is here."])
+    await page.goto(path_of(session))
+    await say(page, "Hello")
+    await until_asked(page, "How do these feel?")
+    await page.get_by_role("group", name="Health").get_by_text("4", exact=True).click()
+    await page.get_by_label("A word on it").fill("Half done")
+    await sockets[-1].close(code=1012)
+    while len(sockets) < 2:
+        await page.wait_for_timeout(50)
+    await expect(page.locator("#connection")).to_be_hidden()
+    await expect(page.get_by_label("A word on it")).to_have_value("Half done")
+    await page.get_by_role("button", name="Keep these").click()
+    await until_asked(page, "How did you wake?")
+    await page.evaluate(
+        "() => { window.realOpen = htmx.createWebSocket; htmx.config.wsReconnectDelay = () => 400; }"
+    )
+    await sockets[-1].close(code=1012)
+    await page.get_by_role("button", name="Fine").click()
+    await until_done(page)
+    await expect(page.locator("#messages .is-chosen")).to_contain_text("Fine")
+    await expect(page.locator("#notices")).to_be_empty()
+
+
+async def test_a_question_is_answered_from_another_device(
+    practice: PracticeServer, page: Page, session: Session, cookie: str, open_context: OpenContext
+) -> None:
+    practice.script([Reply.of(Text("Before."), PILLS), Reply.of(Text("After."), PULSE), "The end."])
+    await page.goto(path_of(session))
+    await say(page, "Hello")
+    await until_asked(page, "How did you wake?")
+    phone = await (await open_context(cookie, viewport={"width": 360, "height": 740})).new_page()
+    await phone.goto(path_of(session))
+    await until_asked(phone, "How did you wake?")
+    assert await phone.evaluate("() => document.documentElement.scrollWidth") <= 360
+    await phone.get_by_role("button", name="Fine").click()
+    for device in (phone, page):
+        await until_asked(device, "How do these feel?")
+    assert await phone.evaluate("() => document.documentElement.scrollWidth") <= 360
+    await page.get_by_role("group", name="Career").get_by_text("5", exact=True).click()
+    await page.get_by_role("button", name="Keep these").click()
+    for device in (phone, page):
+        await until_done(device)
+    assert await messages_markup(page) == await messages_markup(phone)
+
+
+async def test_a_failure_after_an_answer_can_be_tried_again(
+    practice: PracticeServer, page: Page, session: Session
+) -> None:
+    practice.script([Reply.of(PILLS)])
+    await page.goto(path_of(session))
+    await say(page, "Hello")
+    await until_asked(page, "How did you wake?")
+    practice.faults.push(Fault(kind="status", status=400))
+    await page.get_by_role("button", name="Fine").click()
+    await until_done(page)
+    await expect(page.locator("#messages .is-chosen")).to_contain_text("Fine")
+    practice.script(["Here I am."])
+    await page.get_by_role("button", name="Try again").click()
+    await until_done(page, 2)
+    await expect(page.locator("#messages .turn").last).to_contain_text("Here I am.")
+    await assert_a_reload_shows_the_same(page)
+
+
+async def test_questions_are_answered_without_a_script(
+    practice: PracticeServer, open_context: OpenContext, cookie: str, session: Session, watcher: Watcher
+) -> None:
+    practice.script([Reply.of(PILLS), Reply.of(PULSE), Reply.of(Text("Good."), MORE_PILLS)])
+    page = await (await open_context(cookie, java_script_enabled=False)).new_page()
+    await page.goto(path_of(session))
+    await page.get_by_label("Your message").fill("Hello")
+    await page.get_by_role("button", name="Send").click()
+    await expect(page.get_by_role("button", name="Stop")).to_be_hidden()
+    await expect(page.get_by_text("Sage is still writing")).to_have_count(0)
+    await page.get_by_role("button", name="Not <so> good").click()
+    await expect(page.locator("#open-turn .is-chosen")).to_contain_text("Not <so> good")
+    await page.get_by_label("A word on it").fill("By form")
+    await page.get_by_role("button", name="Keep these").click()
+    await expect(page.locator("#notices")).to_contain_text("Please rate at least one area")
+    await expect(page.get_by_label("A word on it")).to_have_value("By form")
+    await page.get_by_role("group", name="Health").get_by_text("2", exact=True).click()
+    await page.get_by_role("button", name="Keep these").click()
+    await expect(page.locator("#open-turn .ratings")).to_contain_text("Health")
+    await page.get_by_role("button", name="Not now").click()
+    await expect(page.locator("#messages .is-dismissed")).to_contain_text("And now?")
+    assert await states(session) == ["answered", "answered", "dismissed"]
+    refused = [fault for fault in watcher.faults if "status of 422" in fault]
+    assert watcher.faults == refused[:1]
+
+
+async def test_the_last_message_is_changed_and_what_was_written_stays(
+    practice: PracticeServer, page: Page, session: Session, watcher: Watcher
+) -> None:
+    practice.script(["First.", Reply.of(save("career"), PILLS), "Better so.", "Third."])
+    await page.goto(path_of(session))
+    await say(page, "Hello")
+    await until_done(page)
+    await say(page, "Helo agian")
+    await until_asked(page, "How did you wake?")
+    await page.get_by_label("Your message").fill("a draft")
+    await expect(page.get_by_role("link", name="Change")).to_have_count(1)
+    await page.get_by_role("link", name="Change").click()
+    await expect(page.get_by_label("Your message")).to_have_value("Helo agian")
+    await page.keyboard.press("Escape")
+    await expect(page.get_by_label("Your message")).to_have_value("a draft")
+    await page.get_by_role("link", name="Change").click()
+    await page.get_by_label("Your message").fill("Hello again")
+    await page.keyboard.press("Enter")
+    await until_done(page, 2)
+    await expect(page.locator("#messages .said-text")).to_have_text(["Hello", "Hello again"])
+    await expect(page.locator("#kept")).to_contain_text("life-map/career.md")
+    await expect(page.get_by_label("Your message")).to_have_value("a draft")
+    await expect(page.locator("#editing")).to_be_hidden()
+    await assert_a_reload_shows_the_same(page)
+    await page.keyboard.press("Control+End")
+    await say(page, "Go on")
+    await until_done(page, 3)
+    await expect(page.locator("#kept")).to_be_empty()
+    assert watcher.faults == []
+
+
+async def test_the_last_message_is_changed_without_a_script(
+    practice: PracticeServer, open_context: OpenContext, cookie: str, session: Session
+) -> None:
+    practice.script([Reply.of(Text("First."), save("career")), "Written.", "Better so."])
+    page = await (await open_context(cookie, java_script_enabled=False)).new_page()
+    await page.goto(path_of(session))
+    await page.get_by_label("Your message").fill("Helo")
+    await page.get_by_role("button", name="Send").click()
+    await page.get_by_role("link", name="Change").click()
+    await expect(page.get_by_label("Your message")).to_have_value("Helo")
+    await page.get_by_label("Your message").fill("Hello")
+    await page.get_by_role("button", name="Send").click()
+    await expect(page.locator("#messages .said-text")).to_have_text("Hello")
+    await expect(page.locator("#messages .turn")).to_contain_text("Better so.")
+    await expect(page.get_by_text("stays as it is: life-map/career.md")).to_be_visible()
+    numbers = await in_database(
+        lambda: list(Message.objects.order_by("number").values_list("number", flat=True))
+    )
+    assert numbers == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_axe_finds_nothing_serious_around_questions(
+    scheme: Scheme, practice: PracticeServer, open_context: OpenContext, cookie: str, session: Session
+) -> None:
+    practice.script([Reply.of(Text("First."), PILLS, PULSE), "Thank you.", Reply.of(MORE_PILLS)])
+    page = await (await open_context(cookie, color_scheme=scheme, reduced_motion="reduce")).new_page()
+    await page.goto(path_of(session))
+    await say(page, "Hello")
+    await until_asked(page, "How did you wake?")
+    findings = await serious_findings(page)
+    await page.get_by_role("button", name="Fine").click()
+    await until_asked(page, "How do these feel?")
+    await page.get_by_role("group", name="Career").get_by_text("3", exact=True).click()
+    findings += await serious_findings(page)
+    await page.get_by_role("button", name="Keep these").click()
+    await until_done(page)
+    findings += await serious_findings(page)
+    await say(page, "And more")
+    await until_asked(page, "And now?")
+    await page.get_by_role("link", name="Change").click()
+    findings += await serious_findings(page)
+    await page.goto("/chat/")
+    findings += await serious_findings(page)
+    assert findings == []
