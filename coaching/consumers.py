@@ -19,7 +19,7 @@ from coaching.fragments import render_fragment
 from coaching.frames import frame_of
 from coaching.live import Subscription
 from coaching.runner import get_runner
-from coaching.socket_access import SignedOutError, check_access
+from coaching.socket_access import OpenSocket, SignedOutError, check_access, open_sockets
 from coaching.turn_events import ErrorShown, TurnEvent
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
@@ -31,6 +31,7 @@ JSON_SUBPROTOCOL = "sage.json"
 NOT_SIGNED_IN = 4403
 NOT_FOUND = 4404
 POLICY_VIOLATION = 1008
+INTERNAL_ERROR = 1011
 
 FRAMES_PER_SECOND = 20
 FRAME_BURST = 40
@@ -68,6 +69,8 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
     user_id: int
     subscription: Subscription | None = None
     sender: asyncio.Task[None] | None = None
+    socket: OpenSocket | None = None
+    ending: asyncio.Task[None] | None = None
 
     async def connect(self) -> None:
         """Accept, refuse who may not read, else attach."""
@@ -85,10 +88,19 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
         except Session.DoesNotExist:
             await self.close(NOT_FOUND)
             return
+        self.socket = OpenSocket(
+            session_key=self.scope["session"].session_key or "",
+            user_id=self.user_id,
+            end=lambda: self.close(NOT_SIGNED_IN),
+        )
+        open_sockets.add(self.socket)
         self.sender = asyncio.create_task(self._send_events(self.subscription), name="send events")
+        self.sender.add_done_callback(self._sender_ended)
 
     async def disconnect(self, code: int) -> None:
         """Detach; the turn goes on."""
+        if self.socket is not None:
+            open_sockets.discard(self.socket)
         if self.subscription is not None:
             get_runner().detach(self.session_id, self.subscription)
             self.subscription = None
@@ -196,6 +208,12 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
                 if frame:
                     # Past Channels' own `send`: it would add nothing here but its price for every frame.
                     await self.base_send({"type": "websocket.send", "text": frame})
+
+    def _sender_ended(self, sender: "asyncio.Task[None]") -> None:
+        """Close a socket whose sender broke: a mute one would look alive. The client connects anew."""
+        if not sender.cancelled() and (error := sender.exception()) is not None:
+            logger.error("sender_broke", session_id=str(self.session_id), exc_info=error)
+            self.ending = asyncio.ensure_future(self.close(INTERNAL_ERROR))
 
     async def _encoded_json(self, event: TurnEvent) -> str:
         frame = frame_of(event)

@@ -5,13 +5,19 @@ can't be told as a small change is told as a snapshot.
 """
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
+from itertools import groupby
 
 from coaching.stored_view import shown_rounds, sync_of_session
 from coaching.turn_events import (
+    ArcCompleted,
     CallAnswered,
     ErrorShown,
+    HistoryChanged,
     MessageStored,
+    ModeChanged,
+    SessionCompleted,
+    SessionFacts,
     Sync,
     TextDelta,
     TurnDone,
@@ -19,7 +25,15 @@ from coaching.turn_events import (
     TurnStarted,
 )
 from coaching.turns import turn_done
-from sessions_app.models import OPEN_TURN_STATUSES, MessageRole, Session, ToolCallRecord, Turn
+from sessions_app.models import (
+    OPEN_TURN_STATUSES,
+    MessageRole,
+    Session,
+    SessionStatus,
+    ToolCallRecord,
+    Turn,
+    TurnStatus,
+)
 
 Signature = tuple[object, ...]
 
@@ -33,6 +47,9 @@ def read_signatures(session_ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, Signatu
             "id", "last_message_number", "status", "active_arc"
         )
     }
+    withdrawn = Turn.objects.filter(session_id__in=wanted, is_withdrawn=True).order_by("id")
+    for turn_id, session_id in withdrawn.values_list("id", "session_id"):
+        signatures[session_id] += (turn_id,)
     turns = Turn.objects.filter(session_id__in=wanted, status__in=OPEN_TURN_STATUSES)
     open_turns = {}
     for turn_id, session_id, *values in turns.values_list("id", "session_id", "status", "fence", "shown"):
@@ -44,9 +61,12 @@ def read_signatures(session_ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, Signatu
     return signatures
 
 
-def read_changes(session_id: uuid.UUID, before: Sync | None) -> tuple[Sync, list[TurnEvent]]:
+def read_changes(
+    session_id: uuid.UUID, before: Sync | None, *, ended: str = ""
+) -> tuple[Sync, list[TurnEvent]]:
     """Read what is now, and the events that lead there from what was shown before.
 
+    `ended` is the turn whose end the readers were told last; empty where there was none.
     The caller has checked that its readers may read the session. Raises `Session.DoesNotExist`.
     """
     session = Session.objects.get(id=session_id)
@@ -56,15 +76,36 @@ def read_changes(session_id: uuid.UUID, before: Sync | None) -> tuple[Sync, list
         return now, events
     if before.turn_id:
         events += _ended_calls(before)
+    known = {before.turn_id, now.turn_id, ended}
+    changed = _changed_facts(before.facts, now.facts)
     if before.turn_id and before.turn_id != now.turn_id:
-        events += _ending(session, before)
+        events += [*changed, *_ending(session, before)]
         before = Sync(status="idle", running={}, last_number=before.last_number)
-    events += _new_messages(session, before.last_number)
+    else:
+        events += changed
+    events += _news(session, before.last_number, known)
     if now.turn_id and not before.turn_id:
         events.append(TurnStarted(turn_id=now.turn_id))
     if now.turn_id:
         events += _progress(before, now)
     return now, events
+
+
+def _changed_facts(before: SessionFacts | None, now: SessionFacts | None) -> list[TurnEvent]:
+    """Tell what changed of the session itself: turns withdrawn, arcs, its end."""
+    if before is None or now is None:
+        return []
+    events: list[TurnEvent] = []
+    withdrawn = tuple(sorted(now.withdrawn - before.withdrawn))
+    if withdrawn:
+        events.append(HistoryChanged(withdrawn=withdrawn))
+    if before.arc and before.arc != now.arc:
+        events.append(ArcCompleted(arc=before.arc))
+    if now.arc and before.arc != now.arc:
+        events.append(ModeChanged(arc=now.arc))
+    if now.status == SessionStatus.COMPLETED != before.status:
+        events.append(SessionCompleted())
+    return events
 
 
 def _ended_calls(before: Sync) -> list[TurnEvent]:
@@ -79,15 +120,21 @@ def _ended_calls(before: Sync) -> list[TurnEvent]:
 def _ending(session: Session, before: Sync) -> list[TurnEvent]:
     """Return the last words of a turn that has closed, and its end."""
     turn = Turn.objects.get(id=before.turn_id)
-    if turn.session_id != session.id or before.status == "awaiting_user":
+    is_replaced = before.status == "awaiting_user" and turn.status == TurnStatus.SUPERSEDED
+    if turn.session_id != session.id or is_replaced:
         return []
+    return _end_of(turn, before)
+
+
+def _end_of(turn: Turn, before: Sync | None) -> list[TurnEvent]:
+    """Return what leads from what was shown of a turn to its end; None: nothing was."""
     message = turn.messages.filter(role=MessageRole.ASSISTANT).first()
     text = message.content if message else ""
     rounds = shown_rounds(turn)
     notes = tuple(row.notes for row in rounds if row.notes)
     events: list[TurnEvent] = []
-    if notes != before.notes or not text.startswith(before.text):
-        # A process that was lost had shown other words, or notes came since the last look.
+    if before is None or notes != before.notes or not text.startswith(before.text):
+        # Nothing was shown yet, or other words of a process that was lost, or notes came since.
         events.append(
             Sync(status="running", turn_id=str(turn.id), text=text, notes=notes, rounds=rounds, running={})
         )
@@ -99,18 +146,24 @@ def _ending(session: Session, before: Sync) -> list[TurnEvent]:
     return [*events, done]
 
 
-def _new_messages(session: Session, shown_number: int) -> list[TurnEvent]:
-    fresh = session.messages.filter(number__gt=shown_number, role=MessageRole.USER).order_by("number")
-    return [
-        MessageStored(
-            id=message.client_id or "",
-            number=message.number,
-            text=message.content,
-            turn_id=str(message.turn_id),
-        )
-        for message in fresh
-        if not message.metadata.get("is_hidden")
-    ]
+def _news(session: Session, shown_number: int, known: Container[str]) -> list[TurnEvent]:
+    """Tell the messages that came since; a turn that began and ended in between is told whole."""
+    fresh = session.messages.filter(number__gt=shown_number, turn__is_withdrawn=False)
+    events: list[TurnEvent] = []
+    for turn, messages in groupby(fresh.select_related("turn").order_by("number"), lambda row: row.turn):
+        events += [
+            MessageStored(
+                id=message.client_id or "",
+                number=message.number,
+                text=message.content,
+                turn_id=str(turn.id),
+            )
+            for message in messages
+            if message.role == MessageRole.USER and not message.metadata.get("is_hidden")
+        ]
+        if not turn.is_open and str(turn.id) not in known:
+            events += [TurnStarted(turn_id=str(turn.id)), *_end_of(turn, None)]
+    return events
 
 
 def _progress(before: Sync, now: Sync) -> list[TurnEvent]:

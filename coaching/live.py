@@ -7,16 +7,21 @@ instead of what piled up: its queue is bounded. No rule of a turn lives here, an
 import asyncio
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from coaching.turn_events import (
+    ArcCompleted,
     CallPending,
+    HistoryChanged,
     MessageStored,
+    ModeChanged,
     NoteDelta,
     RoundBoundary,
     RoundClosed,
     RoundRestarted,
     RoundShown,
+    SessionCompleted,
+    SessionFacts,
     Sync,
     SyncStatus,
     TextDelta,
@@ -194,12 +199,15 @@ class SessionHub:
     """One session's open turn and its readers, in this process.
 
     `at_rest` is what the readers have been shown while no turn runs here; None before the first look
-    into the database. `looking` keeps two looks from telling the same change twice.
+    into the database. `last_ended` is the turn whose end they were told last. `looking` keeps two looks
+    from telling the same change twice.
     """
 
     live: LiveTurn | None = None
     at_rest: Sync | None = None
+    facts: SessionFacts | None = None
     last_number: int = 0
+    last_ended: str = ""
     turns_ended: int = 0
     subscriptions: set[Subscription] = field(default_factory=set)
     looking: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -219,6 +227,7 @@ class SessionHub:
         """Note what readers have been shown, now that no turn runs here."""
         self.live = None
         self.at_rest = sync
+        self.facts = sync.facts or self.facts
         self.last_number = max(self.last_number, sync.last_number)
 
     def subscribe(self) -> Subscription:
@@ -231,9 +240,26 @@ class SessionHub:
         """Take an event into the live turn and hand it to every reader."""
         if isinstance(event, MessageStored):
             self.last_number = max(self.last_number, event.number)
+        elif isinstance(event, TurnDone):
+            self.last_ended = event.turn_id
+        elif self.facts is not None:
+            self.facts = _told(self.facts, event)
         for passed in self.live.apply(event) if self.live else (event,):
             for subscription in tuple(self.subscriptions):
                 subscription.push(passed)
+
+
+def _told(facts: SessionFacts, event: TurnEvent) -> SessionFacts:
+    """Return what readers know of the session after an event."""
+    if isinstance(event, HistoryChanged):
+        return replace(facts, withdrawn=facts.withdrawn.union(event.withdrawn))
+    if isinstance(event, ModeChanged):
+        return replace(facts, arc=event.arc)
+    if isinstance(event, ArcCompleted):
+        return replace(facts, arc="")
+    if isinstance(event, SessionCompleted):
+        return replace(facts, status="completed", arc="")
+    return facts
 
 
 def _characters_of(event: TurnEvent) -> int:

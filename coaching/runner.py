@@ -190,7 +190,8 @@ class Runner:
         hub = self._hub(session_id)
         async with hub.looking:
             turns_ended, before = hub.turns_ended, hub.at_rest
-            sync, events = await in_database(read_changes, session_id, before)
+            shown = before and replace(before, facts=hub.facts)
+            sync, events = await in_database(read_changes, session_id, shown, ended=hub.last_ended)
             if hub.live is not None or turns_ended != hub.turns_ended or before is not hub.at_rest:
                 return hub.live is not None
             for event in events:
@@ -275,6 +276,7 @@ class Runner:
         if opened.withdrawn:
             withdrawn = tuple(str(turn_id) for turn_id in opened.withdrawn)
             hub.publish(HistoryChanged(withdrawn=withdrawn, kept=kept))
+        hub.last_number = max(hub.last_number, opened.message.number)
         if not opened.message.metadata.get("is_hidden"):
             hub.publish(
                 MessageStored(

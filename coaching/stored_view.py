@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Sequence
 
 from coaching.models import UserFileVersion
-from coaching.turn_events import CallPending, RoundShown, Sync
+from coaching.turn_events import CallPending, RoundShown, SessionFacts, Sync
 from sessions_app import selectors
 from sessions_app.models import CallState, Session, ToolCallRecord, Turn, TurnStatus
 from sessions_app.pending_calls import pending_calls
@@ -24,8 +24,14 @@ def kept_writes(turn_ids: Sequence[uuid.UUID]) -> tuple[str, ...]:
 def sync_of_session(session: Session) -> Sync:
     """Build the snapshot of a session's open turn, or of an idle session."""
     turn = selectors.open_turn(session)
+    withdrawn = session.turns.filter(is_withdrawn=True).values_list("id", flat=True)
+    facts = SessionFacts(
+        status=session.status,
+        arc=session.active_arc,
+        withdrawn=frozenset(str(turn_id) for turn_id in withdrawn),
+    )
     if turn is None:
-        return Sync(status="idle", running={}, last_number=session.last_message_number)
+        return Sync(status="idle", running={}, last_number=session.last_message_number, facts=facts)
     rounds = shown_rounds(turn)
     return Sync(
         status="awaiting_user" if turn.status == TurnStatus.AWAITING_USER else "running",
@@ -36,6 +42,7 @@ def sync_of_session(session: Session) -> Sync:
         running={call.tool_use_id: call.name for call in turn.calls.all() if call.state == CallState.RUNNING},
         pending=first_pending(turn),
         last_number=session.last_message_number,
+        facts=facts,
     )
 
 

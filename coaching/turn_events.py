@@ -38,7 +38,8 @@ class Sync:
 
     `turn_id` is empty when the session is idle. `text` is the rounds' texts joined as the
     stored message joins them; `running` maps tool_use_id to tool name; `last_number` is the newest
-    message's, so that a page that missed some while away can fetch them.
+    message's, so that a page that missed some while away can fetch them. `facts` is what of the session
+    was read with it, where it was read.
     """
 
     status: SyncStatus
@@ -49,6 +50,16 @@ class Sync:
     running: Mapping[str, str]
     pending: tuple[CallPending, ...] = ()
     last_number: int = 0
+    facts: "SessionFacts | None" = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionFacts:
+    """What of a session its readers have been told: status, arc, and the turns that left the history."""
+
+    status: str
+    arc: str
+    withdrawn: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,6 +177,7 @@ __all__ = [
     "RoundRestarted",
     "RoundShown",
     "SessionCompleted",
+    "SessionFacts",
     "Sync",
     "SyncStatus",
     "TextDelta",

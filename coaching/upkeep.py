@@ -1,6 +1,6 @@
 """What a process does beside its turns, so that none is ever lost: beats, takes over, looks elsewhere.
 
-Three loops around a runner. `beat` says that this process lives. `take_over` finds turns whose
+Loops around a runner. `beat` says that this process lives. `take_over` finds turns whose
 process doesn't. `follow` shows this process's readers what other processes do; it is needed only
 where there are several.
 """
@@ -15,6 +15,7 @@ from django.db import DatabaseError
 
 from coaching.following import Signature, read_signatures
 from coaching.runner import Runner
+from coaching.socket_access import open_sockets
 from sessions_app import leases
 from sessions_app.database import in_database, in_database_beside
 from sessions_app.leases import BEAT_SECONDS, LEASE_SECONDS, LeaseWatch
@@ -33,7 +34,7 @@ async def kept_up(runner: Runner, *, is_alone: bool) -> AsyncIterator[None]:
     Alone, whatever runs at the start was left by a process that is dead, and is taken over at once.
     """
     await in_database(leases.store_beat, runner.owner)
-    loops = [_beat(runner), _take_over(runner, is_alone=is_alone)]
+    loops = [_beat(runner), _take_over(runner, is_alone=is_alone), open_sockets.watch()]
     if not is_alone:
         loops += [_follow(runner), runner.doorbell.listen()]
     tasks = [asyncio.create_task(loop) for loop in loops]

@@ -1,9 +1,13 @@
 """The URL map: accounts, admin and health here, everything else in `coaching.urls`."""
 
+from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 from django.urls import include, path
 
 from sage import health
+
+# Operators sign in where everybody does: one door, with its limits on guessing.
+admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
 urlpatterns = [
     path("healthz", health.healthz, name="healthz"),

@@ -175,3 +175,27 @@ async def test_nothing_of_one_session_reaches_another(
 
 def _session_of(user: User) -> Session:
     return Session.objects.create(user=user)
+
+
+@pytest.mark.parametrize("change", ["signed out", "password", "is_active"])
+async def test_a_socket_that_only_listens_ends_within_five_seconds(
+    live_sage: LiveSage, session: Session, user: User, change: str
+) -> None:
+    browser = Client()
+    await in_database(browser.force_login, user)
+    cookie = f"sessionid={browser.cookies['sessionid'].value}"
+
+    def end_access() -> None:
+        if change == "signed out":
+            browser.logout()
+            return
+        if change == "password":
+            user.set_password("another-one")
+        user.is_active = change != "is_active"
+        user.save()
+
+    async with open_socket(live_sage, session.id, cookie) as client:
+        await client.next_frame()
+        await in_database(end_access)
+        async with asyncio.timeout(5):
+            assert await client.closed_with() == 4403
