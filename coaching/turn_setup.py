@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 from django.conf import settings
 from django.utils import timezone
 
-from coaching.context.prompt import build_request
+from coaching.context.prompt import TAIL_CACHE, build_frame, build_turn
 from coaching.engine.budget import PartLimits
 from coaching.engine.messages import FinishedRound, ModelRequest, canonical_json
 from coaching.engine.part import ResumedRound, extend_messages
@@ -23,7 +23,7 @@ from coaching.engine.tools import ToolCall, ToolResult
 from coaching.models import Profile
 from coaching.tools import CHAT_TOOLS
 from coaching.turn_events import RoundShown
-from sessions_app import selectors, turn_records
+from sessions_app.beginnings import Beginning, store_beginning
 from sessions_app.models import CallState, Round, Session, ToolCallRecord, Turn
 from sessions_app.turn_records import TurnKey
 
@@ -69,7 +69,7 @@ def load_setup(key: TurnKey) -> TurnSetup:
     Raises `StaleFence` where the turn is no longer this runner's.
     """
     turn = Turn.objects.select_related("session").get(id=key.turn_id)
-    profile, _ = Profile.objects.get_or_create(user_id=turn.session.user_id)
+    profile, _ = Profile.objects.select_related("user").get_or_create(user_id=turn.session.user_id)
     rounds = list(turn.rounds.order_by("number"))
     setup = TurnSetup(
         key=key,
@@ -77,7 +77,7 @@ def load_setup(key: TurnKey) -> TurnSetup:
         session_id=turn.session_id,
         timezone=profile.zone,
         state=_state_of(turn.session),
-        request=_stored_request(turn) or _fresh_request(key, turn.session),
+        request=_stored_request(turn) or _fresh_request(key, turn, profile),
         limits=_limits_left(turn, rounds),
         is_stop_requested=turn.is_stop_requested,
     )
@@ -95,10 +95,20 @@ def _state_of(session: Session) -> SessionState:
     )
 
 
-def _fresh_request(key: TurnKey, session: Session) -> ModelRequest:
-    request = build_request(session, selectors.history(session), tools=CHAT_TOOLS.definitions())
+def _fresh_request(key: TurnKey, turn: Turn, profile: Profile) -> ModelRequest:
+    built = build_turn(turn.session, profile=profile, tools=CHAT_TOOLS.definitions(), now=timezone.now())
+    request = built.request
     prefix = {"tools": request.tools, "system": request.system, "messages": request.messages}
-    turn_records.store_prefix(key, model=request.model, prefix=canonical_json(prefix))
+    beginning = Beginning(
+        model=request.model,
+        prefix=canonical_json(prefix),
+        message_id=built.message.pk,
+        message_metadata=built.message_metadata,
+        turn_metadata={**turn.metadata, **built.turn_metadata},
+        opening=built.opening,
+        session_metadata=built.session_metadata,
+    )
+    store_beginning(key, beginning)
     return request
 
 
@@ -112,6 +122,7 @@ def _stored_request(turn: Turn) -> ModelRequest | None:
         tools=prefix["tools"],
         messages=prefix["messages"],
         max_tokens=settings.SAGE_MAX_TOKENS,
+        cache_control=TAIL_CACHE,
     )
 
 
@@ -137,7 +148,7 @@ def _with_rounds(setup: TurnSetup, turn: Turn, rounds: Sequence[Round]) -> TurnS
     request = setup.request
     is_thinking_valid = _is_as_it_was(request)
     if not is_thinking_valid:
-        today = build_request(turn.session, selectors.history(turn.session), tools=CHAT_TOOLS.definitions())
+        today = build_frame(turn.session, tools=CHAT_TOOLS.definitions())
         request = replace(today, messages=request.messages)
     *earlier, last = [_finished(row, turn, is_thinking_valid=is_thinking_valid) for row in rounds]
     for finished, results in earlier:

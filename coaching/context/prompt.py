@@ -1,96 +1,314 @@
-"""Builds the request that a turn begins with: tools, system, window, in that order of caching.
+"""Builds the request that a turn begins with: tools, system, opening, window, in that order of caching.
 
 `system` and tools are the same for everybody and hold no clock, id or random value. What a person
-or a document wrote stands in messages only.
+or a document wrote stands in messages only, fenced. Nothing is written here: what the turn must store
+comes back beside the request.
 """
 
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
 
-from coaching.arcs import ARCS, arc_skill_text
-from coaching.context.window import windowed
-from coaching.engine.messages import ModelRequest, StoredCall, StoredMessage, build_api_messages
-from coaching.skills.loader import read_library, skills_moment
-from sessions_app.arcs import CurrentArc, current_arc
-from sessions_app.models import Message, Session
+from coaching.arcs import ARCS
+from coaching.context import statement as stating
+from coaching.context.budget import PROMPT_TOKENS, SPARE_TOKENS, count_tokens
+from coaching.context.fences import fence_words
+from coaching.context.opening import (
+    CONTEXT_KEY,
+    SAID_KEY,
+    Opening,
+    Statement,
+    said_last,
+    skills_in_results,
+    statement_of,
+)
+from coaching.context.pipeline import build_context
+from coaching.context.shelf import Shelf
+from coaching.context.statement import Part, skill_part, state
+from coaching.context.window import Window, open_window
+from coaching.engine.messages import (
+    ModelRequest,
+    StoredCall,
+    StoredMessage,
+    build_api_messages,
+    canonical_json,
+    excerpt_result,
+    shorten_saved,
+)
+from coaching.legacy_blocks import strip_block_tags
+from coaching.models import Profile
+from coaching.skills.loader import MOMENT_KEY, SkillLibrary, read_library, skills_moment
+from coaching.skills.reader import SkillError
+from sessions_app import selectors
+from sessions_app.arcs import current_arc
+from sessions_app.models import Message, MessageRole, Session
+
+OPENING_SHARE = 0.45
+LOOK_BACK_BLOCKS = 20
+"""How far back from a breakpoint the cache looks for an earlier one."""
+INTENSITY_MESSAGES = 3
+
+LONG_CACHE = {"type": "ephemeral", "ttl": "1h"}
+SHORT_CACHE = {"type": "ephemeral"}
+TAIL_CACHE = SHORT_CACHE
+"""On the request itself: the breakpoint that moves along with the last block."""
 
 
-def base_prompt(session: Session) -> str:
-    """Return the base skill with the directory of skills, as they held when the session began."""
-    return read_library(moment=skills_moment(session)).base_prompt()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuiltTurn:
+    """The request that a turn begins with, and what has to be kept for it to be sent again exactly so.
+
+    `opening` is the session's new one, None where the one that it has was sent; `session_metadata` is
+    joined to the session's with it.
+    """
+
+    request: ModelRequest
+    message: Message
+    message_metadata: dict[str, Any]
+    turn_metadata: dict[str, Any]
+    opening: str | None
+    session_metadata: dict[str, Any]
 
 
-def build_request(
-    session: Session, history: Sequence[Message], *, tools: list[dict[str, Any]]
+def build_frame(
+    session: Session, *, tools: list[dict[str, Any]], library: SkillLibrary | None = None
 ) -> ModelRequest:
-    """Build the request for a session's history, which ends with a user's message."""
-    window = windowed(history, minimum=settings.SAGE_WINDOW_MESSAGES, step=settings.SAGE_WINDOW_STEP)
-    messages = build_api_messages([stored_message(message) for message in window])
-    _open_with_skill(messages, session, window)
-    _mark_for_cache(messages[-1])
+    """Build what of a request is before its messages: the model, `system` and tools."""
+    library = library or read_library(moment=skills_moment(session))
     return ModelRequest(
         model=settings.SAGE_MODEL,
-        system=[
-            {
-                "type": "text",
-                "text": base_prompt(session),
-                "cache_control": {"type": "ephemeral", "ttl": "1h"},
-            },
-        ],
+        system=[{"type": "text", "text": library.base_prompt(), "cache_control": LONG_CACHE}],
         tools=tools,
-        messages=messages,
+        messages=[],
         max_tokens=settings.SAGE_MAX_TOKENS,
+        cache_control=TAIL_CACHE,
     )
 
 
+def build_turn(
+    session: Session, *, profile: Profile, tools: list[dict[str, Any]], now: datetime
+) -> BuiltTurn:
+    """Build the request for a session whose history ends with a user's message; `now` is aware."""
+    return _TurnBuilder(session, profile=profile, tools=tools, now=now).build()
+
+
+class _TurnBuilder:
+    """The steps from a history to a request; each uses what the one before has found."""
+
+    def __init__(
+        self, session: Session, *, profile: Profile, tools: list[dict[str, Any]], now: datetime
+    ) -> None:
+        self.session = session
+        self.now = now
+        self.stored_opening = Opening.from_text(session.opening)
+        self.tail, older = selectors.history_tail(
+            session, limit=settings.SAGE_WINDOW_MESSAGES + settings.SAGE_WINDOW_STEP + 2
+        )
+        self.window = open_window(
+            self.tail,
+            minimum=settings.SAGE_WINDOW_MESSAGES,
+            step=settings.SAGE_WINDOW_STEP,
+            older=older,
+            edge=self.stored_opening.edge if self.stored_opening else None,
+            count_tokens=count_message,
+        )
+        self.is_rebuilt = self.stored_opening is None or self.stored_opening.edge != self.window.edge
+        # The cache is lost with the edge anyway: a long conversation gets today's skills then.
+        is_moved = self.is_rebuilt and self.stored_opening is not None
+        self.library = read_library(moment=now if is_moved else skills_moment(session))
+        self.session_metadata = {MOMENT_KEY: now.isoformat()} if is_moved else {}
+        self.frame = build_frame(session, tools=tools, library=self.library)
+        self.shelf = Shelf(profile=profile, session_id=session.id, now=now)
+        self.context = build_context(self.shelf, recent_texts=_recent_texts(self.window))
+        self.room = PROMPT_TOKENS - SPARE_TOKENS - _frame_tokens(self.frame)
+
+    def build(self) -> BuiltTurn:
+        opening = self._opening()
+        *earlier, newest = self.window.messages
+        statements = [statement for message in earlier if (statement := statement_of(message))]
+        left = self.room - opening.statement.tokens - sum(statement.tokens for statement in statements)
+        skills = self._skill_parts([opening.statement, *statements])
+        parts, clock = stating.changed_parts(
+            self.context,
+            said=said_last([opening.statement, *statements]),
+            now=self.now,
+            more=[*skills, *self._offer_parts(opening, statements)],
+            tokens=left,
+        )
+        text, statement = state(parts, clock=clock)
+        metadata = {
+            key: value for key, value in newest.metadata.items() if key not in (CONTEXT_KEY, SAID_KEY)
+        }
+        if text:
+            metadata |= {CONTEXT_KEY: text, SAID_KEY: statement.as_json()}
+        newest.metadata = metadata
+        return BuiltTurn(
+            request=self._request(opening),
+            message=newest,
+            message_metadata=metadata,
+            turn_metadata={
+                "skills": self._trace(statement),
+                "context": {"opening": dict(opening.statement.sizes), "message": dict(statement.sizes)},
+            },
+            opening=opening.to_text() if self.is_rebuilt else None,
+            session_metadata=self.session_metadata,
+        )
+
+    def _opening(self) -> Opening:
+        """Return the session's opening, built anew where the window's edge has moved."""
+        if self.stored_opening is not None and not self.is_rebuilt:
+            return self.stored_opening
+        skill = self._arc_skill()
+        room = int(self.room * OPENING_SHARE)
+        skills: list[Part] = []
+        if skill is not None and skill.key.removeprefix("skill:") not in skills_in_results(
+            self.window.messages
+        ):
+            skills = [skill]
+        standing = stating.standing_parts(self.context, tokens=room - sum(part.tokens for part in skills))
+        standing_text, _ = state(standing)
+        _, statement = state([*standing, *skills])
+        offered = dict(self.stored_opening.offered) if self.stored_opening else {}
+        for message in self.tail:
+            if (before := statement_of(message)) and (offer := before.sections.get("offer")):
+                arc, _, day = offer.partition(" ")
+                offered[arc] = day
+        texts = tuple(text for text in (standing_text, *(part.text for part in skills)) if text)
+        return Opening(edge=self.window.edge, texts=texts, statement=statement, offered=offered)
+
+    def _arc_skill(self) -> Part | None:
+        arc = current_arc(self.session)
+        return self._skill(ARCS[arc.arc].skill) if arc else None
+
+    def _skill(self, name: str) -> Part | None:
+        try:
+            return skill_part(name, self.library[name].text)
+        except SkillError:
+            return None
+
+    def _skill_parts(self, statements: Sequence[Statement]) -> Sequence[Part]:
+        """Return the skills that hold now and whose text isn't in what is sent."""
+        wanted = [self._arc_skill(), *(self._skill(name) for name in self.context.called.approaches)]
+        there = skills_in_results(self.window.messages)
+        said = {key for statement in statements for key in statement.sections}
+        return [
+            part
+            for part in wanted
+            if part is not None and part.key not in said and part.key.removeprefix("skill:") not in there
+        ]
+
+    def _offer_parts(self, opening: Opening, statements: Sequence[Statement]) -> Sequence[Part]:
+        """Return the arc that may be offered: in an open conversation, in no arc, once on a day."""
+        arc = self.context.called.arc
+        if arc is None or current_arc(self.session) is not None:
+            return []
+        chosen = next(match for match in self.context.called.trace if match.is_chosen)
+        part = stating.offer_part(arc, chosen.because, self.shelf.today.isoformat())
+        offered = {f"{before} {day}" for before, day in opening.offered.items()}
+        offered |= {statement.sections.get("offer", "") for statement in statements}
+        return [] if part.digest in offered else [part]
+
+    def _trace(self, statement: Statement) -> dict[str, Any]:
+        arc = current_arc(self.session)
+        return {
+            "arc": str(arc.arc) if arc else "",
+            "offered": self.context.called.arc if "offer" in statement.sections else "",
+            "approaches": list(self.context.called.approaches),
+            "said": [key.removeprefix("skill:") for key in statement.sections if key.startswith("skill:")],
+            "matches": [asdict(match) for match in self.context.called.trace],
+        }
+
+    def _request(self, opening: Opening) -> ModelRequest:
+        window = self.window.messages
+        messages = build_api_messages([stored_message(message) for message in window])
+        last_users = [number for number, message in enumerate(window) if message.role == MessageRole.USER][
+            -2:
+        ]
+        _mark_tail(messages, [stored_message(message) for message in window[: last_users[0] + 1]])
+        if opening.texts:
+            blocks: list[dict[str, Any]] = [{"type": "text", "text": text} for text in opening.texts]
+            blocks[-1]["cache_control"] = LONG_CACHE
+            messages[0] = {**messages[0], "content": [*blocks, *messages[0]["content"]]}
+        return ModelRequest(
+            model=self.frame.model,
+            system=self.frame.system,
+            tools=self.frame.tools,
+            messages=messages,
+            max_tokens=self.frame.max_tokens,
+            cache_control=self.frame.cache_control,
+        )
+
+
 def stored_message(message: Message) -> StoredMessage:
-    """Return a row of history as the engine reads it."""
+    """Return a row of history as the engine reads it, without tags of old blocks."""
     calls = tuple(
         StoredCall(
             tool_use_id=call["id"],
             name=call["name"],
             input=call["input"],
-            result=call["result"],
+            result=strip_block_tags(call["result"]) if call["result"] else call["result"],
             is_error=call["is_error"],
             round_number=call["round"],
         )
         for call in message.metadata.get("tool_calls", ())
     )
-    return StoredMessage(
-        role="user" if message.role == "user" else "assistant",
-        content=message.content,
-        calls=calls,
-        round_ends=tuple(message.metadata.get("round_ends", ())),
-    )
+    if message.role == MessageRole.USER:
+        context = message.metadata.get(CONTEXT_KEY, "")
+        return StoredMessage(role="user", content=fence_words(message.content), context=context)
+    content, ends = _without_block_tags(message.content, message.metadata.get("round_ends", ()))
+    return StoredMessage(role="assistant", content=content, calls=calls, round_ends=ends)
 
 
-def _open_with_skill(messages: list[dict[str, Any]], session: Session, window: Sequence[Message]) -> None:
-    """Put the skill of the session's arc before the window.
+def count_message(message: Message) -> int:
+    """Estimate what a row of history takes in a request."""
+    tokens = count_tokens(message.content) + count_tokens(message.metadata.get(CONTEXT_KEY, ""))
+    for call in message.metadata.get("tool_calls", ()):
+        values = call["input"] if isinstance(call["input"], dict) else {}
+        tokens += count_tokens(canonical_json(shorten_saved(call["name"], values, is_error=False)))
+        tokens += count_tokens(excerpt_result(call["name"], call["id"], call["result"] or ""))
+    return tokens
 
-    An arc that was entered inside the window has its skill there already, in the call's result.
+
+def _without_block_tags(content: str, round_ends: Sequence[int]) -> tuple[str, tuple[int, ...]]:
+    if "[" not in content or strip_block_tags(content) == content:
+        return content, tuple(round_ends)
+    text, ends, start = "", [], 0
+    for end in round_ends:
+        text += strip_block_tags(content[start:end])
+        ends.append(len(text))
+        start = max(start, end)
+    return text + strip_block_tags(content[start:]), tuple(ends)
+
+
+def _recent_texts(window: Window) -> Sequence[str]:
+    spoken = [
+        message.content
+        for message in window.messages
+        if message.role == MessageRole.USER and not message.metadata.get("is_hidden")
+    ]
+    return spoken[-INTENSITY_MESSAGES:]
+
+
+def _frame_tokens(frame: ModelRequest) -> int:
+    system = sum(count_tokens(block["text"]) for block in frame.system)
+    return system + sum(count_tokens(canonical_json(tool)) for tool in frame.tools)
+
+
+def _mark_tail(messages: list[dict[str, Any]], until_before: Sequence[StoredMessage]) -> None:
+    """Put a breakpoint where a later request looks for this one: on the newest user message.
+
+    A breakpoint looks back over 20 blocks. Where the turn before took more, it goes on that turn's own
+    message, whose end was a breakpoint then; the newest block has the request's own.
     """
-    arc = current_arc(session)
-    if arc is None or _is_entered_in(arc, window):
-        return
-    skill = ARCS[arc.arc].skill
-    section = f'<skill name="{skill}">\n{arc_skill_text(session, arc.arc)}</skill>'
-    content = messages[0]["content"]
-    if isinstance(content, str):
-        content = [{"type": "text", "text": content}]
-    messages[0] = {**messages[0], "content": [{"type": "text", "text": section}, *content]}
-
-
-def _is_entered_in(arc: CurrentArc, window: Sequence[Message]) -> bool:
-    return bool(arc.entered_by) and any(
-        call["id"] == arc.entered_by for message in window for call in message.metadata.get("tool_calls", ())
-    )
-
-
-def _mark_for_cache(message: dict[str, Any]) -> None:
-    """Put a breakpoint on the newest user message: a part's later rounds look back to it."""
-    content = message["content"]
-    if isinstance(content, str):
-        content = message["content"] = [{"type": "text", "text": content}]
-    content[-1]["cache_control"] = {"type": "ephemeral"}
+    before = build_api_messages(until_before)
+    place, position = len(before) - 1, len(before[-1]["content"]) - 1
+    blocks_since = sum(len(message["content"]) for message in messages[place:]) - position
+    is_far = blocks_since > LOOK_BACK_BLOCKS
+    content = list(messages[place if is_far else -1]["content"])
+    index = position if is_far else -1
+    content[index] = {**content[index], "cache_control": SHORT_CACHE}
+    target = place if is_far else len(messages) - 1
+    messages[target] = {**messages[target], "content": content}

@@ -1,8 +1,34 @@
-"""The verbatim tail of a session. Its edge moves in steps, since every move costs the prompt cache."""
+"""The verbatim tail of a session. Its edge moves in steps, since every move costs the prompt cache.
 
-from collections.abc import Sequence
+The edge is kept by the number of the window's first message and moves only forward, except where messages
+were withdrawn and too few are left. It lies between messages, so nothing is cut between a call and its
+result.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from sessions_app.models import Message, MessageRole
+
+MAX_TOKENS = 60_000
+TOKENS_AFTER_MOVE = 40_000
+"""An edge that moves for size moves far enough not to move again with the next message."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edge:
+    """Where a window begins: at the message `number`, 0 for the very first. `is_early`: for its size."""
+
+    number: int = 0
+    is_early: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """The messages inside, and the edge that they begin at."""
+
+    edge: Edge
+    messages: Sequence[Message]
 
 
 def window_start(message_count: int, *, minimum: int, step: int) -> int:
@@ -14,9 +40,65 @@ def window_start(message_count: int, *, minimum: int, step: int) -> int:
     return max(0, message_count - minimum) // step * step
 
 
-def windowed(messages: Sequence[Message], *, minimum: int, step: int) -> Sequence[Message]:
-    """Return the window's messages; if the oldest is the assistant's, one more before it."""
-    start = window_start(len(messages), minimum=minimum, step=step)
+def windowed(messages: Sequence[Message], *, minimum: int, step: int, older: int = 0) -> Sequence[Message]:
+    """Return the window's messages; if the oldest is the assistant's, one more before it.
+
+    `messages` is the end of a history with `older` more before it.
+    """
+    start = max(0, window_start(older + len(messages), minimum=minimum, step=step) - older)
+    return messages[_with_question(messages, start) :]
+
+
+def open_window(
+    messages: Sequence[Message],
+    *,
+    minimum: int,
+    step: int,
+    older: int = 0,
+    edge: Edge | None = None,
+    count_tokens: Callable[[Message], int],
+) -> Window:
+    """Return the window at the edge that it had, or at a new one where that is no longer right.
+
+    `messages` must reach at least `minimum + step` messages back, or to the beginning.
+    """
+    fresh = windowed(messages, minimum=minimum, step=step, older=older)
+    if edge is not None and (kept := _from_edge(messages, edge, older=older)):
+        is_long_enough = len(kept) >= min(minimum, older + len(messages)) or edge.is_early
+        is_where_it_was = len(kept) <= len(fresh)  # the count hasn't moved it on
+        if is_long_enough and is_where_it_was and _tokens(kept, count_tokens) <= MAX_TOKENS:
+            return Window(edge=edge, messages=kept)
+    is_early = _tokens(fresh, count_tokens) > MAX_TOKENS
+    if is_early:
+        fresh = _shrunk(fresh, count_tokens)
+    is_whole = len(fresh) == older + len(messages)
+    number = 0 if is_whole or not fresh else fresh[0].number
+    return Window(edge=Edge(number=number, is_early=is_early and not is_whole), messages=fresh)
+
+
+def _from_edge(messages: Sequence[Message], edge: Edge, *, older: int) -> Sequence[Message]:
+    if edge.number == 0:
+        return messages if older == 0 else ()
+    start = next((index for index, message in enumerate(messages) if message.number >= edge.number), None)
+    if start is None or (start == 0 and older > 0 and messages[0].number > edge.number):
+        return ()
+    return messages[_with_question(messages, start) :]
+
+
+def _shrunk(messages: Sequence[Message], count_tokens: Callable[[Message], int]) -> Sequence[Message]:
+    """Return the end of the messages that fits, from a user's message on; the newest one always."""
+    sizes = [count_tokens(message) for message in messages]
+    for start, message in enumerate(messages[:-1]):
+        if message.role == MessageRole.USER and sum(sizes[start:]) <= TOKENS_AFTER_MOVE:
+            return messages[start:]
+    return messages[-1:]
+
+
+def _with_question(messages: Sequence[Message], start: int) -> int:
     while start > 0 and messages[start].role == MessageRole.ASSISTANT:
         start -= 1
-    return messages[start:]
+    return start
+
+
+def _tokens(messages: Sequence[Message], count_tokens: Callable[[Message], int]) -> int:
+    return sum(map(count_tokens, messages))

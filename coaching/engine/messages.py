@@ -99,10 +99,12 @@ class StoredMessage:
     """A message as history keeps it.
 
     `round_ends` holds, for each round from the first, the offset in `content` where its text ends.
+    `context` is what was sent before a user's words, as a block of its own.
     """
 
     role: Literal["user", "assistant"]
     content: str
+    context: str = ""
     calls: tuple[StoredCall, ...] = ()
     round_ends: tuple[int, ...] = ()
 
@@ -193,19 +195,18 @@ def build_api_messages(history: Sequence[StoredMessage]) -> list[dict[str, Any]]
     used_ids: set[str] = set()
     for message in history:
         if message.role == "user":
-            _append_user(messages, message.content)
+            _append_user(messages, message)
         else:
             _append_assistant(messages, message, used_ids)
     return messages
 
 
-def _append_user(messages: list[dict[str, Any]], content: str) -> None:
-    text = scrub_surrogates(content)
-    if not text.strip():
-        if messages and messages[-1]["role"] == "user":
-            return
-        text = NO_TEXT
-    extend_role(messages, "user", [{"type": "text", "text": text}])
+def _append_user(messages: list[dict[str, Any]], message: StoredMessage) -> None:
+    texts = [scrub_surrogates(text) for text in (message.context, message.content)]
+    blocks = [{"type": "text", "text": text} for text in texts if text.strip()]
+    if not blocks and messages and messages[-1]["role"] == "user":
+        return
+    extend_role(messages, "user", blocks or [{"type": "text", "text": NO_TEXT}])
 
 
 def _append_assistant(messages: list[dict[str, Any]], message: StoredMessage, used_ids: set[str]) -> None:

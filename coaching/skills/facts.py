@@ -36,14 +36,18 @@ def build_life_facts(*, user_id: int, now: datetime, recent_texts: Sequence[str]
 
 
 def is_checkin_due(profile: Profile, today: date) -> bool:
-    """Return whether the weekly check-in is due on the user's own day `today`, or overdue.
+    """Return whether the weekly check-in is due on the user's own day `today`, or overdue."""
+    return today >= checkin_due_on(profile)
+
+
+def checkin_due_on(profile: Profile) -> date:
+    """Return the day on which the next weekly check-in is due, or was.
 
     Until the first one is done it is due from the first check-in day after the user came.
     """
-    due_on = profile.next_checkin_on
-    if due_on is None:
-        due_on = next_weekday(local_day(profile.user.date_joined, profile.zone), profile.checkin_weekday)
-    return today >= due_on
+    if profile.next_checkin_on is not None:
+        return profile.next_checkin_on
+    return next_weekday(local_day(profile.user.date_joined, profile.zone), profile.checkin_weekday)
 
 
 def quarter_end(day: date) -> date:

@@ -9,6 +9,7 @@ from coaching.engine.errors import ToolError
 from coaching.engine.tools import Tool, ToolInput, ToolResult
 from coaching.files.attributes import StorableText
 from coaching.files.selectors import list_files, read_file
+from coaching.legacy_blocks import strip_block_tags
 from coaching.models import UserFile
 from coaching.tools.context import ToolContext
 from sessions_app.database import in_database
@@ -42,7 +43,7 @@ def _read(user_id: int, path: str) -> str:
     except UserFile.DoesNotExist:
         raise ToolError(_missing(user_id)) from None
     # The text must not be able to close the section that it stands in.
-    text = _OWN_TAG.sub("&lt;", found.text)
+    text = _OWN_TAG.sub("&lt;", strip_block_tags(found.text))
     return f'<file path="{found.file.path}" version="{found.version.number}">\n{text}</file>'
 
 

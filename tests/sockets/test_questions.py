@@ -342,7 +342,7 @@ async def test_an_arc_is_entered_and_written_in_within_one_round_and_completes(
     assert "can't be written in open_conversation" in refused["content"]
     assert_all_accepted(practice, 5)
     # Entering and leaving changed nothing of what was sent before.
-    firsts = {json.dumps(request.body["messages"][0]["content"][0]["text"]) for request in practice.requests}
+    firsts = {json.dumps(request.body["messages"][0]["content"][-1]["text"]) for request in practice.requests}
     assert firsts == {'"Hello"'}
 
 
@@ -387,7 +387,7 @@ async def test_a_session_of_an_arcs_kind_is_shown_its_skill_first_and_always_the
     opening = [request.body["messages"][0]["content"] for request in practice.requests]
     assert opening[0][0]["text"].startswith('<skill name="open-day">\n## Goal')
     assert opening[0][0]["text"].endswith("</skill>")
-    assert opening[0][1]["text"] == "Hello"
+    assert opening[0][-1]["text"] == "Hello"
     texts = [[block["text"] for block in content] for content in opening]
     assert all(text == texts[0] for text in texts)
     assert_all_accepted(practice, 4)

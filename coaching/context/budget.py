@@ -1,0 +1,65 @@
+"""How much of a prompt may be context: estimates, and who gives way when there is too much.
+
+The oldest and the longest give way first, and each place says that it did.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+
+PROMPT_TOKENS = 15_000
+"""Most of prompt, tools and context together (SPEC 3.6)."""
+SPARE_TOKENS = 600
+
+MARK_TOKENS = 40
+_WHOLE_LINES = 0.8
+
+
+def count_tokens(text: str) -> int:
+    """Estimate a text's tokens, rather too many than too few.
+
+    Four characters of English are one; what needs more bytes in UTF-8 needs more tokens.
+    """
+    characters = len(text)
+    more_bytes = 0 if text.isascii() else len(text.encode("utf-8", "replace")) - characters
+    return math.ceil(characters / 4 + more_bytes / 2)
+
+
+def shorten(text: str, tokens: int, *, hint: str) -> str:
+    """Return at most `tokens` of the text, from its beginning, with a word on what is left out."""
+    whole = count_tokens(text)
+    if whole <= tokens:
+        return text
+    kept = max(0, int(len(text) * max(0, tokens - MARK_TOKENS) / whole))
+    head = text[:kept]
+    line_end = head.rfind("\n")
+    if line_end > kept * _WHOLE_LINES:
+        head = head[:line_end]
+    mark = f"[shortened: {len(text) - len(head):,} characters are left out{hint}]"
+    return f"{head.rstrip()}\n{mark}" if head.strip() else mark
+
+
+def fair_caps(sizes: Sequence[int], weights: Sequence[float], budget: int) -> Sequence[int]:
+    """Return the most tokens that each text may take so that all together keep to the budget.
+
+    What is short stays whole; the long ones share what is left by weight. Never less than a mark each:
+    whoever can't afford that leaves texts out.
+    """
+    if sum(sizes) <= budget:
+        return sizes
+
+    def caps(level: float) -> list[int]:
+        return [
+            min(size, max(MARK_TOKENS, int(level * weight)))
+            for size, weight in zip(sizes, weights, strict=True)
+        ]
+
+    level = _largest(lambda level: sum(caps(level)) <= budget, upper=float(max(sizes) / min(weights)))
+    return caps(level)
+
+
+def _largest(fits: Callable[[float], bool], *, upper: float) -> float:
+    lower = 0.0
+    for _ in range(40):
+        middle = (lower + upper) / 2
+        lower, upper = (middle, upper) if fits(middle) else (lower, middle)
+    return lower

@@ -1,0 +1,71 @@
+"""Fences: whatever people and documents wrote stands in tagged sections that it can't close or fake.
+
+Pure text. It decides nothing about what is shown; it only makes it safe and finite.
+"""
+
+import re
+from collections.abc import Mapping
+
+from coaching.legacy_blocks import strip_block_tags
+
+LINE_CHARACTERS = 4_000
+
+# Every tag that the application writes into a prompt, and those that models take for somebody's voice.
+TAGS = (
+    "session_context", "sage_context", "overview", "life_plan", "weekly_plan", "patterns", "pulse_baseline",
+    "check_ins", "check_in", "daily_logs", "daily_log", "captures", "capture", "todays_plan",
+    "yesterdays_plan", "yesterdays_journal", "todays_calendar", "event", "flagged_domains", "domain",
+    "library_headlines", "headline", "brief", "skill", "offer", "arc_offer", "due", "file", "document",
+    "passage", "recall", "client", "project",
+    "system", "human", "user", "assistant", "instructions", "tool_use", "tool_result", "function_calls",
+    "function_results", "invoke", "thinking", "antml",
+)  # fmt: skip
+
+_JOINERS = "\u200c\u200d\u2060\ufe0e\ufe0f"  # they mean something in scripts and emoji, and hide nothing here
+_NAMES = "|".join(re.escape(name).replace("_", "[_-]") for name in TAGS)
+_FAKE_TAG = re.compile(
+    rf"[<＜‹﹤](?=[\s{_JOINERS}]*[/／]?[\s{_JOINERS}]*(?:{_NAMES})(?![a-z0-9]))", re.IGNORECASE
+)
+_CLOSING_TAG = re.compile(rf"[<＜](?=[\s{_JOINERS}]*[/／!?])")
+_LINE_BREAKS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
+# Control characters, marks that turn the direction of text, characters that nobody sees, halves of pairs.
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2061-\u206f\ufeff"
+    "\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
+)
+
+
+def fence(text: str) -> str:
+    """Return text as it may stand inside a section: it closes none, opens none, hides nothing.
+
+    Tags of old blocks are left out, and so is the rest of a line that is too long for any page.
+    """
+    text = _UNSEEN.sub("", _LINE_BREAKS.sub("\n", text))
+    text = _FAKE_TAG.sub("&lt;", _CLOSING_TAG.sub("&lt;", strip_block_tags(text)))
+    if len(text) > LINE_CHARACTERS:
+        text = "\n".join(map(_cut_line, text.split("\n")))
+    return text.strip()
+
+
+def fence_words(text: str) -> str:
+    """Return what a person typed as it is sent: theirs as it is, but without a section of ours in it."""
+    return _FAKE_TAG.sub("&lt;", strip_block_tags(text))
+
+
+def fence_value(value: object, limit: int = 200) -> str:
+    """Return a value for one line or one attribute: one short line without quotes or angle brackets."""
+    plain = " ".join(fence(str(value)).split()).replace('"', "'").replace("<", "&lt;").replace(">", "&gt;")
+    return plain if len(plain) <= limit else plain[:limit].rstrip() + "…"
+
+
+def open_tag(name: str, attributes: Mapping[str, object]) -> str:
+    """Return a section's opening tag; empty attributes are left out."""
+    given = [f' {key}="{fence_value(value)}"' for key, value in attributes.items() if value not in ("", None)]
+    return f"<{name}{''.join(given)}>"
+
+
+def _cut_line(line: str) -> str:
+    if len(line) <= LINE_CHARACTERS:
+        return line
+    left_out = len(line) - LINE_CHARACTERS
+    return f"{line[:LINE_CHARACTERS]} [shortened: {left_out:,} more characters in this line]"

@@ -1,0 +1,128 @@
+"""What has been said of a life inside the window that is sent, and the opening, which says it first.
+
+The opening is a block kept on the session, sent before the window and rebuilt only when the window's edge
+moves. What changed since is said in the newest user message, stored with that message and sent again
+exactly so. Both are kept here as values; nothing here reads or writes the database.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from coaching.context.window import Edge
+from coaching.engine.messages import canonical_json
+from coaching.skills.rules import skill_of_arc
+from sessions_app.models import Message
+
+CONTEXT_KEY = "context"
+"""In a user message's metadata: the text that was sent before the user's words."""
+SAID_KEY = "said"
+"""Beside it: which sections that text says, in which state, and when."""
+
+GONE = "gone"
+"""The digest of a section that was said to be no more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """What one text says: sections by name with the digest of their content, and the tokens they take.
+
+    `clock` is the moment that its header gives, None without one.
+    """
+
+    sections: Mapping[str, str] = field(default_factory=dict)
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    clock: datetime | None = None
+
+    @property
+    def tokens(self) -> int:
+        """What the text takes."""
+        return sum(self.sizes.values())
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as plain JSON values."""
+        clock = self.clock.isoformat() if self.clock else None
+        return {"sections": dict(self.sections), "sizes": dict(self.sizes), "clock": clock}
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> "Statement":
+        """Read what `as_json` gave."""
+        clock = values.get("clock")
+        return cls(
+            sections=values.get("sections", {}),
+            sizes=values.get("sizes", {}),
+            clock=datetime.fromisoformat(clock) if clock else None,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opening:
+    """The block before the window. `texts` are sent as one text block each; `edge` is its window's.
+
+    `offered` are the arcs that were offered before the window, each with the day.
+    """
+
+    edge: Edge
+    texts: Sequence[str]
+    statement: Statement
+    offered: Mapping[str, str] = field(default_factory=dict)
+
+    def to_text(self) -> str:
+        """Return it as it is kept: canonical JSON text."""
+        return canonical_json(
+            {
+                "edge": self.edge.number,
+                "is_early": self.edge.is_early,
+                "texts": list(self.texts),
+                "statement": self.statement.as_json(),
+                "offered": dict(self.offered),
+            }
+        )
+
+    @classmethod
+    def from_text(cls, text: str) -> "Opening | None":
+        """Read what `to_text` gave; None for an empty text."""
+        if not text:
+            return None
+        values = json.loads(text)
+        return cls(
+            edge=Edge(number=values["edge"], is_early=values["is_early"]),
+            texts=tuple(values["texts"]),
+            statement=Statement.from_json(values["statement"]),
+            offered=values["offered"],
+        )
+
+
+def statement_of(message: Message) -> Statement | None:
+    """Return what was said with a user's message, None where nothing was."""
+    said = message.metadata.get(SAID_KEY)
+    return Statement.from_json(said) if said else None
+
+
+def said_last(statements: Iterable[Statement]) -> Statement:
+    """Return what holds after all statements: the last one of each section. Sizes aren't added up."""
+    sections: dict[str, str] = {}
+    clock = None
+    for statement in statements:
+        sections.update(statement.sections)
+        clock = statement.clock or clock
+    return Statement(sections=sections, clock=clock)
+
+
+def skills_in_results(messages: Iterable[Message]) -> frozenset[str]:
+    """Return the skills whose text stands in a tool result of these messages."""
+    calls = [
+        call
+        for message in messages
+        for call in message.metadata.get("tool_calls", ())
+        if not call["is_error"] and call["name"] in ("enter_structured_arc", "load_skill")
+    ]
+    return frozenset(name for call in calls if (name := _skill_of(call)))
+
+
+def _skill_of(call: Mapping[str, Any]) -> str:
+    given = call["input"] if isinstance(call["input"], dict) else {}
+    name = skill_of_arc(str(given.get("arc") or given.get("name") or "").strip())
+    return name if "## Goal" in (call["result"] or "") else ""

@@ -1,0 +1,314 @@
+"""The sections of a prompt: one function each, in one fixed order, the same for every session.
+
+A function takes what it needs from the shelf and says what its section is; None where there is nothing to
+show. It neither counts tokens nor knows what was said before.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from coaching.context.budget import count_tokens, shorten
+from coaching.context.fences import fence, fence_value, open_tag
+from coaching.context.shelf import Shelf, ShelvedFile
+from coaching.days import time_bracket
+from coaching.models import FileType, LifeDomain
+from coaching.models.life import DomainStatus
+from coaching.skills.facts import checkin_due_on
+from sessions_app.models import SessionKind
+
+FLAGGED = (DomainStatus.IN_CRISIS, DomainStatus.NEEDS_ATTENTION)
+SHOWN_ATTRIBUTES = ("energy", "mood_signal", "domains_touched", "themes", "intention", "priorities")
+GIVES_WAY = 0.8
+"""What each older entry of a section may take, of what the next newer one may."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One text of a section, fenced and whole. `tag` is empty where it is the section's only one.
+
+    `unread` characters of it are not here; `path` is where `read_file` finds it. A bigger `weight`
+    gives way later.
+    """
+
+    tag: str
+    attributes: Mapping[str, object]
+    text: str
+    path: str = ""
+    unread: int = 0
+    weight: float = 1.0
+
+    @property
+    def tokens(self) -> int:
+        """What it takes whole."""
+        return count_tokens(self.render(None))
+
+    def render(self, cap: int | None) -> str:
+        """Render it with its tag, in at most `cap` tokens; None for whole."""
+        text = self.text
+        hint = f"; read_file {self.path} shows it whole" if self.path else ""
+        if cap is not None:
+            text = shorten(text, max(0, cap - self._tag_tokens), hint=hint)
+        if self.unread and text == self.text:
+            text = f"{text}\n[shortened: {self.unread:,} characters are left out{hint}]"
+        return f"{open_tag(self.tag, self.attributes)}\n{text}\n</{self.tag}>" if self.tag else text
+
+    @property
+    def _tag_tokens(self) -> int:
+        return count_tokens(open_tag(self.tag, self.attributes)) + 4 if self.tag else 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """One section with its entries, the newest first."""
+
+    name: str
+    entries: Sequence[Entry]
+    attributes: Mapping[str, object]
+
+    @property
+    def digest(self) -> str:
+        """A short name of exactly this content, before anything gives way."""
+        whole = repr(
+            (self.name, sorted(self.attributes.items()), [(entry.render(None)) for entry in self.entries])
+        )
+        return hashlib.sha256(whole.encode("utf-8", "replace")).hexdigest()[:16]
+
+    def render(self, caps: Sequence[int] | None = None) -> str:
+        """Render it, each entry in at most its cap of tokens."""
+        texts = [
+            entry.render(caps[number] if caps is not None else None)
+            for number, entry in enumerate(self.entries)
+        ]
+        return wrap(self.name, "\n".join(texts), self.attributes)
+
+    def render_mark(self) -> str:
+        """Render it as a word that it is left out."""
+        number = len(self.entries)
+        what = "1 text is" if number == 1 else f"{number} texts are"
+        return wrap(self.name, f"[shortened: {what} left out; read_file shows them]", {})
+
+
+def wrap(name: str, text: str, attributes: Mapping[str, object] | None = None) -> str:
+    """Put fenced text into a section's tags."""
+    return f"{open_tag(name, attributes or {})}\n{text}\n</{name}>"
+
+
+def header(shelf: Shelf) -> Section:
+    """Say who is there, what came last, what time it is and how the weekly check-in stands."""
+    local = shelf.now.astimezone(shelf.profile.zone)
+    # Up to 04:00 it is still the day before: the date is that of the user's own day.
+    past = " past midnight" if local.date() != shelf.today else ""
+    bracket = f"{shelf.today:%A %Y-%m-%d}, {time_bracket(local)}"
+    clock = f"{bracket}, {local:%H:%M}{past} ({shelf.profile.timezone})"
+    lines = [*standing_header(shelf), f"Time: {clock}", f"Check-in: {_checkin_status(shelf)}"]
+    return Section(
+        name="session_context", attributes={}, entries=(Entry(tag="", attributes={}, text="\n".join(lines)),)
+    )
+
+
+def header_digest(shelf: Shelf) -> str:
+    """Name the header's content without its clock: day and part of the day count, minutes don't."""
+    local = shelf.now.astimezone(shelf.profile.zone)
+    what = [*standing_header(shelf), shelf.today.isoformat(), time_bracket(local), _checkin_status(shelf)]
+    return hashlib.sha256("\n".join(what).encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def standing_header(shelf: Shelf) -> Sequence[str]:
+    """Return the header's lines that hold no clock."""
+    name = shelf.profile.name or shelf.profile.user.first_name
+    last = shelf.last_session
+    said = "none yet"
+    if last is not None:
+        said = f"{SessionKind(last.kind).label.lower()}, {_days_ago((shelf.today - last.day).days)}"
+    return [f"Name: {fence_value(name, 100) or 'not known yet'}", f"Last session: {said}"]
+
+
+def sage_context(shelf: Shelf) -> Section | None:
+    """Show what Sage should know in every conversation."""
+    return _page(shelf, "sage_context", FileType.SAGE_CONTEXT)
+
+
+def overview(shelf: Shelf) -> Section | None:
+    """Show the life map as a whole."""
+    return _page(shelf, "overview", FileType.OVERVIEW)
+
+
+def life_plan(shelf: Shelf) -> Section | None:
+    """Show the life plan."""
+    return _page(shelf, "life_plan", FileType.LIFE_PLAN)
+
+
+def weekly_plan(shelf: Shelf) -> Section | None:
+    """Show the plan of the week."""
+    return _page(shelf, "weekly_plan", FileType.WEEKLY_PLAN)
+
+
+def patterns(shelf: Shelf) -> Section | None:
+    """Show the patterns that Sage sees."""
+    return _page(shelf, "patterns", FileType.SAGE_PATTERNS)
+
+
+def pulse_baseline(shelf: Shelf) -> Section | None:
+    """Show each domain's first rating and its last four."""
+    lines = [
+        f"{domain.value}: first {pulse.baseline}, lately {', '.join(map(str, pulse.trend))} "
+        f"(last on {pulse.rated_at.astimezone(shelf.profile.zone):%Y-%m-%d})"
+        for domain, pulse in shelf.pulse.items()
+    ]
+    if not lines:
+        return None
+    text = "\n".join(["Ratings from 1 (worst) to 5, the newest last.", *lines])
+    return Section(name="pulse_baseline", attributes={}, entries=(Entry(tag="", attributes={}, text=text),))
+
+
+def check_ins(shelf: Shelf) -> Section | None:
+    """Show the last weekly check-ins."""
+    return _listed("check_ins", "check_in", shelf.of_type(FileType.CHECK_IN))
+
+
+def daily_logs(shelf: Shelf) -> Section | None:
+    """Show the last daily logs; yesterday's stands in a section of its own."""
+    yesterday = shelf.path_of(FileType.DAILY_LOG, shelf.yesterday)
+    logs = [log for log in shelf.of_type(FileType.DAILY_LOG) if log.path != yesterday]
+    return _listed("daily_logs", "daily_log", logs)
+
+
+def captures(shelf: Shelf) -> Section | None:
+    """Show the last captures."""
+    return _listed("captures", "capture", shelf.of_type(FileType.CAPTURE))
+
+
+def todays_plan(shelf: Shelf) -> Section | None:
+    """Show the plan of the user's own day."""
+    return _plan(shelf, "todays_plan", shelf.today)
+
+
+def yesterdays_plan(shelf: Shelf) -> Section | None:
+    """Show the plan of the day before."""
+    return _plan(shelf, "yesterdays_plan", shelf.yesterday)
+
+
+def yesterdays_journal(shelf: Shelf) -> Section | None:
+    """Show the log of the day before."""
+    file = shelf.files.get(shelf.path_of(FileType.DAILY_LOG, shelf.yesterday))
+    return _single("yesterdays_journal", file, date=shelf.yesterday.isoformat()) if file else None
+
+
+def flagged_domains(shelf: Shelf) -> Section | None:
+    """Show the domains that need attention, those in crisis first."""
+    pages = {
+        file.path.rpartition("/")[2].removesuffix(".md"): file for file in shelf.of_type(FileType.DOMAIN)
+    }
+    flagged = [
+        _entry("domain", pages[domain], name=domain, status=status, weight=1.0)
+        for status in FLAGGED
+        for domain in LifeDomain.values
+        if domain in pages and pages[domain].frontmatter.get("status") == status
+    ]
+    return Section(name="flagged_domains", attributes={}, entries=tuple(flagged)) if flagged else None
+
+
+SectionFunction = Callable[[Shelf], Section | None]
+
+STANDING: Mapping[str, SectionFunction] = {
+    "sage_context": sage_context,
+    "overview": overview,
+    "life_plan": life_plan,
+    "weekly_plan": weekly_plan,
+    "patterns": patterns,
+    "pulse_baseline": pulse_baseline,
+}
+TEMPORAL: Mapping[str, SectionFunction] = {
+    "check_ins": check_ins,
+    "daily_logs": daily_logs,
+    "captures": captures,
+    "todays_plan": todays_plan,
+    "yesterdays_plan": yesterdays_plan,
+    "yesterdays_journal": yesterdays_journal,
+    "flagged_domains": flagged_domains,
+}
+ORDER: Sequence[str] = (*STANDING, *TEMPORAL)
+
+
+def _page(shelf: Shelf, name: str, file_type: FileType) -> Section | None:
+    file = shelf.page(file_type)
+    return _single(name, file, updated=file.updated) if file else None
+
+
+def _single(name: str, file: ShelvedFile, **attributes: object) -> Section:
+    entry = Entry(tag="", attributes={}, text=_text(file), path=file.path, unread=file.unread)
+    return Section(name=name, attributes={"path": file.path, **attributes}, entries=(entry,))
+
+
+def _listed(name: str, tag: str, files: Iterable[ShelvedFile]) -> Section | None:
+    entries = tuple(_entry(tag, file, date=file.day, weight=GIVES_WAY**age) for age, file in enumerate(files))
+    return Section(name=name, attributes={}, entries=entries) if entries else None
+
+
+def _entry(tag: str, file: ShelvedFile, *, weight: float, **attributes: object) -> Entry:
+    return Entry(
+        tag=tag,
+        attributes={**attributes, "path": file.path},
+        text=_text(file),
+        path=file.path,
+        unread=file.unread,
+        weight=weight,
+    )
+
+
+def _plan(shelf: Shelf, name: str, day: date) -> Section | None:
+    plan, file = shelf.plans.get(day), shelf.files.get(shelf.path_of(FileType.DAY_PLAN, day))
+    lines = []
+    if plan is not None and plan.intention:
+        lines.append(f"Intention: {fence(plan.intention)}")
+    if plan is not None:
+        lines += [_priority_line(priority) for priority in plan.priorities]
+    body = fence(file.body) if file else ""
+    text = "\n".join([*lines, *(["", body] if lines and body else [body] if body else [])])
+    if not text:
+        return None
+    entry = Entry(
+        tag="", attributes={}, text=text, path=file.path if file else "", unread=file.unread if file else 0
+    )
+    path = {"path": file.path} if file else {}
+    return Section(name=name, attributes={"date": day.isoformat(), **path}, entries=(entry,))
+
+
+def _priority_line(priority: Any) -> str:
+    return f"- [{'x' if priority.get('is_done') else ' '}] {fence_value(priority.get('text', ''), 500)}"
+
+
+def _text(file: ShelvedFile) -> str:
+    """Return a file's body below one line with what its frontmatter says of the day."""
+    facts = [
+        f"{name}: {_said(file.frontmatter[name])}" for name in SHOWN_ATTRIBUTES if file.frontmatter.get(name)
+    ]
+    if file.file_type == FileType.DAY_PLAN:
+        facts = []
+    body = fence(file.body)
+    return "\n".join([*([" · ".join(facts)] if facts else []), body]).strip() or "(empty)"
+
+
+def _said(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(fence_value(item) for item in value[:10])
+    return fence_value(value)
+
+
+def _checkin_status(shelf: Shelf) -> str:
+    due_on = checkin_due_on(shelf.profile)
+    days = (due_on - shelf.today).days
+    if days < 0:
+        return f"overdue since {due_on.isoformat()}"
+    if days == 0:
+        return "due today"
+    return f"next on {due_on.isoformat()}, {'tomorrow' if days == 1 else f'in {days} days'}"
+
+
+def _days_ago(days: int) -> str:
+    if days <= 0:
+        return "earlier today"
+    return "yesterday" if days == 1 else f"{days} days ago"

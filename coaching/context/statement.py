@@ -1,0 +1,145 @@
+"""What the newest user message says beside the user's words: whatever changed since it was said last.
+
+And what an opening says. Both keep to a number of tokens: the oldest and the longest texts give way, and
+say so. What doesn't fit at all isn't said, and so is said with a later message.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from coaching.context.budget import count_tokens, fair_caps
+from coaching.context.opening import GONE, Statement
+from coaching.context.pipeline import Context
+from coaching.context.sections import ORDER, STANDING, Section, wrap
+
+CLOCK_INTERVAL = timedelta(minutes=30)
+LATER_SHARE = 0.6
+"""What one message may take of what is left, so that later ones can say something too."""
+SAID = "said"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One rendered section: its key (`overview`, `skill:open-day`), what it says, and its text."""
+
+    key: str
+    digest: str
+    text: str
+
+    @property
+    def tokens(self) -> int:
+        """What it takes."""
+        return count_tokens(self.text) + 1
+
+
+def skill_part(name: str, text: str) -> Part:
+    """Return a skill's whole text in its tags."""
+    return Part(key=f"skill:{name}", digest=SAID, text=f'<skill name="{name}">\n{text}</skill>')
+
+
+def offer_part(arc: str, because: str, day: str) -> Part:
+    """Return the word that an arc may be offered."""
+    text = (
+        f"{because}: {arc} would fit. You may offer it once, in a sentence, when what they came with has its "
+        "answer. It is theirs to take or leave."
+    )
+    return Part(key="offer", digest=f"{arc} {day}", text=f'<offer arc="{arc}">\n{text}\n</offer>')
+
+
+def state(parts: Iterable[Part], *, clock: datetime | None = None) -> tuple[str, Statement]:
+    """Return the text of all parts, and what it says."""
+    parts = list(parts)
+    statement = Statement(
+        sections={part.key: part.digest for part in parts},
+        sizes={part.key: part.tokens for part in parts},
+        clock=clock,
+    )
+    return "\n".join(part.text for part in parts), statement
+
+
+def standing_parts(context: Context, *, tokens: int) -> Sequence[Part]:
+    """Return the standing sections in their order, in at most so many tokens."""
+    return fit([context.sections[name] for name in STANDING if name in context.sections], tokens)
+
+
+def changed_parts(
+    context: Context,
+    *,
+    said: Statement,
+    now: datetime,
+    more: Sequence[Part],
+    tokens: int,
+) -> tuple[Sequence[Part], datetime | None]:
+    """Return what the newest message says, and the moment of its clock if it gives one.
+
+    `said` is what was said last inside the window, `more` the skills and offers that come behind the
+    sections and stay whole. `tokens` are left for all of it.
+    """
+    head = _header_part(context, said=said, now=now)
+    fixed: list[Part] = []
+    for part in (*([head] if head else []), *more):
+        if part.tokens <= tokens:
+            fixed.append(part)
+            tokens -= part.tokens
+    gone = [
+        Part(key=name, digest=GONE, text=wrap(name, "[there is none any more]"))
+        for name in ORDER
+        if said.sections.get(name, GONE) != GONE
+        and name not in context.sections
+        and name not in context.unknown
+    ]
+    changed = [
+        section for name, section in context.sections.items() if said.sections.get(name) != section.digest
+    ]
+    tokens -= sum(part.tokens for part in gone)
+    parts = {part.key: part for part in (*gone, *fit(changed, int(tokens * LATER_SHARE)))}
+    ordered = [parts[name] for name in ORDER if name in parts]
+    has_clock = head is not None and head in fixed
+    heads = [head] if has_clock and head else []
+    return [*heads, *ordered, *(part for part in fixed if part is not head)], now if has_clock else None
+
+
+def fit(sections: Sequence[Section], tokens: int) -> Sequence[Part]:
+    """Render sections in at most `tokens`: whole, shortened, or as a word that they are left out."""
+    sizes = [[entry.tokens for entry in section.entries] for section in sections]
+    tags = sum(count_tokens(wrap(section.name, "", section.attributes)) + 2 for section in sections)
+    flat = [size for group in sizes for size in group]
+    if not flat:
+        return []
+    weights = [entry.weight for section in sections for entry in section.entries]
+    caps = iter(fair_caps(flat, weights, max(0, tokens - tags - len(flat))))
+    parts: dict[str, Part] = {}
+    for section, group in zip(sections, sizes, strict=True):
+        own = [next(caps) for _ in group]
+        text = section.render(None if own == group else own)
+        parts[section.name] = Part(key=section.name, digest=section.digest, text=text)
+    return list(_within(parts, {section.name: section for section in sections}, tokens).values())
+
+
+def _within(parts: dict[str, Part], sections: Mapping[str, Section], tokens: int) -> dict[str, Part]:
+    """Put marks in the place of the longest sections, and then leave out the last ones, until all fits."""
+    marks = {
+        name: Part(key=name, digest=section.digest, text=section.render_mark())
+        for name, section in sections.items()
+    }
+    for name in sorted(parts, key=lambda name: parts[name].tokens, reverse=True):
+        if sum(part.tokens for part in parts.values()) <= tokens:
+            return parts
+        if marks[name].tokens < parts[name].tokens:
+            parts[name] = marks[name]
+    for name in reversed(list(parts)):
+        if sum(part.tokens for part in parts.values()) <= tokens:
+            return parts
+        del parts[name]
+    return parts
+
+
+def _header_part(context: Context, *, said: Statement, now: datetime) -> Part | None:
+    """Return the header where it changed or its clock is old, None where it holds."""
+    if context.header is None:
+        return None
+    is_same = said.sections.get(context.header.name) == context.header_digest
+    if is_same and said.clock is not None and now - said.clock < CLOCK_INTERVAL:
+        return None
+    return Part(key=context.header.name, digest=context.header_digest, text=context.header.render())

@@ -1,0 +1,156 @@
+"""Whole turns in this process: services, engine, tools and the practice model over a real socket."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+
+from coaching import turns
+from coaching.engine.anthropic_client import AnthropicClient
+from coaching.engine.budget import StopSignal
+from coaching.models import FileSource, Profile, UserFile, UserFileVersion
+from coaching.practice.server import PracticeServer
+from coaching.turn_events import TurnDone, TurnEvent
+from sessions_app import services
+from sessions_app.database import in_database
+from sessions_app.limits import RateLimit
+from sessions_app.models import Message, Session, SessionKind, Turn
+from sessions_app.turn_records import TurnKey
+
+NO_LIMIT = RateLimit(turns=10_000, seconds=60)
+TYPES = {
+    "sage/context.md": "sage-context",
+    "sage/patterns.md": "sage-patterns",
+    "life-map/_overview.md": "overview",
+    "life-plan/current.md": "life-plan",
+    "life-plan/weekly.md": "weekly-plan",
+}
+FOLDERS = {
+    "life-map": "domain",
+    "check-ins": "check-in",
+    "daily-logs": "daily-log",
+    "day-plans": "day-plan",
+    "captures": "capture",
+    "reflections": "reflection-prompt",
+}
+
+
+def put_file(user: User, path: str, body: str, **frontmatter: Any) -> UserFile:
+    """Put a file, or its next version, into the database as the store leaves it."""
+    kind = TYPES.get(path) or FOLDERS[path.partition("/")[0]]
+    file, _ = UserFile.objects.get_or_create(user=user, path=path, defaults={"file_type": kind})
+    file.version_number += 1
+    file.frontmatter = {"type": kind, **frontmatter}
+    file.save()
+    lines = "".join(f"{key}: {value}\n" for key, value in file.frontmatter.items())
+    UserFileVersion.objects.create(
+        file=file,
+        number=file.version_number,
+        content=f"---\n{lines}---\n\n{body}\n",
+        size=len(body),
+        sha256="0" * 64,
+        storage_key=f"{user.pk}/{path}/{file.version_number}",
+        source=FileSource.USER,
+    )
+    return file
+
+
+@dataclass
+class Talk:
+    """One session that a test talks in; `said` are Sage's answers."""
+
+    practice: PracticeServer
+    client: AnthropicClient
+    session: Session
+    said: list[str] = field(default_factory=list)
+
+    async def say(self, text: str) -> TurnDone:
+        """Send a message and have it answered."""
+        opened = await in_database(
+            services.open_turn,
+            user_id=self.session.user_id,
+            session_id=self.session.id,
+            text=text,
+            client_id=None,
+            owner="test",
+            rate_limit=NO_LIMIT,
+        )
+        return await self.answer(opened.turn)
+
+    async def edit(self, text: str) -> TurnDone:
+        """Put a new message in the place of the last one."""
+        opened = await in_database(
+            services.edit_message,
+            user_id=self.session.user_id,
+            session_id=self.session.id,
+            text=text,
+            client_id=None,
+            owner="test",
+            rate_limit=NO_LIMIT,
+        )
+        return await self.answer(opened.turn)
+
+    async def answer(self, turn: Turn) -> TurnDone:
+        """Have an open turn answered."""
+        events: list[TurnEvent] = []
+        done = await turns.answer(
+            TurnKey(turn_id=turn.id, fence=turn.fence),
+            client=self.client,
+            publish=events.append,
+            stop=StopSignal(),
+            on_setup=lambda _: None,
+        )
+        self.said.append(done.text)
+        return done
+
+    @property
+    def bodies(self) -> list[dict[str, Any]]:
+        """The requests that the model got."""
+        return [request.body for request in self.practice.requests]
+
+    async def newest_message(self) -> Message:
+        """The user's newest message."""
+        return await in_database(
+            lambda: self.session.messages.filter(role="user").order_by("-number")[:1].get()
+        )
+
+
+@pytest.fixture
+async def practice() -> AsyncIterator[PracticeServer]:
+    """A practice model without delay."""
+    async with PracticeServer(tokens_per_second=0) as server:
+        yield server
+
+
+@pytest.fixture
+async def client(practice: PracticeServer) -> AsyncIterator[AnthropicClient]:
+    """The real client of it."""
+    async with AnthropicClient("practice", practice.url) as client:
+        yield client
+
+
+@pytest.fixture
+def person(user: User) -> User:
+    """Somebody in Lisbon with a profile."""
+    Profile.objects.create(user=user, name="Ada", timezone="Europe/Lisbon")
+    return user
+
+
+@pytest.fixture
+def talk(person: User, practice: PracticeServer, client: AnthropicClient) -> Talk:
+    """An open conversation of the person."""
+    session = services.open_session(user_id=person.pk, kind=SessionKind.OPEN_CONVERSATION)
+    return Talk(practice=practice, client=client, session=session)
+
+
+def text_blocks(body: dict[str, Any]) -> list[str]:
+    """Return all text blocks of a request's user messages, in order."""
+    return [
+        block["text"]
+        for message in body["messages"]
+        if message["role"] == "user"
+        for block in message["content"]
+        if block["type"] == "text"
+    ]
