@@ -226,8 +226,8 @@ def _audit_requests(house: House) -> list[str]:
     found = []
     for request in house.practice.requests:
         plan = plan_of(request.body)
-        if strangers := set(_KEYS.findall(str(request.body))) - {plan.split("t")[0]}:
-            found.append(f"I8 a request of {plan} holds words of {strangers}")
+        if len(people := set(_KEYS.findall(str(request.body)))) > 1:
+            found.append(f"I8 a request of {plan} holds words of {people}")
         if request.error and not request.fault:
             found.append(f"I3 a request of {plan} was refused: {request.error}")
     return found

@@ -58,6 +58,7 @@ class Reader:
         self.ended: dict[str, Ended] = {}
         self.dones: list[str] = []
         self.acknowledged: set[str] = set()
+        self._is_over = False
         self.attached = 0
         self.attached_at = 0.0
         self.close_codes: list[int | None] = []
@@ -164,6 +165,11 @@ class Reader:
 
     def _apply(self, frame: Frame) -> None:
         self.frames.append(frame)
+        if self._is_over and ("text" in frame or "note" in frame or "toolCall" in frame):
+            # A turn without a message of the user's own: a retry, or going on.
+            self.text, self.notes, self._is_over, self.status = "", "", False, "running"
+        elif "sync" in frame or "message" in frame:
+            self._is_over = False
         if "sync" in frame:
             sync = frame["sync"]
             self.status = sync["status"]
@@ -193,6 +199,7 @@ class Reader:
                 errors=[*self.errors],
             )
             self.status, self.turn_id, self.errors = "idle", done["turn"], []
+            self._is_over = True
 
 
 @dataclass(slots=True, kw_only=True)
