@@ -29,25 +29,25 @@ class ArcWords:
 ARC_WORDS: Mapping[str, ArcWords] = {
     SessionKind.OPEN_DAY: ArcWords(
         name="Opening the day",
-        leaves="A plan for the day: one intention, and what comes first.",
+        leaves="a plan for the day: one intention, and what comes first",
         done="The day is open.",
         invitation="One intention and what comes first. Two minutes.",
     ),
     SessionKind.CLOSE_DAY: ArcWords(
         name="Closing the day",
-        leaves="A log of the day: your energy, your mood, and what it touched.",
+        leaves="a log of the day: your energy, your mood, and what it touched",
         done="The day is closed.",
         invitation="What stays of today, in a few words.",
     ),
     SessionKind.WEEKLY_CHECKIN: ArcWords(
         name="Weekly check-in",
-        leaves="The week in a few themes, and how each part of life feels.",
+        leaves="the week in a few themes, and how each part of life feels",
         done="The week is looked back on.",
         invitation="How the week was, and how each part of life feels.",
     ),
     SessionKind.LIFE_MAPPING: ArcWords(
         name="Mapping your life",
-        leaves="A page for each of eight parts of life, an overview, and a plan.",
+        leaves="a page for each of eight parts of life, an overview, and a plan",
         done="Your map is drawn.",
         invitation="Eight parts of a life, one at a time, then a plan.",
     ),

@@ -6,7 +6,7 @@ from playwright.async_api import Page, expect
 
 from sessions_app.models import Session
 
-WAIT_MS = 15_000
+WAIT_MS = 30_000
 
 
 def path_of(session: Session) -> str:

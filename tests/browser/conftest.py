@@ -18,6 +18,7 @@ from playwright.async_api import (
     Page,
     Request,
     async_playwright,
+    expect,
 )
 
 from sessions_app import services
@@ -39,7 +40,8 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-WAIT_MS = 15_000
+WAIT_MS = 30_000
+expect.set_options(timeout=WAIT_MS)  # a busy machine is no fault; what never comes still fails
 
 
 class Watcher:

@@ -17,7 +17,7 @@ from tests.browser.test_accessibility import Scheme, serious_findings
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-WAIT_MS = 15_000
+WAIT_MS = 30_000
 
 
 class Walker:
@@ -140,7 +140,7 @@ async def test_an_arc_is_walked_from_the_greeting_to_the_card_at_its_end(
     await expect(page.locator("#arc")).to_contain_text(head)
     await walk(walker)
     ending = page.get_by_role("region", name=title)
-    await expect(ending).to_be_visible()
+    await expect(ending.get_by_role("button", name="Start another conversation")).to_be_in_viewport()
     await expect(ending).to_contain_text(written)
     await expect(ending).to_contain_text("Next weekly check-in:")
     await expect(page.locator("#arc")).to_be_empty()
