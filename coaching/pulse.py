@@ -8,12 +8,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import F, Window
-from django.db.models.functions import RowNumber
+from django.db import connection
 
 from coaching.models import LifeDomain, PulseRating
 
 TREND_LENGTH = 4
+
+# Written out: a user waits for it before the first word of an answer.
+_PULSE_SQL = """
+    SELECT domain, rating, rated_at, place, age FROM (
+        SELECT id, domain, rating, rated_at,
+            row_number() OVER (PARTITION BY domain ORDER BY rated_at, id) AS place,
+            row_number() OVER (PARTITION BY domain ORDER BY rated_at DESC, id DESC) AS age
+        FROM coaching_pulserating WHERE user_id = %(user)s
+    ) AS numbered WHERE place = 1 OR age <= %(length)s ORDER BY rated_at, id
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,20 +79,21 @@ def store_ratings(
 
 def read_pulse(user_id: int) -> Mapping[LifeDomain, DomainPulse]:
     """Return the pulse of every domain that the user has rated, in the domains' own order."""
-    oldest_first = Window(RowNumber(), partition_by="domain", order_by=("rated_at", "id"))
-    newest_first = Window(RowNumber(), partition_by="domain", order_by=(F("rated_at").desc(), F("id").desc()))
-    numbered = PulseRating.objects.filter(user_id=user_id).annotate(age=newest_first, place=oldest_first)
-    firsts = {LifeDomain(row.domain): row.rating for row in numbered.filter(place=1)}
-    lasts: dict[LifeDomain, list[PulseRating]] = {}
-    for row in numbered.filter(age__lte=TREND_LENGTH).order_by("rated_at", "id"):
-        lasts.setdefault(LifeDomain(row.domain), []).append(row)
+    with connection.cursor() as cursor:
+        cursor.execute(_PULSE_SQL, {"user": user_id, "length": TREND_LENGTH})
+        rows = cursor.fetchall()
+    firsts = {domain: rating for domain, rating, _, place, _ in rows if place == 1}
+    lasts: dict[str, list[tuple[int, datetime]]] = {}
+    for domain, rating, rated_at, _, age in rows:
+        if age <= TREND_LENGTH:
+            lasts.setdefault(domain, []).append((rating, rated_at))
     return {
         domain: DomainPulse(
             domain=domain,
             baseline=firsts[domain],
-            trend=tuple(row.rating for row in lasts[domain]),
-            rated_at=lasts[domain][-1].rated_at,
+            trend=tuple(rating for rating, _ in lasts[domain]),
+            rated_at=lasts[domain][-1][1],
         )
         for domain in LifeDomain
-        if domain in firsts and domain in lasts
+        if domain in firsts
     }

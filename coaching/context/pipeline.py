@@ -14,7 +14,7 @@ from django.db import DatabaseError
 
 from coaching.context.sections import STANDING, TEMPORAL, Section, header, header_digest
 from coaching.context.shelf import Shelf
-from coaching.skills.facts import build_life_facts
+from coaching.skills.facts import life_facts
 from coaching.skills.signals import Called, call_skills
 
 logger = structlog.get_logger(__name__)
@@ -79,5 +79,13 @@ def _attempt(name: str, build: Callable[[], T]) -> T | _Failed:
 
 
 def _called(shelf: Shelf, recent_texts: Sequence[str]) -> Called:
-    facts = build_life_facts(user_id=shelf.profile.user_id, now=shelf.now, recent_texts=recent_texts)
+    plan = shelf.plans.get(shelf.today)
+    facts = life_facts(
+        profile=shelf.profile,
+        now=shelf.now,
+        files=[(file.file_type, file.path, file.frontmatter) for file in shelf.files.values()],
+        has_plan_today=plan is not None and plan.says_something,
+        unfolded_captures=shelf.unfolded_captures,
+        recent_texts=recent_texts,
+    )
     return call_skills(facts)

@@ -5,9 +5,11 @@ or a document wrote stands in messages only, fenced. Nothing is written here: wh
 comes back beside the request.
 """
 
+import uuid
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from django.conf import settings
@@ -77,7 +79,7 @@ def build_frame(
     session: Session, *, tools: list[dict[str, Any]], library: SkillLibrary | None = None
 ) -> ModelRequest:
     """Build what of a request is before its messages: the model, `system` and tools."""
-    library = library or read_library(moment=skills_moment(session))
+    library = library or _library(session.id, skills_moment(session))
     return ModelRequest(
         model=settings.SAGE_MODEL,
         system=[{"type": "text", "text": library.base_prompt(), "cache_control": LONG_CACHE}],
@@ -118,7 +120,7 @@ class _TurnBuilder:
         self.is_rebuilt = self.stored_opening is None or self.stored_opening.edge != self.window.edge
         # The cache is lost with the edge anyway: a long conversation gets today's skills then.
         is_moved = self.is_rebuilt and self.stored_opening is not None
-        self.library = read_library(moment=now if is_moved else skills_moment(session))
+        self.library = _library(session.id, now if is_moved else skills_moment(session))
         self.session_metadata = {MOMENT_KEY: now.isoformat()} if is_moved else {}
         self.frame = build_frame(session, tools=tools, library=self.library)
         self.shelf = Shelf(profile=profile, session_id=session.id, now=now)
@@ -240,6 +242,12 @@ class _TurnBuilder:
             max_tokens=self.frame.max_tokens,
             cache_control=self.frame.cache_control,
         )
+
+
+@lru_cache(maxsize=128)
+def _library(_session_id: uuid.UUID, moment: datetime) -> SkillLibrary:
+    """Return the skills that a session goes on with. What held at a moment never changes afterwards."""
+    return read_library(moment=moment)
 
 
 def stored_message(message: Message) -> StoredMessage:

@@ -12,7 +12,7 @@ from typing import Any
 
 from coaching.context.budget import count_tokens, shorten
 from coaching.context.fences import fence, fence_value, open_tag
-from coaching.context.shelf import Shelf, ShelvedFile
+from coaching.context.shelf import NEWEST, Shelf, ShelvedFile
 from coaching.days import time_bracket
 from coaching.models import FileType, LifeDomain
 from coaching.models.life import DomainStatus
@@ -173,6 +173,7 @@ def daily_logs(shelf: Shelf) -> Section | None:
     """Show the last daily logs; yesterday's stands in a section of its own."""
     yesterday = shelf.path_of(FileType.DAILY_LOG, shelf.yesterday)
     logs = [log for log in shelf.of_type(FileType.DAILY_LOG) if log.path != yesterday]
+    logs = logs[: NEWEST[FileType.DAILY_LOG]]
     return _listed("daily_logs", "daily_log", logs)
 
 

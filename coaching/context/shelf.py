@@ -4,6 +4,7 @@ Each read happens once, when the first section asks for it, and there is a fixed
 much the user has written. Texts come cut by the database: what no section could show is never sent here.
 """
 
+import json
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,21 +12,17 @@ from datetime import date, datetime, timedelta
 from functools import cached_property
 from typing import Any
 
-from django.db.models import F, QuerySet
-from django.db.models.functions import Left, Length
+from django.db import connection
 
 from coaching.days import local_day
-from coaching.files.frontmatter import parse_file
-from coaching.files.selectors import files_of
+from coaching.files.frontmatter import strip_frontmatter
 from coaching.files.types import RULES
-from coaching.models import DayPlan, FileType, LifeDomain, Profile
+from coaching.models import FileType, LifeDomain, Profile
 from coaching.pulse import DomainPulse, read_pulse
-from sessions_app.models import Session
 
 READ_CHARACTERS = 24_000
-CHECK_INS = 3
-DAILY_LOGS = 7
-CAPTURES = 10
+NEWEST = {FileType.CHECK_IN: 3, FileType.DAILY_LOG: 7, FileType.CAPTURE: 10}
+"""How many of what is listed by date."""
 
 STANDING_TYPES = (
     FileType.SAGE_CONTEXT,
@@ -34,6 +31,40 @@ STANDING_TYPES = (
     FileType.WEEKLY_PLAN,
     FileType.SAGE_PATTERNS,
 )
+
+
+# Written out, since the user waits for them before the first word: the ORM takes longer to put these
+# together than the database to answer them. All are bound to one user.
+# Names begin with the date; bounds inside the folder let one index give the newest in order.
+_NEWEST = """
+    UNION ALL (
+        SELECT id, path, file_type, frontmatter, version_number FROM coaching_userfile
+        WHERE user_id = %(user)s AND file_type = '{kind}' AND path >= '{place}/0' AND path <= '{place}/9999'
+        ORDER BY path DESC LIMIT {limit}
+    )"""
+_LISTED = "".join(
+    _NEWEST.format(kind=kind, place=RULES[kind].place, limit=limit) for kind, limit in NEWEST.items()
+)
+# Put together of literals of ours alone; every value is a parameter.
+FILES_SQL = f"""
+    SELECT file.path, file.file_type, file.frontmatter, file.version_number,
+        length(version.content), left(version.content, %(characters)s)
+    FROM (
+        SELECT id, path, file_type, frontmatter, version_number FROM coaching_userfile
+        WHERE user_id = %(user)s AND path = ANY(%(paths)s){_LISTED}
+    ) AS file JOIN coaching_userfileversion AS version
+    ON version.file_id = file.id AND version.number = file.version_number
+"""  # noqa: S608
+PLANS_SQL = """
+    SELECT date, intention, priorities, file_id FROM coaching_dayplan
+    WHERE user_id = %(user)s AND date = ANY(%(days)s)
+"""
+CAPTURES_SQL = "SELECT count(*) FROM coaching_capture WHERE user_id = %(user)s AND folded_on IS NULL"
+LAST_SESSION_SQL = """
+    SELECT kind, last_active_at FROM sessions_app_session
+    WHERE user_id = %(user)s AND id <> %(session)s AND last_message_number > 0
+    ORDER BY last_active_at DESC LIMIT 1
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,12 +91,26 @@ class ShelvedFile:
     @property
     def body(self) -> str:
         """The text below the frontmatter, as far as it was read."""
-        return parse_file(self.head)[1].strip()
+        return strip_frontmatter(self.head).strip()
 
     @property
     def unread(self) -> int:
         """How many characters were left in the database."""
         return max(0, self.characters - len(self.head))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """A day plan as data: `priorities` are `{"text", "is_done"}`."""
+
+    intention: str
+    priorities: Sequence[Any]
+    has_file: bool
+
+    @property
+    def says_something(self) -> bool:
+        """Whether there is a plan in it at all."""
+        return self.has_file or bool(self.intention) or bool(self.priorities)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,34 +133,32 @@ class Shelf:
 
     @cached_property
     def files(self) -> Mapping[str, ShelvedFile]:
-        """Every file that a section shows, by path."""
+        """Every file that a section shows or a signal looks at, by path."""
         paths = [RULES[file_type].place for file_type in STANDING_TYPES]
         paths += [f"{RULES[FileType.DOMAIN].place}/{domain}.md" for domain in LifeDomain.values]
-        paths += [self.path_of(FileType.DAY_PLAN, day) for day in (self.today, self.yesterday)]
-        paths.append(self.path_of(FileType.DAILY_LOG, self.yesterday))
-        rows = self._texts.filter(path__in=paths).union(
-            self._newest(FileType.CHECK_IN)[:CHECK_INS],
-            self._newest(FileType.DAILY_LOG)[:DAILY_LOGS],
-            self._newest(FileType.CAPTURE)[:CAPTURES],
-            all=True,
-        )
+        for day in (self.today, self.yesterday):
+            paths += [self.path_of(FileType.DAY_PLAN, day), self.path_of(FileType.DAILY_LOG, day)]
+        rows = self._read(FILES_SQL, paths=paths, characters=READ_CHARACTERS)
         return {
-            row["path"]: ShelvedFile(
-                path=row["path"],
-                file_type=row["file_type"],
-                frontmatter=row["frontmatter"] if isinstance(row["frontmatter"], dict) else {},
-                version=row["version_number"],
-                characters=row["characters"],
-                head=row["head"],
+            path: ShelvedFile(
+                path=path,
+                file_type=file_type,
+                frontmatter=_object_in(frontmatter),
+                version=version,
+                characters=characters,
+                head=head,
             )
-            for row in rows
+            for path, file_type, frontmatter, version, characters, head in rows
         }
 
     @cached_property
-    def plans(self) -> Mapping[date, DayPlan]:
+    def plans(self) -> Mapping[date, Plan]:
         """The day plans of today and yesterday."""
-        plans = DayPlan.objects.filter(user_id=self.profile.user_id, date__in=(self.today, self.yesterday))
-        return {plan.date: plan for plan in plans}
+        rows = self._read(PLANS_SQL, days=[self.today, self.yesterday])
+        return {
+            day: Plan(intention=intention, priorities=json.loads(priorities), has_file=file_id is not None)
+            for day, intention, priorities, file_id in rows
+        }
 
     @cached_property
     def pulse(self) -> Mapping[LifeDomain, DomainPulse]:
@@ -123,12 +166,19 @@ class Shelf:
         return read_pulse(self.profile.user_id)
 
     @cached_property
+    def unfolded_captures(self) -> int:
+        """How many captures no daily log has folded in yet."""
+        ((count,),) = self._read(CAPTURES_SQL)
+        return int(count)
+
+    @cached_property
     def last_session(self) -> LastSession | None:
         """The session that the user was in before this one, if something was said there."""
-        sessions = Session.objects.filter(user_id=self.profile.user_id, last_message_number__gt=0)
-        found = sessions.exclude(id=self._session_id).order_by("-last_active_at")
-        row = found.values_list("kind", "last_active_at").first()
-        return LastSession(kind=row[0], day=local_day(row[1], self.profile.zone)) if row else None
+        rows = self._read(LAST_SESSION_SQL, session=self._session_id)
+        return next(
+            (LastSession(kind=kind, day=local_day(active_at, self.profile.zone)) for kind, active_at in rows),
+            None,
+        )
 
     def of_type(self, file_type: FileType) -> Sequence[ShelvedFile]:
         """Return the files of a type, the newest first."""
@@ -143,16 +193,13 @@ class Shelf:
         """Return where the file of a day lies."""
         return f"{RULES[file_type].place}/{day.isoformat()}.md"
 
-    @property
-    def _texts(self) -> QuerySet[Any, Any]:
-        """The user's files with the head of their newest version."""
-        files = files_of(self.profile.user_id).filter(versions__number=F("version_number"))
-        return files.annotate(
-            characters=Length("versions__content"), head=Left("versions__content", READ_CHARACTERS)
-        ).values("path", "file_type", "frontmatter", "version_number", "characters", "head")
+    def _read(self, sql: str, **values: Any) -> list[tuple[Any, ...]]:
+        with connection.cursor() as cursor:
+            cursor.execute(sql, {"user": self.profile.user_id, **values})
+            rows: list[tuple[Any, ...]] = cursor.fetchall()
+            return rows
 
-    def _newest(self, file_type: FileType) -> QuerySet[Any, Any]:
-        # Names begin with the date; bounds inside the folder let one index give them in order.
-        place = RULES[file_type].place
-        files = self._texts.filter(file_type=file_type, path__gte=f"{place}/0", path__lte=f"{place}/9999")
-        return files.order_by("-path")
+
+def _object_in(text: str) -> Mapping[str, Any]:
+    value = json.loads(text)
+    return value if isinstance(value, dict) else {}

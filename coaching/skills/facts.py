@@ -1,7 +1,8 @@
 """Gathers a user's `LifeFacts` from the database: four reads, however much the user has written."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
+from typing import Any
 
 from django.db.models import Q
 
@@ -20,16 +21,51 @@ def build_life_facts(*, user_id: int, now: datetime, recent_texts: Sequence[str]
         user_id=user_id
     )
     today = local_day(now, profile.zone)
-    maps, statuses, has_log = _read_files(user_id, today)
     plans = DayPlan.objects.filter(user_id=user_id, date=today)
+    return life_facts(
+        profile=profile,
+        now=now,
+        files=_read_files(user_id, today),
+        has_plan_today=plans.exclude(file=None, intention="", priorities=[]).exists(),
+        unfolded_captures=Capture.objects.filter(user_id=user_id, folded_on=None).count(),
+        recent_texts=recent_texts,
+    )
+
+
+def life_facts(
+    *,
+    profile: Profile,
+    now: datetime,
+    files: Iterable[tuple[str, str, Mapping[str, Any]]],
+    has_plan_today: bool,
+    unfolded_captures: int,
+    recent_texts: Sequence[str] = (),
+) -> LifeFacts:
+    """Return the facts of what was read; `now` is aware.
+
+    `files` are type, path and frontmatter: of the overview, all pages of domains, and today's log.
+    There is a map once its overview is written, or all domains have their page.
+    """
+    today = local_day(now, profile.zone)
+    rows = list(files)
+    pages = {
+        path.rpartition("/")[2].removesuffix(".md"): frontmatter
+        for file_type, path, frontmatter in rows
+        if file_type == FileType.DOMAIN
+    }
+    types = {file_type for file_type, _, _ in rows}
+    statuses = [(name, str(pages.get(name, {}).get("status") or "")) for name in LifeDomain.values]
     return LifeFacts(
         local_time=now.astimezone(profile.zone),
-        has_life_map=maps,
-        has_plan_today=plans.exclude(file=None, intention="", priorities=[]).exists(),
-        has_log_today=has_log,
+        has_life_map=FileType.OVERVIEW in types or pages.keys() >= set(LifeDomain.values),
+        has_plan_today=has_plan_today,
+        has_log_today=any(
+            file_type == FileType.DAILY_LOG and path.endswith(f"/{today.isoformat()}.md")
+            for file_type, path, _ in rows
+        ),
         is_checkin_due=is_checkin_due(profile, today),
-        domain_statuses=statuses,
-        unfolded_captures=Capture.objects.filter(user_id=user_id, folded_on=None).count(),
+        domain_statuses=tuple((name, status) for name, status in statuses if status),
+        unfolded_captures=unfolded_captures,
         days_to_quarter_end=(quarter_end(today) - today).days,
         intensity=measure_intensity(recent_texts),
     )
@@ -57,24 +93,8 @@ def quarter_end(day: date) -> date:
     return date(year, month, 1) - timedelta(days=1)
 
 
-def _read_files(user_id: int, today: date) -> tuple[bool, tuple[tuple[str, str], ...], bool]:
-    """Return whether there is a map, the domains' statuses, and whether today has its log.
-
-    There is a map once its overview is written, or all domains have their page.
-    """
+def _read_files(user_id: int, today: date) -> Iterable[tuple[str, str, Mapping[str, Any]]]:
     is_of_map = Q(file_type__in=(FileType.OVERVIEW, FileType.DOMAIN))
     is_todays_log = Q(file_type=FileType.DAILY_LOG, path__endswith=f"/{today.isoformat()}.md")
     files = UserFile.objects.filter(is_of_map | is_todays_log, user_id=user_id)
-    rows = list(files.values_list("file_type", "path", "frontmatter"))
-    types = {file_type for file_type, _, _ in rows}
-    pages = {
-        path.rpartition("/")[2].removesuffix(".md"): frontmatter
-        for file_type, path, frontmatter in rows
-        if file_type == FileType.DOMAIN
-    }
-    statuses = [(name, str(pages.get(name, {}).get("status") or "")) for name in LifeDomain.values]
-    return (
-        FileType.OVERVIEW in types or pages.keys() >= set(LifeDomain.values),
-        tuple((name, status) for name, status in statuses if status),
-        FileType.DAILY_LOG in types,
-    )
+    return files.values_list("file_type", "path", "frontmatter")

@@ -29,6 +29,8 @@ from sessions_app.models import Session
 BASE_SKILL = "open-conversation"
 MOMENT_KEY = "skills_moment"
 
+_COLUMNS = ("name", "kind", "description", "override", "file_text", "is_retired")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedSkill:
@@ -95,7 +97,8 @@ def read_library(*, moment: datetime | None = None) -> SkillLibrary:
         )
         for skill in read_skills(skills_root())
     }
-    for row in Skill.objects.all() if moment is None else _states_at(moment):
+    states = Skill.objects.all() if moment is None else _states_at(moment)
+    for row in states.values_list(*_COLUMNS, named=True):
         if row.is_retired:
             found.pop(row.name, None)
             continue

@@ -112,9 +112,8 @@ class Talk:
 
     async def newest_message(self) -> Message:
         """The user's newest message."""
-        return await in_database(
-            lambda: self.session.messages.filter(role="user").order_by("-number")[:1].get()
-        )
+        newest = self.session.messages.filter(role="user").order_by("-number")[:1]
+        return await in_database(newest.get)
 
 
 @pytest.fixture

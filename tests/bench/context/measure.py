@@ -1,0 +1,202 @@
+"""Seeds people with more and more life, and measures the whole build of a turn's request for each.
+
+The build is everything between a committed message and a request that can be sent, without the write of
+what was sent. A first message says everything, a later one looks whether anything changed.
+"""
+
+import asyncio
+import math
+import statistics
+import sys
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+
+from django.contrib.auth.models import User
+from django.db import connection, reset_queries
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from coaching.context.prompt import build_turn
+from coaching.models import (
+    Capture,
+    DayPlan,
+    FileSource,
+    FileType,
+    LifeDomain,
+    Profile,
+    PulseRating,
+    UserFile,
+    UserFileVersion,
+)
+from coaching.tools import CHAT_TOOLS
+from sessions_app.database import in_database
+from sessions_app.history import append_message
+from sessions_app.models import MessageRole, Session, SessionKind, Turn
+
+PARAGRAPH = "It was a day with a long walk, a hard talk and a good hour at the end of it. " * 6
+VERSIONS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Life:
+    """How much somebody has written. `bar_ms` is for the p95 of a build."""
+
+    name: str
+    files: int
+    sessions: int
+    bar_ms: float
+
+
+LIVES = (
+    Life(name="nothing yet", files=0, sessions=0, bar_ms=60),
+    Life(name="30 files", files=30, sessions=5, bar_ms=60),
+    Life(name="1,000 files, 500 sessions", files=1_000, sessions=500, bar_ms=200),
+)
+
+
+def run(*, builds: int) -> bool:
+    """Measure every life, print the table, and return whether every bar is met and no query is one more."""
+    write(f"{'life':28} {'message':8} {'queries':>7} {'p50 ms':>8} {'p95 ms':>8} {'bar':>6}  met")
+    is_met, counts = True, set()
+    for life in LIVES:
+        user = seed(life)
+        for name, session in (("first", first_session(user)), ("later", later_session(user))):
+            queries = count_queries(session)
+            times = asyncio.run(measure(session, builds))
+            p95 = times[math.ceil(len(times) * 0.95) - 1]
+            is_row_met = p95 < life.bar_ms
+            is_met = is_met and is_row_met
+            counts.add(queries)
+            row = f"{life.name:28} {name:8} {queries:7} {statistics.median(times):8.1f} {p95:8.1f}"
+            write(f"{row} {life.bar_ms:6.0f}  {'yes' if is_row_met else 'NO'}")
+    is_constant = len(counts) == 1
+    write(f"queries are {'the same for all' if is_constant else f'NOT the same: {sorted(counts)}'}")
+    return is_met and is_constant
+
+
+def write(line: str) -> None:
+    """Write a line of the table."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+def build(session_id: uuid.UUID) -> None:
+    """Build the request of a session's open turn, as `load_setup` does."""
+    session = Session.objects.get(id=session_id)
+    profile = Profile.objects.select_related("user").get(user_id=session.user_id)
+    build_turn(session, profile=profile, tools=CHAT_TOOLS.definitions(), now=timezone.now())
+
+
+async def measure(session: Session, builds: int) -> list[float]:
+    """Return the times of builds in ms, sorted; the first few warm up and don't count."""
+    times = []
+    for number in range(builds + 5):
+        started = time.perf_counter()
+        await in_database(build, session.id)
+        if number >= 5:
+            times.append((time.perf_counter() - started) * 1000)
+    return sorted(times)
+
+
+def count_queries(session: Session) -> int:
+    """Return how many queries a build makes."""
+    reset_queries()
+    with CaptureQueriesContext(connection) as captured:
+        build(session.id)
+    return len(captured)
+
+
+def seed(life: Life) -> User:
+    """Make somebody with that much life."""
+    user = User.objects.create_user(username=uuid.uuid4().hex)
+    Profile.objects.create(user=user, name="Ada", timezone="Europe/Lisbon")
+    today = timezone.now().date()
+    makers: list[Callable[[int], tuple[str, FileType, dict[str, object]]]] = [
+        lambda n: (f"daily-logs/{_back(today, n)}.md", FileType.DAILY_LOG, {"energy": 3}),
+        lambda n: (f"day-plans/{_back(today, n)}.md", FileType.DAY_PLAN, {"intention": "Slowly"}),
+        lambda n: (f"captures/{_back(today, n)}-101500.md", FileType.CAPTURE, {}),
+        lambda n: (f"check-ins/{_back(today, n * 7)}.md", FileType.CHECK_IN, {"themes": ["rest"]}),
+    ]
+    fixed: list[tuple[str, FileType, dict[str, object]]] = [
+        ("sage/context.md", FileType.SAGE_CONTEXT, {}),
+        ("sage/patterns.md", FileType.SAGE_PATTERNS, {}),
+        ("life-map/_overview.md", FileType.OVERVIEW, {}),
+        ("life-plan/current.md", FileType.LIFE_PLAN, {}),
+        ("life-plan/weekly.md", FileType.WEEKLY_PLAN, {}),
+    ]
+    for name in LifeDomain.values:
+        status = "needs_attention" if name == "health" else "good"
+        fixed.append((f"life-map/{name}.md", FileType.DOMAIN, {"status": status}))
+    rows = [*fixed, *(makers[n % 4](n // 4) for n in range(max(0, life.files - len(fixed))))][: life.files]
+    files = UserFile.objects.bulk_create(
+        UserFile(user=user, path=path, file_type=kind, frontmatter=given, version_number=VERSIONS)
+        for path, kind, given in rows
+    )
+    UserFileVersion.objects.bulk_create(
+        UserFileVersion(
+            file=file,
+            number=number,
+            content=f"---\ntype: {file.file_type}\n---\n\n{PARAGRAPH}{number}\n",
+            size=len(PARAGRAPH),
+            sha256="0" * 64,
+            storage_key=uuid.uuid4().hex,
+            source=FileSource.TOOL,
+        )
+        for file in files
+        for number in range(1, VERSIONS + 1)
+    )
+    now = datetime.now(UTC)
+    if life.files:
+        days = [today - timedelta(days=n) for n in range(life.files // 4)]
+        DayPlan.objects.bulk_create(DayPlan(user=user, date=day, intention="Slowly") for day in days)
+        Capture.objects.bulk_create(
+            Capture(user=user, file=file, captured_at=now)
+            for file in files
+            if file.file_type == FileType.CAPTURE
+        )
+        PulseRating.objects.bulk_create(
+            PulseRating(user=user, domain=name, rating=3, rated_at=now - timedelta(days=7 * week))
+            for name in LifeDomain.values
+            for week in range(max(1, life.files // 20))
+        )
+    sessions = Session.objects.bulk_create(
+        Session(user=user, kind=SessionKind.OPEN_CONVERSATION, last_message_number=2, opening="x" * 8_000)
+        for _ in range(life.sessions)
+    )
+    assert len(sessions) == life.sessions
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+    return user
+
+
+def first_session(user: User) -> Session:
+    """Return a session with a first message that waits for its answer."""
+    session = Session.objects.create(user=user)
+    turn = Turn.objects.create(session=session)
+    append_message(session=session, turn=turn, role=MessageRole.USER, content="Good morning")
+    return session
+
+
+def later_session(user: User) -> Session:
+    """Return a session with a window full of messages, an opening, and a newest message that waits."""
+    session = Session.objects.create(user=user)
+    for number in range(1, 31):
+        role = MessageRole.USER if number % 2 else MessageRole.ASSISTANT
+        turn = Turn.objects.create(session=session, status="completed", ended_at=timezone.now())
+        append_message(session=session, turn=turn, role=role, content=PARAGRAPH)
+        if number == 1:
+            profile = Profile.objects.select_related("user").get(user=user)
+            built = build_turn(session, profile=profile, tools=CHAT_TOOLS.definitions(), now=timezone.now())
+            session.opening = built.opening or ""
+            session.save(update_fields=["opening"])
+            built.message.save()
+    turn = Turn.objects.create(session=session)
+    append_message(session=session, turn=turn, role=MessageRole.USER, content="And now?")
+    return session
+
+
+def _back(today: date, days: int) -> str:
+    return (today - timedelta(days=days)).isoformat()
