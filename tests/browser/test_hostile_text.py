@@ -121,6 +121,32 @@ def keep_hostile_file(session: Session, everything: str) -> None:
     )
 
 
+async def test_payloads_in_questions_and_answers_do_nothing(
+    practice: PracticeServer, page: Page, session: Session, watcher: Watcher
+) -> None:
+    for start in range(0, len(PAYLOADS), 5):
+        labels = list(
+            dict.fromkeys(payload[:100] for payload in PAYLOADS[start : start + 5] if payload.strip())
+        )
+        labels = [*labels, f"last of {start}", f"very last of {start}"][:6]
+        options = [{"label": label} for label in labels]
+        pills = ToolUse("show_options", {"prompt": PAYLOADS[start][:500], "options": options})
+        pulse = ToolUse("show_pulse_check", {"context": PAYLOADS[start][:500], "domains": ["play"]})
+        practice.script([Reply.of(pills, pulse), "Heard."])
+        await page.goto(path_of(session))
+        await say(page, f"Ask {start}")
+        await expect(page.locator(".call.is-pending .pill")).to_have_text(labels)
+        await assert_harmless(page, "#open-turn", watcher)
+        await page.locator(".call.is-pending .pill").first.click()
+        await page.get_by_label("A word on it").fill(PAYLOADS[start][:500])
+        await page.get_by_role("group", name="Play").get_by_text("3", exact=True).click()
+        await page.get_by_role("button", name="Keep these").click()
+        await expect(page.locator("#messages .ratings")).to_have_count(start // 5 + 1)
+        for inside in (".call-prompt", ".pill > span", ".rating-note"):
+            assert await page.locator(f"#messages {inside} *").count() == 0
+        assert watcher.faults == []
+
+
 async def test_payloads_as_a_tools_words_do_nothing(
     practice: PracticeServer, page: Page, session: Session, watcher: Watcher
 ) -> None:

@@ -1,16 +1,30 @@
 // Keeps the newest words in view while the reader is at the end, and leaves a reader alone who isn't.
 
 const NEAR_END_PX = 96;
+const HANDS_ON_MS = 1000;
+const BY_HAND = {
+  wheel: () => true,
+  touchmove: () => true,
+  keydown: (event) => ["ArrowUp", "PageUp", "Home", " "].includes(event.key),
+  mousedown: (event) => event.button === 1 || event.target === document.documentElement, // the scroll bar
+};
 
 export class Scroll {
   #button;
   #isPinned = !location.hash;
   #isDue = false;
   #lastTop = scrollY;
+  #lastTouched = -Infinity;
 
   constructor(content, button) {
     this.#button = button;
     addEventListener("scroll", () => this.#look(), { passive: true });
+    for (const [name, isScrolling] of Object.entries(BY_HAND)) {
+      const note = (event) => {
+        if (isScrolling(event)) this.#lastTouched = performance.now();
+      };
+      addEventListener(name, note, { passive: true, capture: true });
+    }
     new ResizeObserver(() => this.follow()).observe(content);
     button.addEventListener("click", () => this.toEnd());
   }
@@ -33,13 +47,15 @@ export class Scroll {
     this.follow();
   }
 
-  // Words that arrive faster than the page scrolls leave a gap below: only a move upwards is the reader's.
+  // Words that arrive faster than the page scrolls leave a gap below: only a move upwards is the reader's, and
+  // that only by hand. The browser moves up, too, where the page was shorter for a moment.
   #look() {
     const isNearEnd = document.documentElement.scrollHeight - innerHeight - scrollY < NEAR_END_PX;
     const isMovedUp = scrollY < this.#lastTop;
     this.#lastTop = scrollY;
     if (isNearEnd) this.#pin(true);
-    else if (isMovedUp || !this.#isPinned) this.#pin(false);
+    else if (!this.#isPinned || (isMovedUp && performance.now() - this.#lastTouched < HANDS_ON_MS)) this.#pin(false);
+    else this.follow();
   }
 
   #pin(isPinned) {
