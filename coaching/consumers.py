@@ -31,6 +31,8 @@ JSON_SUBPROTOCOL = "sage.json"
 NOT_SIGNED_IN = 4403
 NOT_FOUND = 4404
 POLICY_VIOLATION = 1008
+# Else Channels gives each socket a subscription in Redis that nobody uses, and opens none without Redis.
+NO_CHANNEL_LAYER = "none"
 INTERNAL_ERROR = 1011
 
 FRAMES_PER_SECOND = 20
@@ -65,6 +67,7 @@ class FrameBudget:
 class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no types
     """One reader of one session."""
 
+    channel_layer_alias = NO_CHANNEL_LAYER
     session_id: uuid.UUID
     user_id: int
     subscription: Subscription | None = None
@@ -241,6 +244,8 @@ HANDLERS: Mapping[str, Callable[[SessionConsumer, dict[str, Any]], Awaitable[Non
 
 class MissingConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no types
     """What answers where there is no session: the same as for one that is missing."""
+
+    channel_layer_alias = NO_CHANNEL_LAYER
 
     async def connect(self) -> None:
         """Accept and close: a code can be read only from an open socket."""

@@ -16,6 +16,7 @@ logger = structlog.get_logger(__name__)
 
 GROUP = "sage.runners"
 RETRY_SECONDS = 1.0
+RING_SECONDS = 0.25
 
 _LAYER_ERRORS = (redis.exceptions.RedisError, OSError, ChannelFull)
 
@@ -28,9 +29,11 @@ class Doorbell:
         self._rung = asyncio.Event()
 
     async def ring(self, session_id: uuid.UUID) -> None:
-        """Tell everybody; where that fails, they find out by themselves."""
+        """Tell everybody; where that fails or takes too long, they find out by themselves."""
         try:
-            await self._layer.group_send(GROUP, {"type": "ring", "session": str(session_id)})
+            # Whoever rings has a user waiting: a Redis that hangs must not make them wait too.
+            async with asyncio.timeout(RING_SECONDS):
+                await self._layer.group_send(GROUP, {"type": "ring", "session": str(session_id)})
         except _LAYER_ERRORS as error:
             logger.warning("doorbell_unheard", session_id=str(session_id), error=type(error).__name__)
 

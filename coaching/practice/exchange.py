@@ -82,7 +82,9 @@ class Exchanges:
         )
         answer = compose_answer(reply, settings, self._signatures)
         if answer.stop_reason == "pause_turn":
-            self._remember_pause(answer.blocks, left)
+            # One that is paused again comes back with all that it has said.
+            said = content_blocks(body["messages"][-1]["content"]) if is_paused else []
+            self._remember_pause([*said, *answer.blocks], left)
         return Exchange(reply=reply, answer=answer, fault=fault)
 
     def _next_reply(self, body: dict[str, Any], fault: Fault | None, rest: Reply | None) -> Reply:
