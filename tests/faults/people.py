@@ -163,13 +163,16 @@ class Reader:
             finally:
                 self.close_codes.append(connection.close_code)
 
-    def _apply(self, frame: Frame) -> None:
-        self.frames.append(frame)
-        if self._is_over and ("text" in frame or "note" in frame or "toolCall" in frame):
+    def _begin_again(self, frame: Frame) -> None:
+        if self._is_over and not frame.keys().isdisjoint(("text", "note", "toolCall")):
             # A turn without a message of the user's own: a retry, or going on.
             self.text, self.notes, self._is_over, self.status = "", "", False, "running"
         elif "sync" in frame or "message" in frame:
             self._is_over = False
+
+    def _apply(self, frame: Frame) -> None:
+        self.frames.append(frame)
+        self._begin_again(frame)
         if "sync" in frame:
             sync = frame["sync"]
             self.status = sync["status"]
