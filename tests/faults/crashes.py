@@ -19,6 +19,7 @@ from tests.faults.points import POINTS, Placed, Point, bring
 from tests.faults.report import Report
 
 BATCH = 12
+DRAINED = 20
 USABLE_SECONDS = 10.0
 GONE_SECONDS = 15.0
 CLOSED_SECONDS = 45.0
@@ -85,7 +86,7 @@ async def run_r13(house: House, *, seed: int, points: int) -> Report:
     async with house.opened(), LeaseWatcher(house) as watcher:
         while report.points < points:
             victim = rng.randrange(len(house.processes))
-            conversations = await open_conversations(house, min(BATCH, points - report.points))
+            conversations = await open_conversations(house, min(DRAINED, points - report.points))
             placed = await bring_all(conversations, rng, place=victim)
             began = asyncio.get_running_loop().time()
             house.terminate(victim)
@@ -117,8 +118,9 @@ async def run_r13(house: House, *, seed: int, points: int) -> Report:
 async def bring_all(conversations: Sequence[Conversation], rng: random.Random, *, place: int) -> list[Placed]:
     """Open readers at the process and at another one, and bring every conversation to its point."""
     house = conversations[0].house
-    # Each point at most twice at a time: what waits for a row holds one of the process's database threads.
+    # Each point twice: what waits for a row holds one of the process's few database threads.
     chosen = rng.sample(POINTS, len(POINTS)) + rng.sample(POINTS, len(POINTS))
+    chosen += rng.choices(["before_first_byte", "in_text", "before_next_round"], k=len(conversations))
 
     async def bring_one(conversation: Conversation, point: Point, seed: int) -> Placed:
         await conversation.read(place=place)

@@ -5,6 +5,7 @@ practice model lives in the event loop of whoever runs a scenario, on a port tha
 """
 
 import asyncio
+import logging
 import os
 import re
 import shutil
@@ -133,6 +134,7 @@ class House:
         variables: Mapping[str, str] | None = None,
         patience: float = 1.0,
     ) -> None:
+        logging.getLogger("aiohttp.server").setLevel(logging.CRITICAL)  # clients that go away are the point
         self.redis = redis_server
         self.patience = patience
         self.variables = dict(variables or {})

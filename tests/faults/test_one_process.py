@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.faults import crashes
+from tests.faults import crashes, readers, upstream
 from tests.faults.house import House
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -11,4 +11,26 @@ pytestmark = pytest.mark.django_db(transaction=True)
 async def test_a_killed_process_loses_nothing_wherever_its_turns_stood(lone_house: House, seed: int) -> None:
     report = await crashes.run_r1(lone_house, seed=seed, points=24)
     assert report.violations == []
-    assert report.points >= 20
+    assert report.points == 24
+
+
+async def test_who_loses_the_connection_anywhere_comes_back_to_the_same_words(
+    lone_house: House, seed: int
+) -> None:
+    report = await readers.run_r6(lone_house, seed=seed, points=24)
+    assert report.violations == []
+    assert report.points == 24
+
+
+async def test_stop_means_stop_wherever_the_turn_stands(lone_house: House, seed: int) -> None:
+    report = await readers.run_r12(lone_house, seed=seed, points=24)
+    assert report.violations == []
+    assert report.points == 24
+
+
+async def test_every_upstream_fault_ends_in_one_sentence_and_runs_no_cut_call(
+    hasty_house: House, seed: int
+) -> None:
+    report = await upstream.run_r4(hasty_house, seed=seed, points=upstream.EACH_ONCE)
+    assert report.violations == []
+    assert report.points == upstream.EACH_ONCE

@@ -25,6 +25,8 @@ STATUSES = (400, 401, 403, 404, 408, 409, 413, 422, 429, 500, 503, 529)
 RETRY_AFTERS = (None, "0", "1", "3600")
 SENTENCES = frozenset({*USER_MESSAGES.values(), CUT_IN_CALL, CUT_IN_WORDS, CONVERSATION_TOO_LONG, NO_WORDS})
 CLOSING_SECONDS = 2.0
+EACH_ONCE = len(PLACES) * len(get_args(FaultKind))
+"""Points of the short form: every kind at every place."""
 
 
 def all_faults(rng: random.Random) -> list[tuple[str, Fault]]:
