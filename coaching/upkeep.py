@@ -107,14 +107,17 @@ async def _beat(runner: Runner) -> None:
 async def _take_over(runner: Runner, *, is_alone: bool) -> None:
     watch = LeaseWatch()
     missed: set[uuid.UUID] = set()
+    is_first_look = True
 
     async def look() -> None:
-        nonlocal missed
+        nonlocal missed, is_first_look
         beats, held = await in_database(_read_leases)
         others = {lease.owner for lease in held if lease.owner != runner.owner}
         now = asyncio.get_running_loop().time()
         silent = watch.observe(beats, others, now=now)
-        dead = others if is_alone else silent
+        # Alone, all that runs at the start was left by the dead. Later somebody may have come after all.
+        dead = others if is_alone and is_first_look else silent
+        is_first_look = False
         # A turn of our own that no task runs was left open by an outage. Two looks: one may be starting.
         own = {
             lease.key.turn_id

@@ -8,6 +8,12 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 
+from tests.live_sage import live_sage, practice
+
+# Imported here and nowhere else: each place that imports them would start a web process of its own on the
+# worker's one database, and each process that is alone takes over what it finds running.
+__all__ = ["live_sage", "practice"]
+
 PASSWORD = "correct-horse-battery-staple"
 
 MakeUser = Callable[..., User]

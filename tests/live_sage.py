@@ -1,6 +1,6 @@
 """A whole Sage for tests: a web process on the test's database, and a practice model that the test steers.
 
-The web process lives as long as the worker; the practice model lives in the test's own event loop, on the
+The web process lives as long as the file's tests; the practice model lives in the test's own event loop, on the
 port that the process was told.
 """
 
@@ -108,9 +108,12 @@ def url_of_test_database() -> str:
     return f"{server}/{values['NAME']}" + (f"?{query}" if query else "")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def live_sage(django_db_setup: None) -> Iterator[LiveSage]:
-    """One web process for all tests of this worker; each test brings its own practice model."""
+    """One web process for the tests of a file; each test brings its own practice model.
+
+    It ends with the file: what other files run on the worker's one database is not its to take over.
+    """
     sage = start_web_process(practice_port=free_port())
     yield sage
     stop_web_process(sage)

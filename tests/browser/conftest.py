@@ -24,9 +24,7 @@ from playwright.async_api import (
 from sessions_app import services
 from sessions_app.models import Session, SessionKind
 from tests.conftest import PASSWORD, require
-from tests.live_sage import LiveSage, live_sage, practice
-
-__all__ = ["live_sage", "practice"]
+from tests.live_sage import LiveSage
 
 CHROMIUM = next(
     (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), ""

@@ -5,9 +5,7 @@ from django.contrib.auth.models import User
 
 from sessions_app import services
 from sessions_app.models import Session, SessionKind
-from tests.live_sage import live_sage, practice, session_cookie
-
-__all__ = ["live_sage", "practice"]
+from tests.live_sage import session_cookie
 
 
 @pytest.fixture
