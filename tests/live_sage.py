@@ -1,7 +1,7 @@
 """A whole Sage for tests: a web process on the test's database, and a practice model that the test steers.
 
-The web process lives as long as the file's tests; the practice model lives in the test's own event loop, on the
-port that the process was told.
+The web process lives as long as the file's tests; the practice model lives in the test's own event loop,
+on the port that the process was told.
 """
 
 import asyncio

@@ -70,7 +70,8 @@ async def test_an_answer_starts_a_fresh_part(
     live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
 ) -> None:
     first = [Reply.of(*[save(number) for number in range(14)]), Reply.of(Text("One thing first."), ASK)]
-    second: list[Reply | str] = [Reply.of(*[save(number) for number in range(14, 29)]), "All of them are saved."]
+    more = Reply.of(*[save(number) for number in range(14, 29)])
+    second: list[Reply | str] = [more, "All of them are saved."]
     practice.script([*first, *second])
     async with open_socket(live_sage, session.id, cookie) as client:
         await client.next_frame()
