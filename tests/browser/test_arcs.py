@@ -162,10 +162,12 @@ async def test_an_arc_is_left_at_every_question_and_gone_on_with_elsewhere(
     await walker.reload()  # a reload
     other = Walker(await page.context.new_page())  # another tab
     await other.page.goto(page.url)
+    await expect(other.page.locator("#chat")).to_have_attribute("data-phase", "idle")
     other.steps = walker.steps
     await other.rate(career=3, health=4)
     phone = Walker(await (await open_context(cookie, viewport={"width": 360, "height": 740})).new_page())
     await phone.page.goto(page.url)  # another device
+    await expect(phone.page.locator("#chat")).to_have_attribute("data-phase", "idle")
     phone.steps = other.steps
     await page.close()
     await phone.say("The new project eats my evenings.")
