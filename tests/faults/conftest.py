@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import require
-from tests.faults.house import House, RedisServer
+from tests.faults.house import UNBROKEN, House, RedisServer
 
 SUITE_PATIENCE = 2.5
 """In the suite other tests share the machine: time limits are wider. The long forms measure strictly."""
@@ -33,7 +33,7 @@ def lone_house(django_db_setup: None) -> Iterator[House]:
 @pytest.fixture(scope="module")
 def hasty_house(django_db_setup: None) -> Iterator[House]:
     """One web process whose turns have little time."""
-    house = House(count=1, patience=SUITE_PATIENCE, variables={"SAGE_TURN_SECONDS": "6"})
+    house = House(count=1, patience=SUITE_PATIENCE, variables={"SAGE_TURN_SECONDS": "6"}, program=UNBROKEN)
     yield house
     house.close()
 

@@ -19,7 +19,7 @@ from tests.faults.points import POINTS, Placed, Point, bring
 from tests.faults.report import Report
 
 BATCH = 12
-DRAINED = 20
+AT_ONCE = 20
 USABLE_SECONDS = 10.0
 GONE_SECONDS = 15.0
 CLOSED_SECONDS = 45.0
@@ -54,7 +54,7 @@ async def run_r8(house: House, *, seed: int, points: int) -> Report:
     async with house.opened(), LeaseWatcher(house) as watcher:
         while report.points < points:
             victim = rng.randrange(len(house.processes))
-            conversations = await open_conversations(house, min(BATCH, points - report.points))
+            conversations = await open_conversations(house, min(AT_ONCE, points - report.points))
             placed = await bring_all(conversations, rng, place=victim)
             before = await in_database(_owners, conversations)
             house.freeze(victim)
@@ -86,7 +86,7 @@ async def run_r13(house: House, *, seed: int, points: int) -> Report:
     async with house.opened(), LeaseWatcher(house) as watcher:
         while report.points < points:
             victim = rng.randrange(len(house.processes))
-            conversations = await open_conversations(house, min(DRAINED, points - report.points))
+            conversations = await open_conversations(house, min(AT_ONCE, points - report.points))
             placed = await bring_all(conversations, rng, place=victim)
             began = asyncio.get_running_loop().time()
             house.terminate(victim)

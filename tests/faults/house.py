@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +28,7 @@ from sessions_app.leases import read_beats
 from tests.faults.planned_model import PlannedModel
 from tests.live_sage import ROOT, START_SECONDS, free_port
 
+UNBROKEN = ("-m", "tests.faults.unbroken_web")
 REDIS_PROGRAM = "redis-server"
 _REDIS_OPTIONS = ("--bind", "127.0.0.1", "--save", "", "--appendonly", "no")
 
@@ -133,7 +134,9 @@ class House:
         redis_server: RedisServer | None = None,
         variables: Mapping[str, str] | None = None,
         patience: float = 1.0,
+        program: Sequence[str] = ("manage.py",),
     ) -> None:
+        self._program = program
         logging.getLogger("aiohttp.server").setLevel(logging.CRITICAL)  # clients that go away are the point
         self.redis = redis_server
         self.patience = patience
@@ -142,6 +145,7 @@ class House:
         self.folder = Path(tempfile.mkdtemp(prefix="sage-faults-"))
         self.processes: list[WebProcess | None] = [None] * count
         self.logs: list[Path] = []
+        self._logged: dict[Path, int] = {}
         self.dead_pids: dict[int, float] = {}
         self.model = PlannedModel()
         self.practice: PracticeServer
@@ -156,7 +160,7 @@ class House:
         self.logs.append(log)
         with log.open("wb") as output:
             popen = subprocess.Popen(
-                [sys.executable, "manage.py", "web", "--port", "0"],
+                [sys.executable, *self._program, "web", "--port", "0"],
                 cwd=ROOT,
                 env=self._environment(),
                 stdout=output,
@@ -261,6 +265,7 @@ class House:
     async def opened(self) -> AsyncIterator["House"]:
         """Run the practice model in this event loop while the block runs, and have every process up."""
         self.model = PlannedModel()
+        self._logged = {log: log.stat().st_size for log in self.logs}
         async with PracticeServer(
             port=self.practice_port,
             tokens_per_second=0,
@@ -287,8 +292,9 @@ class House:
         return f"k{self.keys}"
 
     def log_text(self) -> str:
-        """Return all that the processes have logged."""
-        return "".join(log.read_text(errors="replace") for log in self.logs if log.exists())
+        """Return all that the processes have logged since the house was opened."""
+        logged = [(log.read_bytes(), self._logged.get(log, 0)) for log in self.logs if log.exists()]
+        return "".join(data[known:].decode(errors="replace") for data, known in logged)
 
 
 def database_url() -> str:

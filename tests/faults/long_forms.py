@@ -3,12 +3,12 @@
 import argparse
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.faults import crashes, races, readers, redis_loss, upstream
-from tests.faults.house import House, RedisServer
+from tests.faults import crashes, races, random_turns, readers, redis_loss, upstream
+from tests.faults.house import UNBROKEN, House, RedisServer
 from tests.faults.report import Report
 
 RUN_SECONDS = 3600.0
@@ -25,13 +25,20 @@ class LongForm:
     points: int
     processes: int = 1
     variables: Mapping[str, str] = field(default_factory=dict)
+    program: Sequence[str] = ("manage.py",)
 
 
 FORMS: tuple[LongForm, ...] = (
     LongForm(name="R1-alone", scenario=crashes.run_r1, points=150),
     LongForm(name="R1-twin", scenario=crashes.run_r1, points=150, processes=2),
     LongForm(name="R3", scenario=redis_loss.run_r3, points=60, processes=2),
-    LongForm(name="R4", scenario=upstream.run_r4, points=1000, variables={"SAGE_TURN_SECONDS": "8"}),
+    LongForm(
+        name="R4",
+        scenario=upstream.run_r4,
+        points=1000,
+        variables={"SAGE_TURN_SECONDS": "8"},
+        program=UNBROKEN,
+    ),
     LongForm(name="R6-alone", scenario=readers.run_r6, points=100),
     LongForm(name="R6-twin", scenario=readers.run_r6, points=100, processes=2),
     LongForm(name="R7", scenario=races.run_r7, points=1000, processes=2),
@@ -39,6 +46,8 @@ FORMS: tuple[LongForm, ...] = (
     LongForm(name="R9", scenario=races.run_r9, points=1000, processes=2),
     LongForm(name="R12-alone", scenario=readers.run_r12, points=50),
     LongForm(name="R12-twin", scenario=readers.run_r12, points=50, processes=2),
+    LongForm(name="turns-alone", scenario=random_turns.run_random_turns, points=300),
+    LongForm(name="turns-twin", scenario=random_turns.run_random_turns, points=300, processes=2),
     LongForm(name="R13", scenario=crashes.run_r13, points=40, processes=2),
 )
 
@@ -51,7 +60,11 @@ async def run(form: LongForm, chosen: argparse.Namespace, folder: Path) -> Repor
         server = RedisServer(folder)
         server.start()
     house = House(
-        count=form.processes, redis_server=server, variables=form.variables, patience=chosen.patience
+        count=form.processes,
+        redis_server=server,
+        variables=form.variables,
+        patience=chosen.patience,
+        program=form.program,
     )
     try:
         async with asyncio.timeout(RUN_SECONDS):

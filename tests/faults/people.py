@@ -55,9 +55,11 @@ class Reader:
         self.turn_id = ""
         self.status = ""
         self.errors: list[str] = []
+        self.refusals: list[str] = []
         self.ended: dict[str, Ended] = {}
         self.dones: list[str] = []
         self.acknowledged: set[str] = set()
+        self.pending: Frame | None = None
         self._is_over = False
         self.attached = 0
         self.attached_at = 0.0
@@ -93,6 +95,11 @@ class Reader:
     def is_connected(self) -> bool:
         """Whether there is a socket."""
         return self._connection is not None
+
+    def pending_id(self) -> str:
+        """Return the id of the call that waits for an answer, as this reader sees it."""
+        shown = next(iter(self.pending.values())) if self.pending else {}
+        return str(shown.get("toolUseId", ""))
 
     def knows_the_end(self) -> bool:
         """Whether it is connected and was told that nothing runs."""
@@ -169,6 +176,10 @@ class Reader:
             self.text, self.notes, self._is_over, self.status = "", "", False, "running"
         elif "sync" in frame or "message" in frame:
             self._is_over = False
+        if "showOptions" in frame or "showPulseCheck" in frame:
+            self.pending = frame
+        elif "answered" in frame:
+            self.pending = None
 
     def _apply(self, frame: Frame) -> None:
         self.frames.append(frame)
@@ -178,6 +189,7 @@ class Reader:
             self.status = sync["status"]
             self.text, self.turn_id = sync["text"], sync["turn"] or ""
             self.notes = "\n\n".join(sync["notes"])
+            self.pending = sync["pending"][0] if sync["pending"] else None
         elif "message" in frame:
             self.acknowledged.add(frame["message"]["id"])
             self.text, self.notes, self.errors, self.status = "", "", [], "running"
@@ -191,6 +203,7 @@ class Reader:
             self.text += "\n\n"
         elif "error" in frame:
             self.errors.append(frame["error"])
+            self.refusals.append(frame["error"])
         elif "done" in frame:
             done = frame["done"]
             self.dones.append(done["turn"])
@@ -247,10 +260,15 @@ class Conversation:
         return client_id
 
     async def _sent(self, speaker: Reader, text: str, client_id: str) -> bool:
-        before = speaker.attached
+        before, refused = speaker.attached, len(speaker.refusals)
         await speaker.send(type="message", text=text, id=client_id)
         await speaker.until(
-            lambda: client_id in speaker.acknowledged or speaker.attached > before or not speaker.is_connected
+            lambda: (
+                client_id in speaker.acknowledged
+                or speaker.attached > before
+                or len(speaker.refusals) > refused
+                or not speaker.is_connected
+            )
         )
         return client_id in speaker.acknowledged or await in_database(self._is_stored, client_id)
 

@@ -18,7 +18,7 @@ from tests.faults.people import Conversation, last_turn, open_conversations, unt
 from tests.faults.planned_model import PlannedRound
 from tests.faults.report import Report
 
-AT_ONCE = 12
+AT_ONCE = 24
 SECRET = "upstream-words-that-nobody-may-see"
 PLACES = ("before_first_byte", "in_text", "in_tool_json", "second_round")
 STATUSES = (400, 401, 403, 404, 408, 409, 413, 422, 429, 500, 503, 529)

@@ -1,0 +1,19 @@
+"""The short form of R4: every upstream fault at every place, over a whole Sage.
+
+A file of its own: its process is alone on its database, and so is the one of the other file.
+"""
+
+import pytest
+
+from tests.faults import upstream
+from tests.faults.house import House
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+async def test_every_upstream_fault_ends_in_one_sentence_and_runs_no_cut_call(
+    hasty_house: House, seed: int
+) -> None:
+    report = await upstream.run_r4(hasty_house, seed=seed, points=upstream.EACH_ONCE)
+    assert report.violations == []
+    assert report.points == upstream.EACH_ONCE
