@@ -59,7 +59,10 @@ PLANS_SQL = """
     SELECT date, intention, priorities, file_id FROM coaching_dayplan
     WHERE user_id = %(user)s AND date = ANY(%(days)s)
 """
-CAPTURES_SQL = "SELECT count(*) FROM coaching_capture WHERE user_id = %(user)s AND folded_on IS NULL"
+CAPTURES_SQL = """
+    SELECT count(*) FROM coaching_capture
+    WHERE user_id = %(user)s AND folded_on IS NULL AND put_away_at IS NULL
+"""
 LAST_SESSION_SQL = """
     SELECT kind, last_active_at FROM sessions_app_session
     WHERE user_id = %(user)s AND id <> %(session)s AND last_message_number > 0
@@ -167,7 +170,7 @@ class Shelf:
 
     @cached_property
     def unfolded_captures(self) -> int:
-        """How many captures no daily log has folded in yet."""
+        """How many captures wait: neither folded into a log nor put away."""
         ((count,),) = self._read(CAPTURES_SQL)
         return int(count)
 

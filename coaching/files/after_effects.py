@@ -77,8 +77,8 @@ def _keep_prompt(write: Write) -> None:
     )
     if not is_created and prompt.text != write.draft.body:
         prompt.text = write.draft.body
-        prompt.answered_at = None
-        prompt.save(update_fields=["text", "answered_at"])
+        prompt.answered_at = prompt.put_away_at = None
+        prompt.save(update_fields=["text", "answered_at", "put_away_at"])
 
 
 def _keep_capture(write: Write) -> None:

@@ -1,5 +1,7 @@
 """Days and domains: what files of a life also mean as data."""
 
+from typing import Self
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -70,24 +72,51 @@ class PulseRating(models.Model):
         return f"{self.domain} {self.rating}"
 
 
+class CaptureQuerySet(models.QuerySet["Capture"]):
+    """Captures by what has become of them."""
+
+    def waiting(self) -> Self:
+        """Return those that no log has folded in and nobody has put away."""
+        return self.filter(folded_on=None, put_away_at=None)
+
+
 class Capture(models.Model):
-    """A quick thought, kept until a daily log folds it in."""
+    """A quick thought. It waits until a daily log folds it in, or its user puts it away; its file stays.
+
+    `client_id` is what its sender named it, empty where nobody did: the same name twice is one capture.
+    """
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="captures")
     file = models.OneToOneField("coaching.UserFile", on_delete=models.CASCADE, related_name="capture")
     captured_at = models.DateTimeField()
     folded_on = models.DateField(null=True, blank=True, help_text="The local day whose log folded it in.")
+    put_away_at = models.DateTimeField(null=True, blank=True)
+    client_id = models.CharField(max_length=100, blank=True, default="")
+
+    objects = CaptureQuerySet.as_manager()
 
     class Meta:
         ordering = ["-captured_at"]
-        indexes = [models.Index(fields=["user", "folded_on"], name="capture_user_folded")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["user", "client_id"], condition=~Q(client_id=""), name="capture_once_per_client_id"
+            )
+        ]
+        indexes = [
+            models.Index(fields=["user", "folded_on"], name="capture_user_folded"),
+            models.Index(
+                fields=["user", "-captured_at"],
+                condition=Q(folded_on=None, put_away_at=None),
+                name="capture_user_waiting",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"capture {self.captured_at:%Y-%m-%d %H:%M}"
 
 
 class ReflectionPrompt(models.Model):
-    """A question that Sage left for later."""
+    """A question that Sage left for later; open until it is answered or put away."""
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="reflection_prompts"
@@ -98,9 +127,17 @@ class ReflectionPrompt(models.Model):
     text = models.TextField()
     created_at = models.DateTimeField(auto_now_add=True)
     answered_at = models.DateTimeField(null=True, blank=True)
+    put_away_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["-created_at"]
+        indexes = [
+            models.Index(
+                fields=["user", "-created_at"],
+                condition=Q(answered_at=None, put_away_at=None),
+                name="prompt_user_open",
+            )
+        ]
 
     def __str__(self) -> str:
         return f"reflection prompt {self.pk}"

@@ -27,7 +27,7 @@ def build_life_facts(*, user_id: int, now: datetime, recent_texts: Sequence[str]
         now=now,
         files=_read_files(user_id, today),
         has_plan_today=plans.exclude(file=None, intention="", priorities=[]).exists(),
-        unfolded_captures=Capture.objects.filter(user_id=user_id, folded_on=None).count(),
+        unfolded_captures=Capture.objects.filter(user_id=user_id).waiting().count(),
         recent_texts=recent_texts,
     )
 
