@@ -13,8 +13,8 @@ from typing import Any
 
 from coaching.context.window import Edge
 from coaching.engine.messages import canonical_json
-from coaching.skills.rules import skill_of_arc
-from sessions_app.models import Message
+from coaching.skills.callers import caller_of, is_named, skill_called
+from sessions_app.models import Message, MessageRole
 
 CONTEXT_KEY = "context"
 """In a user message's metadata: the text that was sent before the user's words."""
@@ -111,18 +111,18 @@ def said_last(statements: Iterable[Statement]) -> Statement:
     return Statement(sections=sections, clock=clock)
 
 
-def skills_in_results(messages: Iterable[Message]) -> frozenset[str]:
-    """Return the skills whose text stands in a tool result of these messages."""
-    calls = [
-        call
-        for message in messages
-        for call in message.metadata.get("tool_calls", ())
-        if not call["is_error"] and call["name"] in ("enter_structured_arc", "load_skill")
-    ]
-    return frozenset(name for call in calls if (name := _skill_of(call)))
+def skills_in_results(messages: Iterable[Message]) -> Mapping[str, str]:
+    """Return the skills whose text stands in a tool result of these messages, each with its caller."""
+    found: dict[str, str] = {}
+    asked = ""
+    for message in messages:
+        asked = message.content if message.role == MessageRole.USER else asked
+        for call in message.metadata.get("tool_calls", ()):
+            if not call["is_error"] and (name := _skill_of(call)):
+                found[name] = caller_of(call["name"], is_asked=is_named(name, asked))
+    return found
 
 
 def _skill_of(call: Mapping[str, Any]) -> str:
-    given = call["input"] if isinstance(call["input"], dict) else {}
-    name = skill_of_arc(str(given.get("arc") or given.get("name") or "").strip())
+    name = skill_called(call["name"], call["input"])
     return name if "## Goal" in (call["result"] or "") else ""

@@ -5,9 +5,10 @@ or a document wrote stands in messages only, fenced. Nothing is written here: wh
 comes back beside the request.
 """
 
+import time
 import uuid
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
@@ -17,7 +18,7 @@ from django.conf import settings
 from coaching.arcs import ARCS
 from coaching.context import statement as stating
 from coaching.context.budget import PROMPT_TOKENS, SPARE_TOKENS, count_tokens
-from coaching.context.fences import fence_words
+from coaching.context.history import count_message, stored_message
 from coaching.context.opening import (
     CONTEXT_KEY,
     SAID_KEY,
@@ -29,19 +30,18 @@ from coaching.context.opening import (
 )
 from coaching.context.pipeline import build_context
 from coaching.context.shelf import Shelf
-from coaching.context.statement import Part, skill_part, state
+from coaching.context.statement import SKILL_KEY, Part, skill_part, state
+from coaching.context.trace import Sent, trace_of
 from coaching.context.window import Window, open_window
 from coaching.engine.messages import (
     ModelRequest,
-    StoredCall,
     StoredMessage,
     build_api_messages,
     canonical_json,
-    excerpt_result,
-    shorten_saved,
 )
-from coaching.legacy_blocks import strip_block_tags
 from coaching.models import Profile
+from coaching.models.skills import SkillKind
+from coaching.skills.callers import ARC, named_in
 from coaching.skills.loader import MOMENT_KEY, SkillLibrary, read_library, skills_moment
 from coaching.skills.reader import SkillError
 from sessions_app import selectors
@@ -103,6 +103,7 @@ class _TurnBuilder:
     def __init__(
         self, session: Session, *, profile: Profile, tools: list[dict[str, Any]], now: datetime
     ) -> None:
+        self.started = time.perf_counter()
         self.session = session
         self.now = now
         self.stored_opening = Opening.from_text(session.opening)
@@ -117,6 +118,7 @@ class _TurnBuilder:
             edge=self.stored_opening.edge if self.stored_opening else None,
             count_tokens=count_message,
         )
+        self.in_results = skills_in_results(self.window.messages)
         self.is_rebuilt = self.stored_opening is None or self.stored_opening.edge != self.window.edge
         # The cache is lost with the edge anyway: a long conversation gets today's skills then.
         is_moved = self.is_rebuilt and self.stored_opening is not None
@@ -151,10 +153,7 @@ class _TurnBuilder:
             request=self._request(opening),
             message=newest,
             message_metadata=metadata,
-            turn_metadata={
-                "skills": self._trace(statement),
-                "context": {"opening": dict(opening.statement.sizes), "message": dict(statement.sizes)},
-            },
+            turn_metadata=self._trace(opening, statements, statement, words=newest.content),
             opening=opening.to_text() if self.is_rebuilt else None,
             session_metadata=self.session_metadata,
         )
@@ -166,9 +165,7 @@ class _TurnBuilder:
         skill = self._arc_skill()
         room = int(self.room * OPENING_SHARE)
         skills: list[Part] = []
-        if skill is not None and skill.key.removeprefix("skill:") not in skills_in_results(
-            self.window.messages
-        ):
+        if skill is not None and skill.key.removeprefix(SKILL_KEY) not in self.in_results:
             skills = [skill]
         standing = stating.standing_parts(self.context, tokens=room - sum(part.tokens for part in skills))
         standing_text, _ = state(standing)
@@ -183,24 +180,22 @@ class _TurnBuilder:
 
     def _arc_skill(self) -> Part | None:
         arc = current_arc(self.session)
-        return self._skill(ARCS[arc.arc].skill) if arc else None
+        return self._skill(ARCS[arc.arc].skill, caller=ARC) if arc else None
 
-    def _skill(self, name: str) -> Part | None:
+    def _skill(self, name: str, *, caller: str) -> Part | None:
         try:
-            return skill_part(name, self.library[name].text)
+            return skill_part(name, self.library[name].text, caller=caller)
         except SkillError:
             return None
 
     def _skill_parts(self, statements: Sequence[Statement]) -> Sequence[Part]:
         """Return the skills that hold now and whose text isn't in what is sent."""
-        wanted = [self._arc_skill(), *(self._skill(name) for name in self.context.called.approaches)]
-        there = skills_in_results(self.window.messages)
-        said = {key for statement in statements for key in statement.sections}
-        return [
-            part
-            for part in wanted
-            if part is not None and part.key not in said and part.key.removeprefix("skill:") not in there
-        ]
+        callers = {match.skill: match.signal for match in reversed(self.context.called.trace)}
+        approaches = self.context.called.approaches
+        wanted = [self._arc_skill(), *(self._skill(name, caller=callers[name]) for name in approaches)]
+        there = {f"{SKILL_KEY}{name}" for name in self.in_results}
+        there |= {key for statement in statements for key in statement.sections}
+        return [part for part in wanted if part is not None and part.key not in there]
 
     def _offer_parts(self, opening: Opening, statements: Sequence[Statement]) -> Sequence[Part]:
         """Return the arc that may be offered: in an open conversation, in no arc, once on a day."""
@@ -213,15 +208,27 @@ class _TurnBuilder:
         offered |= {statement.sections.get("offer", "") for statement in statements}
         return [] if part.digest in offered else [part]
 
-    def _trace(self, statement: Statement) -> dict[str, Any]:
+    def _trace(
+        self, opening: Opening, earlier: Sequence[Statement], newest: Statement, *, words: str
+    ) -> dict[str, Any]:
         arc = current_arc(self.session)
-        return {
-            "arc": str(arc.arc) if arc else "",
-            "offered": self.context.called.arc if "offer" in statement.sections else "",
-            "approaches": list(self.context.called.approaches),
-            "said": [key.removeprefix("skill:") for key in statement.sections if key.startswith("skill:")],
-            "matches": [asdict(match) for match in self.context.called.trace],
-        }
+        names = [*self.library.names(SkillKind.APPROACH), *self.library.names(SkillKind.ARC)]
+        said_beside = sum(statement.tokens for statement in (*earlier, newest))
+        words_said = sum(map(count_message, self.window.messages)) - said_beside
+        trace = trace_of(
+            Sent(
+                context=self.context,
+                opening=opening,
+                earlier=earlier,
+                newest=newest,
+                in_results=self.in_results,
+                named=named_in(words, names),
+                arc=str(arc.arc) if arc else "",
+                frame=_frame_tokens(self.frame),
+                window=max(0, words_said),
+            )
+        )
+        return trace | {"build_ms": round((time.perf_counter() - self.started) * 1000, 1)}
 
     def _request(self, opening: Opening) -> ModelRequest:
         window = self.window.messages
@@ -248,47 +255,6 @@ class _TurnBuilder:
 def _library(_session_id: uuid.UUID, moment: datetime) -> SkillLibrary:
     """Return the skills that a session goes on with. What held at a moment never changes afterwards."""
     return read_library(moment=moment)
-
-
-def stored_message(message: Message) -> StoredMessage:
-    """Return a row of history as the engine reads it, without tags of old blocks."""
-    calls = tuple(
-        StoredCall(
-            tool_use_id=call["id"],
-            name=call["name"],
-            input=call["input"],
-            result=strip_block_tags(call["result"]) if call["result"] else call["result"],
-            is_error=call["is_error"],
-            round_number=call["round"],
-        )
-        for call in message.metadata.get("tool_calls", ())
-    )
-    if message.role == MessageRole.USER:
-        context = message.metadata.get(CONTEXT_KEY, "")
-        return StoredMessage(role="user", content=fence_words(message.content), context=context)
-    content, ends = _without_block_tags(message.content, message.metadata.get("round_ends", ()))
-    return StoredMessage(role="assistant", content=content, calls=calls, round_ends=ends)
-
-
-def count_message(message: Message) -> int:
-    """Estimate what a row of history takes in a request."""
-    tokens = count_tokens(message.content) + count_tokens(message.metadata.get(CONTEXT_KEY, ""))
-    for call in message.metadata.get("tool_calls", ()):
-        values = call["input"] if isinstance(call["input"], dict) else {}
-        tokens += count_tokens(canonical_json(shorten_saved(call["name"], values, is_error=False)))
-        tokens += count_tokens(excerpt_result(call["name"], call["id"], call["result"] or ""))
-    return tokens
-
-
-def _without_block_tags(content: str, round_ends: Sequence[int]) -> tuple[str, tuple[int, ...]]:
-    if "[" not in content or strip_block_tags(content) == content:
-        return content, tuple(round_ends)
-    text, ends, start = "", [], 0
-    for end in round_ends:
-        text += strip_block_tags(content[start:end])
-        ends.append(len(text))
-        start = max(start, end)
-    return text + strip_block_tags(content[start:]), tuple(ends)
 
 
 def _recent_texts(window: Window) -> Sequence[str]:

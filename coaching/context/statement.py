@@ -16,7 +16,8 @@ from coaching.context.sections import ORDER, STANDING, Section, wrap
 CLOCK_INTERVAL = timedelta(minutes=30)
 LATER_SHARE = 0.6
 """What one message may take of what is left, so that later ones can say something too."""
-SAID = "said"
+SKILL_KEY = "skill:"
+"""What a skill's key begins with, before its name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,9 +34,9 @@ class Part:
         return count_tokens(self.text) + 1
 
 
-def skill_part(name: str, text: str) -> Part:
-    """Return a skill's whole text in its tags."""
-    return Part(key=f"skill:{name}", digest=SAID, text=f'<skill name="{name}">\n{text}</skill>')
+def skill_part(name: str, text: str, *, caller: str) -> Part:
+    """Return a skill's whole text in its tags; `caller` is kept in what is noted of it."""
+    return Part(key=f"{SKILL_KEY}{name}", digest=caller, text=f'<skill name="{name}">\n{text}</skill>')
 
 
 def offer_part(arc: str, because: str, day: str) -> Part:

@@ -8,6 +8,7 @@ from coaching.engine.errors import ToolError
 from coaching.engine.tools import Tool, ToolInput, ToolResult
 from coaching.files.attributes import StorableText
 from coaching.models import SkillKind
+from coaching.skills.callers import as_name
 from coaching.skills.loader import (
     SkillLibrary,
     list_skill_files,
@@ -16,7 +17,7 @@ from coaching.skills.loader import (
     skills_moment,
 )
 from coaching.skills.reader import SkillError
-from coaching.skills.rules import arc_of, skill_of_arc
+from coaching.skills.rules import arc_of
 from coaching.tools.context import ToolContext
 from sessions_app.database import in_database
 from sessions_app.selectors import accessible_session
@@ -45,7 +46,7 @@ async def _run(context: ToolContext, given: LoadSkillInput) -> ToolResult:
 def _load(context: ToolContext, asked: str) -> str:
     library = _library_for(context)
     name, _, path = asked.strip().partition("/")
-    name = skill_of_arc(name)
+    name = as_name(name)
     if name in library.names(SkillKind.ARC):
         raise ToolError(f"{arc_of(name)} is an arc: enter it with enter_structured_arc.")
     approaches = library.names(SkillKind.APPROACH)

@@ -16,7 +16,7 @@ import aiohttp
 from django.conf import settings
 from django.db.models import Count
 
-from coaching.context.prompt import stored_message
+from coaching.context.history import stored_message
 from coaching.engine.anthropic_client import build_params
 from coaching.engine.messages import ModelRequest, build_api_messages
 from coaching.models import UserFileVersion

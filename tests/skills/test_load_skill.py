@@ -32,7 +32,8 @@ async def test_an_approach_comes_whole_and_a_file_beside_it_by_its_path(
     text = await load(user, "decision-helper")
     assert text.startswith('<skill name="decision-helper">\n## Goal\n\nA choice made by their own lights')
     assert text.endswith("\n</skill>")
-    assert await load(user, " decision_helper ") == text
+    for written in (" decision_helper ", "Decision helper", "decision  Helper"):
+        assert await load(user, written) == text
     beside = await load(user, "domain-deep-dive/questions.md")
     assert beside.startswith('<skill name="domain-deep-dive/questions.md">\n# Questions for each domain')
 
@@ -42,7 +43,7 @@ async def test_what_is_not_there_names_what_is(synced_skills: None, user: User) 
     for path in ("nothing.md", "../open-day/SKILL.md", "/etc/hostname"):
         with pytest.raises(ToolError, match=r"Its files: domain-deep-dive/questions\.md\."):
             await load(user, f"domain-deep-dive/{path}")
-    for name in ("horoscope", "open-conversation", "../skills", "/", "Decision helper"):
+    for name in ("horoscope", "open-conversation", "../skills", "/", "Decision help"):
         with pytest.raises(ToolError) as unknown:
             await load(user, name)
         assert str(unknown.value) == (

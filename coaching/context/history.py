@@ -1,0 +1,57 @@
+"""A row of history as the engine reads it, and what it takes in a request. Nothing is read here."""
+
+from collections.abc import Sequence
+
+from coaching.context.budget import count_tokens
+from coaching.context.fences import fence_words
+from coaching.context.opening import CONTEXT_KEY
+from coaching.engine.messages import (
+    StoredCall,
+    StoredMessage,
+    canonical_json,
+    excerpt_result,
+    shorten_saved,
+)
+from coaching.legacy_blocks import strip_block_tags
+from sessions_app.models import Message, MessageRole
+
+
+def stored_message(message: Message) -> StoredMessage:
+    """Return a row of history as the engine reads it, without tags of old blocks."""
+    calls = tuple(
+        StoredCall(
+            tool_use_id=call["id"],
+            name=call["name"],
+            input=call["input"],
+            result=strip_block_tags(call["result"]) if call["result"] else call["result"],
+            is_error=call["is_error"],
+            round_number=call["round"],
+        )
+        for call in message.metadata.get("tool_calls", ())
+    )
+    if message.role == MessageRole.USER:
+        context = message.metadata.get(CONTEXT_KEY, "")
+        return StoredMessage(role="user", content=fence_words(message.content), context=context)
+    content, ends = _without_block_tags(message.content, message.metadata.get("round_ends", ()))
+    return StoredMessage(role="assistant", content=content, calls=calls, round_ends=ends)
+
+
+def count_message(message: Message) -> int:
+    """Estimate what a row of history takes in a request."""
+    tokens = count_tokens(message.content) + count_tokens(message.metadata.get(CONTEXT_KEY, ""))
+    for call in message.metadata.get("tool_calls", ()):
+        values = call["input"] if isinstance(call["input"], dict) else {}
+        tokens += count_tokens(canonical_json(shorten_saved(call["name"], values, is_error=False)))
+        tokens += count_tokens(excerpt_result(call["name"], call["id"], call["result"] or ""))
+    return tokens
+
+
+def _without_block_tags(content: str, round_ends: Sequence[int]) -> tuple[str, tuple[int, ...]]:
+    if "[" not in content or strip_block_tags(content) == content:
+        return content, tuple(round_ends)
+    text, ends, start = "", [], 0
+    for end in round_ends:
+        text += strip_block_tags(content[start:end])
+        ends.append(len(text))
+        start = max(start, end)
+    return text + strip_block_tags(content[start:]), tuple(ends)

@@ -1,0 +1,91 @@
+"""What is kept of how a prompt was made: the skills in play and who called each, the sections and their size.
+
+Names and numbers, never a word that somebody wrote. Kept with the turn when its prompt is built; what the
+turn called and cost comes beside it later (`coaching.turn_trace` reads both).
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from coaching.context.opening import Opening, Statement
+from coaching.context.pipeline import Context
+from coaching.context.statement import SKILL_KEY
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sent:
+    """What a request was made of. `earlier` stand with messages inside the window, `newest` with the last.
+
+    `in_results` are the skills that calls have brought, each with its caller; `named` those that the
+    newest words name. The numbers are tokens: `frame` is prompt and tools, `window` the words said.
+    """
+
+    context: Context
+    opening: Opening
+    earlier: Sequence[Statement]
+    newest: Statement
+    in_results: Mapping[str, str]
+    named: Sequence[str]
+    arc: str
+    frame: int
+    window: int
+
+
+def trace_of(sent: Sent) -> dict[str, Any]:
+    """Return the trace as plain JSON values."""
+    called = sent.context.called
+    skills = {
+        "arc": sent.arc,
+        "offered": called.arc if "offer" in sent.newest.sections else "",
+        "approaches": list(called.approaches),
+        "said": [name for name, _ in _skills_in(sent.newest)],
+        "in_play": _in_play(sent),
+        "named": list(sent.named),
+        "matches": [asdict(match) for match in called.trace],
+    }
+    context = {
+        "opening": dict(sent.opening.statement.sizes),
+        "earlier": _added_up(statement.sizes for statement in sent.earlier),
+        "message": dict(sent.newest.sizes),
+        "frame": sent.frame,
+        "window": sent.window,
+        "left_out": sorted(sent.context.unknown),
+    }
+    return {"skills": skills, "context": context}
+
+
+def _in_play(sent: Sent) -> list[dict[str, str]]:
+    """Return each skill whose text is in the request once, at its newest place, with who called it."""
+    found: dict[str, dict[str, str]] = {}
+
+    def note(name: str, caller: str, where: str) -> None:
+        found.pop(name, None)
+        found[name] = {"skill": name, "caller": caller, "where": where}
+
+    for name, caller in _skills_in(sent.opening.statement):
+        note(name, caller, "opening")
+    for statement in sent.earlier:
+        for name, caller in _skills_in(statement):
+            note(name, caller, "earlier")
+    for name, caller in sent.in_results.items():
+        note(name, caller, "result")
+    for name, caller in _skills_in(sent.newest):
+        note(name, caller, "message")
+    return list(found.values())
+
+
+def _skills_in(statement: Statement) -> list[tuple[str, str]]:
+    return [
+        (key.removeprefix(SKILL_KEY), caller)
+        for key, caller in statement.sections.items()
+        if key.startswith(SKILL_KEY)
+    ]
+
+
+def _added_up(sizes: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    total: Counter[str] = Counter()
+    for each in sizes:
+        total.update(each)
+    return dict(total)
