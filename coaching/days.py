@@ -5,7 +5,7 @@ looks at the clock on the wall and never subtracts hours across a change of it, 
 move a day.
 """
 
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import Literal
 from zoneinfo import ZoneInfo
 
@@ -18,6 +18,15 @@ def local_day(now: datetime, timezone: ZoneInfo) -> date:
     """Return the user's day at `now` (aware)."""
     local = now.astimezone(timezone)
     return local.date() - timedelta(days=1) if local.hour < DAY_STARTS_AT_HOUR else local.date()
+
+
+def day_bounds(day: date, timezone: ZoneInfo) -> tuple[datetime, datetime]:
+    """Return the first moment of the user's day and the first one after it (aware, in their time zone)."""
+    starts_at = time(hour=DAY_STARTS_AT_HOUR)
+    return (
+        datetime.combine(day, starts_at, timezone),
+        datetime.combine(day + timedelta(days=1), starts_at, timezone),
+    )
 
 
 def next_weekday(after: date, weekday: int) -> date:

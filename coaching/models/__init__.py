@@ -1,11 +1,15 @@
 """The life that Sage answers for, one module per part of it."""
 
+from coaching.models.calendar import CalendarEvent, CalendarKind, CalendarSource
 from coaching.models.files import FileSource, FileType, UserFile, UserFileVersion
 from coaching.models.life import Capture, DayPlan, LifeDomain, PulseRating, ReflectionPrompt
 from coaching.models.people import Profile
 from coaching.models.skills import Skill, SkillKind
 
 __all__ = [
+    "CalendarEvent",
+    "CalendarKind",
+    "CalendarSource",
     "Capture",
     "DayPlan",
     "FileSource",

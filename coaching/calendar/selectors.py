@@ -1,0 +1,158 @@
+"""What stands in a person's calendars on one of their own days. Every read is bound to one user."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from django.db import connection
+from django.db.models import QuerySet
+
+from coaching.days import day_bounds, local_day
+from coaching.models import CalendarSource
+
+MAX_EVENTS_OF_A_DAY = 200
+ALL_DAY = "all day"
+
+# Written out: one read for the sources and the events of a day, since a turn waits for it.
+DAY_SQL = """
+    SELECT source.name, source.failing_since, event.uid, event.title, event.location, event.is_floating,
+        event.starts_at, event.ends_at, event.starts_on, event.ends_on
+    FROM coaching_calendarsource AS source LEFT JOIN coaching_calendarevent AS event
+    ON event.source_id = source.id AND (
+        (event.starts_on <= %(day)s AND event.ends_on > %(day)s)
+        OR (NOT event.is_floating AND event.starts_at < %(end)s
+            AND (event.ends_at > %(start)s OR event.starts_at >= %(start)s))
+        OR (event.is_floating AND event.starts_at < %(wall_end)s
+            AND (event.ends_at > %(wall_start)s OR event.starts_at >= %(wall_start)s))
+    )
+    WHERE source.user_id = %(user)s
+    ORDER BY event.starts_on NULLS LAST, event.starts_at, event.id, source.id
+    LIMIT %(limit)s
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DayEvent:
+    """One event as it lies on one of the person's days.
+
+    `starts` and `ends` are in the person's time zone, None for an event that takes the whole day. `when` says
+    them: `all day`, `09:30–10:15`, `until 06:30`, `from 22:00`, `00:30–02:00 (past midnight)`.
+    """
+
+    uid: str
+    title: str
+    location: str
+    calendar: str
+    when: str
+    starts: datetime | None = None
+    ends: datetime | None = None
+
+    @property
+    def is_all_day(self) -> bool:
+        """Whether it has no times on this day."""
+        return self.starts is None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DayCalendar:
+    """A day as the person's calendars show it. `unread_since`: a feed couldn't be read since that day."""
+
+    events: Sequence[DayEvent]
+    has_calendar: bool
+    unread_since: date | None
+
+
+def events_of_day(user_id: int, day: date, zone: ZoneInfo) -> Sequence[DayEvent]:
+    """Return the events of one of the person's own days: whole days first, then by their start."""
+    return calendar_of_day(user_id, day, zone).events
+
+
+def calendar_of_day(user_id: int, day: date, zone: ZoneInfo) -> DayCalendar:
+    """Return a day's events and how the calendars stand, in one read.
+
+    An event that stands in two calendars is there once.
+    """
+    start, end = day_bounds(day, zone)
+    values: dict[str, Any] = {
+        "user": user_id,
+        "day": day,
+        "start": start,
+        "end": end,
+        "wall_start": start.replace(tzinfo=UTC),
+        "wall_end": end.replace(tzinfo=UTC),
+        "limit": MAX_EVENTS_OF_A_DAY,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(DAY_SQL, values)
+        rows: list[tuple[Any, ...]] = cursor.fetchall()
+    found: dict[tuple[object, ...], DayEvent] = {}
+    for name, _, *columns in rows:
+        event = _day_event(name, day, zone, *columns)
+        if event is not None:
+            found.setdefault((event.uid, event.starts, event.ends), event)
+    failing = [since for _, since, *_ in rows if since is not None]
+    return DayCalendar(
+        events=sorted(found.values(), key=lambda event: (event.starts is not None, event.starts or start)),
+        has_calendar=bool(rows),
+        unread_since=local_day(min(failing), zone) if failing else None,
+    )
+
+
+def sources_of(user_id: int) -> QuerySet[CalendarSource]:
+    """Return the person's calendars, without the texts that they were read from."""
+    return CalendarSource.objects.filter(user_id=user_id).defer("content")
+
+
+def _day_event(
+    calendar: str,
+    day: date,
+    zone: ZoneInfo,
+    uid: str | None,
+    title: str,
+    location: str,
+    is_floating: bool,
+    starts_at: datetime | None,
+    ends_at: datetime | None,
+    *_days: date | None,
+) -> DayEvent | None:
+    """Return a row as it lies on the day, None where there is none or it doesn't."""
+    if uid is None:
+        return None
+    starts = ends = None
+    when = ALL_DAY
+    if starts_at is not None and ends_at is not None:
+        starts, ends = (_local(moment, zone, is_floating=is_floating) for moment in (starts_at, ends_at))
+        if starts.time() == ends.time() == time() and ends > starts:
+            # From midnight to midnight, as some programs write whole days: no evening of the day before.
+            if not starts.date() <= day < ends.date():
+                return None
+            starts = ends = None
+        else:
+            when = _in_words(starts, ends, day, zone)
+            starts, ends = (None, None) if when == ALL_DAY else (starts, ends)
+    return DayEvent(
+        uid=uid, title=title, location=location, calendar=calendar, when=when, starts=starts, ends=ends
+    )
+
+
+def _in_words(starts: datetime, ends: datetime, day: date, zone: ZoneInfo) -> str:
+    first, last = day_bounds(day, zone)
+    begins_before, goes_on = starts < first and starts.date() < day, ends > last
+    if begins_before and goes_on:
+        return ALL_DAY
+    if begins_before:
+        return f"until {ends:%H:%M}"
+    if goes_on:
+        return f"from {starts:%H:%M}"
+    # Of two moments in the hour that comes twice the clock on the wall can't tell which is later.
+    lasts = ends.timestamp() > starts.timestamp()
+    span = f"{starts:%H:%M}–{ends:%H:%M}" if lasts else f"{starts:%H:%M}"
+    return f"{span} (past midnight)" if starts.date() > day else span
+
+
+def _local(moment: datetime, zone: ZoneInfo, *, is_floating: bool) -> datetime:
+    if is_floating:
+        return moment.astimezone(UTC).replace(tzinfo=zone)
+    return moment.astimezone(zone)
