@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('coaching', '0002_skills'),
+        ('coaching', '0003_captures_and_prompts'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
