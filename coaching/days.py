@@ -34,6 +34,16 @@ def next_weekday(after: date, weekday: int) -> date:
     return after + timedelta(days=(weekday - after.weekday() - 1) % 7 + 1)
 
 
+def moved_weekday(planned: date, weekday: int, *, today: date) -> date:
+    """Return where something weekly that is planned for a day goes when it moves to another weekday.
+
+    The nearest one to the plan, at most three days off, so that no two follow each other at once and none
+    is left out; what would lie before `today` is the first one from today on.
+    """
+    near = planned + timedelta(days=(weekday - planned.weekday() + 3) % 7 - 3)
+    return near if near >= today else next_weekday(today - timedelta(days=1), weekday)
+
+
 def time_bracket(local: datetime) -> TimeBracket:
     """Return the part of the user's own day at a local time; up to 04:00 it is still evening."""
     if DAY_STARTS_AT_HOUR <= local.hour < 12:

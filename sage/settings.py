@@ -241,6 +241,7 @@ LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "/"
 ACCOUNT_ADAPTER = "sage.accounts.AccountAdapter"
 ACCOUNT_LOGIN_METHODS = {"email", "username"}
+ACCOUNT_SIGNUP_FORM_CLASS = "coaching.signup.SignupForm"
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
 # Without a mail server nobody could follow a verification link.
 ACCOUNT_EMAIL_VERIFICATION = "optional" if ENVIRONMENT.email else "none"

@@ -3,7 +3,7 @@
 from coaching.models.calendar import CalendarEvent, CalendarKind, CalendarSource
 from coaching.models.files import FileSource, FileType, UserFile, UserFileVersion
 from coaching.models.life import Capture, DayPlan, LifeDomain, PulseRating, ReflectionPrompt
-from coaching.models.people import Profile
+from coaching.models.people import Profile, TimezoneSource, Weekday
 from coaching.models.skills import Skill, SkillKind
 
 __all__ = [
@@ -20,6 +20,8 @@ __all__ = [
     "ReflectionPrompt",
     "Skill",
     "SkillKind",
+    "TimezoneSource",
     "UserFile",
     "UserFileVersion",
+    "Weekday",
 ]

@@ -7,6 +7,8 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Q
 
+from coaching.timezones import known_timezones
+
 
 class Weekday(models.IntegerChoices):
     """Days as `date.weekday()` counts them."""
@@ -22,22 +24,37 @@ class Weekday(models.IntegerChoices):
 
 def validate_timezone(name: str) -> None:
     """Refuse a name that the time zone database doesn't know."""
-    if name not in zoneinfo.available_timezones():
+    if name not in known_timezones():
         raise ValidationError("%(name)s is not a time zone.", params={"name": name})
 
 
+class TimezoneSource(models.TextChoices):
+    """Who said what the time zone is."""
+
+    NOBODY = "", "Nobody yet"
+    BROWSER = "browser", "The browser"
+    USER = "user", "The user"
+
+
 class Profile(models.Model):
-    """One per user; made on first need."""
+    """One per user; made on first need.
+
+    Until somebody has said which, the time zone is UTC, and the first browser that comes may tell it.
+    """
 
     user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="profile")
     name = models.CharField(max_length=100, blank=True, default="")
     timezone = models.CharField(max_length=64, default="UTC", validators=[validate_timezone])
+    timezone_source = models.CharField(max_length=8, choices=TimezoneSource, blank=True, default="")
     checkin_weekday = models.PositiveSmallIntegerField(choices=Weekday, default=Weekday.SUNDAY)
     next_checkin_on = models.DateField(null=True, blank=True)
 
     class Meta:
         constraints = [
-            models.CheckConstraint(condition=Q(checkin_weekday__lte=6), name="profile_weekday_known")
+            models.CheckConstraint(condition=Q(checkin_weekday__lte=6), name="profile_weekday_known"),
+            models.CheckConstraint(
+                condition=Q(timezone_source__in=TimezoneSource.values), name="profile_timezone_source_known"
+            ),
         ]
 
     def __str__(self) -> str:

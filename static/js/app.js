@@ -1,6 +1,7 @@
 // What every page does: the switch between light and dark, the account menu, the time zone, the composer's keys.
 
 import { equipComposer } from "./composer.js";
+import { tellTimezone } from "./timezone.js";
 
 const root = document.documentElement;
 
@@ -30,13 +31,6 @@ function equipMenu(menu) {
     menu.open = false;
     menu.querySelector("summary").focus();
   });
-}
-
-function tellTimezone() {
-  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  if (!zone || document.cookie.includes(`sage_timezone=${zone}`)) return;
-  const secure = location.protocol === "https:" ? "; Secure" : "";
-  document.cookie = `sage_timezone=${zone}; Path=/; Max-Age=31536000; SameSite=Lax${secure}`;
 }
 
 document.getElementById("theme")?.addEventListener("click", switchTheme);

@@ -12,7 +12,7 @@ from django.core import mail
 from django.test import Client
 from django.utils import timezone
 
-from coaching.models import Profile
+from coaching.models import Profile, TimezoneSource
 from sessions_app.models import Session, SessionStatus, TurnStatus
 from tests.conftest import PASSWORD
 from tests.pages.conftest import Exchange, KeepFile
@@ -62,7 +62,8 @@ def test_the_browsers_time_zone_is_kept_once(signed_in: Client, user: User) -> N
     page_of(signed_in, "/")
     signed_in.cookies["sage_timezone"] = "Europe/Berlin"
     page_of(signed_in, "/")
-    assert Profile.objects.get(user=user).timezone == "America/New_York"
+    profile = Profile.objects.get(user=user)
+    assert (profile.timezone, profile.timezone_source) == ("America/New_York", TimezoneSource.BROWSER)
 
 
 def test_every_page_says_that_the_practice_model_answers(
