@@ -1,6 +1,12 @@
 """What people send by form. A form only gives fields their shape; rules and refusals are the services'."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from django import forms
+
+from coaching.models import Weekday
+from coaching.timezones import Group, known_timezones
 
 ACTIONS = (
     ("", "Send"),
@@ -28,3 +34,47 @@ class MessageForm(forms.Form):
     value = forms.CharField(required=False, strip=False)
     text = forms.CharField(required=False, strip=False)
     id = forms.CharField(max_length=100, required=False)
+
+
+class ProfileForm(forms.Form):
+    """Who the person is to Sage."""
+
+    name = forms.CharField(
+        max_length=100,
+        required=False,
+        label="What should Sage call you?",
+        widget=forms.TextInput(attrs={"autocomplete": "given-name"}),
+    )
+    timezone = forms.ChoiceField(
+        label="Time zone", help_text="Days, greetings and the times of your conversations follow it."
+    )
+    checkin_weekday = forms.TypedChoiceField(
+        choices=Weekday.choices,
+        coerce=int,
+        label="Day of the weekly check-in",
+        help_text="Another day moves the next check-in along, by three days at most.",
+    )
+
+    def __init__(self, *args: Any, timezones: Sequence[Group], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["timezone"]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = timezones
+
+    def clean_name(self) -> str:
+        """Return the name on one line: it stands in a line of Sage's context."""
+        return " ".join(self.cleaned_data["name"].split())
+
+
+class TimezoneForm(forms.Form):
+    """Take another time zone over, or keep the one that holds, and go `back` to the page it was asked on."""
+
+    timezone = forms.CharField(max_length=64)
+    back = forms.CharField(max_length=500, required=False)
+
+    def clean_timezone(self) -> str:
+        """Refuse what is no time zone."""
+        name: str = self.cleaned_data["timezone"]
+        if name not in known_timezones():
+            raise forms.ValidationError("That is not a time zone.")
+        return name

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from coaching.views import conversation, files, home
+from coaching.views import conversation, files, home, settings
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -12,4 +12,6 @@ urlpatterns = [
     path("chat/<uuid:session_id>/message/", conversation.message, name="message"),
     path("files/", files.files, name="files"),
     path("files/<path:path>", files.file, name="file"),
+    path("settings/", settings.settings, name="settings"),
+    path("settings/timezone/", settings.take_timezone, name="take_timezone"),
 ]

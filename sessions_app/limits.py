@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from django.db import connection
-from django.db.models import F, Min, Sum
 from django.utils import timezone
 
 from sessions_app.errors import Refused
-from sessions_app.models import ModelUsage, Turn, TurnStatus
+from sessions_app.models import Turn, TurnStatus
+from sessions_app.usage import tokens_of_day
 
 MAX_RUNNING_TURNS_PER_USER = 2
 _USER_LOCK_NAMESPACE = 0x5A6E
@@ -50,20 +50,10 @@ def refuse_over_limits(*, user_id: int, rate_limit: RateLimit) -> None:
 
 def _refuse_over_budget(*, user_id: int, daily_tokens: int) -> None:
     """Refuse a turn where the last 24 hours have used up the user's tokens, cached ones included."""
-    now = timezone.now()
-    recent = ModelUsage.objects.filter(user_id=user_id, created_at__gt=now - timedelta(days=1))
-    used = recent.aggregate(
-        tokens=Sum(
-            F("input_tokens")
-            + F("output_tokens")
-            + F("cache_creation_5m_tokens")
-            + F("cache_creation_1h_tokens")
-            + F("cache_read_tokens")
-        ),
-        oldest=Min("created_at"),
-    )
-    if (used["tokens"] or 0) < daily_tokens:
+    day = tokens_of_day(user_id=user_id, now=timezone.now())
+    if day.tokens < daily_tokens:
         return
-    hours = max(1, round((used["oldest"] + timedelta(days=1) - now).total_seconds() / 3600))
-    unit = "hour" if hours == 1 else "hours"
-    raise Refused(f"Today's budget for this account is used up. There is more in about {hours} {unit}.")
+    unit = "hour" if day.hours_to_more == 1 else "hours"
+    raise Refused(
+        f"Today's budget for this account is used up. There is more in about {day.hours_to_more} {unit}."
+    )

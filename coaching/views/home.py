@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
-from coaching.accounts import greeting_at, local_now, profile_for, user_id_of
+from coaching.accounts import greeting_at, local_now, profile_for, timezone_offer, user_id_of
 from coaching.days import local_day
 from coaching.files.selectors import files_of
 from coaching.views.files import FileRow
@@ -34,6 +34,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "here": "home",
         "greeting": greeting_at(now),
         "name": profile.name,
+        "timezone_offer": timezone_offer(request, profile),
         "today": local_day(now, profile.zone),
         "zone": profile.zone,
         "starters": starters_for(profile),

@@ -60,6 +60,10 @@ ROUTES = {
     ),
     "files": Row(path="/files/", scope="own"),
     "file": Row(path=f"/files/{FILE_PATH}", missing="/files/life-map/health.md"),
+    "settings": Row(path="/settings/", scope="own"),
+    "take_timezone": Row(
+        path="/settings/timezone/", method="post", form={"timezone": "Asia/Tokyo"}, scope="own"
+    ),
     "healthz": Row(path="/healthz", scope="public"),
     "readyz": Row(path="/readyz", scope="public"),
 }

@@ -1,0 +1,183 @@
+"""Settings: who the person is, what their month used, and the doors to what is kept of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from http import HTTPStatus
+
+from django.conf import settings as configured
+from django.contrib.auth.decorators import login_required
+from django.contrib.messages import success
+from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
+from django.shortcuts import redirect, render
+from django.urls import NoReverseMatch, reverse
+from django.utils import timezone
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_http_methods, require_POST
+
+from coaching.accounts import browser_timezone, local_now, profile_for, timezone_offer, user_id_of
+from coaching.forms import ProfileForm, TimezoneForm
+from coaching.models import Profile
+from coaching.profile_changes import change_profile, choose_timezone
+from coaching.skills.facts import checkin_due_on
+from coaching.timezones import city_of, timezone_groups
+from sessions_app.models import UsagePurpose
+from sessions_app.usage import PurposeUsage, count_turns, tokens_of_day, usage_by_purpose
+
+PURPOSE_NAMES = {
+    UsagePurpose.TURN: "Conversations",
+    UsagePurpose.BRIEF: "Remembering long conversations",
+    UsagePurpose.SUMMARY: "Summaries",
+    UsagePurpose.TITLE: "Titles",
+    UsagePurpose.CLASSIFY: "Sorting documents",
+    UsagePurpose.CRITIC: "A second look at documents",
+    UsagePurpose.DOCUMENT: "Reading documents",
+}
+_MICRO = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsageRow:
+    """What one purpose used, as a page shows it."""
+
+    name: str
+    calls: str
+    tokens: str
+    cost: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Month:
+    """The month so far. `unpriced_calls` are in no sum of money."""
+
+    began: date
+    turns: str
+    rows: Sequence[UsageRow]
+    tokens: str
+    cost: str
+    unpriced_calls: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """The daily budget of tokens."""
+
+    limit: int
+    used: int
+    hours_to_more: int
+
+    @property
+    def shown_used(self) -> int:
+        """How much of it is used, at most all."""
+        return min(self.used, self.limit)
+
+    @property
+    def left_in_words(self) -> str:
+        """What is left."""
+        return f"{self.limit - self.shown_used:,}"
+
+    @property
+    def limit_in_words(self) -> str:
+        """The whole of it."""
+        return f"{self.limit:,}"
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def settings(request: HttpRequest) -> HttpResponse:
+    """Show the settings, or change the profile."""
+    profile = profile_for(request)
+    groups = timezone_groups(timezone.now(), current=profile.timezone)
+    if request.method != "POST":
+        shown = {
+            "name": profile.name,
+            "timezone": profile.timezone,
+            "checkin_weekday": profile.checkin_weekday,
+        }
+        return _page(request, profile, ProfileForm(initial=shown, timezones=groups))
+    form = ProfileForm(request.POST, timezones=groups)
+    if not form.is_valid():
+        return _page(request, profile, form)
+    change_profile(user_id=profile.user_id, now=timezone.now(), **form.cleaned_data)
+    success(request, "Your settings are saved.")
+    return redirect("settings")
+
+
+@login_required
+@require_POST
+def take_timezone(request: HttpRequest) -> HttpResponse:
+    """Take over the time zone that a page has offered, or keep the one that holds."""
+    form = TimezoneForm(request.POST)
+    if not form.is_valid():
+        return HttpResponseBadRequest("That is not a time zone.", content_type="text/plain")
+    name = form.cleaned_data["timezone"]
+    choose_timezone(user_id=user_id_of(request), timezone=name)
+    success(request, f"Sage goes by the time in {city_of(name)} now.")
+    back = form.cleaned_data["back"]
+    if not url_has_allowed_host_and_scheme(back, allowed_hosts=None):
+        back = reverse("settings")
+    return redirect(back)
+
+
+def _page(request: HttpRequest, profile: Profile, form: ProfileForm) -> HttpResponse:
+    browser = browser_timezone(request)
+    context = {
+        "here": "settings",
+        "form": form,
+        "zone": profile.zone,
+        "next_checkin": checkin_due_on(profile),
+        "timezone_offer": timezone_offer(request, profile),
+        "browser_timezone": browser if browser != profile.timezone else "",
+        "browser_city": city_of(browser) if browser else "",
+        "month": _month(profile),
+        "budget": _budget(profile.user_id),
+        "calendar_url": _address_of("calendar"),
+    }
+    status = HTTPStatus.BAD_REQUEST if form.errors else HTTPStatus.OK
+    return render(request, "coaching/pages/settings.html", context, status=status)
+
+
+def _month(profile: Profile) -> Month:
+    """Add up the month on the person's own calendar."""
+    now = local_now(profile)
+    began = now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    found = usage_by_purpose(user_id=profile.user_id, since=began, until=now)
+    return Month(
+        began=began.date(),
+        turns=f"{count_turns(user_id=profile.user_id, since=began, until=now):,}",
+        rows=[_usage_row(usage) for usage in found],
+        tokens=f"{sum(usage.read_tokens + usage.written_tokens for usage in found):,}",
+        cost=_dollars(sum(usage.cost_micro_usd for usage in found)),
+        unpriced_calls=sum(usage.unpriced_calls for usage in found),
+    )
+
+
+def _usage_row(usage: PurposeUsage) -> UsageRow:
+    return UsageRow(
+        name=PURPOSE_NAMES[usage.purpose],
+        calls=f"{usage.calls:,}",
+        tokens=f"{usage.read_tokens + usage.written_tokens:,}",
+        cost=_dollars(usage.cost_micro_usd) if usage.unpriced_calls < usage.calls else "not known",
+    )
+
+
+def _dollars(micro_usd: int) -> str:
+    """Return an amount in dollars and cents; one that is smaller than a cent is not shown as nothing."""
+    if 0 < micro_usd < _MICRO / 100:
+        return "under $0.01"
+    return f"${micro_usd / _MICRO:,.2f}"
+
+
+def _budget(user_id: int) -> Budget | None:
+    if configured.SAGE_DAILY_TOKENS is None:
+        return None
+    day = tokens_of_day(user_id=user_id, now=timezone.now())
+    return Budget(limit=configured.SAGE_DAILY_TOKENS, used=day.tokens, hours_to_more=day.hours_to_more)
+
+
+def _address_of(name: str) -> str:
+    """Return the address of a page that may not be there, empty then."""
+    try:
+        return reverse(name)
+    except NoReverseMatch:
+        return ""

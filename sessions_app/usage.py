@@ -1,0 +1,81 @@
+"""What model calls used and cost, added up. An unknown price stays unknown: it is counted, never guessed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import Count, F, Min, Q, Sum
+
+from sessions_app.models import ModelUsage, Turn, UsagePurpose
+
+DAY = timedelta(days=1)
+
+_CACHED = F("cache_creation_5m_tokens") + F("cache_creation_1h_tokens") + F("cache_read_tokens")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PurposeUsage:
+    """What all calls for one purpose used. `read_tokens` count what was sent, from the cache or not.
+
+    `cost_micro_usd` leaves out the `unpriced_calls`, whose price isn't known.
+    """
+
+    purpose: UsagePurpose
+    calls: int
+    read_tokens: int
+    written_tokens: int
+    cost_micro_usd: int
+    unpriced_calls: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DayTokens:
+    """The tokens of the last 24 hours, and in about how many hours some of them no longer count."""
+
+    tokens: int
+    hours_to_more: int
+
+
+def usage_by_purpose(*, user_id: int, since: datetime, until: datetime) -> Sequence[PurposeUsage]:
+    """Return what the user's calls from `since` to before `until` used, the dearest purpose first."""
+    rows = (
+        ModelUsage.objects.filter(user_id=user_id, created_at__gte=since, created_at__lt=until)
+        .values("purpose")
+        .annotate(
+            calls=Count("pk"),
+            read=Sum(F("input_tokens") + _CACHED),
+            written=Sum("output_tokens"),
+            cost=Sum("cost_micro_usd"),
+            unpriced=Count("pk", filter=Q(cost_micro_usd=None)),
+        )
+    )
+    found = [
+        PurposeUsage(
+            purpose=UsagePurpose(row["purpose"]),
+            calls=row["calls"],
+            read_tokens=row["read"],
+            written_tokens=row["written"],
+            cost_micro_usd=row["cost"] or 0,
+            unpriced_calls=row["unpriced"],
+        )
+        for row in rows
+    ]
+    return sorted(found, key=lambda usage: (-usage.cost_micro_usd, usage.purpose))
+
+
+def count_turns(*, user_id: int, since: datetime, until: datetime) -> int:
+    """Return how many turns the user's messages opened in that time."""
+    return Turn.objects.filter(session__user_id=user_id, started_at__gte=since, started_at__lt=until).count()
+
+
+def tokens_of_day(*, user_id: int, now: datetime) -> DayTokens:
+    """Return what counts against the user's daily budget at `now`: all tokens, cached ones included."""
+    recent = ModelUsage.objects.filter(user_id=user_id, created_at__gt=now - DAY)
+    used = recent.aggregate(
+        tokens=Sum(F("input_tokens") + F("output_tokens") + _CACHED), oldest=Min("created_at")
+    )
+    oldest: datetime = used["oldest"] or now
+    return DayTokens(
+        tokens=used["tokens"] or 0,
+        hours_to_more=max(1, round((oldest + DAY - now).total_seconds() / 3600)),
+    )
