@@ -1,6 +1,7 @@
 """Each arc in a real browser, from the greeting to the card at its end, with the practice coach itself."""
 
 from collections.abc import Awaitable, Callable
+from itertools import cycle, islice
 
 import pytest
 from django.contrib.auth.models import User
@@ -10,7 +11,7 @@ from coaching.practice.script import Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
 from sessions_app import services
 from sessions_app.database import in_database
-from sessions_app.models import Session, SessionKind, SessionStatus
+from sessions_app.models import Session, SessionKind, SessionStatus, ToolCallRecord
 from tests.browser.chat_page import messages_markup, path_of, say
 from tests.browser.conftest import OpenContext, Watcher
 from tests.browser.test_accessibility import Scheme, serious_findings
@@ -55,11 +56,48 @@ class Walker:
     async def _until_heard(self) -> None:
         """Wait until as much was said and answered as this person has done, and nothing runs."""
         self.steps += 1
+        await self._until_settled()
+
+    async def _until_settled(self) -> None:
         done = self.page.locator(".said:not(.is-sending), .call:is(.is-answered, .is-superseded)")
         await expect(done).to_have_count(self.steps, timeout=WAIT_MS)
         settled = "#chat[data-phase=idle]:not(:has(#sending > li))"
         rests = self.page.locator(f"{settled}:not(:has(#open-turn > li)), {settled}:has(.call.is-pending)")
         await expect(rests).to_be_visible(timeout=WAIT_MS)
+
+
+class Leaver(Walker):
+    """A person who leaves at every question, each time in another way, and goes on wherever they are then."""
+
+    def __init__(self, page: Page, *, open_phone: Callable[[], Awaitable[Page]], first_way: int) -> None:
+        super().__init__(page)
+        self.pages = [page]
+        self.left = 0
+        self._open_phone = open_phone
+        self._ways = islice(
+            cycle((self.reload, self._to_another_tab, self._to_another_device)), first_way, None
+        )
+
+    async def _until_heard(self) -> None:
+        await super()._until_heard()
+        if await self.page.locator(".call.is-pending").count():
+            self.left += 1
+            await next(self._ways)()
+            await expect(self.page.locator(".call.is-pending")).to_have_count(1)
+
+    async def _to_another_tab(self) -> None:
+        await self._go_on_at(await self.page.context.new_page())
+
+    async def _to_another_device(self) -> None:
+        await self._go_on_at(await self._open_phone())
+
+    async def _go_on_at(self, page: Page) -> None:
+        """Find there what was here; the page that is left stays open and is never touched again."""
+        left, self.page = self.page, page
+        self.pages.append(page)
+        await page.goto(left.url)
+        await self._until_settled()
+        assert await messages_markup(page) == await messages_markup(left)
 
 
 Walk = Callable[[Walker], Awaitable[None]]
@@ -102,11 +140,11 @@ async def life_mapping(walker: Walker) -> None:
     await walker.say("I have two kids and work nights")
 
 
-async def begin(page: Page, label: str) -> Walker:
+async def begin(page: Page, label: str, walker: Walker | None = None) -> Walker:
     """Begin a kind of conversation from the list on the first page and greet."""
     await page.goto("/")
     await page.get_by_role("button", name=label).click()
-    walker = Walker(page)
+    walker = walker or Walker(page)
     await walker.say("hi")
     return walker
 
@@ -153,31 +191,37 @@ async def test_an_arc_is_walked_from_the_greeting_to_the_card_at_its_end(
     assert watcher.faults == []
 
 
+@pytest.mark.parametrize(
+    ("label", "walk", "title", "first_way"),
+    [
+        ("Open the day", open_day, "The day is open.", 0),
+        ("Close the day", close_day, "The day is closed.", 1),
+        ("Weekly check-in", weekly_checkin, "The week is looked back on.", 2),
+        ("Life mapping", life_mapping, "Your map is drawn.", 0),
+    ],
+)
 async def test_an_arc_is_left_at_every_question_and_gone_on_with_elsewhere(
-    practice: PracticeServer, page: Page, cookie: str, open_context: OpenContext, watcher: Watcher
+    label: str,
+    walk: Walk,
+    title: str,
+    first_way: int,
+    practice: PracticeServer,
+    page: Page,
+    cookie: str,
+    open_context: OpenContext,
+    watcher: Watcher,
 ) -> None:
-    walker = await begin(page, "Weekly check-in")
-    await walker.say("Deadlines every day, but my sister visited on Sunday.")
-    await expect(page.locator("#open-turn .scales")).to_be_visible()
-    await walker.reload()  # a reload
-    other = Walker(await page.context.new_page())  # another tab
-    await other.page.goto(page.url)
-    await expect(other.page.locator("#chat")).to_have_attribute("data-phase", "idle")
-    other.steps = walker.steps
-    await other.rate(career=3, health=4)
-    phone = Walker(await (await open_context(cookie, viewport={"width": 360, "height": 740})).new_page())
-    await phone.page.goto(page.url)  # another device
-    await expect(phone.page.locator("#chat")).to_have_attribute("data-phase", "idle")
-    phone.steps = other.steps
-    await page.close()
-    await phone.say("The new project eats my evenings.")
-    await phone.say("deadlines, my sister")
-    await other.page.bring_to_front()
-    other.steps = phone.steps
-    await other.say("Leave at five on Wednesday")
-    for left in (other, phone):
-        await expect(left.page.get_by_role("region", name="The week is looked back on.")).to_be_visible()
-    assert await messages_markup(other.page) == await messages_markup(phone.page)
+    async def open_phone() -> Page:
+        return await (await open_context(cookie, viewport={"width": 360, "height": 740})).new_page()
+
+    walker = Leaver(page, open_phone=open_phone, first_way=first_way)
+    await begin(page, label, walker)
+    await walk(walker)
+    for left in walker.pages:  # also those that nobody has touched since
+        await expect(left.get_by_role("region", name=title)).to_be_visible()
+        assert await messages_markup(left) == await messages_markup(walker.page)
+    asked = ToolCallRecord.objects.filter(name__in=("show_options", "show_pulse_check"))
+    assert walker.left == await in_database(asked.count) > 0
     assert watcher.faults == []
 
 
