@@ -263,6 +263,17 @@ def _stored_result(key: str, call: StoredCall) -> dict[str, Any]:
     return build_tool_result(key, ToolResult(content=content, is_error=call.is_error))
 
 
+def unique_call_ids(ids: Sequence[str], messages: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the ids of new calls as they may stand behind `messages`: the API wants each only once."""
+    used_ids = {
+        str(block["id"])
+        for message in messages
+        for block in message["content"]
+        if isinstance(block, Mapping) and block.get("type") == "tool_use"
+    }
+    return [_unique_id(tool_use_id, used_ids) for tool_use_id in ids]
+
+
 def _unique_id(tool_use_id: str, used_ids: set[str]) -> str:
     base = _NOT_IN_IDS.sub("_", tool_use_id) or "call"
     key, number = base, 2

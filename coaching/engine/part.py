@@ -21,6 +21,7 @@ from coaching.engine.messages import (
     append_round,
     canonical_json,
     shorten_saved,
+    unique_call_ids,
 )
 from coaching.engine.ports import Recorder
 from coaching.engine.profiles import profile_for
@@ -110,6 +111,7 @@ class Part(Generic[C]):
     async def record(self, reply: Reply) -> FinishedRound:
         """Record a whole round as it came, before anything of it runs."""
         shown = self._running_round()
+        reply = _with_unique_ids(reply, self.request)
         finished = FinishedRound(
             number=shown.number,
             blocks=reply.blocks,
@@ -179,6 +181,23 @@ def failed(failure: UpstreamError) -> PartResult:
     _log.warning("part failed: %s", str(failure))
     return PartResult(
         outcome="failed", stop_reason="error", failure=failure, user_message=failure.user_message
+    )
+
+
+def _with_unique_ids(reply: Reply, request: ModelRequest) -> Reply:
+    """Return a reply whose calls have ids that the conversation hasn't seen: a model may repeat itself."""
+    given = [call.tool_use_id for call in reply.calls]
+    unique = dict(zip(given, unique_call_ids(given, request.messages), strict=True))
+    if given == list(unique.values()):
+        return reply
+    _log.warning("call ids were used before: %s renamed", sum(old != new for old, new in unique.items()))
+    return replace(
+        reply,
+        blocks=tuple(
+            {**block, "id": unique[block["id"]]} if block["type"] == "tool_use" else block
+            for block in reply.blocks
+        ),
+        calls=tuple(replace(call, tool_use_id=unique[call.tool_use_id]) for call in reply.calls),
     )
 
 

@@ -277,6 +277,25 @@ async def test_a_second_message_meanwhile_is_refused_with_a_sentence(
     assert len(await rows(Message.objects.filter(role="user"))) == 1
 
 
+async def test_an_id_that_the_model_has_used_before_is_told_apart(
+    live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
+) -> None:
+    def again(domain: str) -> Reply:
+        return Reply.of(ToolUse("save_file", save(domain).input, id="toolu_same"))
+
+    practice.script([again("career"), again("health"), "Both.", again("play"), "All three.", "Gladly."])
+    async with open_socket(live_sage, session.id, cookie) as client:
+        await started(client)
+        for text in ("Save two", "And one", "Thank you"):
+            await client.send(type="message", text=text)
+            frames = await client.until("done")
+            assert frames[-1]["done"]["stopReason"] == "end_turn"
+    assert [request.status for request in practice.requests] == [200] * 6
+    assert len(await rows(UserFile.objects.all())) == 3
+    ids = [frame["toolCall"]["id"] for frame in client.frames if "toolCall" in frame]
+    assert len(set(ids)) == 3
+
+
 async def test_a_tool_that_fails_is_told_to_the_model_and_the_turn_goes_on(
     live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
 ) -> None:
