@@ -257,6 +257,57 @@ async def test_what_was_filled_in_outlives_a_lost_connection_and_so_does_the_ans
     await expect(page.locator("#notices")).to_be_empty()
 
 
+async def test_who_answers_before_the_pages_first_snapshot_loses_nothing(
+    practice: PracticeServer, page: Page, session: Session, watcher: Watcher
+) -> None:
+    held: list[tuple[WebSocketRoute, str | bytes]] = []
+
+    def hold(route: WebSocketRoute) -> None:
+        server = route.connect_to_server()
+        server.on_message(lambda frame: held.append((route, frame)))
+
+    def let_through() -> None:
+        while held:
+            route, frame = held.pop(0)
+            route.send(frame)
+
+    practice.script([Reply.of(Text("Before."), PULSE), "Thank you."])
+    await page.goto(path_of(session))
+    await say(page, "Hello")
+    await until_asked(page, "How do these feel?")
+    await page.route_web_socket("**/ws/**", hold)
+    await page.reload()
+    await page.get_by_role("group", name="Career").get_by_text("2", exact=True).click()
+    note = page.get_by_label("A word on it")
+    await note.fill("Half a")
+    await page.keyboard.press("Home")
+    await page.keyboard.type("Only ")
+    health = page.get_by_role("group", name="Health").get_by_text("4", exact=True)
+    box = await health.bounding_box()
+    assert box
+    await page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    await page.evaluate("() => { window.asked = document.querySelector('.call.is-pending'); }")
+    await page.mouse.down()
+    while not held:
+        await page.wait_for_timeout(20)
+    let_through()
+    # The page has taken it in when its signals are gone again.
+    await page.wait_for_function("() => document.getElementById('signals').childElementCount === 0")
+    await page.mouse.up()
+    assert await page.evaluate("() => window.asked.isConnected")
+    await expect(note).to_have_value("Only Half a")
+    await note.focus()
+    await page.keyboard.press("Enter")
+    while not await states(session) == ["answered"]:
+        let_through()
+        await page.wait_for_timeout(20)
+    ratings = await in_database(
+        lambda: list(PulseRating.objects.order_by("domain").values_list("domain", "rating", "note"))
+    )
+    assert ratings == [("career", 2, "Only Half a"), ("health", 4, "Only Half a")]
+    assert watcher.faults == []
+
+
 async def test_a_question_is_answered_from_another_device(
     practice: PracticeServer, page: Page, session: Session, cookie: str, open_context: OpenContext
 ) -> None:

@@ -86,12 +86,13 @@ function begin() {
   }
 
   const signals = {
-    async sync({ status, turn, lastNumber }) {
+    async sync({ status, turn, lastNumber, ended }) {
       live.flush();
       activity.finishAll();
       announcer.forget();
       phase.take(status === "running" ? "begin" : "done");
-      if (shownTurn !== turn || Number(lastNumber) > history.lastNumber) await history.fetchAgain();
+      const isEndMissed = ended && !byId("ending").childElementCount;
+      if (shownTurn !== turn || Number(lastNumber) > history.lastNumber || isEndMissed) await history.fetchAgain();
       outbox.settle();
       outbox.resume();
       questions.settle();
@@ -152,6 +153,10 @@ function begin() {
     completed() {
       announcer.say("This conversation is complete.");
     },
+    closed() {
+      announcer.say("This conversation has closed.");
+      return history.fetchAgain();
+    },
     done() {
       announcer.finish();
       activity.finishAll();
@@ -185,6 +190,10 @@ function begin() {
   });
   page.addEventListener("htmx:oobBeforeSwap", (event) => {
     const { fragment, target } = event.detail;
+    if (questions.isShownBy(fragment, target)) {
+      event.detail.shouldSwap = false;
+      return;
+    }
     questions.place(fragment, target);
     if (target === messages) history.place(fragment);
   });

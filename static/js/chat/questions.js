@@ -72,6 +72,12 @@ export class Questions {
     this.#say(`${question.querySelector("legend").textContent.trim()} ${ways}`);
   }
 
+  // A snapshot that shows the turn as it stands leaves it alone: even to be moved costs a form the click that is
+  // going on in it.
+  isShownBy(fragment, target) {
+    return target === this.#turn && this.pending !== null && outline(fragment) === outline(target);
+  }
+
   // What is about to be swapped in may be here already: a form that the reader has begun to fill in stays as it
   // is, anything else gives way, so that nothing is ever there twice.
   place(fragment, target) {
@@ -140,6 +146,13 @@ export class Questions {
     const state = this.pending?.querySelector(".call-state");
     if (state) state.textContent = words;
   }
+}
+
+// A turn's markup but for what the reader does with its open question.
+function outline(element) {
+  const copy = element.cloneNode(true);
+  for (const call of copy.querySelectorAll(".call.is-pending")) call.replaceWith(call.id);
+  return copy.innerHTML.replace(/\s+/g, " ").replaceAll("> <", "><").replaceAll(' class=""', "").trim();
 }
 
 function frameOf(question, form, submitter) {
