@@ -19,9 +19,10 @@ from django.db.models import Count
 from coaching.context.history import stored_message
 from coaching.engine.anthropic_client import build_params
 from coaching.engine.messages import ModelRequest, build_api_messages
-from coaching.models import UserFileVersion
+from coaching.models import PulseRating, UserFileVersion
 from coaching.practice.errors import ApiError
 from coaching.practice.validation import check_request
+from coaching.shown_calls import question_of
 from coaching.stored_view import sync_of_session
 from coaching.tools import CHAT_TOOLS
 from sessions_app import selectors
@@ -44,9 +45,12 @@ from tests.files.auditor import audit_files
 LEASE_LIMIT_SECONDS = 10.0
 PART_LIMIT_SECONDS = 57.0
 MAX_ROUNDS, MAX_CALLS, MAX_REQUESTS = 5, 15, 15
+PULSE = "show_pulse_check"
+INTERACTIVE = ("show_options", PULSE)
 _NOT_RUN = "Not run:"
 _KEYS = re.compile(r"(?<![a-z])(k\d+)t\d+")
 _TAGS = re.compile(r"<[^>]*>")
+_QUESTIONS = re.compile(r'class="call is-([a-z]+)" id="(call-[0-9a-f]+)"')
 
 
 async def audit(
@@ -73,6 +77,7 @@ def _audit_stored(conversation: Conversation, part_seconds: float) -> list[str]:
         for sentence in [
             *_messages_once(session, conversation.sent),
             *_effects_once(conversation.user_id),
+            *_ratings_once(session),
             *_history_valid(session),
             *_files_whole(conversation.user_id),
             *_within_budget(session, part_seconds),
@@ -107,6 +112,15 @@ def _effects_once(user_id: int) -> list[str]:
             found.append(f"I2 {call.tool_use_id} saved something else than it was given")
     unknown = set(made) - set(saves.values_list("tool_use_id", flat=True))
     return [*found, *(f"I2 {call_id} took effect and isn't recorded" for call_id in unknown)]
+
+
+def _ratings_once(session: Session) -> list[str]:
+    """Count ratings against the answers that gave them, of sessions in which nothing else rates."""
+    answered = ToolCallRecord.objects.filter(turn__session=session, name=PULSE, state=CallState.ANSWERED)
+    values: list[dict[str, dict[str, int]]] = list(answered.values_list("value", flat=True))
+    given = sum(len(value["ratings"]) for value in values)
+    stored = PulseRating.objects.filter(session=session).count()
+    return [f"I2 {given} ratings were given and {stored} are stored"] if given != stored else []
 
 
 def _history_valid(session: Session) -> list[str]:
@@ -203,11 +217,15 @@ async def _audit_page(browser: aiohttp.ClientSession, conversation: Conversation
     async with browser.get(path, headers={"Cookie": conversation.cookie}) as answer:
         if answer.status != 200:
             return [f"I5 {conversation.key}: the page answers {answer.status}"]
-        page = unescape(_TAGS.sub(" ", await answer.text()))
+        markup = await answer.text()
+    page = unescape(_TAGS.sub(" ", markup))
     history = await in_database(_history_words, conversation.session_id)
     found = []
     if (shown := WORDS.findall(page)) != history:
         found.append(f"I5 {conversation.key}: the page shows {shown}, stored is {history}")
+    asked = await in_database(_questions, conversation.session_id)
+    if (questions := [(name, state) for state, name in _QUESTIONS.findall(markup)]) != asked:
+        found.append(f"I5 {conversation.key}: the page shows the questions {questions}, stored is {asked}")
     if strangers := set(_KEYS.findall(page)) - {conversation.key}:
         found.append(f"I8 {conversation.key}: the page shows words of {strangers}")
     return found
@@ -218,6 +236,24 @@ def _history_words(session_id: UUID) -> list[str]:
     texts = [f"{message.content} {_notes_of(message)}" for message in selectors.history(session)]
     waiting = sync_of_session(session)
     return in_order(WORDS.findall(" ".join([*texts, waiting.text, *waiting.notes])))
+
+
+def _questions(session_id: UUID) -> list[tuple[str, str]]:
+    """Return the questions that a page shows and how they ended: of each round up to the first open one."""
+    calls = ToolCallRecord.objects.filter(
+        turn__session_id=session_id, turn__is_withdrawn=False, name__in=INTERACTIVE
+    )
+    asked = []
+    silent = set()
+    for call in calls.order_by("turn__started_at", "round_number", "position"):
+        place = (call.turn_id, call.round_number)
+        is_answered = call.state in (CallState.ANSWERED, CallState.DISMISSED)
+        is_open = call.state in (CallState.PENDING, CallState.SUPERSEDED, CallState.EXPIRED)
+        if is_answered or (is_open and place not in silent):
+            asked.append((question_of(call).dom_id, str(call.state)))
+        if is_open:
+            silent.add(place)
+    return asked
 
 
 def _audit_requests(house: House) -> list[str]:

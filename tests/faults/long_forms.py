@@ -69,5 +69,9 @@ async def run(form: LongForm, chosen: argparse.Namespace, folder: Path) -> Repor
     try:
         async with asyncio.timeout(RUN_SECONDS):
             return await form.scenario(house, seed=chosen.seed, points=chosen.points or form.points)
+    except (AssertionError, TimeoutError) as error:
+        # What a person waits for in vain is a violation, too, and the run can't go on behind it.
+        told = f"broke off: {type(error).__name__} {error}; last logged: {house.log_text()[-2000:]}"
+        return Report(fault=form.name, seed=chosen.seed, violations=[told])
     finally:
         await asyncio.to_thread(house.close)

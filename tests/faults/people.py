@@ -249,19 +249,22 @@ class Conversation:
         self.readers.append(reader)
         return await reader.open()
 
-    async def say(self, plan: Plan, *, reader: Reader | None = None) -> str:
-        """Send a plan's message until it is acknowledged, always under the same id; return the id."""
+    async def say(self, plan: Plan, *, reader: Reader | None = None, kind: str = "message") -> str:
+        """Send a plan's message until it is acknowledged, always under the same id; return the id.
+
+        With the kind `edit` it takes the place of the last one.
+        """
         speaker = reader or self.reader
         client_id = f"{plan.key}-{uuid4().hex[:8]}"
         async with asyncio.timeout(WAIT_SECONDS):
-            while not await self._sent(speaker, plan.text, client_id):
+            while not await self._sent(speaker, kind, plan.text, client_id):
                 await speaker.until(lambda: speaker.is_connected)
         self.sent.append(client_id)
         return client_id
 
-    async def _sent(self, speaker: Reader, text: str, client_id: str) -> bool:
+    async def _sent(self, speaker: Reader, kind: str, text: str, client_id: str) -> bool:
         before, refused = speaker.attached, len(speaker.refusals)
-        await speaker.send(type="message", text=text, id=client_id)
+        await speaker.send(type=kind, text=text, id=client_id)
         await speaker.until(
             lambda: (
                 client_id in speaker.acknowledged

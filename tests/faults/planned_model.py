@@ -5,6 +5,7 @@ request alone: which turn (the newest user words name its plan) and which round 
 round, attempt and place, so any repeated, lost, stale or foreign word is seen at once.
 """
 
+import random
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,7 +28,7 @@ class PlannedRound:
     """One answer: words, a note, saves, other calls, and where it waits.
 
     It waits behind `hold_after` words (`text`), before all (`first`) or behind all (`last`), in the
-    attempts named.
+    attempts named. With a `shuffle` other than 0 the calls stand in an order that follows from it.
     """
 
     words: int = 8
@@ -37,6 +38,7 @@ class PlannedRound:
     hold: HoldPlace = ""
     hold_after: int = 4
     hold_attempts: frozenset[int] = frozenset({1})
+    shuffle: int = 0
     tokens_per_second: float | None = None
 
 
@@ -89,6 +91,8 @@ def _calls(name: str, planned: PlannedRound) -> list[Block]:
         calls.append(ToolUse("save_file", save, id=f"toolu_{name}c{index}"))
     for index, (tool, values) in enumerate(planned.calls, start=len(planned.saves)):
         calls.append(ToolUse(tool, values, id=f"toolu_{name}c{index}"))
+    if planned.shuffle:
+        random.Random(planned.shuffle).shuffle(calls)
     return calls
 
 

@@ -206,6 +206,10 @@ async def _bring_to_save(conversation: Conversation, rng: random.Random, reader:
     practice = conversation.house.practice
     await conversation.say(plan, reader=reader)
     await practice.reached(plan.gate(len(rounds)), REACH_SECONDS)
+    # What was said is stored beside the rounds, and not while a stranger holds the row.
+    last = f"{plan.key}r{len(rounds)}a1w{rounds[-1].words - 1}"
+    for each in conversation.readers:
+        await each.until(lambda each=each: last in each.text, REACH_SECONDS)  # type: ignore[misc]
     lock = RowLock(conversation.house)
     # Before the last round is stored, or between it and the closing of the turn.
     table = rng.choice(("turn", "session"))

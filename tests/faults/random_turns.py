@@ -1,204 +1,231 @@
 """The property: whatever people and the model do, and whenever the process dies, every invariant holds.
 
-Random turns of text, notes, parallel and mixed calls, calls that fail, questions and ratings; answers, wrong
-answers, dismissals, two answers at once, a message instead; stops, retries, faults upstream, lost sockets and
-kills. The strict practice model checks every request that the code then sends.
+Random turns (`random_rounds`) of text, notes, parallel and mixed calls, calls that fail, arcs, questions
+and ratings; answers of every kind (`random_answers`), a message instead; stops, retries, changed messages,
+faults upstream, lost sockets and kills in the middle. The strict practice model checks every request that
+the code then sends.
 """
 
 import asyncio
 import random
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Sequence
 
 from coaching.practice.faults import Fault
-from coaching.tools import CHAT_TOOLS
 from sessions_app.database import in_database
-from sessions_app.models import Turn, TurnStatus
-from tests.faults.auditor import LeaseWatcher, audit, audit_request_counts
+from sessions_app.models import (
+    CallState,
+    MessageRole,
+    Session,
+    SessionStatus,
+    Turn,
+    TurnStatus,
+)
+from tests.faults.auditor import MAX_REQUESTS, LeaseWatcher, audit
 from tests.faults.house import House
-from tests.faults.people import Conversation, Frame, Reader, open_conversations
-from tests.faults.planned_model import DOMAINS, PlannedRound
+from tests.faults.people import Conversation, open_conversations
+from tests.faults.planned_model import plan_of
+from tests.faults.random_answers import respond
+from tests.faults.random_rounds import FAULTS, random_plan
 from tests.faults.report import Report
 
 PEOPLE = 6
 STEPS_BETWEEN_KILLS = (8, 20)
 SETTLED_SECONDS = 60.0
+MID_TURN_SECONDS = 10.0
 RETRYABLE = (TurnStatus.FAILED, TurnStatus.INTERRUPTED, TurnStatus.STOPPED)
-FAULTS = (
-    *(
-        "cut",
-        "reset",
-        "end_early",
-        "broken_json",
-        "error_event",
-        "changed_message_id",
-        "status",
-        "empty_body",
-    ),
-    *("max_tokens_in_tool", "max_tokens_in_text", "refusal", "pause_turn", "tool_use_without_block"),
-)
-BAD_CALLS: tuple[tuple[str, Mapping[str, Any]], ...] = (
-    ("no_such_tool", {"a": 1}),
-    ("save_file", {"file_type": "domain", "file_name": "../../etc/passwd", "content": "x"}),
-    ("save_file", {"content": 7}),
-    ("read_file", {"path": "nowhere.md"}),
-    ("enter_structured_arc", {"arc": "nonsense"}),
-    ("complete_session", {"type": "arc"}),
-)
 
 
 async def run_random_turns(house: House, *, seed: int, points: int) -> Report:
-    """Let people talk for `points` steps in all; a lone house's process is killed again and again."""
+    """Let people talk for `points` steps in all; again and again a process is killed under their turns."""
     report = Report(fault="turns", seed=seed)
     rng = random.Random(seed)
     async with house.opened(), LeaseWatcher(house) as watcher:
-        conversations = await open_conversations(house, PEOPLE)
-        for number, conversation in enumerate(conversations):
-            for tab in range(2):
-                await conversation.read(place=(number + tab) % len(house.processes))
+        people = [Person(house, number, report) for number in range(PEOPLE)]
         while report.points < points:
             # The kill comes while others are in the middle of their steps.
             steps = min(rng.randint(*STEPS_BETWEEN_KILLS), points - report.points)
             each = -(-steps // PEOPLE)
             talking = [
-                asyncio.create_task(_talk(item, random.Random(rng.randrange(2**31)), each, report))
-                for item in conversations
+                asyncio.create_task(person.talk(random.Random(rng.randrange(2**31)), each))
+                for person in people
             ]
             victim = rng.randrange(len(house.processes))
             await _until_points(report, report.points + rng.randint(1, max(1, steps // 2)), talking)
+            under = await _until_running(house, victim, talking)
             house.kill(victim)
             report.count("kills")
+            report.count("turns under a kill", under)
             await asyncio.to_thread(house.start, victim)
             await asyncio.gather(*talking)
+        conversations = [conversation for person in people for conversation in person.conversations]
         for conversation in conversations:
             await _settled(conversation)
+            report.count("turns", len(await in_database(_count_statuses, conversation, report)))
         report.violations += watcher.violations
         report.violations += await audit(house, conversations)
-        report.violations += audit_request_counts(house, most=20)  # a plan may be asked in several parts
+        report.violations += await _audit_requests_a_part(house, conversations)
     return report
 
 
-async def _until_points(report: Report, points: int, talking: list["asyncio.Task[None]"]) -> None:
+async def _until_points(report: Report, points: int, talking: Sequence["asyncio.Task[None]"]) -> None:
     while report.points < points and not all(task.done() for task in talking):
         await asyncio.wait(talking, timeout=0.05)
 
 
-async def _talk(conversation: Conversation, rng: random.Random, steps: int, report: Report) -> None:
-    for _ in range(steps):
-        turn = await _settled(conversation)
-        report.points += 1
-        if turn is not None and turn.status == TurnStatus.AWAITING_USER:
-            await _respond(conversation, rng, report)
+async def _until_running(house: House, victim: int, talking: Sequence["asyncio.Task[None]"]) -> int:
+    """Wait until the victim has a turn to die under, as long as anybody talks; return how many it has."""
+    deadline = asyncio.get_running_loop().time() + MID_TURN_SECONDS
+    pid = house.process(victim).popen.pid
+    while asyncio.get_running_loop().time() < deadline and not all(task.done() for task in talking):
+        if count := await in_database(_count_running, pid):
+            return count
+        await asyncio.wait(talking, timeout=0.01)
+    return 0
+
+
+def _count_running(pid: int) -> int:
+    return Turn.objects.filter(status=TurnStatus.RUNNING, owner__contains=f":{pid}:").count()
+
+
+def _count_statuses(conversation: Conversation, report: Report) -> list[str]:
+    statuses = list(Turn.objects.filter(session_id=conversation.session_id).values_list("status", flat=True))
+    for status in statuses:
+        report.count(f"turns {status}")
+    return statuses
+
+
+class Person:
+    """Somebody who talks on and on, in a new conversation where the old one is complete."""
+
+    def __init__(self, house: House, number: int, report: Report) -> None:
+        self.conversations: list[Conversation] = []
+        self._house = house
+        self._number = number
+        self._report = report
+
+    async def talk(self, rng: random.Random, steps: int) -> None:
+        """Do something that many times, each time when nothing runs any more."""
+        for _ in range(steps):
+            conversation = await self._open_conversation()
+            turn = await _settled(conversation)
+            self._report.points += 1
+            await self._step(conversation, turn, rng)
+
+    async def _open_conversation(self) -> Conversation:
+        if self.conversations:
+            await _settled(self.conversations[-1])
+            session = await in_database(Session.objects.get, id=self.conversations[-1].session_id)
+            if session.status == SessionStatus.ACTIVE:
+                return self.conversations[-1]
+            self._report.count("conversations completed")
+        (conversation,) = await open_conversations(self._house, 1)
+        self.conversations.append(conversation)
+        for tab in range(2):
+            await conversation.read(place=(self._number + tab) % len(self._house.processes))
+        return conversation
+
+    async def _step(self, conversation: Conversation, turn: Turn | None, rng: random.Random) -> None:
+        report = self._report
+        if turn is not None and turn.status == TurnStatus.AWAITING_USER and rng.random() < 0.9:
+            if rng.random() < 0.15:
+                report.count("write")
+                await _say(conversation, rng, report)
+            else:
+                await respond(conversation, rng, report)
         elif turn is not None and turn.status in RETRYABLE and rng.random() < 0.5:
             report.count("retries")
             await conversation.reader.send(type="retry")
         elif turn is not None and turn.stop_reason == "max_tokens" and rng.random() < 0.5:
             report.count("continued")
             await conversation.reader.send(type="continue")
+        elif turn is not None and rng.random() < 0.1:
+            report.count("messages changed")
+            await _say(conversation, rng, report, kind="edit")
         else:
             await _say(conversation, rng, report)
 
 
-async def _say(conversation: Conversation, rng: random.Random, report: Report) -> None:
-    plan = conversation.plan(*(random_round(rng, is_last=False) for _ in range(rng.randint(0, 3))),
-                             random_round(rng, is_last=True))  # fmt: skip
+async def _say(conversation: Conversation, rng: random.Random, report: Report, kind: str = "message") -> None:
+    plan = conversation.plan(*random_plan(rng))
     if rng.random() < 0.2:
-        kind = rng.choice(FAULTS)
         report.count("faults")
         conversation.house.practice.faults.push(
-            Fault(kind=kind, key=f"[{plan.key}]", skip=rng.randint(0, 2), times=rng.choice((1, 1, 9)))  # type: ignore[arg-type]
+            Fault(
+                kind=rng.choice(FAULTS),
+                key=f"[{plan.key}]",
+                skip=rng.randint(0, 2),
+                times=rng.choice((1, 1, 9)),
+            )
         )
-    await conversation.say(plan)
+    seen = len(conversation.reader.frames)
+    await conversation.say(plan, kind=kind)
     choice = rng.random()
-    if choice < 0.15:
+    if choice >= 0.35:
+        return
+    # In the middle: some frames of the answer have come, or it is over already.
+    reader, frames = conversation.reader, rng.randint(1, 8)
+    await reader.until(
+        lambda: len(reader.frames) >= seen + frames or reader.status != "running" or not reader.is_connected
+    )
+    if choice < 0.2:
         report.count("stops")
         await rng.choice(conversation.readers).send(type="stop")
-    elif choice < 0.3:
+    else:
         report.count("sockets lost")
         await rng.choice(conversation.readers).drop()
 
 
-def random_round(rng: random.Random, *, is_last: bool) -> PlannedRound:
-    """Return a round: the last one in words, the others with calls of any kind."""
-    words = rng.randint(1, 8) if is_last else rng.randint(0, 4)
-    calls: list[tuple[str, Mapping[str, Any]]] = []
-    saves: tuple[str, ...] = ()
-    if not is_last:
-        saves = tuple(rng.choices(DOMAINS, k=rng.randint(0, 3)))
-        calls += [rng.choice(BAD_CALLS) for _ in range(rng.choice((0, 0, 1, 2)))]
-        calls += [_question(rng) for _ in range(rng.choice((0, 0, 0, 1, 2)))]
-        if not saves and not calls:
-            saves = (rng.choice(DOMAINS),)
-    return PlannedRound(words=words, note=rng.random() < 0.3, saves=saves, calls=tuple(calls))
-
-
-def _question(rng: random.Random) -> tuple[str, Mapping[str, Any]]:
-    questions: list[tuple[str, Mapping[str, Any]]] = []
-    if CHAT_TOOLS.get("show_options"):
-        questions.append(("show_options", {"options": [{"label": "Yes"}, {"label": "No", "value": "no"}]}))
-    if CHAT_TOOLS.get("show_pulse_check"):
-        questions.append(("show_pulse_check", {"domains": rng.sample(DOMAINS, rng.randint(1, 3))}))
-    return rng.choice(questions)
-
-
-async def _respond(conversation: Conversation, rng: random.Random, report: Report) -> None:
-    """Answer, answer wrongly first, answer in two tabs, dismiss, or write instead."""
-    reader = conversation.reader
-    await reader.until(lambda: reader.pending is not None or not reader.is_connected, SETTLED_SECONDS)
-    if reader.pending is None:
-        return
-    tool_use_id, right, wrong = _answers(reader.pending, rng)
-    how = rng.choice(("answer", "answer", "wrong", "twice", "dismiss", "write"))
-    report.count(how)
-    if how == "write":
-        await _say(conversation, rng, report)
-        return
-    if how == "dismiss":
-        await reader.send(type="dismiss", toolUseId=tool_use_id)
-    elif how == "twice":
-        tabs: list[Reader] = conversation.readers
-        await asyncio.gather(*(tab.send(type="answer", toolUseId=tool_use_id, value=right) for tab in tabs))
-    else:
-        value = wrong if how == "wrong" else right
-        await reader.send(type="answer", toolUseId=tool_use_id, value=value)
-    told = len(reader.refusals)
-    await reader.until(
-        lambda: (
-            reader.pending is None
-            or reader.pending_id() != tool_use_id
-            or len(reader.refusals) > told
-            or how == "wrong"
-            or not reader.is_connected
-        )
-    )
-
-
-def _answers(pending: Frame, rng: random.Random) -> tuple[str, object, object]:
-    """Return the call's id, an answer to it, and something that is none."""
-    if "showOptions" in pending:
-        shown = pending["showOptions"]
-        return shown["toolUseId"], rng.choice(shown["options"])["value"], rng.choice(("", None, "maybe", {}))
-    shown = pending["showPulseCheck"]
-    ratings = {domain: rng.randint(1, 5) for domain in shown["domains"]}
-    return (
-        shown["toolUseId"],
-        {"ratings": ratings},
-        rng.choice(({}, {"ratings": {}}, {"ratings": {"x": 9}}, 3)),
-    )
-
-
 async def _settled(conversation: Conversation) -> Turn | None:
-    """Wait until no part runs and every reader knows it; return the newest turn."""
+    """Wait until no part runs and every reader shows what is; return the newest turn."""
     async with asyncio.timeout(SETTLED_SECONDS):
         while True:
             turn = await in_database(_newest, conversation)
             if turn is None or turn.status != TurnStatus.RUNNING:
                 break
             await asyncio.sleep(0.03)
+    waiting = await in_database(_first_pending, turn) if turn else ""
     for reader in conversation.readers:
-        await reader.until(lambda reader=reader: reader.is_connected and reader.status != "running")  # type: ignore[misc]
+        await reader.until(
+            lambda reader=reader: (  # type: ignore[misc]
+                reader.is_connected and reader.status != "running" and reader.pending_id() == waiting
+            )
+        )
     return turn
 
 
 def _newest(conversation: Conversation) -> Turn | None:
     return Turn.objects.filter(session_id=conversation.session_id).order_by("-started_at").first()
+
+
+def _first_pending(turn: Turn) -> str:
+    if turn.status != TurnStatus.AWAITING_USER:
+        return ""
+    waiting = turn.calls.filter(state=CallState.PENDING).order_by("round_number", "position")
+    return str(waiting.values_list("tool_use_id", flat=True).first() or "")
+
+
+async def _audit_requests_a_part(house: House, conversations: Sequence[Conversation]) -> list[str]:
+    """Check I7's requests: each message's turns, retries included, may have asked 15 times a part."""
+    asked: dict[str, int] = {}
+    for request in house.practice.requests:
+        key = plan_of(request.body)
+        asked[key] = asked.get(key, 0) + 1
+    found = []
+    for conversation in conversations:
+        for key, parts in (await in_database(_parts_by_plan, conversation)).items():
+            if asked.get(key, 0) > MAX_REQUESTS * parts:
+                found.append(f"I7 {key} asked {asked[key]} times in {parts} parts")
+    return found
+
+
+def _parts_by_plan(conversation: Conversation) -> dict[str, int]:
+    """Return how many parts the turns had that answered each plan's message."""
+    turns = Turn.objects.filter(session_id=conversation.session_id).order_by("-started_at")
+    parts: dict[str, int] = {}
+    key = ""
+    for turn in turns:
+        # A message that was tried again has gone on to the later turn.
+        spoken = turn.messages.filter(role=MessageRole.USER).first()
+        key = (spoken.client_id or "").split("-")[0] if spoken else key
+        parts[key] = parts.get(key, 0) + turn.part
+    return parts
