@@ -16,6 +16,7 @@ from coaching.turn_events import (
     HistoryChanged,
     MessageStored,
     ModeChanged,
+    SessionClosed,
     SessionCompleted,
     SessionFacts,
     Sync,
@@ -105,6 +106,8 @@ def _changed_facts(before: SessionFacts | None, now: SessionFacts | None) -> lis
         events.append(ModeChanged(arc=now.arc))
     if now.status == SessionStatus.COMPLETED != before.status:
         events.append(SessionCompleted())
+    elif now.status != before.status:
+        events.append(SessionClosed(status=now.status))
     return events
 
 

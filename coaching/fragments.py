@@ -30,6 +30,7 @@ from coaching.turn_events import (
     RoundBoundary,
     RoundClosed,
     RoundRestarted,
+    SessionClosed,
     SessionCompleted,
     Sync,
     TextDelta,
@@ -78,6 +79,7 @@ def _render_plain(
     | HistoryChanged
     | ModeChanged
     | RoundRestarted
+    | SessionClosed
     | SessionCompleted
     | ToolCallFinished
     | ToolCallStarted
@@ -101,8 +103,9 @@ def _render_plain(
             return _render("history_changed", {"kept": event.kept})
         case ModeChanged() | ArcCompleted():
             return _render_arc(event)
-        case SessionCompleted():
-            return _render("session_completed")
+        case SessionCompleted() | SessionClosed():
+            is_complete = isinstance(event, SessionCompleted)
+            return _render("session_completed" if is_complete else "session_closed")
         case _:
             assert_never(event)
 

@@ -15,6 +15,7 @@ from coaching.turn_events import (
     RoundBoundary,
     RoundClosed,
     RoundRestarted,
+    SessionClosed,
     SessionCompleted,
     Sync,
     TextDelta,
@@ -41,8 +42,8 @@ def frame_of(event: TurnEvent) -> Frame | None:
             return {"toolDone": {"id": tool_use_id}}
         case RoundBoundary():
             return {"roundBoundary": True}
-        case RoundRestarted() | RoundClosed() | TurnStarted() | HistoryChanged():
-            return None  # a Sync follows the first; the others only change how a page shows the text
+        case RoundRestarted() | RoundClosed() | TurnStarted() | HistoryChanged() | SessionClosed():
+            return None  # a Sync follows the first; the others only change what a page shows
         case _:
             return _frame_of_turn_event(event)
 

@@ -20,6 +20,7 @@ from coaching.turn_events import (
     RoundClosed,
     RoundRestarted,
     RoundShown,
+    SessionClosed,
     SessionCompleted,
     SessionFacts,
     Sync,
@@ -259,6 +260,8 @@ def _told(facts: SessionFacts, event: TurnEvent) -> SessionFacts:
         return replace(facts, arc="")
     if isinstance(event, SessionCompleted):
         return replace(facts, status="completed", arc="")
+    if isinstance(event, SessionClosed):
+        return replace(facts, status=event.status, arc="")
     return facts
 
 

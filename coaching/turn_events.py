@@ -127,6 +127,13 @@ class SessionCompleted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SessionClosed:
+    """The session ended without being complete: `status` says how (`expired`, `abandoned`)."""
+
+    status: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorShown:
     """A sentence fit for the user."""
 
@@ -159,6 +166,7 @@ TurnEvent = (
     | ModeChanged
     | ArcCompleted
     | SessionCompleted
+    | SessionClosed
     | ErrorShown
     | TurnDone
 )
@@ -176,6 +184,7 @@ __all__ = [
     "RoundClosed",
     "RoundRestarted",
     "RoundShown",
+    "SessionClosed",
     "SessionCompleted",
     "SessionFacts",
     "Sync",

@@ -1,14 +1,15 @@
 """What a process does beside its turns, so that none is ever lost: beats, takes over, looks elsewhere.
 
 Loops around a runner. `beat` says that this process lives. `take_over` finds turns whose
-process doesn't. `follow` shows this process's readers what other processes do; it is needed only
-where there are several.
+process doesn't. `follow` shows this process's readers what other processes do: closely where there are
+other web processes, now and then where only a worker or an operator may have changed something.
 """
 
 import asyncio
 import uuid
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 
 import structlog
 from django.db import DatabaseError
@@ -25,18 +26,33 @@ logger = structlog.get_logger(__name__)
 
 TAKE_OVER_SECONDS = 1.0
 FOLLOW_SECONDS = 0.25
+FOLLOW_ALONE_SECONDS = 2.0
+
+
+@dataclass(slots=True)
+class Neighbours:
+    """Whether other processes run turns on this database, as far as their beats have shown."""
+
+    are_there: bool
 
 
 @asynccontextmanager
-async def kept_up(runner: Runner, *, is_alone: bool) -> AsyncIterator[None]:
-    """Keep a runner up while the block runs. `is_alone`: no other process runs turns on this database.
+async def kept_up(runner: Runner, *, is_alone: bool, has_doorbell: bool) -> AsyncIterator[None]:
+    """Keep a runner up while the block runs. `is_alone`: no other web process uses this database now.
 
     Alone, whatever runs at the start was left by a process that is dead, and is taken over at once.
+    `has_doorbell`: the processes can tell each other what they changed.
     """
     await in_database(leases.store_beat, runner.owner)
-    loops = [_beat(runner), _take_over(runner, is_alone=is_alone), open_sockets.watch()]
-    if not is_alone:
-        loops += [_follow(runner), runner.doorbell.listen()]
+    neighbours = Neighbours(are_there=not is_alone)
+    loops = [
+        _beat(runner),
+        _take_over(runner, neighbours, is_alone=is_alone),
+        _follow(runner, neighbours),
+        open_sockets.watch(),
+    ]
+    if has_doorbell:
+        loops.append(runner.doorbell.listen())
     tasks = [asyncio.create_task(loop) for loop in loops]
     for task in tasks:
         task.add_done_callback(_tell_end)
@@ -104,7 +120,7 @@ async def _beat(runner: Runner) -> None:
         await asyncio.sleep(BEAT_SECONDS)
 
 
-async def _take_over(runner: Runner, *, is_alone: bool) -> None:
+async def _take_over(runner: Runner, neighbours: Neighbours, *, is_alone: bool) -> None:
     watch = LeaseWatch()
     missed: set[uuid.UUID] = set()
     is_first_look = True
@@ -118,6 +134,7 @@ async def _take_over(runner: Runner, *, is_alone: bool) -> None:
         # Alone, all that runs at the start was left by the dead. Later somebody may have come after all.
         dead = others if is_alone and is_first_look else silent
         is_first_look = False
+        neighbours.are_there = bool(watch.living(now=now) - {runner.owner})
         # A turn of our own that no task runs was left open by an outage. Two looks: one may be starting.
         own = {
             lease.key.turn_id
@@ -152,7 +169,7 @@ async def _claim(runner: Runner, lease: leases.Lease) -> bool:
     return True
 
 
-async def _follow(runner: Runner) -> None:
+async def _follow(runner: Runner, neighbours: Neighbours) -> None:
     shown: dict[uuid.UUID, Signature] = {}
 
     async def look() -> None:
@@ -169,7 +186,7 @@ async def _follow(runner: Runner) -> None:
 
     while True:
         await _through_outages(look)
-        await runner.doorbell.wait(FOLLOW_SECONDS)
+        await runner.doorbell.wait(FOLLOW_SECONDS if neighbours.are_there else FOLLOW_ALONE_SECONDS)
 
 
 async def _looked(runner: Runner, session_id: uuid.UUID) -> bool:

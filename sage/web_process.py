@@ -15,11 +15,17 @@ from coaching.markdown import warm_markdown
 from coaching.runner import get_runner
 from coaching.upkeep import kept_up
 from coaching.worker import JobWorker
+from sage.claim import DatabaseClaim
 from sage.env import StartError
 from sage.launcher import Lifecycle, run_web_server
 
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8000
+IN_COMPANY = (
+    "Another web process runs on this database, and REDIS_URL is unset. Nothing gets lost, but what happens "
+    "there is seen here a quarter of a second later, and each counts attempts to sign in for itself. "
+    "Set REDIS_URL for all of them, or run one."
+)
 
 
 def add_address_arguments(parser: ArgumentParser) -> None:
@@ -49,9 +55,17 @@ def check_address(host: str, port: int) -> None:
         ) from None
 
 
-def serve(*, host: str, port: int, on_ready: Callable[[str], None], has_worker: bool = False) -> None:
+def serve(
+    *,
+    host: str,
+    port: int,
+    on_ready: Callable[[str], None],
+    warn: Callable[[str], None],
+    has_worker: bool = False,
+) -> None:
     """Serve until SIGTERM or SIGINT. `on_ready` is given the URL. Raises `StartError`.
 
+    `warn` is given a sentence where the process will run otherwise than the operator may think.
     `has_worker`: background jobs are worked on in this process too, and end with it.
     """
     worker = JobWorker() if has_worker else None
@@ -59,7 +73,7 @@ def serve(*, host: str, port: int, on_ready: Callable[[str], None], has_worker: 
 
     @asynccontextmanager
     async def service() -> AsyncIterator[None]:
-        async with _own_turns(), worker or nullcontext():
+        async with _own_turns(warn), worker or nullcontext():
             yield
 
     async def drain(seconds: float) -> None:
@@ -85,10 +99,20 @@ def serve(*, host: str, port: int, on_ready: Callable[[str], None], has_worker: 
 
 
 @asynccontextmanager
-async def _own_turns() -> AsyncIterator[None]:
-    """Keep the runner up. Without Redis this is the only web process: all that runs is its own."""
-    async with kept_up(get_runner(), is_alone=not settings.REDIS_URL):
-        yield
+async def _own_turns(warn: Callable[[str], None]) -> AsyncIterator[None]:
+    """Keep the runner up, as one of several web processes or as the only one."""
+    claim = DatabaseClaim()
+    is_alone = await asyncio.to_thread(claim.take)
+    if not (is_alone or settings.REDIS_URL):
+        warn(IN_COMPANY)
+    keeping = asyncio.create_task(claim.keep(), name="keep claim")
+    try:
+        async with kept_up(get_runner(), is_alone=is_alone, has_doorbell=bool(settings.REDIS_URL)):
+            yield
+    finally:
+        keeping.cancel()
+        await asyncio.gather(keeping, return_exceptions=True)
+        await asyncio.to_thread(claim.give_back)
 
 
 def _browsable(host: str) -> str:

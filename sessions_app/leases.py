@@ -93,6 +93,10 @@ class LeaseWatch:
             if owner not in self._seen or now - self._seen[owner][1] >= LEASE_SECONDS
         }
 
+    def living(self, *, now: float) -> set[str]:
+        """Return the processes whose beat has moved lately, or was seen for the first time."""
+        return {owner for owner, (_, since) in self._seen.items() if now - since < LEASE_SECONDS}
+
     def forgotten(self, beats: Mapping[str, int], *, now: float) -> set[str]:
         """Return the processes that are so long dead that nobody needs their row any more."""
         return {owner for owner in beats if now - self._seen.get(owner, (0, now))[1] >= FORGET_SECONDS}

@@ -38,7 +38,13 @@ class Command(BaseCommand):
             self.stdout.write("\n".join(lines))
             self.stdout.flush()
 
-        serve(host=options["host"], port=options["port"], on_ready=tell, has_worker=True)
+        serve(
+            host=options["host"],
+            port=options["port"],
+            on_ready=tell,
+            warn=self._warn,
+            has_worker=True,
+        )
         self.stdout.write("Sage has stopped.")
 
     def _summary(self, url: str, password: str | None, seconds: float) -> list[str]:
@@ -64,3 +70,6 @@ class Command(BaseCommand):
             "",
         ]
         return lines
+
+    def _warn(self, sentence: str) -> None:
+        self.stderr.write(sentence)

@@ -25,4 +25,8 @@ class Command(BaseCommand):
             host=options["host"],
             port=options["port"],
             on_ready=lambda url: self.stdout.write(f"Sage answers at {url}"),
+            warn=self._warn,
         )
+
+    def _warn(self, sentence: str) -> None:
+        self.stderr.write(sentence)

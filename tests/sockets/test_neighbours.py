@@ -1,0 +1,82 @@
+"""Several processes on one database without Redis: nothing is lost and nobody is left behind, only later."""
+
+import asyncio
+import uuid
+from collections.abc import Iterator
+
+import pytest
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from coaching.practice.script import Hold, Reply, Text, ToolUse
+from coaching.practice.server import PracticeServer
+from sessions_app import services
+from sessions_app.database import in_database
+from sessions_app.expiry import expire_session
+from sessions_app.models import Session, SessionKind, Turn
+from tests.live_sage import LiveSage, open_socket, start_web_process, stop_web_process, text_of
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+PILLS = ToolUse("show_options", {"options": [{"label": "Fine"}, {"label": "Tired"}]}, id="toolu_pills")
+TOLD_SECONDS = 5.0
+
+
+@pytest.fixture
+def second(live_sage: LiveSage) -> Iterator[LiveSage]:
+    """Another web process on the same database, without Redis."""
+    sage = start_web_process(practice_port=live_sage.practice_port)
+    yield sage
+    stop_web_process(sage)
+
+
+async def test_a_second_web_process_without_redis_says_so_and_takes_nothing_over(
+    live_sage: LiveSage,
+    practice: PracticeServer,
+    session: Session,
+    cookie: str,
+    request: pytest.FixtureRequest,
+) -> None:
+    practice.script([Reply.of("First half, ", Hold("middle"), "second half.")])
+    async with open_socket(live_sage, session.id, cookie) as client:
+        await client.next_frame()
+        await client.send(type="message", text="Tell me")
+        await practice.reached("middle")
+        second = await asyncio.to_thread(request.getfixturevalue, "second")
+        async with open_socket(second, session.id, cookie) as elsewhere:
+            sync = (await elsewhere.next_frame())["sync"]
+            assert (sync["status"], sync["text"]) == ("running", "First half, ")
+            practice.release("middle")
+            await asyncio.gather(client.until("done"), elsewhere.until("done"))
+            assert text_of(client.frames) == text_of(elsewhere.frames) == "First half, second half."
+    turn = await in_database(Turn.objects.get)
+    assert (turn.fence, turn.status) == (1, "completed")
+    assert "REDIS_URL is unset" in second.log.read_text()
+    assert "REDIS_URL is unset" not in live_sage.log.read_text()
+
+
+@pytest.mark.parametrize("is_asked", [True, False])
+async def test_a_session_that_expires_elsewhere_is_told_to_open_pages(
+    live_sage: LiveSage, practice: PracticeServer, user: User, cookie: str, is_asked: bool
+) -> None:
+    own = await in_database(services.open_session, user_id=user.pk, kind=SessionKind.OPEN_DAY)
+    practice.script([Reply.of(Text("Good morning."), PILLS) if is_asked else "Good morning."])
+    async with (
+        open_socket(live_sage, own.id, cookie) as program,
+        open_socket(live_sage, own.id, cookie, subprotocols=()) as page,
+    ):
+        await program.next_frame()
+        await program.send(type="message", text="Hello")
+        await program.until("done")
+        await in_database(_expire, user.pk, own.id)
+        async with asyncio.timeout(TOLD_SECONDS):
+            while '<i data-event="closed"></i>' not in str(await page.connection.recv()):
+                pass
+            if is_asked:
+                frames = await program.until("done")
+                ended = {"toolUseId": "toolu_pills", "state": "expired", "value": None}
+                assert frames[0] == {"answered": ended}
+
+
+def _expire(user_id: int, session_id: uuid.UUID) -> None:
+    assert expire_session(user_id=user_id, session_id=session_id, idle_since=timezone.now()) == "expired"
