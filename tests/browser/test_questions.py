@@ -298,7 +298,7 @@ async def test_who_answers_before_the_pages_first_snapshot_loses_nothing(
     await expect(note).to_have_value("Only Half a")
     await note.focus()
     await page.keyboard.press("Enter")
-    while not await states(session) == ["answered"]:
+    while await states(session) != ["answered"]:
         let_through()
         await page.wait_for_timeout(20)
     ratings = await in_database(

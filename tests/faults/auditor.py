@@ -117,8 +117,7 @@ def _effects_once(user_id: int) -> list[str]:
 def _ratings_once(session: Session) -> list[str]:
     """Count ratings against the answers that gave them, of sessions in which nothing else rates."""
     answered = ToolCallRecord.objects.filter(turn__session=session, name=PULSE, state=CallState.ANSWERED)
-    values: list[dict[str, dict[str, int]]] = list(answered.values_list("value", flat=True))
-    given = sum(len(value["ratings"]) for value in values)
+    given = sum(len(value["ratings"]) for value in answered.values_list("value", flat=True) if value)
     stored = PulseRating.objects.filter(session=session).count()
     return [f"I2 {given} ratings were given and {stored} are stored"] if given != stored else []
 
