@@ -38,17 +38,12 @@ from coaching.shown_items import (
     ShownTime,
     TurnItem,
 )
+from coaching.shown_names import ACTIVITY_OF_TOOL, ANY_ACTIVITY
+from coaching.shown_why import why_of
 from coaching.turn_events import CallAnswered, RoundShown, Sync
+from coaching.turn_trace import read_trace
 from sessions_app.models import CallState, Message, MessageRole, ToolCallRecord, Turn, TurnStatus
-
-# What the reader sees while a tool runs.
-ACTIVITY_OF_TOOL: Mapping[str, str] = {
-    "save_file": "Writing it down",
-    "read_file": "Looking it up",
-    "enter_structured_arc": "Turning the page",
-    "complete_session": "Rounding it off",
-}
-ANY_ACTIVITY = "Working on it"
+from sessions_app.spending import Spending, spending_of_session, spending_of_turn
 
 _CAN_RETRY = (TurnStatus.FAILED, TurnStatus.INTERRUPTED, TurnStatus.STOPPED)
 _CUT_FOR_LENGTH = "max_tokens"
@@ -78,6 +73,7 @@ def items_of(history: Iterable[Message], *, zone: ZoneInfo) -> list[ShownItem]:
     """Build what a page shows of a session's history, without the turn that is still open."""
     history = list(history)
     calls = _calls_of_session(history[0].session_id) if history else {}
+    spent = spending_of_session(history[0].session_id) if history else {}
     days = _Days(zone)
     items: list[ShownItem] = []
     for _, group in groupby(history, key=lambda message: message.turn_id):
@@ -87,7 +83,10 @@ def items_of(history: Iterable[Message], *, zone: ZoneInfo) -> list[ShownItem]:
                 items += [*days.line_before(message), said_item(message)]
         turn = messages[0].turn
         answer = next((message for message in messages if message.role == MessageRole.ASSISTANT), None)
-        if not turn.is_open and (item := closed_turn_item(turn, answer, calls.get(turn.id, ()), zone=zone)):
+        if turn.is_open:
+            continue
+        item = closed_turn_item(turn, answer, calls.get(turn.id, ()), spent.get(turn.id), zone=zone)
+        if item is not None:
             items.append(item)
     return items
 
@@ -151,7 +150,13 @@ def _stored_item(turn: Turn) -> TurnItem | None:
     if turn.is_open or turn.is_withdrawn:
         return None
     answer = turn.messages.filter(role=MessageRole.ASSISTANT).first()
-    return closed_turn_item(turn, answer, _calls_of_turn(turn.id), zone=zone_of(turn.session.user_id))
+    return closed_turn_item(
+        turn,
+        answer,
+        _calls_of_turn(turn.id),
+        spending_of_turn(turn.id),
+        zone=zone_of(turn.session.user_id),
+    )
 
 
 def _calls_of_turn(turn_id: uuid.UUID) -> Sequence[ToolCallRecord]:
@@ -168,7 +173,12 @@ def _calls_of_session(session_id: uuid.UUID) -> Mapping[uuid.UUID, Sequence[Tool
 
 
 def closed_turn_item(
-    turn: Turn, answer: Message | None, records: Sequence[ToolCallRecord], *, zone: ZoneInfo
+    turn: Turn,
+    answer: Message | None,
+    records: Sequence[ToolCallRecord],
+    spending: Spending | None,
+    *,
+    zone: ZoneInfo,
 ) -> TurnItem | None:
     """Build what the page shows of a closed turn, or None where it left neither words nor a notice."""
     is_stopped = turn.status == TurnStatus.STOPPED
@@ -185,6 +195,7 @@ def closed_turn_item(
         number=answer.number if answer else None,
         at=_time_of(answer.created_at, zone) if answer else None,
         made=files_written_by(answer) if answer else (),
+        why=why_of(read_trace(turn, records, spending)) if answer else None,
         notice=turn.user_notice,
         is_stopped=is_stopped,
         can_retry=turn.status in _CAN_RETRY,

@@ -10,6 +10,7 @@ from django.utils.safestring import SafeString
 from coaching.shown_arcs import EndingItem, HeadItem
 from coaching.shown_calls import ShownCall
 from coaching.shown_names import MadeFile
+from coaching.shown_why import WhyItem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +58,7 @@ class TurnItem:
     number: int | None = None
     at: ShownTime | None = None
     made: Sequence[MadeFile] = ()
+    why: WhyItem | None = None
     notice: str = ""
     is_stopped: bool = False
     can_retry: bool = False

@@ -174,22 +174,6 @@ class SessionAdmin(ReadOnlyMixin, admin.ModelAdmin):  # type: ignore[type-arg]
         return TemplateResponse(request, "admin/sessions_app/session/words.html", context)
 
 
-@admin.register(Turn)
-class TurnAdmin(ReadOnlyMixin, admin.ModelAdmin):  # type: ignore[type-arg]
-    """Turns, read-only: rounds, calls, usage."""
-
-    list_display = ("id", "session", "status", "stop_reason", "failure", "model", "started_at", "ended_at")
-    list_filter = ("status", "failure", "model", "started_at")
-    list_select_related = ("session",)
-    search_fields = ("=id", "=session__id", "session__user__username", "session__user__email")
-    fields = (
-        "id", "session", "status", "stop_reason", "failure", "user_notice", "model", "owner", "fence", "part",
-        "started_at", "ended_at",
-    )  # fmt: skip
-    readonly_fields = fields
-    inlines = (RoundInline, ToolCallInline, UsageInline)
-
-
 @admin.register(ModelUsage)
 class ModelUsageAdmin(ReadOnlyMixin, admin.ModelAdmin):  # type: ignore[type-arg]
     """Every model call with its tokens and its price."""

@@ -1,5 +1,5 @@
 """The operators' pages of this app, one module per part of the models."""
 
-from coaching.admin import files, people, skills
+from coaching.admin import files, people, skills, turns
 
-__all__ = ["files", "people", "skills"]
+__all__ = ["files", "people", "skills", "turns"]

@@ -13,7 +13,7 @@ from typing import Any
 
 from coaching.context.window import Edge
 from coaching.engine.messages import canonical_json
-from coaching.skills.callers import caller_of, is_named, skill_called
+from coaching.skills.callers import caller_of, is_named, skill_brought
 from sessions_app.models import Message, MessageRole
 
 CONTEXT_KEY = "context"
@@ -118,11 +118,7 @@ def skills_in_results(messages: Iterable[Message]) -> Mapping[str, str]:
     for message in messages:
         asked = message.content if message.role == MessageRole.USER else asked
         for call in message.metadata.get("tool_calls", ()):
-            if not call["is_error"] and (name := _skill_of(call)):
+            name = "" if call["is_error"] else skill_brought(call["name"], call["input"], call["result"])
+            if name:
                 found[name] = caller_of(call["name"], is_asked=is_named(name, asked))
     return found
-
-
-def _skill_of(call: Mapping[str, Any]) -> str:
-    name = skill_called(call["name"], call["input"])
-    return name if "## Goal" in (call["result"] or "") else ""

@@ -7,11 +7,12 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from coaching.skills.rules import skill_of_arc
+from coaching.skills.rules import HEADINGS, skill_of_arc
 
 ARC, MODEL, USER = "arc", "model", "user"
 """Callers that are no signal. `ARC`: the session is in it."""
 
+_FIRST_HEADING = f"## {HEADINGS[0]}"
 _SPACES = re.compile(r"[\s_-]+")
 
 
@@ -30,14 +31,16 @@ def named_in(text: str, names: Iterable[str]) -> list[str]:
     return [name for name in names if is_named(name, text)]
 
 
-def skill_called(tool: str, given: object) -> str:
-    """Return the skill that a call brings, a file beside it included; empty for all other calls."""
+def skill_brought(tool: str, given: object, result: str | None) -> str:
+    """Return the skill whose text a call's result holds; empty for every other call."""
     values = given if isinstance(given, dict) else {}
+    if _FIRST_HEADING not in (result or ""):
+        return ""
     match tool:
         case "enter_structured_arc":
             return skill_of_arc(str(values.get("arc", "")).strip())
         case "load_skill":
-            return as_name(str(values.get("name", "")).partition("/")[0])
+            return as_name(str(values.get("name", "")))
         case _:
             return ""
 

@@ -1,0 +1,195 @@
+"""A turn's trace, read: what its prompt kept (`context.trace`) with what the turn called and what it cost.
+
+Facts with their names as they are stored; words for people are made of them elsewhere. A trace that an
+older version kept may lack anything: what isn't as expected is left out, never an error.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from coaching.context.statement import SKILL_KEY
+from coaching.skills.callers import caller_of, skill_brought
+from sessions_app.models import CallState, ToolCallRecord, Turn
+from sessions_app.spending import Spending
+
+PLACES = ("opening", "earlier", "message")
+_WAITING = (
+    CallState.PENDING,
+    CallState.ANSWERED,
+    CallState.DISMISSED,
+    CallState.SUPERSEDED,
+    CallState.EXPIRED,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkillInPlay:
+    """A skill whose text Sage had. `caller` is a signal, or arc, model or user; empty where unknown.
+
+    `because` is what a signal saw now, `where` the text stands: in the opening, with an earlier message,
+    with this one, in an earlier call's result, or in one of this turn.
+    """
+
+    name: str
+    caller: str
+    where: str
+    tokens: int = 0
+    because: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignalMet:
+    """A signal that matched, and whether its skill was chosen: of arcs only the first is."""
+
+    signal: str
+    skill: str
+    because: str
+    is_chosen: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SectionSent:
+    """A section with its tokens in the opening, with earlier messages, and with the newest one."""
+
+    name: str
+    opening: int
+    earlier: int
+    message: int
+
+    @property
+    def tokens(self) -> int:
+        """All of it."""
+        return self.opening + self.earlier + self.message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolRun:
+    """A call: `milliseconds` that it took, None for one that waited for the user or never ended."""
+
+    name: str
+    is_error: bool
+    milliseconds: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnTrace:
+    """The whole trace. `offered` is the arc that might be offered, `left_out` the sections that failed."""
+
+    skills: Sequence[SkillInPlay]
+    signals: Sequence[SignalMet]
+    offered: str
+    sections: Sequence[SectionSent]
+    left_out: Sequence[str]
+    frame_tokens: int
+    window_tokens: int
+    tools: Sequence[ToolRun]
+    spending: Spending | None
+    build_ms: float | None
+
+    @property
+    def milliseconds(self) -> int:
+        """How long model and tools took together, without any waiting for the user."""
+        tools = sum(run.milliseconds or 0 for run in self.tools)
+        return tools + (self.spending.model_ms if self.spending else 0)
+
+    @property
+    def cache_percent(self) -> int:
+        """How much of what was sent came from the cache, in a hundred."""
+        return round(self.spending.cache_share * 100) if self.spending else 0
+
+    @property
+    def dollars(self) -> str:
+        """What it cost; a dash where a price isn't known."""
+        micro = self.spending.cost_micro_usd if self.spending else None
+        return "–" if micro is None else f"{micro / 1_000_000:.6f}"
+
+
+def read_trace(turn: Turn, calls: Iterable[ToolCallRecord], spending: Spending | None) -> TurnTrace:
+    """Read the trace of a turn with its calls, in their order, and what it cost."""
+    calls = list(calls)
+    skills, context = _mapping(turn.metadata, "skills"), _mapping(turn.metadata, "context")
+    signals = [
+        SignalMet(
+            signal=str(match.get("signal", "")),
+            skill=str(match.get("skill", "")),
+            because=str(match.get("because", "")),
+            is_chosen=bool(match.get("is_chosen")),
+        )
+        for match in _mappings(skills.get("matches"))
+    ]
+    sections = _sections(context)
+    build_ms = turn.metadata.get("build_ms")
+    return TurnTrace(
+        skills=_skills_in_play(skills, sections, signals, calls),
+        signals=signals,
+        offered=str(skills.get("offered") or ""),
+        sections=[section for section in sections if not section.name.startswith(SKILL_KEY)],
+        left_out=[str(name) for name in context.get("left_out") or ()],
+        frame_tokens=_number(context.get("frame")),
+        window_tokens=_number(context.get("window")),
+        tools=[_run_of(call) for call in calls],
+        spending=spending,
+        build_ms=build_ms if isinstance(build_ms, int | float) else None,
+    )
+
+
+def _skills_in_play(
+    skills: Mapping[str, Any],
+    sections: Sequence[SectionSent],
+    signals: Sequence[SignalMet],
+    calls: Sequence[ToolCallRecord],
+) -> list[SkillInPlay]:
+    """Return what the prompt held, then what the turn's own calls brought."""
+    seen = {met.signal: met.because for met in signals}
+    named = skills.get("named") or ()
+    tokens = {section.name.removeprefix(SKILL_KEY): section.tokens for section in sections}
+    found = {
+        str(each.get("skill")): SkillInPlay(
+            name=str(each.get("skill")),
+            caller=(caller := str(each.get("caller", ""))),
+            where=str(each.get("where", "")),
+            tokens=tokens.get(str(each.get("skill")), 0),
+            because=seen.get(caller, ""),
+        )
+        for each in _mappings(skills.get("in_play"))
+    }
+    for call in calls:
+        name = "" if call.is_error else skill_brought(call.name, call.input, call.result)
+        if name and name not in found:
+            caller = caller_of(call.name, is_asked=name in named)
+            found[name] = SkillInPlay(name=name, caller=caller, where="call")
+    return list(found.values())
+
+
+def _sections(context: Mapping[str, Any]) -> list[SectionSent]:
+    """Return all that was said in sections, a skill's text among them."""
+    sizes = {place: _mapping(context, place) for place in PLACES}
+    names = dict.fromkeys(name for place in PLACES for name in sizes[place])
+    return [
+        SectionSent(name=name, **{place: _number(sizes[place].get(name)) for place in PLACES})
+        for name in names
+    ]
+
+
+def _run_of(call: ToolCallRecord) -> ToolRun:
+    is_timed = call.finished_at is not None and call.state not in _WAITING
+    took = (call.finished_at - call.created_at).total_seconds() if is_timed and call.finished_at else None
+    return ToolRun(
+        name=call.name,
+        is_error=call.is_error,
+        milliseconds=None if took is None else max(0, round(took * 1000)),
+    )
+
+
+def _mapping(values: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value = values.get(key)
+    return value if isinstance(value, Mapping) else {}
+
+
+def _mappings(value: object) -> list[Mapping[str, Any]]:
+    return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) else 0

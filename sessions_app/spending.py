@@ -1,0 +1,79 @@
+"""What turns have cost: tokens, money and time, added up over their model calls."""
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from django.db.models import Count, F, Min, QuerySet, Sum
+
+from sessions_app.models import ModelUsage, UsagePurpose
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spending:
+    """What a turn's requests took. `cost_micro_usd` is None where the price of any of them is unknown.
+
+    `input_tokens` were neither read from the cache nor written to it. `first_token_ms` is how long the
+    quickest of the requests took to its first word.
+    """
+
+    requests: int
+    input_tokens: int
+    cache_read_tokens: int
+    cache_written_tokens: int
+    output_tokens: int
+    cost_micro_usd: int | None
+    first_token_ms: int | None
+    model_ms: int
+
+    @property
+    def sent_tokens(self) -> int:
+        """All that was sent."""
+        return self.input_tokens + self.cache_read_tokens + self.cache_written_tokens
+
+    @property
+    def cache_share(self) -> float:
+        """What part of it was read from the cache, 0 to 1."""
+        return self.cache_read_tokens / self.sent_tokens if self.sent_tokens else 0.0
+
+
+def spending_of_turn(turn_id: uuid.UUID) -> Spending | None:
+    """Return what a turn took; None where nothing was asked."""
+    return _by_turn(ModelUsage.objects.filter(turn_id=turn_id)).get(turn_id)
+
+
+def spending_of_session(session_id: uuid.UUID) -> Mapping[uuid.UUID, Spending]:
+    """Return what each turn of a session took."""
+    return _by_turn(ModelUsage.objects.filter(turn__session_id=session_id))
+
+
+def _by_turn(usage: QuerySet[ModelUsage]) -> Mapping[uuid.UUID, Spending]:
+    rows = (
+        usage.filter(purpose=UsagePurpose.TURN)
+        .values("turn_id")
+        .annotate(
+            requests=Count("id"),
+            priced=Count("cost_micro_usd"),
+            cost=Sum("cost_micro_usd"),
+            sent=Sum("input_tokens"),
+            read=Sum("cache_read_tokens"),
+            written=Sum(F("cache_creation_5m_tokens") + F("cache_creation_1h_tokens")),
+            answered=Sum("output_tokens"),
+            first=Min("first_token_ms"),
+            took=Sum("duration_ms"),
+        )
+        .order_by()
+    )
+    return {
+        row["turn_id"]: Spending(
+            requests=row["requests"],
+            input_tokens=row["sent"],
+            cache_read_tokens=row["read"],
+            cache_written_tokens=row["written"],
+            output_tokens=row["answered"],
+            cost_micro_usd=row["cost"] if row["priced"] == row["requests"] else None,
+            first_token_ms=row["first"],
+            model_ms=row["took"],
+        )
+        for row in rows
+    }

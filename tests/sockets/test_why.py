@@ -1,0 +1,50 @@
+"""The panel below an answer is the same after the stream and after a reload."""
+
+import re
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from pytest_django import Settings
+
+from coaching.practice.script import Reply, Text, ToolUse
+from coaching.practice.server import PracticeServer
+from sessions_app.database import in_database
+from sessions_app.models import Session
+from tests.live_sage import LiveSage, asyncio_timeout, open_socket
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+PANEL = re.compile(r'<details class="why">.*?</details>', re.DOTALL)
+
+
+async def test_an_answer_is_explained_the_same_after_the_stream_and_after_a_reload(
+    live_sage: LiveSage,
+    practice: PracticeServer,
+    session: Session,
+    user: User,
+    cookie: str,
+    settings: Settings,
+) -> None:
+    practice.script(
+        [Reply.of(Text("Let me see."), ToolUse("load_skill", {"name": "decision-helper"})), "So."]
+    )
+    shown = ""
+    async with open_socket(live_sage, session.id, cookie, subprotocols=()) as client:
+        while 'data-event="sync"' not in shown:
+            shown += str(await asyncio_timeout(client.connection.recv()))
+        await client.connection.send('{"type": "message", "text": "Use the decision helper, please"}')
+        while 'data-event="done"' not in shown:
+            shown += str(await asyncio_timeout(client.connection.recv()))
+    settings.IS_PRACTICE_MODEL = False  # as the web process has it
+
+    def reload() -> str:
+        browser = Client()
+        browser.force_login(user)
+        return browser.get(f"/chat/{session.id}/").content.decode()
+
+    streamed, reloaded = PANEL.findall(shown), PANEL.findall(await in_database(reload))
+    assert streamed == reloaded
+    assert len(streamed) == 1
+    assert "Decision helper: you asked for it" in streamed[0]
+    assert "Mapping your life, as an offer: there is no life map yet" in streamed[0]
