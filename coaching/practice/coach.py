@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from coaching.practice.conversation import Conversation
-from coaching.practice.scenes import approaches, arcs, care, lookups, offers, saving, summary, talk
+from coaching.practice.scenes import approaches, arcs, by_name, care, lookups, offers, saving, summary, talk
 from coaching.practice.script import Reply
 
 Scene = Callable[[Conversation], Reply | None]
@@ -18,6 +18,8 @@ SCENES: tuple[Scene, ...] = (
     summary.summarise,
     care.answer_crisis,
     care.stay_after_crisis,
+    by_name.say_what_is_in_play,
+    by_name.take_up,
     arcs.walk,
     lookups.look_up,
     approaches.weigh_choice,

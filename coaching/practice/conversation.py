@@ -118,6 +118,12 @@ class Conversation:
         return "\n".join(block["text"] for block in blocks if block["type"] == "text")
 
     @property
+    def system_text(self) -> str:
+        """Return the system prompt as text."""
+        system = self._body.get("system") or ""
+        return "\n".join(block["text"] for block in content_blocks(system)) if system else ""
+
+    @property
     def offers_tools(self) -> bool:
         """Whether the request holds tools at all, callable now or not."""
         return bool(self._body.get("tools"))

@@ -1,10 +1,12 @@
 """What the application says beside the user's words: earlier sessions, part of the day, an arc that is due.
 
-`<arc_offer>` names the arc that fits (`open_day`), `<session_context>` is the header of four fields. Only
-what stands there counts; a request without such a section leaves the coach without a clock.
+`<offer arc="open_day">` names the arc that fits, `<session_context>` is the header of four fields,
+`<flagged_domains>` says which parts of life are in trouble. Only what stands there counts; a request
+without such a section leaves the coach without a clock.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from coaching.practice.conversation import Conversation
@@ -19,6 +21,10 @@ _CHECKIN_DUE = re.compile(
 )
 
 
+_OFFER = re.compile(r'<offer arc="([a-z_]{1,40})">')
+_DOMAIN_IN_CRISIS = re.compile(r'^<domain name="([a-z]{1,40})" status="in_crisis"', re.MULTILINE)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Header:
     """`due_arc` is the arc to offer, or empty."""
@@ -29,14 +35,19 @@ class Header:
 
 def read_header(conversation: Conversation) -> Header:
     """Read the header sections of a request."""
-    offer = _sections(conversation, "arc_offer")
+    offer = _OFFER.match(_sections(conversation, "offer"))
     header = _sections(conversation, "session_context")
-    due = next((arc for arc in ARCS if arc in offer), "")
+    due = offer[1] if offer and offer[1] in ARCS else ""
     if not due and _CHECKIN_DUE.search(header):
         due = "weekly_checkin"
     if not due and _MORNING.search(header) and _NO_PLAN.search(header):
         due = "open_day"
     return Header(is_known_user=bool(_KNOWN.search(header)), due_arc=due)
+
+
+def domains_in_crisis(conversation: Conversation) -> Sequence[str]:
+    """Return the domains that the context marks as in crisis."""
+    return _DOMAIN_IN_CRISIS.findall(_sections(conversation, "flagged_domains"))
 
 
 def _sections(conversation: Conversation, name: str) -> str:

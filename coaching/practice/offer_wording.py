@@ -149,3 +149,43 @@ RECALL_IMPOSSIBLE = (
 LOOKED_UP = ("This came back:", "Here is what came back:")
 LOOK_UP_FAILED = ("That didn't work: “{word}” Shall we go on?", "I couldn't do that: “{word}”")
 LOOK_UP_DECLINED = ("Then I leave it.", "All right, it isn't done.")
+
+IN_PLAY = (
+    "At the moment I have this in mind: {word}.",
+    "What guides me just now: {word}.",
+)
+NOTHING_IN_PLAY = ("Nothing special is in play. We are just talking.",)
+TO_ASK_FOR = (
+    "Ask for any of these by its name. Below each answer, “Why this answer” shows what was in play:",
+    "These are there for the asking; below each answer, “Why this answer” shows which was in play:",
+)
+BACK_TO_ARC = (
+    "What we were in the middle of keeps its place.",
+    "We go back to where we were whenever you like.",
+)
+NAMED_OPENINGS = {
+    "decision-helper": (
+        "Gladly. What is the choice, and what makes it hard?",
+        "All right. Which choice is it this time, and by when?",
+    ),
+    "pattern-review": (
+        "Gladly. What is it that keeps coming back?",
+        "All right. What have you noticed, and when was it last there?",
+    ),
+    "domain-deep-dive": (
+        "Gladly. Which part of your life, and what happened there last?",
+        "All right. Which part of your life wants a closer look, and since when?",
+    ),
+    "crisis-support": (
+        "I'm here, and nothing has to be solved now. What is it like for you at this moment?",
+        "Then slowly. What would help most in the next hour?",
+    ),
+    "life-plan-revision": (
+        "Gladly. Which line of your plan doesn't sound like you any more?",
+        "All right. What in your plan is still yours, and what isn't?",
+    ),
+    "capture-review": (
+        "Gladly. Which of your notes wants something from you, and which may simply go?",
+        "All right. Which note comes to mind first, and what does it want to be?",
+    ),
+}

@@ -15,7 +15,7 @@ from coaching.practice.prefix import Json, content_blocks, opens_turn
 ARCS = ("life_mapping", "open_day", "close_day", "weekly_checkin")
 INTERACTIVE_WORDS = {"show_options": "prompt", "show_pulse_check": "context"}
 
-_SKILL = re.compile(r'<skill name="([a-z-]{1,40})">')
+_SKILL = re.compile(r'^<skill name="([a-z-]{1,64})">$', re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,10 +100,11 @@ def open_span(story: Story) -> ArcSpan:
 
 def skill_sections(message: Json) -> Sequence[str]:
     """Return the names of the skills whose text the application has put into a user's message."""
-    texts = [
-        block["text"].lstrip() for block in content_blocks(message["content"]) if block["type"] == "text"
-    ]
-    return [found[1] for text in texts if (found := _SKILL.match(text))]
+    if message["role"] != "user":
+        return []
+    texts = [block["text"] for block in content_blocks(message["content"]) if block["type"] == "text"]
+    ours = [text for text in texts if text.lstrip().startswith("<")]
+    return [name for text in ours for name in _SKILL.findall(text)]
 
 
 class _Reader:

@@ -14,7 +14,7 @@ MORNING = (
     "<session_context>\nName: Ana\nLast session: open_day, 1 day ago\nTime: morning\nCheck-in: not due\n"
     "Day plan: none\n</session_context>"
 )
-DUE = '<arc_offer arc="weekly_checkin">The check-in is due.</arc_offer>'
+DUE = '<offer arc="weekly_checkin">\nThe weekly check-in is due: weekly_checkin would fit.\n</offer>'
 
 
 @pytest.fixture(autouse=True)
@@ -212,3 +212,80 @@ async def test_a_reminder_and_a_list_use_the_librarys_tools(client: AsyncAnthrop
     assert "Call the bank" in await walk.say("What is on my to-do list?")
     walk.failures["create_action_item"] = ["The user declined."]
     assert "Call" not in await walk.say("Remind me to call my aunt")
+
+
+DIRECTORY = (
+    "## Arcs and Approaches\n\nApproaches (`load_skill`):\n"
+    "- decision-helper: weigh a choice by what matters\n- pattern-review: what keeps coming back\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ("use the decision helper", "decision-helper"),
+        ("Can we do a Pattern-Review?", "pattern-review"),
+        ("I'd like to try domain deep dive", "domain-deep-dive"),
+        ("capture review", "capture-review"),
+        ("please load life_plan_revision", "life-plan-revision"),
+        ("let's take crisis support", "crisis-support"),
+    ],
+)
+async def test_an_approach_is_taken_up_when_it_is_asked_for_by_name(
+    client: AsyncAnthropic, words: str, name: str
+) -> None:
+    walk = Walk(client)
+    await walk.say("hi")
+    reply = await walk.say(words)
+    assert walk.calls == [("load_skill", {"name": name})]
+    assert reply.endswith("?")
+    again = await walk.say(words)
+    assert walk.names() == ["load_skill"], "a text that is there isn't loaded again"
+    assert again
+
+
+async def test_an_approach_asked_for_by_name_is_then_walked(client: AsyncAnthropic) -> None:
+    walk = Walk(client)
+    await walk.say("use the decision helper")
+    reply = await walk.say("Whether we sell the house, and I'm afraid to regret it.")
+    assert "decided" in reply or "exactly is the choice" in reply
+    await walk.say("Whether to sell, by spring.")
+    await walk.say("More money, less garden.")
+    await walk.say("That prices fall is a fear.")
+    assert walk.options() == ["do it", "leave it", "not yet"]
+
+
+async def test_a_name_in_passing_loads_nothing(client: AsyncAnthropic) -> None:
+    walk = Walk(client)
+    await walk.say("hi")
+    await walk.say("They told me at the clinic that crisis support had called my sister on Monday evening.")
+    assert not walk.calls
+
+
+async def test_inside_an_arc_a_named_approach_is_taken_up_and_the_arc_goes_on(client: AsyncAnthropic) -> None:
+    walk = Walk(client, kind="open_day")
+    await walk.say("hi")
+    await walk.say("can we use the decision helper for a moment?")
+    assert walk.calls[-1] == ("load_skill", {"name": "decision-helper"})
+    await walk.say("Whether I take the train or the car, it's silly.")
+    for words in ("finish the report", "Unhurried"):
+        if walk.pending and "tired" in walk.options():
+            await walk.tap("tired")
+        await walk.say(words)
+    assert walk.completed == ["open_day"]
+
+
+async def test_what_is_in_play_is_told_when_asked(client: AsyncAnthropic) -> None:
+    walk = Walk(client, system=DIRECTORY)
+    told = await walk.say("Which skills are in play?")
+    assert "We are just talking" in told
+    assert "**decision helper**: weigh a choice by what matters" in told
+    await walk.say("use the decision helper")
+    told = await walk.say("which approaches do you have in mind?")
+    assert ": decision helper." in told
+    assert "I have this in mind" not in await walk.say("what approach should I take with my boss?")
+    walk = Walk(
+        client, kind="weekly_checkin", header='<skill name="domain-deep-dive">\n## Goal\n\nX\n</skill>'
+    )
+    await walk.say("hi")
+    assert "weekly checkin and domain deep dive" in await walk.say("what skills do you use now?")

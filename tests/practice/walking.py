@@ -45,6 +45,7 @@ class Walk:
     client: AsyncAnthropic
     kind: str = OPEN
     header: str = ""
+    system: str = ""
     extra_tools: tuple[dict[str, Any], ...] = ()
     files: dict[str, File] = field(default_factory=dict)
     old_ratings: dict[str, int] = field(default_factory=dict)
@@ -141,6 +142,8 @@ class Walk:
                 "tools": self._tools(),
                 "messages": self._request(),
             }
+            if self.system:
+                body["system"] = self.system
             if number == self.max_rounds:
                 body["tool_choice"] = {"type": "none"}
             message = await self.client.messages.create(**body)

@@ -21,6 +21,7 @@ from coaching.practice.offer_wording import (
     DECIDE_WHAT,
     DECIDED,
     LEFT_AS_IT_IS,
+    NAMED_OPENINGS,
     PATTERN_KEEP,
     PATTERN_LOOKING,
     PATTERN_PROTECTS,
@@ -34,7 +35,7 @@ from coaching.practice.offer_wording import (
 from coaching.practice.scenes.skills import load_quietly
 from coaching.practice.script import Note, Reply, ToolUse
 from coaching.practice.story import Exchange, open_span, read_story
-from coaching.practice.wording import INTRODUCTION, OFFERS, pick
+from coaching.practice.wording import INTRODUCTION, OFFERS, is_said, pick
 
 _PLAN_PATH = "life-plan/current.md"
 _DECIDING = re.compile(
@@ -58,7 +59,7 @@ _MARKUP = re.compile(r"^[\s#>*“”-]+|[\s*“”]+$")
 def weigh_choice(conversation: Conversation) -> Reply | None:
     """Help with a choice, question by question; the answer stays the user's."""
     talk = _open_talk(conversation)
-    if not _is_going_on(talk, _DECISION, _DECIDING):
+    if not _is_going_on(talk, _DECISION, _DECIDING, "decision-helper"):
         return None
     if quiet := load_quietly(talk, "decision-helper"):
         return quiet
@@ -75,7 +76,7 @@ def weigh_choice(conversation: Conversation) -> Reply | None:
 def look_at_pattern(conversation: Conversation) -> Reply | None:
     """Look at what comes back; where it runs against the life plan, lay both on the table."""
     talk = _open_talk(conversation)
-    if not _is_going_on(talk, _PATTERN, _REPEATING):
+    if not _is_going_on(talk, _PATTERN, _REPEATING, "pattern-review"):
         return None
     if quiet := load_quietly(talk, "pattern-review"):
         return quiet
@@ -90,15 +91,19 @@ def _open_talk(conversation: Conversation) -> ArcTalk:
     return ArcTalk(conversation, story, open_span(story))
 
 
-def _is_going_on(talk: ArcTalk, questions: Sequence[Question], cue: re.Pattern[str]) -> bool:
-    """Tell whether the user's last words open an approach or answer a question of it."""
+def _is_going_on(talk: ArcTalk, questions: Sequence[Question], cue: re.Pattern[str], name: str) -> bool:
+    """Tell whether the user's last words open an approach or answer a question of it.
+
+    `name`: where the user has asked for it by name, their answer to that opens it.
+    """
     if not talk.exchanges or talk.conversation.is_last_round:
         return False
     last = talk.exchanges[-1]
     calls = [call.outcome.name for call in talk.calls if call.position > last.position]
     if not set(calls) <= {"load_skill", "read_file", "save_file"} or is_heavy(last.answer):
         return False
-    if any(question.is_in(last.question) for question in questions):
+    was_named = any(is_said(opening, last.question) for opening in NAMED_OPENINGS[name])
+    if was_named or any(question.is_in(last.question) for question in questions):
         return last.is_tapped or hear_intent(last.answer, was_offered=False) not in _LEAVING_INTENTS
     was_walked = any(_is_asked(talk, question) for question in questions)
     return not was_walked and not last.is_tapped and bool(cue.search(last.answer.replace("’", "'")))

@@ -10,6 +10,7 @@ from coaching.practice.arc_files import ArcFile, bold_items, preview, quotes
 from coaching.practice.arc_hearing import hear_list, is_skip, one_line
 from coaching.practice.arc_talk import ArcTalk
 from coaching.practice.arc_wording import NODS, PASSED
+from coaching.practice.header import domains_in_crisis
 from coaching.practice.listening import (
     DOMAINS,
     domains_in,
@@ -40,6 +41,7 @@ from coaching.practice.week_wording import (
 from coaching.practice.wording import HEAVY_REPLIES, join_words, pick
 
 GREETINGS, ENTRIES = WEEKLY_GREETINGS, WEEKLY_ENTRIES
+_STILL_LOW = 2
 Ratings = Mapping[str, Mapping[str, Any]]
 
 
@@ -129,14 +131,22 @@ def _moved(ratings: Ratings) -> str:
 
 
 def _in_trouble(arc: ArcTalk) -> str:
-    """Return the domain that the check-in should stay with: rated 1, fallen far, or named in crisis."""
+    """Return the domain that the check-in should stay with: rated 1, fallen far, named or known in crisis.
+
+    One that its page has in crisis counts until the pulse says better of it.
+    """
     ratings = ratings_of(arc)
     for name, entry in sorted(ratings.items(), key=lambda item: item[1].get("new") or 5):
         new, change = entry.get("new"), entry.get("change")
         if new == 1 or (isinstance(new, int) and new == 2 and isinstance(change, int) and change <= -2):
             return name
     told = [s for text in (_told(arc), *_notes(arc)) for s in text.split(".") if "in crisis" in s.lower()]
-    return next((name for sentence in told for name in domains_in(sentence)), "")
+    known = [
+        name
+        for name in domains_in_crisis(arc.conversation)
+        if (ratings.get(name, {}).get("new") or 1) <= _STILL_LOW
+    ]
+    return next((name for sentence in told for name in domains_in(sentence)), "") or next(iter(known), "")
 
 
 def _notes(arc: ArcTalk) -> Sequence[str]:

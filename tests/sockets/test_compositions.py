@@ -1,0 +1,228 @@
+"""The four compositions of arcs and approaches, and an offer that is refused, over the whole application.
+
+The practice coach answers as it does for a newcomer, through sockets, engine, tools and database. It never
+says that it shifts; what a turn's trace says is what was in play.
+"""
+
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+
+from coaching.models import Profile, UserFile
+from coaching.practice.offer_wording import ARC_OFFERS
+from coaching.practice.server import PracticeServer
+from sessions_app import services
+from sessions_app.database import in_database
+from sessions_app.models import Session, SessionKind, ToolCallRecord, Turn
+from tests.context.conftest import put_file
+from tests.live_sage import Frame, LiveSage, SocketClient, open_socket
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+ANNOUNCED = re.compile(
+    r"deep[- ]dive|crisis[- ]support|decision[- ]helper|pattern[- ]review|plan[- ]revision|\bskill|approach",
+    re.IGNORECASE,
+)
+MAP = "# The map\n\nWork is heavy, home is light."
+PLAN = "# Where I want to go\n\n## Direction\n\n- Become a manager at my company within a year.\n"
+
+
+@dataclass
+class Talker:
+    """Somebody in one session. `frames` are those of the newest part."""
+
+    client: SocketClient
+    session: Session
+    frames: list[Frame] = field(default_factory=list)
+
+    async def say(self, text: str) -> str:
+        """Write a message; return what Sage says and asks."""
+        return await self._part(type="message", text=text)
+
+    async def tap(self, value: str) -> str:
+        """Tap one of the answers that are shown."""
+        shown = self._frame("showOptions")
+        assert value in [option["value"] for option in shown["options"]], shown
+        return await self._part(type="answer", toolUseId=shown["toolUseId"], value=value)
+
+    async def rate(self, **ratings: int) -> str:
+        """Answer the pulse check."""
+        shown = self._frame("showPulseCheck")
+        return await self._part(type="answer", toolUseId=shown["toolUseId"], value={"ratings": ratings})
+
+    async def _part(self, **frame: object) -> str:
+        await self.client.send(**frame)
+        self.frames = await self.client.until("done")
+        said = "".join(each.get("text", "") + each.get("note", "") for each in self.frames)
+        asked = [each["showOptions"]["prompt"] for each in self.frames if "showOptions" in each]
+        asked += [each["showPulseCheck"]["context"] for each in self.frames if "showPulseCheck" in each]
+        words = " ".join([said, *asked])
+        assert not ANNOUNCED.search(words), words
+        return words
+
+    def _frame(self, name: str) -> dict[str, Any]:
+        found: list[dict[str, Any]] = [each[name] for each in self.frames if name in each]
+        assert found, f"no {name} in {self.frames}"
+        return found[-1]
+
+    async def loaded(self) -> list[str]:
+        """Return the approaches that were loaded by a call."""
+        calls = ToolCallRecord.objects.filter(turn__session=self.session, name="load_skill", is_error=False)
+        return [call.input["name"] for call in await in_database(list, calls.order_by("id"))]
+
+    async def in_play(self) -> dict[str, str]:
+        """Return the skills of the newest turn's prompt with their callers.
+
+        What the calendar alone calls is left out: the suite runs in every week of the year.
+        """
+        found = await self.all_in_play()
+        return {skill: caller for skill, caller in found.items() if caller != "quarter_end"}
+
+    async def all_in_play(self) -> dict[str, str]:
+        """Return the skills that the newest turn's prompt held, each with its caller."""
+        turn = await in_database(
+            lambda: Turn.objects.filter(session=self.session).order_by("-started_at").first()
+        )
+        assert turn is not None
+        return {each["skill"]: each["caller"] for each in turn.metadata["skills"]["in_play"]}
+
+    async def files(self) -> dict[str, dict[str, Any]]:
+        """Return the frontmatter of the person's files by path."""
+        rows = UserFile.objects.filter(user_id=self.session.user_id).values_list("path", "frontmatter")
+        return dict(await in_database(list, rows))
+
+
+@asynccontextmanager
+async def talking(
+    sage: LiveSage, user: User, cookie: str, kind: SessionKind = SessionKind.OPEN_CONVERSATION
+) -> AsyncIterator[Talker]:
+    session = await in_database(services.open_session, user_id=user.pk, kind=kind)
+    async with open_socket(sage, session.id, cookie) as client:
+        await client.until("sync")
+        yield Talker(client=client, session=session)
+
+
+@pytest.fixture
+def known(user: User) -> User:
+    """Somebody with a map, whom nothing is due for."""
+    Profile.objects.create(user=user, name="Ada", timezone="UTC", next_checkin_on="2099-01-01")
+    put_file(user, "life-map/_overview.md", MAP)
+    return user
+
+
+async def test_a_check_in_that_meets_a_domain_in_crisis_stays_with_it(
+    live_sage: LiveSage, practice: PracticeServer, known: User, cookie: str
+) -> None:
+    await in_database(put_file, known, "life-map/health.md", "# Health\n\nTired.", status="good")
+    async with talking(live_sage, known, cookie, SessionKind.WEEKLY_CHECKIN) as talker:
+        await talker.say("hi")
+        await talker.say("Deadlines every day.")
+        assert await talker.loaded() == []
+        assert "stay with health" in await talker.rate(career=3, health=1)
+        assert await talker.loaded() == ["domain-deep-dive"]
+        await talker.say("On Tuesday I couldn't get up.")
+        assert await talker.in_play() == {"weekly-checkin": "arc", "domain-deep-dive": "model"}
+        await talker.say("Walking to the bakery.")
+        await talker.tap("in_crisis")
+        await talker.say("See the doctor on Monday.")
+        await talker.say("sleep, work")
+        assert {"sessionCompleted": True} in talker.frames
+        files = await talker.files()
+    assert files["life-map/health.md"]["status"] == "in_crisis"
+    [checkin] = [values for path, values in files.items() if path.startswith("check-ins/")]
+    assert checkin["themes"] == ["Sleep", "Work"]
+
+
+async def test_a_check_in_knows_of_a_crisis_that_a_page_tells_and_loads_nothing_twice(
+    live_sage: LiveSage, practice: PracticeServer, known: User, cookie: str
+) -> None:
+    await in_database(put_file, known, "life-map/health.md", "# Health\n\nTired.", status="in_crisis")
+    async with talking(live_sage, known, cookie, SessionKind.WEEKLY_CHECKIN) as talker:
+        await talker.say("hi")
+        assert await talker.in_play() == {"weekly-checkin": "arc", "domain-deep-dive": "domain_flagged"}
+        await talker.say("Deadlines every day.")
+        assert "stay with health" in await talker.rate(career=3, health=2)
+        assert await talker.loaded() == []
+
+
+@pytest.mark.parametrize("is_said", [True, False])
+async def test_a_morning_of_overwhelm_becomes_steady_ground(
+    live_sage: LiveSage, practice: PracticeServer, known: User, cookie: str, is_said: bool
+) -> None:
+    async with talking(live_sage, known, cookie, SessionKind.OPEN_DAY) as talker:
+        if is_said:
+            await talker.say("I woke up in a panic, I'm completely overwhelmed.")
+            assert await talker.in_play() == {"open-day": "arc", "crisis-support": "high_intensity"}
+            assert await talker.loaded() == []
+        else:
+            await talker.say("hi")
+            await talker.tap("too much")
+            assert await talker.loaded() == ["crisis-support"]
+        await talker.tap("calm")
+        await talker.say("The lamp, a chair, my hands.")
+        assert not [path for path in await talker.files() if path.startswith("day-plans/")]
+        await talker.tap("small")
+        await talker.say("A walk around the block")
+        [plan] = [values for path, values in (await talker.files()).items() if path.startswith("day-plans/")]
+    assert plan["priorities"] == ["A walk around the block"]
+
+
+async def test_should_i_take_this_job_is_weighed_and_not_answered(
+    live_sage: LiveSage, practice: PracticeServer, known: User, cookie: str
+) -> None:
+    async with talking(live_sage, known, cookie) as talker:
+        await talker.say("They offered me a post in Porto. Should I take this job?")
+        assert await talker.loaded() == ["decision-helper"]
+        await talker.say("Whether we move, and they want to hear by Friday.")
+        assert await talker.in_play() == {"decision-helper": "model"}
+        await talker.say("More money there, but my parents are here. I could ask for two days from home.")
+        await talker.say("That they are old is a fact, that I'd miss everything is a fear.")
+        await talker.tap("not yet")
+        said = await talker.say("I'd ask whether I can start in spring.")
+    assert "I won't choose" in said or "choice stays yours" in said
+
+
+async def test_a_pattern_that_runs_against_the_plan_becomes_a_revision_of_the_plan(
+    live_sage: LiveSage, practice: PracticeServer, known: User, cookie: str
+) -> None:
+    await in_database(put_file, known, "life-plan/current.md", PLAN)
+    async with talking(live_sage, known, cookie) as talker:
+        await talker.say("I always say yes to more work, and every time I end up ill.")
+        assert await talker.loaded() == ["pattern-review"]
+        await talker.say("In March with the audit, and last autumn with the new office.")
+        table = await talker.say("Nobody can say that I don't give enough.")
+        assert "Become a manager at my company within a year" in table
+        loaded = await talker.loaded()
+        assert {*await talker.all_in_play(), *loaded} == {"pattern-review", "life-plan-revision"}
+        await talker.tap("plan")
+        await talker.say("Work that leaves me two free evenings a week.")
+        assert "free evenings" not in str(await talker.files()), "nothing is struck without a yes"
+        await talker.tap("yes")
+        files = await talker.files()
+    assert "two free evenings" in files["life-plan/current.md"]["preview_line"]
+
+
+async def test_an_arc_that_is_offered_and_refused_is_left_alone(
+    live_sage: LiveSage, practice: PracticeServer, user: User, cookie: str
+) -> None:
+    async with talking(live_sage, user, cookie) as talker:
+        said = await talker.say("hi")
+        assert ARC_OFFERS["life_mapping"].wordings[0] in said, "there is no map yet"
+        first = await in_database(Turn.objects.get)
+        assert first.metadata["skills"]["offered"] == "life_mapping"
+        said = await talker.tap("no")
+        assert "won't bring it up again" in said or "leave it" in said
+        for words in ("hello again", "My boss wants more hours of me.", "What a week it was.", "hi"):
+            await talker.say(words)
+            assert not [frame for frame in talker.frames if "showOptions" in frame]
+            assert not [frame for frame in talker.frames if "modeChange" in frame]
+        traces = [turn.metadata["skills"] for turn in await in_database(list, Turn.objects.all())]
+        assert sum(trace["offered"] == "life_mapping" for trace in traces) == 1
+        assert not await talker.files()
+        await talker.say("ok, let's map my life after all")
+        assert {"modeChange": "life_mapping"} in talker.frames, "a wish of their own still counts"
