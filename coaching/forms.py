@@ -52,7 +52,7 @@ class ProfileForm(forms.Form):
         choices=Weekday.choices,
         coerce=int,
         label="Day of the weekly check-in",
-        help_text="Another day moves the next check-in along, by three days at most.",
+        help_text="Another day moves the next check-in along.",
     )
 
     def __init__(self, *args: Any, timezones: Sequence[Group], **kwargs: Any) -> None:

@@ -189,7 +189,7 @@ def closed_turn_item(
         turn_id=str(turn.id),
         rounds=[
             round_item(text, notes, calls.get(number, ()))
-            for number, (text, notes) in enumerate(_rounds_of(answer), start=1)
+            for number, (text, notes) in enumerate(rounds_of_answer(answer), start=1)
             if text.strip() or notes.strip() or number in calls
         ],
         number=answer.number if answer else None,
@@ -281,7 +281,7 @@ def _time_of(moment: datetime, zone: ZoneInfo) -> ShownTime:
     return ShownTime(iso=local.isoformat(timespec="seconds"), clock=f"{local:%H:%M}")
 
 
-def _rounds_of(answer: Message | None) -> list[tuple[str, str]]:
+def rounds_of_answer(answer: Message | None) -> list[tuple[str, str]]:
     """Take a stored answer apart again: text and notes of each round."""
     if answer is None:
         return []

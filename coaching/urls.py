@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from coaching.views import conversation, files, home, settings
+from coaching.views import belongings, conversation, files, home, settings
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -13,5 +13,6 @@ urlpatterns = [
     path("files/", files.files, name="files"),
     path("files/<path:path>", files.file, name="file"),
     path("settings/", settings.settings, name="settings"),
+    path("settings/export/", belongings.export, name="export"),
     path("settings/timezone/", settings.take_timezone, name="take_timezone"),
 ]

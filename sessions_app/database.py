@@ -19,7 +19,11 @@ P = ParamSpec("P")
 ResultT = TypeVar("ResultT")
 
 THREADS = 8
+UNHURRIED_THREADS = 2
 _executor = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="database")
+_unhurried_executor = ThreadPoolExecutor(
+    max_workers=UNHURRIED_THREADS, thread_name_prefix="database unhurried"
+)
 _beat_executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="database beat")
 
 
@@ -30,6 +34,13 @@ async def in_database(function: Callable[P, ResultT], /, *args: P.args, **kwargs
     that was started runs to its end even when the task that awaits it is cancelled.
     """
     return await _run_in(_executor, partial(function, *args, **kwargs))
+
+
+async def in_database_unhurried(
+    function: Callable[P, ResultT], /, *args: P.args, **kwargs: P.kwargs
+) -> ResultT:
+    """Run what takes its time and may wait, in threads that no conversation needs: an export."""
+    return await _run_in(_unhurried_executor, partial(function, *args, **kwargs))
 
 
 async def in_database_beside(function: Callable[P, ResultT], /, *args: P.args, **kwargs: P.kwargs) -> ResultT:

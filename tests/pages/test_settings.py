@@ -98,12 +98,12 @@ def test_a_month_is_the_persons_own_and_is_added_up_by_purpose(
     use(other_user, at=november, input_tokens=5_000_000, cost_micro_usd=5_000_000)
     with time_machine.travel(datetime(2026, 11, 5, tzinfo=UTC), tick=False):
         text = words_of(page_of(signed_in))
-    assert "What November used so far" in text
+    assert "November so far" in text
     assert "1,260 tokens, $1.23 ." in text
     assert "Conversations 1 1,250 $1.23" in text
     assert "Summaries 1 7 under $0.01" in text
     assert "Remembering long conversations 1 3 not known" in text
-    assert "Of 1 request the price isn't known" in text
+    assert "1 request had a price that isn't known" in text
 
 
 def test_turns_of_the_month_are_counted(

@@ -3,8 +3,10 @@
 Rows are held against the URL map and the frame types: a door without a row fails the suite.
 """
 
+import io
 import re
 import uuid
+import zipfile
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -12,8 +14,9 @@ from typing import Literal
 
 import pytest
 import websockets
+from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
-from django.http import HttpResponse
+from django.http import HttpResponse, StreamingHttpResponse
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
@@ -60,6 +63,7 @@ ROUTES = {
     ),
     "files": Row(path="/files/", scope="own"),
     "file": Row(path=f"/files/{FILE_PATH}", missing="/files/life-map/health.md"),
+    "export": Row(path="/settings/export/", method="post", scope="own"),
     "settings": Row(path="/settings/", scope="own"),
     "take_timezone": Row(
         path="/settings/timezone/", method="post", form={"timezone": "Asia/Tokyo"}, scope="own"
@@ -110,9 +114,19 @@ def all_routes() -> Iterator[str]:
 
 
 def ask(client: Client, row: Row, path: str) -> HttpResponse:
-    response = client.post(path, row.form) if row.method == "post" else client.get(path)
+    response: object = client.post(path, row.form) if row.method == "post" else client.get(path)
+    if isinstance(response, StreamingHttpResponse):
+        return HttpResponse(async_to_sync(unpacked)(response), status=response.status_code)
     assert isinstance(response, HttpResponse)
     return response
+
+
+async def unpacked(response: StreamingHttpResponse) -> bytes:
+    """Read an archive that is sent piece by piece, and all that is in it."""
+    data = b"".join([piece async for piece in response])
+    response.close()
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return b"\n".join(archive.read(name) for name in archive.namelist())
 
 
 def comparable(response: HttpResponse) -> tuple[int, str]:
@@ -165,7 +179,7 @@ def test_a_page_of_ones_own_shows_nothing_of_another(name: str, owned: Session, 
     assert str(owned.id) not in response.content.decode()
 
 
-@pytest.mark.parametrize("name", ["session", "file", "sessions", "files"])
+@pytest.mark.parametrize("name", ["session", "file", "sessions", "files", "export"])
 def test_the_owner_does_see_it(name: str, owned: Session, user: User) -> None:
     mine = Client()
     mine.force_login(user)

@@ -1,0 +1,140 @@
+"""All of a person's data as one zip, made while it is sent: for people in markdown, for programs in JSON.
+
+Nothing is kept anywhere: no copy of a life lies about, none has to be removed later, and no worker is
+needed. Only a few rows are in memory at a time, and no transaction is open between two of them: what is
+said while an archive is made may be in it or not.
+"""
+
+import io
+import zipfile
+from collections.abc import AsyncIterator, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from django.contrib.auth.models import User
+from django.utils.text import slugify
+
+from coaching.belongings.names import ArchiveNames
+from coaching.belongings.readme import write_readme
+from coaching.belongings.rows import (
+    account_as_json,
+    exported_models,
+    file_name_of,
+    in_batches,
+    rows_as_json,
+)
+from coaching.belongings.transcript import write_transcript
+from coaching.models import Profile, UserFile, UserFileVersion
+from sessions_app.database import in_database_unhurried
+from sessions_app.models import Session
+
+PIECE_BYTES = 1 << 16
+FILES_A_BATCH = 20
+SLUG_CHARACTERS = 40
+_ZIP_BEGINS = (1980, 1, 1, 0, 0, 0)
+_OWNER_ONLY = 0o600 << 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One file of the archive: its path under the archive's own folder, and its text in pieces."""
+
+    path: str
+    changed_at: datetime
+    pieces: Iterable[str]
+
+
+class _Outlet(io.RawIOBase):
+    """What the archive is written to: keeps the bytes until they are taken. It can't be gone back in."""
+
+    def __init__(self) -> None:
+        self._kept = bytearray()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self._kept += data
+        return len(data)
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def take(self) -> bytes:
+        kept, self._kept = self._kept, bytearray()
+        return bytes(kept)
+
+
+def archive_name(now: datetime) -> str:
+    """Return what an archive of that day is called, without its ending."""
+    return f"sage-export-{now:%Y-%m-%d}"
+
+
+def write_archive(user: User, *, now: datetime) -> Iterator[bytes]:
+    """Yield the person's archive, piece by piece.
+
+    Sync ORM code; each piece may be asked for in another thread.
+    """
+    profile = Profile.objects.filter(user=user).first() or Profile(user=user)
+    names = ArchiveNames(archive_name(now.astimezone(profile.zone)))
+    outlet = _Outlet()
+    with zipfile.ZipFile(outlet, "w", zipfile.ZIP_DEFLATED) as archive:
+        for entry in _entries(user, profile, now):
+            info = _zip_info(names.take(entry.path), entry.changed_at, profile.zone)
+            with archive.open(info, "w") as target:
+                for piece in entry.pieces:
+                    target.write(piece.encode())
+                    if len(outlet) >= PIECE_BYTES:
+                        yield outlet.take()
+    yield outlet.take()
+
+
+async def stream_archive(user: User, *, now: datetime) -> AsyncIterator[bytes]:
+    """Yield the person's archive while it is made, off the event loop and in nobody's way."""
+    pieces = write_archive(user, now=now)
+    while piece := await in_database_unhurried(next, pieces, b""):
+        yield piece
+
+
+def _zip_info(name: str, changed_at: datetime, zone: ZoneInfo) -> zipfile.ZipInfo:
+    local = changed_at.astimezone(zone).timetuple()[:6]
+    info = zipfile.ZipInfo(name, date_time=max(local, _ZIP_BEGINS))
+    info.compress_type = zipfile.ZIP_DEFLATED
+    info.external_attr = _OWNER_ONLY
+    return info
+
+
+def _entries(user: User, profile: Profile, now: datetime) -> Iterator[Entry]:
+    """Yield what goes into the archive. To be unpacked as it comes, the guide to it first."""
+    yield Entry(path="README.md", changed_at=now, pieces=[write_readme(user, profile, now=now)])
+    yield from _conversations(user, profile.zone)
+    yield from _files(user)
+    yield Entry(path="data/account.json", changed_at=now, pieces=[account_as_json(user)])
+    for owned in exported_models():
+        pieces = rows_as_json(owned, user_id=user.pk)
+        yield Entry(path=f"data/{file_name_of(owned)}", changed_at=now, pieces=pieces)
+
+
+def _conversations(user: User, zone: ZoneInfo) -> Iterator[Entry]:
+    said = Session.objects.filter(user=user, last_message_number__gt=0).defer("opening")
+    for session in in_batches(said):
+        day = session.started_at.astimezone(zone).date()
+        slug = slugify(session.title)[:SLUG_CHARACTERS].strip("-") or session.kind.replace("_", "-")
+        yield Entry(
+            path=f"conversations/{day}-{slug}-{str(session.id)[:8]}.md",
+            changed_at=session.last_active_at,
+            pieces=write_transcript(session, zone=zone),
+        )
+
+
+def _files(user: User) -> Iterator[Entry]:
+    """Yield every file at its newest version, then its older ones in a folder of their own."""
+    versions = UserFileVersion.objects.select_related("file").filter(file__user=user)
+    for version in in_batches(versions, size=FILES_A_BATCH):
+        file: UserFile = version.file
+        is_newest = version.number >= file.version_number
+        stem = file.path.removesuffix(".md")
+        path = f"files/{file.path}" if is_newest else f"old-versions/{stem}/{version.number}.md"
+        yield Entry(path=path, changed_at=version.created_at, pieces=[version.content])

@@ -1,0 +1,100 @@
+"""Which rows are a person's. They are found by walking all models, so that one that is added later is too.
+
+A row is a person's where a chain of relations leads from it to the user, each of which would end the row
+with what it refers to. Relations that would only be emptied are mentions: the row is somebody else's.
+"""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from django.apps import apps
+from django.contrib.auth import get_user_model
+from django.db import models
+from django.db.models import ForeignKey, Model, QuerySet
+
+_OWNING = (models.CASCADE, models.DO_NOTHING, models.PROTECT, models.RESTRICT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnedModel:
+    """A model whose rows belong to people. `path` is the lookup from a row to its user.
+
+    `is_left_behind`: Django doesn't remove the rows with their user, as it leaves those of a history.
+    """
+
+    model: type[Model]
+    path: str
+    is_left_behind: bool
+
+    @property
+    def label(self) -> str:
+        """The model's name, with its app's."""
+        return self.model._meta.label
+
+    def rows_of(self, user_id: int) -> QuerySet[Model]:
+        """Return the person's rows, whatever the model's own manager would leave out."""
+        return self.model._base_manager.filter(**{self.path: user_id})
+
+
+@cache
+def owned_models() -> tuple[OwnedModel, ...]:
+    """Return every model whose rows belong to people, but for the user itself, by label.
+
+    Tables between two models are among them. Where several chains lead to the user, the shortest counts.
+    """
+    found: dict[type[Model], OwnedModel] = {}
+    nearest: Collection[type[Model]] = [get_user_model()]
+    while nearest:
+        further = {
+            owned.model: owned
+            for model in _models()
+            if model not in found and (owned := _owned_through(model, nearest, found))
+        }
+        found |= further
+        nearest = further.keys()
+    return tuple(sorted(found.values(), key=lambda owned: owned.label))
+
+
+@cache
+def owned_model(label: str) -> OwnedModel:
+    """Return the owned model of that name. Raises `KeyError`."""
+    return {owned.label: owned for owned in owned_models()}[label]
+
+
+def mentions() -> Iterator["ForeignKey[Any, Any]"]:
+    """Yield the relations by which a row that is nobody's refers to a person, or to what is a person's."""
+    owned = {entry.model for entry in owned_models()} | {get_user_model()}
+    for model in _models():
+        if model not in owned:
+            yield from (field for field in _relations(model) if field.related_model in owned)
+
+
+def _models() -> list[type[Model]]:
+    return [
+        model
+        for model in apps.get_models(include_auto_created=True)
+        if model is not get_user_model() and not model._meta.proxy
+    ]
+
+
+def _owned_through(
+    model: type[Model], nearest: Collection[type[Model]], found: dict[type[Model], OwnedModel]
+) -> OwnedModel | None:
+    for field in _relations(model):
+        owner = field.related_model
+        if owner not in nearest or field.remote_field.on_delete not in _OWNING:
+            continue
+        above = found.get(owner)
+        return OwnedModel(
+            model=model,
+            path=f"{field.name}__{above.path}" if above else field.name,
+            is_left_behind=field.remote_field.on_delete is models.DO_NOTHING
+            or bool(above and above.is_left_behind),
+        )
+    return None
+
+
+def _relations(model: type[Model]) -> Iterator["ForeignKey[Any, Any]"]:
+    return (field for field in model._meta.concrete_fields if isinstance(field, ForeignKey))

@@ -1,0 +1,106 @@
+"""A person's rows as JSON, model by model: every field, but for the few that are named here with a reason."""
+
+import base64
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
+from django.db.models import Field, Model, QuerySet
+from django.utils.text import slugify
+
+from coaching.belongings.ownership import OwnedModel, owned_models
+
+BATCH = 100
+
+LEFT_OUT_MODELS: Mapping[str, str] = {
+    "account.EmailConfirmation": "keys of mails that were sent; they open the account",
+    "admin.LogEntry": "what an operator did in the admin, and to whom: it names other people",
+    "auth.User_groups": "rights that an operator gave",
+    "auth.User_user_permissions": "rights that an operator gave",
+}
+"""Models whose rows are a person's and are yet in no export, with the reason."""
+
+LEFT_OUT_FIELDS: Mapping[str, str] = {
+    "auth.User.password": "opens the account",
+    "coaching.CalendarSource.digest": "found again from the content",
+    "coaching.UserFileVersion.content": "stands in the files of the archive",
+    "coaching.UserFileVersion.storage_key": "says where this Sage stores it",
+    "sessions_app.Round.blocks": "the text once more, with what only its model can read",
+    "sessions_app.Session.opening": "made of files and summaries that the archive has",
+    "sessions_app.Turn.fence": "says which process may write",
+    "sessions_app.Turn.owner": "says which process runs it",
+    "sessions_app.Turn.prefix": "made of messages and files that the archive has",
+    "sessions_app.Turn.shown": "stands in the rounds",
+}
+"""Fields that are in no export, with the reason."""
+
+_MOMENTS = ("started_at", "created_at", "captured_at", "rated_at", "added_at", "starts_at", "date")
+
+
+def exported_models() -> Sequence[OwnedModel]:
+    """Return the models whose rows are exported."""
+    return [owned for owned in owned_models() if owned.label not in LEFT_OUT_MODELS]
+
+
+def file_name_of(owned: OwnedModel) -> str:
+    """Return what the file with a model's rows is called."""
+    return f"{slugify(str(owned.model._meta.verbose_name_plural))}.json"
+
+
+def rows_as_json(owned: OwnedModel, *, user_id: int) -> Iterator[str]:
+    """Yield a JSON list of the person's rows, the oldest first, piece by piece."""
+    fields = _exported_fields(owned.model)
+    separator = "[\n"
+    for row in in_batches(owned.rows_of(user_id).only(*(field.name for field in fields))):
+        yield separator + _as_json({field.attname: field.value_from_object(row) for field in fields})
+        separator = ",\n"
+    yield "[]\n" if separator == "[\n" else "\n]\n"
+
+
+def account_as_json(user: User) -> str:
+    """Return the account as a JSON object."""
+    fields = _exported_fields(get_user_model())
+    return _as_json({field.attname: field.value_from_object(user) for field in fields}) + "\n"
+
+
+def in_batches(rows: QuerySet[Model], *, size: int = BATCH) -> Iterator[Any]:
+    """Yield the rows, the oldest first, reading some at a time: no transaction stays open between them."""
+    names = {field.name for field in rows.model._meta.concrete_fields}
+    moment = next((name for name in _MOMENTS if name in names), "pk")
+    ids = list(rows.order_by(moment, "pk").values_list("pk", flat=True))
+    for start in range(0, len(ids), size):
+        batch = ids[start : start + size]
+        found = rows.in_bulk(batch)
+        yield from (found[pk] for pk in batch if pk in found)
+
+
+def _exported_fields(model: type[Model]) -> "list[Field[Any, Any]]":
+    label = model._meta.label
+    return [field for field in model._meta.concrete_fields if f"{label}.{field.name}" not in LEFT_OUT_FIELDS]
+
+
+def _as_json(value: Mapping[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2, default=_plain)
+
+
+def _plain(value: object) -> object:
+    """Return what JSON has no word for as text. Raises `TypeError` for what nobody has thought of."""
+    match value:
+        case datetime():
+            return value.astimezone(UTC).isoformat()
+        case date() | time():
+            return value.isoformat()
+        case timedelta():
+            return value.total_seconds()
+        case UUID() | Decimal():
+            return str(value)
+        case bytes() | memoryview():
+            return base64.b64encode(value).decode()
+    if hasattr(value, "storage"):  # a file field's
+        return str(value)
+    raise TypeError(type(value).__name__)

@@ -1,0 +1,173 @@
+"""A session as markdown that a person reads: who said what and when, what was asked, answered and written.
+
+The user's own words are quoted line by line, so that nothing in them can look like Sage's.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date, datetime
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from coaching.belongings.names import safe_name
+from coaching.belongings.rows import in_batches
+from coaching.shown import rounds_of_answer
+from coaching.shown_calls import (
+    SHOWN_STATES,
+    MarkItem,
+    QuestionItem,
+    ShownCall,
+    calls_by_round,
+    files_written,
+    files_written_by,
+)
+from coaching.shown_names import MadeFile
+from sessions_app.models import (
+    CallState,
+    Message,
+    MessageRole,
+    Session,
+    SessionStatus,
+    ToolCallRecord,
+    Turn,
+    TurnStatus,
+)
+from sessions_app.selectors import open_turn
+
+FILES_FROM_SESSION = "../files"
+"""Where the files lie, seen from a session's place in the archive."""
+
+Round = tuple[str, str, Sequence[ShownCall]]
+"""Text, notes and calls of a round."""
+
+_ENDS: Mapping[str, str] = {
+    CallState.PENDING: "You haven't answered yet.",
+    CallState.DISMISSED: "You chose not to answer.",
+    CallState.SUPERSEDED: "You wrote something else instead.",
+    CallState.EXPIRED: "The conversation ended before you answered.",
+}
+
+
+def write_transcript(session: Session, *, zone: ZoneInfo) -> Iterator[str]:
+    """Yield a session as markdown, piece by piece, with the times of that time zone."""
+    yield from _head(session, zone)
+    calls = _calls_of(session)
+    day: date | None = None
+    for message in in_batches(session.messages.select_related("turn")):
+        if message.metadata.get("is_hidden"):
+            continue
+        local = message.created_at.astimezone(zone)
+        if local.date() != day:
+            day = local.date()
+            yield f"\n## {_day(day)}\n"
+        yield from (
+            _said(message, local)
+            if message.role == MessageRole.USER
+            else _answered(message, local, calls.get(message.turn_id, ()))
+        )
+    if (turn := open_turn(session)) is not None:
+        yield from _still_open(turn)
+
+
+def _head(session: Session, zone: ZoneInfo) -> Iterator[str]:
+    title = " ".join(session.title.split()) or session.get_kind_display()
+    yield f"# {title}\n\n"
+    facts = [session.get_kind_display(), f"begun {_moment(session.started_at.astimezone(zone))}"]
+    if session.ended_at is not None:
+        facts.append(f"{session.get_status_display().lower()} {_moment(session.ended_at.astimezone(zone))}")
+    elif session.status == SessionStatus.ACTIVE:
+        facts.append("still open")
+    yield f"{' · '.join(facts)}. Times are those of {zone.key}.\n"
+    if session.summary.strip():
+        yield f"\n**In short:** {session.summary.strip()}\n"
+
+
+def _said(message: Message, local: datetime) -> Iterator[str]:
+    note = " (taken back)" if message.turn.is_withdrawn else ""
+    yield f"\n### You, {local:%H:%M}{note}\n\n{_quoted(message.content)}\n"
+    if message.turn.user_notice:
+        yield f"\n*{message.turn.user_notice}*\n"
+
+
+def _answered(message: Message, local: datetime, records: Sequence[ToolCallRecord]) -> Iterator[str]:
+    note = " (taken back)" if message.turn.is_withdrawn else ""
+    yield f"\n### Sage, {local:%H:%M}{note}\n"
+    calls = calls_by_round(records, is_waiting=False)
+    rounds = [
+        (text, notes, calls.pop(number, ()))
+        for number, (text, notes) in enumerate(rounds_of_answer(message), start=1)
+    ]
+    yield from _rounds([*rounds, *(("", "", late) for late in calls.values())])
+    yield from _files(files_written_by(message))
+    if message.turn.status == TurnStatus.STOPPED:
+        yield "\n*You stopped Sage here.*\n"
+
+
+def _still_open(turn: Turn) -> Iterator[str]:
+    """Write what Sage has said of an answer that isn't whole yet."""
+    text, notes = turn.words_of_running_round()
+    records = sorted(turn.calls.all(), key=lambda call: (call.round_number, call.position))
+    is_waiting = turn.status == TurnStatus.AWAITING_USER
+    calls = calls_by_round(records, is_waiting=is_waiting)
+    rounds = [(row.text, row.notes, calls.get(row.number, ())) for row in turn.rounds.all()]
+    yield f"\n### Sage, {'waiting for your answer' if is_waiting else 'still answering'}\n"
+    yield from _rounds([*rounds, (text, notes, ())])
+    yield from _files(files_written(records))
+
+
+def _rounds(rounds: Iterable[Round]) -> Iterator[str]:
+    for text, notes, calls in rounds:
+        if notes.strip():
+            yield f"\n*{' '.join(notes.split())}*\n"
+        if text.strip():
+            yield f"\n{text.strip()}\n"
+        for call in calls:
+            yield from _mark(call) if isinstance(call, MarkItem) else _question(call)
+
+
+def _mark(mark: MarkItem) -> Iterator[str]:
+    yield f"\n*— {mark.text} —*\n"
+
+
+def _question(question: QuestionItem) -> Iterator[str]:
+    yield f"\n**Sage asked:** {question.prompt or 'something'}\n"
+    lines = [f"- [{'x' if option.is_chosen else ' '}] {option.label}" for option in question.options]
+    lines += [
+        f"- {row.label}: {row.new} of 5" + (f", before {row.old}" if row.old else "")
+        for row in question.ratings
+        if row.new
+    ]
+    if lines:
+        yield "\n" + "\n".join(lines) + "\n"
+    if question.note.strip():
+        yield f"\n**You noted:**\n\n{_quoted(question.note)}\n"
+    if question.state in _ENDS:
+        yield f"\n*{_ENDS[question.state]}*\n"
+
+
+def _files(files: Sequence[MadeFile]) -> Iterator[str]:
+    if files:
+        links = [
+            f"[{file.folder}: {file.name}]({FILES_FROM_SESSION}/{safe_name(file.path)})" for file in files
+        ]
+        yield f"\n**Written down:** {', '.join(links)}\n"
+
+
+def _calls_of(session: Session) -> Mapping[UUID, Sequence[ToolCallRecord]]:
+    calls = ToolCallRecord.objects.filter(turn__session=session, state__in=SHOWN_STATES)
+    by_turn: dict[UUID, list[ToolCallRecord]] = defaultdict(list)
+    for call in calls.order_by("round_number", "position"):
+        by_turn[call.turn_id].append(call)
+    return by_turn
+
+
+def _quoted(text: str) -> str:
+    return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
+
+
+def _day(day: date) -> str:
+    return f"{day:%A}, {day.day} {day:%B %Y}"
+
+
+def _moment(local: datetime) -> str:
+    return f"{_day(local.date())}, {local:%H:%M}"

@@ -1,0 +1,102 @@
+"""A whole life for a test: one row of every model whose rows are people's, each with a word that is theirs.
+
+A model that is added later is filled in by itself; one that its own constraints make too hard for that
+needs a line in `FITTING`.
+"""
+
+from collections.abc import Mapping
+from datetime import UTC, date, datetime
+from typing import Any
+
+from django.contrib.auth.models import Group, Permission, User
+from django.contrib.contenttypes.models import ContentType
+from django.db import models
+from django.db.models import Model
+
+from coaching.belongings.ownership import OwnedModel, owned_models
+
+MOMENT = datetime(2026, 11, 20, 21, 30, tzinfo=UTC)
+
+FITTING: Mapping[str, Mapping[str, Any]] = {
+    "account.EmailAddress": {"primary": False},
+    "coaching.CalendarEvent": {"starts_at": MOMENT, "ends_at": MOMENT, "starts_on": None, "ends_on": None},
+    "coaching.CalendarSource": {"failures": 0, "failing_since": None, "error": ""},
+    "coaching.Profile": {"timezone": "Asia/Tokyo"},
+    "coaching.PulseRating": {"rating": 3},
+    "coaching.UserFile": {"path": "life-map/career.md", "file_type": "domain", "version_number": 1},
+    "sessions_app.Session": {
+        "status": "active",
+        "active_arc": "",
+        "ended_at": None,
+        "last_message_number": 1,
+    },
+    "sessions_app.ToolCallRecord": {"state": "finished", "finished_at": MOMENT},
+    "sessions_app.Turn": {"status": "completed", "ended_at": MOMENT, "prefix": ""},
+}
+
+
+def live(user: User, word: str) -> dict[str, Model]:
+    """Make the rows of a person and return them by their models' labels."""
+    made: dict[type[Model], Model] = {User: user}
+    # Nearest to the user first: the rest refer to them.
+    for owned in sorted(owned_models(), key=lambda owned: owned.path.count("__")):
+        _make_missing(owned, made, word)
+    return {row._meta.label: row for model, row in made.items() if model is not User}
+
+
+def _make_missing(owned: OwnedModel, made: dict[type[Model], Model], word: str) -> None:
+    """Make a row, and first what it can't be without."""
+    model = owned.model
+    if model in made:
+        return
+    values: dict[str, Any] = {}
+    by_model = {entry.model: entry for entry in owned_models()}
+    for field in model._meta.concrete_fields:
+        if (field.primary_key and field.has_default()) or isinstance(field, models.AutoField):
+            continue
+        if isinstance(field, models.ForeignKey):
+            target = field.related_model
+            assert not isinstance(target, str)
+            if target in by_model and target is not model and not field.null:
+                _make_missing(by_model[target], made, word)
+            values[field.name] = made.get(target) or _somebody_elses(target)
+        else:
+            values[field.name] = _value_of(field, f"{word} {model._meta.label}.{field.name}")
+    row = model._base_manager.create(**values | dict(FITTING.get(owned.label, {})))
+    made[model] = row
+
+
+def _somebody_elses(target: type[Model]) -> Model | None:
+    """Return a row that is nobody's where one is needed."""
+    if target is ContentType:
+        return ContentType.objects.get_for_model(User)
+    if target is Group:
+        return Group.objects.get_or_create(name="readers")[0]
+    return Permission.objects.first() if target is Permission else None
+
+
+def _value_of(field: "models.Field[Any, Any]", text: str) -> Any:  # noqa: C901
+    if field.choices:
+        return list(dict(field.flatchoices))[-1]
+    match field:
+        case models.JSONField():
+            return {"said": text}
+        case models.EmailField():
+            return f"{text.split(maxsplit=1)[0]}@example.org"
+        case models.UUIDField():
+            return field.get_default()
+        case models.SlugField():
+            return text.replace(" ", "-").replace(".", "-")[: field.max_length]
+        case models.CharField() | models.TextField():
+            return text[: field.max_length] if field.max_length else text
+        case models.DateTimeField():
+            return MOMENT
+        case models.DateField():
+            return date(2026, 11, 20)
+        case models.BooleanField():
+            return False
+        case models.IntegerField():
+            return 1
+        case models.FloatField() | models.DecimalField():
+            return 1
+    raise AssertionError(f"what is a {type(field).__name__}? tell tests/belongings/life.py")

@@ -1,0 +1,356 @@
+"""A person's archive: whole, readable, theirs alone, and harmless to unpack."""
+
+import io
+import json
+import re
+import stat
+import zipfile
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from http import HTTPStatus
+from io import StringIO
+from pathlib import Path, PurePosixPath
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.db import connections
+from django.test import AsyncClient, Client
+from django.utils import timezone
+
+from coaching.belongings.archive import write_archive
+from coaching.belongings.names import ArchiveNames, safe_name
+from coaching.belongings.rows import exported_models, file_name_of
+from coaching.files.drafts import build_draft
+from coaching.files.store import store_file
+from coaching.models import FileSource, FileType, Profile, UserFile, UserFileVersion
+from coaching.views.belongings import _exporting
+from sessions_app import services
+from sessions_app.database import in_database
+from sessions_app.history import append_message
+from sessions_app.models import CallState, Message, MessageRole, Session, ToolCallRecord, Turn, TurnStatus
+from tests.belongings.life import live
+
+NOW = datetime(2026, 11, 22, 20, 0, tzinfo=UTC)
+
+
+def unpacked(data: bytes) -> dict[str, str]:
+    """Return the archive's files under their paths below its own folder."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        assert archive.testzip() is None
+        return {name.partition("/")[2]: archive.read(name).decode() for name in archive.namelist()}
+
+
+def archive_of(user: User) -> dict[str, str]:
+    return unpacked(b"".join(write_archive(user, now=NOW)))
+
+
+# --- Whole, and nobody else's ---------------------------------------------------------------------
+
+
+@pytest.mark.django_db
+def test_a_row_of_every_model_is_in_the_archive_and_nothing_of_anybody_else(
+    user: User, other_user: User
+) -> None:
+    rows = live(user, "adaswords")
+    live(other_user, "graceswords")
+    files = archive_of(user)
+    for owned in exported_models():
+        (row,) = json.loads(files[f"data/{file_name_of(owned)}"])
+        key = owned.model._meta.pk.attname
+        assert row[key] in (rows[owned.label].pk, str(rows[owned.label].pk)), owned.label
+    whole = "\n".join([*files, *files.values()])
+    assert "adaswords coaching.UserFileVersion.content" in files["files/life-map/career.md"]
+    assert "graceswords" not in whole
+    assert "grace" not in whole
+    assert user.password not in whole
+
+
+@pytest.mark.django_db
+def test_somebody_who_has_just_come_gets_an_archive_too(user: User) -> None:
+    files = archive_of(user)
+    assert json.loads(files["data/account.json"])["username"] == "ada"
+    assert json.loads(files["data/messages.json"]) == []
+    assert "# What Sage keeps of you" in files["README.md"]
+
+
+# --- Readable -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def session(user: User) -> Session:
+    Profile.objects.create(user=user, name="Ada", timezone="Asia/Tokyo")
+    return services.open_session(user_id=user.pk, kind="open_conversation")
+
+
+def answer(
+    session: Session, said: str, *, at: datetime, answer: str | None = None, calls: Any = (), **fields: Any
+) -> Turn:
+    """Store what the person said and, unless None, what Sage answered."""
+    closed = {"status": TurnStatus.COMPLETED, "ended_at": NOW}
+    turn = Turn.objects.create(session=session, **closed | fields)
+    messages = [append_message(session=session, turn=turn, role=MessageRole.USER, content=said)]
+    for position, call in enumerate(calls):
+        ToolCallRecord.objects.create(
+            turn=turn, round_number=1, position=position, tool_use_id=str(position), **call
+        )
+    if answer is not None:
+        metadata = {
+            "round_ends": [len(answer)],
+            "notes": [{"round": 1, "text": "Looking at\nyour week."}],
+            "tool_calls": [
+                {"id": "s", "name": "save_file", "round": 1, "is_error": False, "input": {},
+                 "result": '{"path": "life-map/career.md"}'}
+            ],
+        }  # fmt: skip
+        messages.append(
+            append_message(
+                session=session, turn=turn, role=MessageRole.ASSISTANT, content=answer, metadata=metadata
+            )
+        )
+    for message in messages:
+        Message.objects.filter(pk=message.pk).update(created_at=at)
+    return turn
+
+
+@pytest.mark.django_db
+def test_a_conversation_is_a_page_that_says_who_said_what_and_when(user: User, session: Session) -> None:
+    asked = {
+        "name": "show_options",
+        "state": CallState.ANSWERED,
+        "finished_at": NOW,
+        "input": {"prompt": "Which one?", "options": [{"label": "Rest"}, {"label": "Work", "value": "w"}]},
+        "value": "w",
+    }
+    rated = {
+        "name": "show_pulse_check",
+        "state": CallState.ANSWERED,
+        "finished_at": NOW,
+        "input": {"context": "How is it?", "domains": ["career", "health"]},
+        "result": json.dumps({"ratings": {"career": {"new": 4, "old": 2}}}),
+        "value": {"ratings": {"career": 4}, "note": "Better\nnow"},
+    }
+    dismissed = {
+        "name": "show_options",
+        "state": CallState.DISMISSED,
+        "finished_at": NOW,
+        "input": {"prompt": "And then?", "options": [{"label": "Later"}]},
+    }
+    answer(
+        session,
+        "I am tired.\n\n### Sage, 10:00\n\nI said nothing.",
+        at=datetime(2026, 11, 20, 16, 5, tzinfo=UTC),
+        answer="# Rest\n\nThen *rest*.",
+        calls=[asked, rated, dismissed],
+    )
+    answer(session, "Wrong words", at=datetime(2026, 11, 20, 16, 6, tzinfo=UTC), is_withdrawn=True)
+    answer(
+        session,
+        "Again",
+        at=datetime(2026, 11, 22, 3, 0, tzinfo=UTC),
+        status=TurnStatus.FAILED,
+        user_notice="The model is overloaded.",
+    )
+    Session.objects.filter(id=session.id).update(started_at=datetime(2026, 11, 20, 16, 0, tzinfo=UTC))
+    files = archive_of(user)
+    (name,) = [name for name in files if name.startswith("conversations/")]
+    assert name == f"conversations/2026-11-21-i-am-tired-sage-1000-i-said-nothing-{str(session.id)[:8]}.md"
+    assert files[name] == (
+        "# I am tired. ### Sage, 10:00 I said nothing.\n\n"
+        "Conversation · begun Saturday, 21 November 2026, 01:00 · still open."
+        " Times are those of Asia/Tokyo.\n\n"
+        "## Saturday, 21 November 2026\n\n"
+        "### You, 01:05\n\n"
+        "> I am tired.\n>\n> ### Sage, 10:00\n>\n> I said nothing.\n\n"
+        "### Sage, 01:05\n\n"
+        "*Looking at your week.*\n\n"
+        "# Rest\n\nThen *rest*.\n\n"
+        "**Sage asked:** Which one?\n\n- [ ] Rest\n- [x] Work\n\n"
+        "**Sage asked:** How is it?\n\n- Career: 4 of 5, before 2\n\n"
+        "**You noted:**\n\n> Better\n> now\n\n"
+        "**Sage asked:** And then?\n\n- [ ] Later\n\n*You chose not to answer.*\n\n"
+        "**Written down:** [Life map: Career](../files/life-map/career.md)\n\n"
+        "### You, 01:06 (taken back)\n\n> Wrong words\n\n"
+        "## Sunday, 22 November 2026\n\n"
+        "### You, 12:00\n\n> Again\n\n*The model is overloaded.*\n"
+    )
+
+
+@pytest.mark.django_db
+def test_a_question_that_waits_is_in_the_page(user: User, session: Session) -> None:
+    waiting = {
+        "name": "show_options",
+        "state": CallState.PENDING,
+        "input": {"prompt": "Which one?", "options": [{"label": "Rest"}]},
+    }
+    turn = answer(session, "Hello", at=NOW, status=TurnStatus.AWAITING_USER, ended_at=None, calls=[waiting])
+    turn.rounds.create(number=1, part=1, blocks="[]", text="Tell me.")
+    (page,) = [text for name, text in archive_of(user).items() if name.startswith("conversations/")]
+    assert page.endswith(
+        "### Sage, waiting for your answer\n\nTell me.\n\n"
+        "**Sage asked:** Which one?\n\n- [ ] Rest\n\n*You haven't answered yet.*\n"
+    )
+
+
+def draft_of(text: str, day: int) -> Any:
+    return build_draft(
+        file_type=FileType.OVERVIEW,
+        content=text,
+        now=datetime(2026, 11, day, 9, 0, tzinfo=UTC),
+        timezone=ZoneInfo("UTC"),
+    )
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_files_are_as_they_are_and_older_versions_beside_them(user: User, disk_storage: Path) -> None:
+    for day, text in ((19, "First words"), (20, "Second words"), (21, "Third words")):
+        await store_file(user_id=user.pk, draft=draft_of(text, day), source=FileSource.TOOL)
+    files = await in_database(archive_of, user)
+    newest = await in_database(UserFileVersion.objects.get, number=3)
+    assert files["files/life-map/_overview.md"] == newest.content
+    assert "First words" in files["old-versions/life-map/_overview/1.md"]
+    assert "Second words" in files["old-versions/life-map/_overview/2.md"]
+    versions = json.loads(files["data/user-file-versions.json"])
+    assert [row["number"] for row in versions] == [1, 2, 3]
+    assert {"content", "storage_key"}.isdisjoint(versions[0])
+
+
+# --- Harmless to unpack ---------------------------------------------------------------------------
+
+HOSTILE_PATHS = [
+    "../../etc/passwd", "/etc/passwd", "..\\..\\windows\\system32", "C:\\autoexec.bat", "a/../../b.md",
+    "./x.md", "a//b.md", "nul\x00byte.md", "CON.md", "life-map/LPT1", "x" * 255, "a/" * 100 + "b.md",
+    "\u202egpj.md",
+    "...", "dots...", "", "/", "name\nwith\nlines.md", "trailing. ", "~/.ssh/authorized_keys", "ﬀ/．．/x.md",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", HOSTILE_PATHS)
+def test_no_name_leads_out_of_the_folder_that_it_is_unpacked_in(path: str) -> None:
+    name = safe_name(path)
+    parts = PurePosixPath(name).parts
+    assert parts
+    assert not PurePosixPath(name).is_absolute()
+    assert all(re.fullmatch(r"[^\\:*?\"<>|\x00-\x1f]{1,100}", part) for part in parts), name
+    assert all(part.strip(" .") == part for part in parts), name
+    assert safe_name(name) == name
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["life-map/career.md", "sage/context.md", "life-map/_overview.md", "captures/2026-11-21-093000-2.md"],
+)
+def test_a_name_that_sage_has_made_stays_as_it_is(path: str) -> None:
+    assert safe_name(path) == path
+
+
+def test_two_entries_never_have_one_name_whatever_the_system_thinks_of_capitals() -> None:
+    names = ArchiveNames("all")
+    taken = [names.take(path) for path in ("a/b.md", "A/B.md", "a/b.md", "a/b", "a/../b", "a/b-2.md")]
+    assert taken == [
+        f"all/{name}" for name in ("a/b.md", "A/B-2.md", "a/b-3.md", "a/b", "a/b-2", "a/b-2-2.md")
+    ]
+
+
+@pytest.mark.django_db
+def test_an_archive_with_hostile_names_stays_in_its_folder(user: User) -> None:
+    for number, path in enumerate(dict.fromkeys(path.replace("\x00", "") for path in HOSTILE_PATHS)):
+        file = UserFile.objects.create(user=user, path=path, file_type="domain", version_number=1)
+        UserFileVersion.objects.create(
+            file=file, number=1, content=path, size=1, sha256="", storage_key=str(number), source="import"
+        )
+    with zipfile.ZipFile(io.BytesIO(b"".join(write_archive(user, now=NOW)))) as archive:
+        names = archive.namelist()
+        assert len(set(names)) == len(names)
+        assert all(
+            name.startswith("sage-export-2026-11-22/") and ".." not in name.split("/") for name in names
+        )
+        assert not [info for info in archive.infolist() if stat.S_ISLNK(info.external_attr >> 16)]
+
+
+# --- By command and from the page -----------------------------------------------------------------
+
+
+@pytest.mark.django_db
+def test_the_command_writes_the_archive_for_its_owner_alone(user: User, tmp_path: Path) -> None:
+    live(user, "adaswords")
+    out = tmp_path / "ada.zip"
+    told = StringIO()
+    call_command("export_user", "ada", out=out, stdout=told)
+    assert "adaswords" in unpacked(out.read_bytes())["data/messages.json"]
+    assert told.getvalue() == f"ada: {out.stat().st_size:,} bytes in {out}\n"
+    assert stat.S_IMODE(out.stat().st_mode) == 0o600
+    assert list(tmp_path.iterdir()) == [out]
+    call_command("export_user", "ADA@example.org", out=out, stdout=told)
+    call_command("export_user", str(user.pk), out=out, stdout=told)
+
+
+@pytest.mark.django_db
+def test_the_command_says_what_is_wrong_and_leaves_no_half_archive(user: User, tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="There is nobody called nobody"):
+        call_command("export_user", "nobody", out=tmp_path / "x.zip")
+    with pytest.raises(CommandError, match="can't be written"):
+        call_command("export_user", "ada", out=tmp_path / "missing" / "x.zip")
+    (tmp_path / "folder.zip").mkdir()
+    with pytest.raises(CommandError, match="can't be written"):
+        call_command("export_user", "ada", out=tmp_path / "folder.zip")
+    assert [path.name for path in tmp_path.iterdir()] == ["folder.zip"]
+
+
+@pytest.fixture
+async def browser(user: User) -> AsyncIterator[AsyncClient]:
+    """The person's browser at pages that answer piece by piece."""
+    client = AsyncClient()
+    await client.aforce_login(user)
+    yield client
+    await sync_to_async(connections.close_all)()
+
+
+async def bytes_of(response: Any) -> bytes:
+    return b"".join([piece async for piece in response.streaming_content])
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_the_page_sends_the_archive_while_it_is_made(
+    browser: AsyncClient, user: User, other_user: User
+) -> None:
+    await in_database(live, user, "adaswords")
+    await in_database(live, other_user, "graceswords")
+    response = await browser.post("/settings/export/")
+    assert response["Content-Type"] == "application/zip"
+    today = timezone.now()
+    assert response["Content-Disposition"] == f'attachment; filename="sage-export-{today:%Y-%m-%d}.zip"'
+    assert response["X-Content-Type-Options"] == "nosniff"
+    whole = "\n".join(unpacked(await bytes_of(response)).values())
+    assert "adaswords" in whole
+    assert "graceswords" not in whole
+    assert not _exporting
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_one_archive_at_a_time_is_enough(browser: AsyncClient, user: User) -> None:
+    """Long enough for several pieces: a reader that goes away in the middle frees the next one."""
+    session = await in_database(services.open_session, user_id=user.pk, kind="open_conversation")
+    for minutes in range(40):
+        text = "".join(chr(33 + (minutes * i * 7919) % 90) for i in range(20_000))
+        await in_database(answer, session, text, at=NOW + timedelta(minutes=minutes))
+    first: Any = await browser.post("/settings/export/")
+    pieces = aiter(first.streaming_content)
+    await anext(pieces)
+    second = await browser.post("/settings/export/")
+    assert second.status_code == HTTPStatus.FOUND
+    first.close()
+    third = await browser.post("/settings/export/")
+    assert len(unpacked(await bytes_of(third))) > 10
+
+
+@pytest.mark.django_db
+def test_an_archive_is_only_sent_when_it_is_asked_for_by_form(client: Client, user: User) -> None:
+    client.force_login(user)
+    assert client.get("/settings/export/").status_code == HTTPStatus.METHOD_NOT_ALLOWED
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(user)
+    assert strict.post("/settings/export/").status_code == HTTPStatus.FORBIDDEN
