@@ -1,14 +1,10 @@
-"""Markdown to sanitised HTML, in a process of its own that may be killed at any moment.
+"""Markdown to sanitised HTML: the script of worker processes that may be killed at any moment.
 
-Run by path, it answers one length-prefixed text after another on its standard streams and ends when its
-parent does. It must import neither Django nor anything of ours: it starts in a fraction of a second, and
-what it holds when a bomb goes off is worth nothing.
+It must import neither Django nor anything of ours: a worker starts in a fraction of a second, and what it
+holds when a bomb goes off is worth nothing.
 """
 
 import re
-import resource
-import struct
-import sys
 from collections.abc import Sequence
 from html import escape
 
@@ -18,9 +14,6 @@ from markdown_it.renderer import RendererHTML, RendererProtocol
 from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
-
-LENGTH = struct.Struct("!I")
-MEMORY_BYTES = 768 * 1024 * 1024
 
 _WEB_LINK = re.compile(r"(?:https?://|mailto:)[^\s<>\"'`\\]+", re.IGNORECASE)
 _TASK = re.compile(r"\[([ xX])\][ \u00a0]")
@@ -128,16 +121,6 @@ def render(text: str) -> str:
     return markup
 
 
-def serve() -> None:
-    """Answer requests until the other side closes."""
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
-    source, sink = sys.stdin.buffer, sys.stdout.buffer
-    while header := source.read(LENGTH.size):
-        text = source.read(LENGTH.unpack(header)[0]).decode("utf-8", "replace")
-        answer = render(text).encode()
-        sink.write(LENGTH.pack(len(answer)) + answer)
-        sink.flush()
-
-
-if __name__ == "__main__":
-    serve()
+def answer(request: bytes) -> bytes:
+    """Answer one request of the pool."""
+    return render(request.decode("utf-8", "replace")).encode()

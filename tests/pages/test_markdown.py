@@ -1,18 +1,21 @@
 """Markdown is rendered, sanitised and bounded, whatever is written."""
 
 import asyncio
-import os
 import re
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from html.parser import HTMLParser
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coaching.markdown import MarkdownRenderer, plain_text, render_markdown, render_markdown_async
+from coaching.killable import KillablePool
+from coaching.markdown import MARKDOWN_SCRIPT, MarkdownRenderer, plain_text, render_markdown
 from tests.browser.payloads import PAYLOADS
 
 ALLOWED = {
@@ -29,6 +32,7 @@ ALLOWED = {
     )
 }  # fmt: skip
 OUR_CLASSES = {"table-scroll", "task", "plain"}
+BOMB = "![" * 50_000  # keeps a parser busy for seconds
 
 
 class Auditor(HTMLParser):
@@ -117,7 +121,7 @@ async def test_a_bomb_is_shown_plain_in_time_and_holds_nobody_up(bomb: str) -> N
 
     beating = asyncio.create_task(beat())
     began = time.monotonic()
-    markup = await render_markdown_async(bomb)
+    markup = await asyncio.to_thread(render_markdown, bomb)
     seconds = time.monotonic() - began
     beating.cancel()
     assert faults_in(markup) == []
@@ -125,17 +129,54 @@ async def test_a_bomb_is_shown_plain_in_time_and_holds_nobody_up(bomb: str) -> N
     assert longest_stall < 0.5  # generous: other processes share the machine
 
 
-def test_a_worker_that_was_killed_is_replaced_and_its_text_shown_plain() -> None:
-    renderer = MarkdownRenderer(worker_count=1, seconds=0.0001)
-    try:
-        assert renderer.render("**never in time**") == plain_text("**never in time**")
-    finally:
-        renderer.close()
-    renderer = MarkdownRenderer(worker_count=1)
-    try:
-        assert "<strong>" in renderer.render("**in time**")
-    finally:
-        renderer.close()
+@pytest.fixture
+def make_renderer() -> Iterator[Callable[..., MarkdownRenderer]]:
+    """Make a renderer with workers of its own."""
+    pools = []
+
+    def make(*, slow_seconds: float = 60, **options: Any) -> MarkdownRenderer:
+        pools.append(KillablePool(MARKDOWN_SCRIPT, **options))
+        return MarkdownRenderer(pools[-1], slow_seconds=slow_seconds)
+
+    yield make
+    for pool in pools:
+        pool.close()
+
+
+def test_a_text_that_found_no_worker_is_shown_plain_and_set_the_next_time(
+    make_renderer: Callable[..., MarkdownRenderer],
+) -> None:
+    renderer = make_renderer(workers=1, seconds=0)
+    assert renderer.render("**no time at all**") == plain_text("**no time at all**")
+    renderer = make_renderer(workers=1, beside=0, seconds=20, quick_seconds=0.05)
+    assert renderer.render(BOMB) == plain_text(BOMB)
+    assert "<strong>" in renderer.render("**in time**")
+
+
+def test_a_bomb_is_tried_again_only_after_a_while(make_renderer: Callable[..., MarkdownRenderer]) -> None:
+    renderer = make_renderer(workers=1, seconds=1, quick_seconds=0.1)
+    renderer.render("wake up")
+    for pause, is_tried in ((0.0, True), (0.0, False)):
+        began = time.monotonic()
+        assert renderer.render(BOMB) == plain_text(BOMB)
+        assert (time.monotonic() - began > 0.5) is is_tried, pause
+    renderer = make_renderer(workers=1, seconds=1, quick_seconds=0.1, slow_seconds=0)
+    renderer.render("wake up")
+    for _ in range(2):
+        began = time.monotonic()
+        renderer.render(BOMB)
+        assert time.monotonic() - began > 0.5
+
+
+def test_bombs_don_t_keep_others_waiting(make_renderer: Callable[..., MarkdownRenderer]) -> None:
+    renderer = make_renderer(seconds=2, quick_seconds=0.1)
+    renderer.render("wake up")
+    with ThreadPoolExecutor(4) as threads:
+        bombs = [threads.submit(renderer.render, f"{BOMB} {number}") for number in range(4)]
+        for number in range(10):
+            assert "<strong>" in renderer.render(f"**{number}**")
+        assert not all(bomb.done() for bomb in bombs), "the words were rendered beside the bombs"
+        assert all(bomb.result().startswith('<p class="plain">') for bomb in bombs)
 
 
 def test_the_worker_knows_neither_django_nor_us() -> None:
@@ -145,31 +186,3 @@ def test_the_worker_knows_neither_django_nor_us() -> None:
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"
-
-
-def test_workers_end_with_the_process_that_started_them() -> None:
-    code = (
-        "from coaching.markdown import _Worker; import time; worker = _Worker(); "
-        "worker.render('x', deadline=time.monotonic() + 20); print(worker.pid)"
-    )
-    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "tests.settings"}
-    found = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code],
-        capture_output=True,
-        text=True,
-        check=True,
-        env=environment,
-    )
-    worker = int(found.stdout)
-    deadline = time.monotonic() + 10
-    while is_alive(worker):
-        assert time.monotonic() < deadline, "the worker outlived its parent"
-        time.sleep(0.02)
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        with open(f"/proc/{pid}/stat") as stat:  # noqa: PTH123
-            return stat.read().split()[2] != "Z"
-    except OSError:
-        return False

@@ -1,0 +1,231 @@
+"""Worker processes that may be killed: for work on texts whose time nobody can know before.
+
+A pool keeps a few workers that each answer one request after another. A request that isn't answered quickly
+leaves its place to the next one and goes on beside, while few do; at its deadline its worker is killed. So a
+text that takes for ever costs the others a fraction of a second. What a worker does is its script's matter.
+"""
+
+import os
+import queue
+import select
+import struct
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+SECONDS = 2.0
+QUICK_SECONDS = 0.4
+"""How long a request may keep a place that others wait for."""
+WORKERS = 2
+BESIDE = 2
+
+_LENGTH = struct.Struct("!I")
+_RUNNER = Path(__file__).with_name("killable_worker.py")
+_READ_BYTES = 1 << 16
+
+
+class TookTooLong(Exception):
+    """The request had all its time, or its worker died of it."""
+
+
+class AllBusy(Exception):
+    """No worker had time for the request, which says nothing about the request."""
+
+
+class _OutOfTime(Exception):
+    """A pipe wasn't ready at the deadline."""
+
+
+class _Worker:
+    """One worker process. Used by one thread at a time. Deadlines are monotonic seconds."""
+
+    def __init__(self, script: Path) -> None:
+        # A session of its own: Ctrl-C in the terminal is for us, who then close it.
+        self._process = subprocess.Popen(
+            [sys.executable, "-I", str(_RUNNER), str(script)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._stdin, self._stdout = self._process.stdin, self._process.stdout
+        self._is_ready = False
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def is_alive(self) -> bool:
+        return self._process.poll() is None
+
+    def await_ready(self, deadline: float) -> None:
+        """Wait until it has loaded its script, which it says with an empty answer."""
+        if not self._is_ready:
+            _wait(self._stdout.fileno(), select.POLLIN, deadline)
+            self.read(deadline)
+            self._is_ready = True
+
+    def send(self, request: bytes, deadline: float) -> None:
+        """Send a request."""
+        view = memoryview(_LENGTH.pack(len(request)) + request)
+        while view:
+            _wait(self._stdin.fileno(), select.POLLOUT, deadline)
+            # At most what a pipe takes without blocking once it says that it is writable.
+            view = view[os.write(self._stdin.fileno(), view[: select.PIPE_BUF]) :]
+
+    def has_answer_by(self, deadline: float) -> bool:
+        """Wait for the first byte of the answer, or for the worker's end."""
+        try:
+            _wait(self._stdout.fileno(), select.POLLIN, deadline)
+        except _OutOfTime:
+            return False
+        return True
+
+    def read(self, deadline: float) -> bytes:
+        """Return the answer."""
+        (length,) = _LENGTH.unpack(self._read(_LENGTH.size, deadline))
+        return self._read(length, deadline)
+
+    def _read(self, size: int, deadline: float) -> bytes:
+        parts: list[bytes] = []
+        while size:
+            _wait(self._stdout.fileno(), select.POLLIN, deadline)
+            part = os.read(self._stdout.fileno(), min(size, _READ_BYTES))
+            if not part:
+                raise OSError("the worker is gone")
+            parts.append(part)
+            size -= len(part)
+        return b"".join(parts)
+
+    def close(self) -> None:
+        """End the process, whatever it is doing."""
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._stdin, self._stdout):
+            try:
+                pipe.close()
+            except OSError:
+                continue
+
+
+def _wait(descriptor: int, event: int, deadline: float) -> None:
+    left = deadline - time.monotonic()
+    poll = select.poll()
+    poll.register(descriptor, event)
+    if left <= 0 or not poll.poll(left * 1000):
+        raise _OutOfTime
+
+
+class KillablePool:
+    """Workers of one script. Safe to use from any thread; each call ends within `seconds`."""
+
+    def __init__(
+        self,
+        script: Path,
+        *,
+        workers: int = WORKERS,
+        beside: int = BESIDE,
+        seconds: float = SECONDS,
+        quick_seconds: float = QUICK_SECONDS,
+    ) -> None:
+        self._script = script
+        self._seconds = seconds
+        self._quick_seconds = quick_seconds
+        self._workers = workers
+        # None is a worker to be started when it is needed.
+        self._idle: queue.LifoQueue[_Worker | None] = queue.LifoQueue()
+        for _ in range(workers):
+            self._idle.put(None)
+        self._beside = threading.BoundedSemaphore(beside)
+        self._is_closed = False
+
+    def warm(self) -> None:
+        """Start the workers, so that the first request doesn't wait for them."""
+        idle = [self._idle.get() for _ in range(self._workers)]
+        for worker in idle:
+            self._idle.put(worker or _Worker(self._script))
+
+    def pids(self) -> list[int]:
+        """Return the processes that wait for a request."""
+        return [worker.pid for worker in list(self._idle.queue) if worker]
+
+    def ask(self, request: bytes) -> bytes:
+        """Return the script's answer. Raises `TookTooLong` and `AllBusy`."""
+        deadline = time.monotonic() + self._seconds
+        worker = self._take(deadline)
+        try:
+            worker.send(request, deadline)
+            if worker.has_answer_by(min(deadline, time.monotonic() + self._quick_seconds)):
+                answer = worker.read(deadline)
+                self._give_back(worker)
+                return answer
+        except (OSError, _OutOfTime) as error:
+            self._replace(worker)
+            raise TookTooLong from error
+        return self._finish_beside(worker, deadline)
+
+    def _take(self, deadline: float) -> _Worker:
+        try:
+            worker = self._idle.get(timeout=max(0.0, deadline - time.monotonic()))
+        except queue.Empty:
+            raise AllBusy from None
+        if worker and not worker.is_alive:
+            worker.close()
+            worker = None
+        try:
+            worker = worker or _Worker(self._script)
+            worker.await_ready(deadline)
+        except (OSError, _OutOfTime) as error:  # It may be ready for the next one.
+            self._give_back(worker)
+            raise AllBusy from error
+        return worker
+
+    def _finish_beside(self, worker: _Worker, deadline: float) -> bytes:
+        """Wait for a slow answer without holding a place that others wait for."""
+        if not self._beside.acquire(blocking=False):
+            self._replace(worker)
+            raise AllBusy
+        self._give_back(self._new_worker())
+        try:
+            return worker.read(deadline)
+        except (OSError, _OutOfTime) as error:
+            raise TookTooLong from error
+        finally:
+            worker.close()
+            self._beside.release()
+
+    def _replace(self, worker: _Worker) -> None:
+        worker.close()
+        self._give_back(self._new_worker())
+
+    def _new_worker(self) -> _Worker | None:
+        """Start a worker ahead of the next request, which then needn't wait for it."""
+        try:
+            return None if self._is_closed else _Worker(self._script)
+        except OSError:  # No process to be had just now.
+            return None
+
+    def _give_back(self, worker: _Worker | None) -> None:
+        if worker and self._is_closed:
+            worker.close()
+            worker = None
+        self._idle.put(worker)
+
+    def close(self) -> None:
+        """End the workers. A later request starts a new one, which ends with its request."""
+        self._is_closed = True
+        places = 0
+        try:
+            while True:
+                worker = self._idle.get_nowait()
+                places += 1
+                if worker:
+                    worker.close()
+        except queue.Empty:
+            for _ in range(places):
+                self._idle.put(None)
