@@ -5,12 +5,12 @@ an event, and is written with a new version alone. A restored version brings bac
 repeats nothing that happened.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
 from coaching.days import local_day, next_weekday
-from coaching.files.drafts import FileDraft
+from coaching.files.drafts import FileDraft, Occasion
 from coaching.files.types import RULES
 from coaching.models import Capture, DayPlan, FileType, Profile, PulseRating, ReflectionPrompt, UserFile
 
@@ -28,7 +28,7 @@ class Write:
 def apply_after_effects(write: Write) -> None:
     """Write what the file's type means beside its text. Call it in the write's transaction."""
     effect = AFTER_EFFECTS.get(write.draft.file_type)
-    if effect is not None and (not write.draft.is_restore or write.draft.file_type in RESTORED):
+    if effect is not None and write.draft.file_type in EFFECTIVE[write.draft.occasion]:
         effect(write)
 
 
@@ -37,9 +37,11 @@ def _fill_day_plan(write: Write) -> None:
         user_id=write.file.user_id, date=write.draft.path.day
     )
     attributes = write.draft.attributes
-    if attributes.intention is not None:
-        plan.intention = attributes.intention
-    if attributes.priorities is not None:
+    if attributes.intention is not None or "intention" in write.draft.cleared:
+        plan.intention = attributes.intention or ""
+    if "priorities" in write.draft.cleared:
+        plan.priorities = []
+    elif attributes.priorities is not None:
         done = {priority["text"] for priority in plan.priorities if priority["is_done"]}
         plan.priorities = [{"text": text, "is_done": text in done} for text in attributes.priorities]
     plan.file = write.file
@@ -77,7 +79,8 @@ def _keep_prompt(write: Write) -> None:
     )
     if not is_created and prompt.text != write.draft.body:
         prompt.text = write.draft.body
-        prompt.answered_at = prompt.put_away_at = None
+        if write.draft.occasion != "edited":
+            prompt.answered_at = prompt.put_away_at = None
         prompt.save(update_fields=["text", "answered_at", "put_away_at"])
 
 
@@ -103,4 +106,8 @@ AFTER_EFFECTS: dict[FileType, Callable[[Write], None]] = {
     FileType.CHECK_IN: _move_checkin,
 }
 
-RESTORED = frozenset({FileType.DAY_PLAN, FileType.REFLECTION_PROMPT})
+EFFECTIVE: Mapping[Occasion, frozenset[FileType]] = {
+    "written": frozenset(AFTER_EFFECTS),
+    "edited": frozenset({FileType.DAY_PLAN, FileType.DOMAIN, FileType.REFLECTION_PROMPT}),
+    "restored": frozenset({FileType.DAY_PLAN, FileType.REFLECTION_PROMPT}),
+}

@@ -2,21 +2,28 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
 from coaching.files.attributes import NO_ATTRIBUTES, FileAttributes, check_attributes, check_storable
 from coaching.files.errors import FileRefused
 from coaching.files.frontmatter import build_frontmatter, render_file, strip_frontmatter
 from coaching.files.paths import FilePath, build_path
+from coaching.files.types import AttributeName
 from coaching.models import FileType
 
 MAX_CONTENT_CHARACTERS = 100_000
 
 
+Occasion = Literal["written", "edited", "restored"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileDraft:
-    """One write. `text` is the whole file as it will be stored, `body` its part below the frontmatter."""
+    """One write. `text` is the whole file as it will be stored, `body` its part below the frontmatter.
+
+    `attributes` is what the write says anew, `cleared` what it takes back; the frontmatter holds all.
+    """
 
     file_type: FileType
     path: FilePath
@@ -26,7 +33,8 @@ class FileDraft:
     attributes: FileAttributes
     now: datetime
     timezone: ZoneInfo
-    is_restore: bool = False
+    occasion: Occasion = "written"
+    cleared: frozenset[AttributeName] = frozenset()
 
     @property
     def data(self) -> bytes:
@@ -47,7 +55,7 @@ def build_draft(
 
     Raises `FileRefused`, saying what would be taken, for anything that doesn't fit.
     """
-    body = strip_frontmatter(_checked(content)).strip()
+    body = strip_frontmatter(check_content(content)).strip()
     if not body:
         raise FileRefused("The content is empty; write the whole body of the file.")
     check_attributes(file_type, attributes)
@@ -65,7 +73,8 @@ def build_draft(
     )
 
 
-def _checked(content: str) -> str:
+def check_content(content: str) -> str:
+    """Return the content; raise `FileRefused`, saying why, where it is too long or can't be stored."""
     if len(content) > MAX_CONTENT_CHARACTERS:
         raise FileRefused(
             f"The content has {len(content):,} characters; {MAX_CONTENT_CHARACTERS:,} is the most that fits. "

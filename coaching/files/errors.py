@@ -7,6 +7,15 @@ class FileRefused(Refused):
     """The name, the text or the attributes don't fit; nothing was changed."""
 
 
+class FileMoved(Refused):
+    """Somebody else wrote the file since it was opened; nothing was changed."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The file was changed meanwhile, so nothing was saved yet. Look at both texts and choose."
+        )
+
+
 class StorageFailed(Refused):
     """The storage didn't take the bytes, or gave no sign that it did; nothing was changed."""
 

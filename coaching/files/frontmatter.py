@@ -45,12 +45,20 @@ def build_frontmatter(file_type: FileType, attributes: FileAttributes, *, day: d
 
 def render_file(frontmatter: Mapping[str, Any], body: str) -> str:
     """Render the whole text of a file: frontmatter, an empty line, the body, one newline at the end."""
-    values = {
-        key: date.fromisoformat(value) if key in ("date", "updated") else value
-        for key, value in frontmatter.items()
-    }
+    values = {key: _dated(key, value) for key, value in frontmatter.items()}
     block = yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=10**9)
     return f"---\n{block}---\n\n{body.strip()}\n"
+
+
+def split_head(text: str) -> tuple[str, str]:
+    """Split a stored text into its head, frontmatter and the lines around it as they are, and its body."""
+    block = _head_block(text)
+    return (text[: block[1]], text[block[1] :].removeprefix("\n")) if block else ("", text)
+
+
+def starts_with_frontmatter(text: str) -> bool:
+    """Say whether a text has frontmatter at its head."""
+    return _head_block(text.replace("\r\n", "\n")) is not None
 
 
 def strip_frontmatter(text: str) -> str:
@@ -79,6 +87,14 @@ def parse_file(text: str) -> tuple[dict[str, Any], str]:
     except (yaml.YAMLError, ValueError, RecursionError, OverflowError):
         return {}, body
     return (values if isinstance(values, dict) else {}), body
+
+
+def _dated(key: str, value: Any) -> Any:
+    """Return a day as YAML writes days, without quotes; whatever else is there as it is."""
+    try:
+        return date.fromisoformat(value) if key in ("date", "updated") else value
+    except (TypeError, ValueError):
+        return value
 
 
 def _head_block(text: str) -> tuple[int, int] | None:

@@ -71,9 +71,13 @@ def build_path(
 def path_of_stored(file_type: FileType, path: str, *, now: datetime, timezone: ZoneInfo) -> FilePath:
     """Return the path of a file that exists already, with the day that it is of."""
     stem = path.removesuffix(".md")
-    if RULES[file_type].naming == "date" and _ISO_DATE.fullmatch(stem[-10:]):
-        return FilePath(stem=stem, day=date.fromisoformat(stem[-10:]))
-    return FilePath(stem=stem, day=local_day(now, timezone))
+    today = local_day(now, timezone)
+    if RULES[file_type].naming in ("fixed", "domain"):
+        return FilePath(stem=stem, day=today)
+    try:
+        return FilePath(stem=stem, day=date.fromisoformat(stem.rpartition("/")[2][:10]))
+    except ValueError:
+        return FilePath(stem=stem, day=today)
 
 
 def _refuse_name(file_type: FileType, name: str | None) -> None:

@@ -60,10 +60,26 @@ def read_file(*, user_id: int, path: str, number: int | None = None) -> FileText
     return FileText(file=file, version=versions.get(number=number))
 
 
-def versions_of(*, user_id: int, path: str) -> Sequence[UserFileVersion]:
-    """Return a file's versions without their texts, the newest first.
+def versions_of(
+    *, user_id: int, path: str, offset: int = 0, limit: int | None = None
+) -> Sequence[UserFileVersion]:
+    """Return a file's versions with their sessions and without their texts, the newest first.
 
     Raises `UserFile.DoesNotExist`.
     """
     file = accessible_file(user_id=user_id, path=path)
-    return list(file.versions.defer("content").select_related("file").order_by("-number"))
+    versions = file.versions.defer("content").select_related("file", "session").order_by("-number")
+    return list(versions[offset:] if limit is None else versions[offset : offset + limit])
+
+
+def earlier_with_same_text(file: UserFile, versions: Sequence[UserFileVersion]) -> dict[int, int]:
+    """Return the last earlier version that says the same, by the number of each version that has one."""
+    sums = {version.sha256 for version in versions if version.sha256}
+    same = file.versions.filter(sha256__in=sums).order_by("number").values_list("sha256", "number")
+    last: dict[str, int] = {}
+    found = {}
+    for sha256, number in same:
+        if sha256 in last:
+            found[number] = last[sha256]
+        last[sha256] = number
+    return found

@@ -2,7 +2,8 @@
 
 An object is stored first, outside any transaction and off the event loop; then one transaction locks the
 file's row, appends the version and writes what it means. Whatever fails on the way, the version before is
-whole and an object without a row is collected later. Permissions are the caller's to check.
+whole and an object without a row is collected later. Whoever writes against the version that they have seen
+names it, and is refused where somebody else was faster. Permissions are the caller's to check.
 """
 
 from dataclasses import dataclass
@@ -10,19 +11,16 @@ from datetime import datetime
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
+from asgiref.sync import async_to_sync
 from django.db import transaction
-from pydantic import ValidationError
 
 from coaching.files.after_effects import Write, apply_after_effects
-from coaching.files.attributes import NO_ATTRIBUTES, FileAttributes
 from coaching.files.drafts import FileDraft
-from coaching.files.errors import FileRefused
-from coaching.files.frontmatter import parse_file
+from coaching.files.edits import build_restore
+from coaching.files.errors import FileMoved, FileRefused
 from coaching.files.objects import StoredObject, store_object
-from coaching.files.paths import path_of_stored
 from coaching.files.selectors import FileText, files_of, read_file
-from coaching.files.types import ATTRIBUTE_ORDER
-from coaching.models import FileSource, FileType, UserFile, UserFileVersion
+from coaching.models import FileSource, UserFile, UserFileVersion
 from sessions_app.database import in_database
 
 MAX_SUFFIX = 1000
@@ -66,16 +64,49 @@ async def store_file(
     )
 
 
-async def restore_version(
-    *, user_id: int, path: str, number: int, now: datetime, timezone: ZoneInfo
-) -> StoredFile:
-    """Store the text of an older version again, as the newest one, written by the user.
+def store_edit(*, user_id: int, draft: FileDraft, expected_version: int) -> StoredFile:
+    """Store what the user wrote as the newest version. Blocks; call it in no transaction.
+
+    Raises `FileMoved` where `expected_version` isn't the newest any more, and `StorageFailed`.
+    """
+    stored = async_to_sync(store_object)(user_id=user_id, data=draft.data)
+    return store_version(
+        user_id=user_id,
+        draft=draft,
+        stored=stored,
+        source=FileSource.USER,
+        expected_version=expected_version,
+    )
+
+
+def store_aside(*, user_id: int, draft: FileDraft, newest: FileText) -> StoredFile:
+    """Store what the user wrote below the newest text: it is kept among the versions, and doesn't hold.
+
+    Nothing else changes: what the text would have meant doesn't happen. Raises as `store_edit` does.
+    """
+    again = build_restore(newest, newest, now=draft.now, timezone=draft.timezone)
+    both = [(kept, async_to_sync(store_object)(user_id=user_id, data=kept.data)) for kept in (draft, again)]
+    with transaction.atomic():
+        file = _locked_file(user_id, draft)
+        _check_version(file, newest.version.number)
+        for kept, stored in both:
+            if stored.sha256 != file.sha256:
+                _append_version(file, kept, stored, source=FileSource.USER, session_id=None, tool_use_id="")
+    return StoredFile(
+        file_id=file.pk, path=file.path, size=file.size, version=file.version_number, is_new_version=True
+    )
+
+
+def restore_version(*, user_id: int, path: str, number: int, now: datetime, timezone: ZoneInfo) -> StoredFile:
+    """Store the text of an older version again, as the newest one, written by the user. Blocks.
 
     Raises `UserFile.DoesNotExist`, `UserFileVersion.DoesNotExist` and `StorageFailed`.
     """
-    old = await in_database(read_file, user_id=user_id, path=path, number=number)
-    draft = _draft_of(old, now=now, timezone=timezone)
-    return await store_file(user_id=user_id, draft=draft, source=FileSource.USER)
+    old = read_file(user_id=user_id, path=path, number=number)
+    newest = read_file(user_id=user_id, path=path)
+    draft = build_restore(old, newest, now=now, timezone=timezone)
+    stored = async_to_sync(store_object)(user_id=user_id, data=draft.data)
+    return store_version(user_id=user_id, draft=draft, stored=stored, source=FileSource.USER)
 
 
 @transaction.atomic
@@ -87,13 +118,16 @@ def store_version(
     source: FileSource,
     session_id: UUID | None = None,
     tool_use_id: str = "",
+    expected_version: int | None = None,
 ) -> StoredFile:
     """Append a version whose object is stored already, with what it means, in one transaction.
 
     Bytes that are the newest version's already make no second one. Raises `FileRefused` where no path
-    is free.
+    is free, and `FileMoved` where the newest version isn't `expected_version`.
     """
     file = _locked_file(user_id, draft)
+    if expected_version is not None:
+        _check_version(file, expected_version)
     is_new_version = file.version_number == 0 or file.sha256 != stored.sha256
     if is_new_version:
         _append_version(file, draft, stored, source=source, session_id=session_id, tool_use_id=tool_use_id)
@@ -121,6 +155,11 @@ def _locked_file(user_id: int, draft: FileDraft) -> UserFile:
     raise FileRefused("Too many files were made in the same second; try again in a moment.")
 
 
+def _check_version(file: UserFile, expected: int) -> None:
+    if file.version_number != expected:
+        raise FileMoved
+
+
 def _append_version(
     file: UserFile,
     draft: FileDraft,
@@ -146,26 +185,4 @@ def _append_version(
         source=source,
         session_id=session_id,
         tool_use_id=tool_use_id,
-    )
-
-
-def _draft_of(old: FileText, *, now: datetime, timezone: ZoneInfo) -> FileDraft:
-    file_type = FileType(old.file.file_type)
-    frontmatter, body = parse_file(old.text)
-    try:
-        attributes = FileAttributes.model_validate(
-            {name: frontmatter[name] for name in ATTRIBUTE_ORDER if name in frontmatter}
-        )
-    except ValidationError:
-        attributes = NO_ATTRIBUTES
-    return FileDraft(
-        file_type=file_type,
-        path=path_of_stored(file_type, old.file.path, now=now, timezone=timezone),
-        text=old.text,
-        body=body.strip(),
-        frontmatter=frontmatter,
-        attributes=attributes,
-        now=now,
-        timezone=timezone,
-        is_restore=True,
     )

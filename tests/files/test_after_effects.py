@@ -78,7 +78,7 @@ async def test_a_day_plan_for_tomorrow_is_of_tomorrow_and_a_restore_brings_the_p
         )
     plan = await in_database(DayPlan.objects.get)
     assert (plan.date, plan.intention) == (TODAY + timedelta(days=1), "Second")
-    await restore_version(user_id=user.pk, path=stored.path, number=1, now=NOW, timezone=ZONE)
+    await in_database(restore_version, user_id=user.pk, path=stored.path, number=1, now=NOW, timezone=ZONE)
     assert (await in_database(DayPlan.objects.get)).intention == "First"
 
 
@@ -107,7 +107,7 @@ async def test_a_rating_of_a_domain_is_written_once_for_each_version(user: User)
     await store(user, FileType.DOMAIN, name="play", updated_rating=5)
     later = NOW + timedelta(days=2)
     stored = await store(user, FileType.DOMAIN, name="career", now=later, updated_rating=4, status="good")
-    await restore_version(user_id=user.pk, path=stored.path, number=1, now=later, timezone=ZONE)
+    await in_database(restore_version, user_id=user.pk, path=stored.path, number=1, now=later, timezone=ZONE)
     ratings = await in_database(
         lambda: list(PulseRating.objects.order_by("pk").values_list("domain", "rating", "rated_at"))
     )

@@ -106,7 +106,7 @@ async def test_a_missing_path_and_anothers_look_alike(
                 await in_database(read, user_id=user.pk, path=path)
             assert "Theirs" not in str(missing.value)
         with pytest.raises(UserFile.DoesNotExist):
-            await restore_version(user_id=user.pk, path=path, number=1, now=NOW, timezone=ZONE)
+            await in_database(restore_version, user_id=user.pk, path=path, number=1, now=NOW, timezone=ZONE)
     assert await in_database(list_files, user_id=user.pk) == []
 
 
@@ -127,7 +127,9 @@ async def test_an_older_version_comes_back_as_the_newest_one(each_storage: str, 
         await store(user, draft(content))
     path = "life-map/_overview.md"
     later = NOW + timedelta(days=1)
-    restored = await restore_version(user_id=user.pk, path=path, number=1, now=later, timezone=ZONE)
+    restored = await in_database(
+        restore_version, user_id=user.pk, path=path, number=1, now=later, timezone=ZONE
+    )
     assert restored.version == 3
     versions = await in_database(versions_of, user_id=user.pk, path=path)
     assert [(version.number, version.source) for version in versions] == [
@@ -137,7 +139,7 @@ async def test_an_older_version_comes_back_as_the_newest_one(each_storage: str, 
     ]
     texts = await in_database(audit_files, user.pk)
     assert texts[path][2] == texts[path][0]
-    again = await restore_version(user_id=user.pk, path=path, number=3, now=later, timezone=ZONE)
+    again = await in_database(restore_version, user_id=user.pk, path=path, number=3, now=later, timezone=ZONE)
     assert not again.is_new_version
 
 
@@ -146,7 +148,9 @@ async def test_a_version_that_is_not_there_is_missing(disk_storage: object, user
     path = (await store(user, draft("One"))).path
     for number in (0, -1, 2, 2**31, 2**80):
         with pytest.raises(UserFileVersion.DoesNotExist):
-            await restore_version(user_id=user.pk, path=path, number=number, now=NOW, timezone=ZONE)
+            await in_database(
+                restore_version, user_id=user.pk, path=path, number=number, now=NOW, timezone=ZONE
+            )
 
 
 @in_a_database

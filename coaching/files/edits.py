@@ -1,0 +1,171 @@
+"""What a user may change in a file of theirs: its body, and the attributes that its type has. Pure.
+
+Type and day stay the server's, and every other entry of the frontmatter is kept as it is, whatever it is:
+what an import brought along is nobody's to drop. Frontmatter that can't be read stays word for word.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from pydantic import ValidationError
+
+from coaching.files.attributes import NO_ATTRIBUTES, FileAttributes, check_attributes
+from coaching.files.drafts import FileDraft, check_content
+from coaching.files.errors import FileRefused
+from coaching.files.frontmatter import (
+    build_frontmatter,
+    parse_file,
+    render_file,
+    split_head,
+    starts_with_frontmatter,
+)
+from coaching.files.paths import path_of_stored
+from coaching.files.selectors import FileText
+from coaching.files.types import ATTRIBUTE_ORDER, RULES, AttributeName
+from coaching.models import FileType
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Editable:
+    """A file's text as a user may edit it.
+
+    `attributes` are those that its type has and that hold a value of the right kind. Without `has_fields`
+    the frontmatter can't be read: only the body is offered.
+    """
+
+    file_type: FileType
+    body: str
+    attributes: FileAttributes
+    frontmatter: Mapping[str, Any]
+    head: str
+
+    @property
+    def has_fields(self) -> bool:
+        """Whether attributes may be edited."""
+        return bool(self.frontmatter) or not self.head
+
+    def says(self, *, body: str, attributes: FileAttributes) -> bool:
+        """Say whether it says that already."""
+        return self.body == _trimmed(body) and _values(self.attributes) == _values(attributes)
+
+
+def editable_of(found: FileText) -> Editable:
+    """Return what may be edited of a file."""
+    file_type = FileType(found.file.file_type)
+    frontmatter, body = parse_file(found.text)
+    return Editable(
+        file_type=file_type,
+        body=_trimmed(body),
+        attributes=_typed(file_type, frontmatter),
+        frontmatter=frontmatter,
+        head=split_head(found.text)[0],
+    )
+
+
+def build_edit(
+    newest: FileText, *, body: str, attributes: FileAttributes, now: datetime, timezone: ZoneInfo
+) -> FileDraft:
+    """Build the draft that gives a file this body and these attributes, and keeps all else that it holds.
+
+    Raises `FileRefused`, saying what would be taken.
+    """
+    held = editable_of(newest)
+    body = _trimmed(check_content(body.replace("\r\n", "\n")))
+    if starts_with_frontmatter(body):
+        raise FileRefused(
+            "The text begins with a block between two lines of ---, as Sage puts it above every text itself. "
+            "Take the block out, or begin with another line."
+        )
+    if not body and held.file_type == FileType.REFLECTION_PROMPT:
+        raise FileRefused("A question can't be empty; write what it asks.")
+    check_attributes(held.file_type, attributes)
+    path = path_of_stored(held.file_type, newest.file.path, now=now, timezone=timezone)
+    if held.has_fields:
+        frontmatter = build_frontmatter(held.file_type, attributes, day=path.day)
+        frontmatter |= _kept(held, frontmatter)
+        if "date" in frontmatter:  # The day that a file is of doesn't change with its words.
+            frontmatter["date"] = held.frontmatter.get("date", frontmatter["date"])
+        text = render_file(frontmatter, body)
+    else:
+        frontmatter, text = {}, f"{held.head}\n{body}\n"
+    return FileDraft(
+        file_type=held.file_type,
+        path=path,
+        text=text,
+        body=body,
+        frontmatter=frontmatter,
+        now=now,
+        timezone=timezone,
+        occasion="edited",
+        **_news(held.attributes, attributes),
+    )
+
+
+def build_restore(old: FileText, newest: FileText, *, now: datetime, timezone: ZoneInfo) -> FileDraft:
+    """Build the draft that stores an older version's text again, byte for byte."""
+    held, was = editable_of(newest), editable_of(old)
+    news = _news(held.attributes, was.attributes)
+    return FileDraft(
+        file_type=was.file_type,
+        path=path_of_stored(was.file_type, old.file.path, now=now, timezone=timezone),
+        text=old.text,
+        body=was.body,
+        frontmatter=dict(was.frontmatter),
+        attributes=was.attributes,
+        cleared=news["cleared"],
+        now=now,
+        timezone=timezone,
+        occasion="restored",
+    )
+
+
+def merge_attributes(base: FileAttributes, mine: FileAttributes, theirs: FileAttributes) -> FileAttributes:
+    """Return what `mine` changed of `base`, and for the rest what `theirs` says."""
+    was, own, others = _values(base), _values(mine), _values(theirs)
+    merged = {
+        name: own.get(name) if own.get(name) != was.get(name) else others.get(name)
+        for name in ATTRIBUTE_ORDER
+    }
+    return FileAttributes.model_validate(merged)
+
+
+def _trimmed(body: str) -> str:
+    return body.strip()
+
+
+def _typed(file_type: FileType, frontmatter: Mapping[str, Any]) -> FileAttributes:
+    values = {}
+    for name in ATTRIBUTE_ORDER:
+        if name in RULES[file_type].attributes and name in frontmatter:
+            try:
+                FileAttributes.model_validate({name: frontmatter[name]})
+            except ValidationError:
+                continue
+            values[name] = frontmatter[name]
+    return FileAttributes.model_validate(values)
+
+
+def _values(attributes: FileAttributes) -> dict[str, Any]:
+    return {name: value for name, value in attributes.given().items() if value != []}
+
+
+def _kept(held: Editable, written: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the entries that no field stands for, in their order."""
+    typed = held.attributes.given()
+    return {key: value for key, value in held.frontmatter.items() if key not in written and key not in typed}
+
+
+def _news(was: FileAttributes, given: FileAttributes) -> dict[str, Any]:
+    """Return which attributes are new or other than they were, and which are gone."""
+    old, new = _values(was), _values(given)
+    changed = {name: value for name, value in new.items() if old.get(name) != value}
+    cleared: frozenset[AttributeName] = frozenset(
+        name for name in ATTRIBUTE_ORDER if name in old and name not in new
+    )
+    return {
+        "attributes": FileAttributes.model_validate(changed) if changed else NO_ATTRIBUTES,
+        "cleared": cleared,
+    }
