@@ -33,6 +33,11 @@ class Row:
     pieces: Sequence[Piece] = ()
     count: int = 0
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of the line came or went, not some words of it."""
+        return all(piece.kind != "same" for piece in self.pieces)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:

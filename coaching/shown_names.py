@@ -3,6 +3,7 @@
 Reads nothing; a path stays what identifies a file.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -84,6 +85,7 @@ _FILE_NAMES = {
     "sage/patterns.md": "Patterns",
 }
 _ISO_DATE_CHARACTERS = 10
+_DIRECTIONS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def made_file(path: str) -> MadeFile:
@@ -94,14 +96,14 @@ def made_file(path: str) -> MadeFile:
 def folder_name(path: str) -> str:
     """Return what the folder of a file is called on a page."""
     folder = path.rpartition("/")[0]
-    return FOLDER_NAMES.get(folder, folder)
+    return FOLDER_NAMES.get(folder, without_directions(folder))
 
 
 def shown_name(path: str) -> str:
     """Return what a file is called on a page: a date in words, else its name in words."""
     if path in _FILE_NAMES:
         return _FILE_NAMES[path]
-    stem = path.rpartition("/")[2].removesuffix(".md")
+    stem = without_directions(path.rpartition("/")[2].removesuffix(".md"))
     try:
         day = date.fromisoformat(stem[:_ISO_DATE_CHARACTERS])
     except ValueError:
@@ -118,3 +120,8 @@ def shown_name(path: str) -> str:
 def in_words(name: str) -> str:
     """Return a name made for programs in words."""
     return name.replace("-", " ").replace("_", " ").strip().capitalize() or name
+
+
+def without_directions(text: str) -> str:
+    """Return text without the marks that turn the direction of what stands around it."""
+    return _DIRECTIONS.sub("", text)

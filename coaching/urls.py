@@ -2,7 +2,16 @@
 
 from django.urls import path
 
-from coaching.views import belongings, conversation, files, home, settings
+from coaching.views import (
+    belongings,
+    conversation,
+    file_archive,
+    file_edits,
+    file_versions,
+    files,
+    home,
+    settings,
+)
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -11,6 +20,13 @@ urlpatterns = [
     path("chat/<uuid:session_id>/", conversation.session, name="session"),
     path("chat/<uuid:session_id>/message/", conversation.message, name="message"),
     path("files/", files.files, name="files"),
+    # No file's own path ends with a slash, and none lies outside a folder.
+    path("files/all.zip", file_archive.archive, name="file_archive"),
+    path("files/<path:path>/edit/", file_edits.edit, name="file_edit"),
+    path("files/<path:path>/preview/", file_edits.preview, name="file_preview"),
+    path("files/<path:path>/versions/", file_versions.versions, name="file_versions"),
+    path("files/<path:path>/difference/", file_versions.difference, name="file_difference"),
+    path("files/<path:path>/restore/", file_versions.restore, name="file_restore"),
     path("files/<path:path>", files.file, name="file"),
     path("settings/", settings.settings, name="settings"),
     path("settings/export/", belongings.export, name="export"),

@@ -5,18 +5,13 @@ needed. Only a few rows are in memory at a time, and no transaction is open betw
 said while an archive is made may be in it or not.
 """
 
-import io
-import zipfile
-from collections.abc import AsyncIterator, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Iterator
 from datetime import datetime
-from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.contrib.auth.models import User
 from django.utils.text import slugify
 
-from coaching.belongings.names import ArchiveNames
 from coaching.belongings.readme import write_readme
 from coaching.belongings.rows import (
     account_as_json,
@@ -27,44 +22,11 @@ from coaching.belongings.rows import (
 )
 from coaching.belongings.transcript import write_transcript
 from coaching.models import Profile, UserFile, UserFileVersion
-from sessions_app.database import in_database_unhurried
+from coaching.zip_stream import Entry, send_pieces, write_zip
 from sessions_app.models import Session
 
-PIECE_BYTES = 1 << 16
 FILES_A_BATCH = 20
 SLUG_CHARACTERS = 40
-_ZIP_BEGINS = (1980, 1, 1, 0, 0, 0)
-_OWNER_ONLY = 0o600 << 16
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """One file of the archive: its path under the archive's own folder, and its text in pieces."""
-
-    path: str
-    changed_at: datetime
-    pieces: Iterable[str]
-
-
-class _Outlet(io.RawIOBase):
-    """What the archive is written to: keeps the bytes until they are taken. It can't be gone back in."""
-
-    def __init__(self) -> None:
-        self._kept = bytearray()
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: Any) -> int:
-        self._kept += data
-        return len(data)
-
-    def __len__(self) -> int:
-        return len(self._kept)
-
-    def take(self) -> bytes:
-        kept, self._kept = self._kept, bytearray()
-        return bytes(kept)
 
 
 def archive_name(now: datetime) -> str:
@@ -78,32 +40,14 @@ def write_archive(user: User, *, now: datetime) -> Iterator[bytes]:
     Sync ORM code; each piece may be asked for in another thread.
     """
     profile = Profile.objects.filter(user=user).first() or Profile(user=user)
-    names = ArchiveNames(archive_name(now.astimezone(profile.zone)))
-    outlet = _Outlet()
-    with zipfile.ZipFile(outlet, "w", zipfile.ZIP_DEFLATED) as archive:
-        for entry in _entries(user, profile, now):
-            info = _zip_info(names.take(entry.path), entry.changed_at, profile.zone)
-            with archive.open(info, "w") as target:
-                for piece in entry.pieces:
-                    target.write(piece.encode())
-                    if len(outlet) >= PIECE_BYTES:
-                        yield outlet.take()
-    yield outlet.take()
+    folder = archive_name(now.astimezone(profile.zone))
+    yield from write_zip(_entries(user, profile, now), folder=folder, zone=profile.zone)
 
 
 async def stream_archive(user: User, *, now: datetime) -> AsyncIterator[bytes]:
     """Yield the person's archive while it is made, off the event loop and in nobody's way."""
-    pieces = write_archive(user, now=now)
-    while piece := await in_database_unhurried(next, pieces, b""):
+    async for piece in send_pieces(write_archive(user, now=now)):
         yield piece
-
-
-def _zip_info(name: str, changed_at: datetime, zone: ZoneInfo) -> zipfile.ZipInfo:
-    local = changed_at.astimezone(zone).timetuple()[:6]
-    info = zipfile.ZipInfo(name, date_time=max(local, _ZIP_BEGINS))
-    info.compress_type = zipfile.ZIP_DEFLATED
-    info.external_attr = _OWNER_ONLY
-    return info
 
 
 def _entries(user: User, profile: Profile, now: datetime) -> Iterator[Entry]:

@@ -9,7 +9,6 @@ from datetime import date, datetime
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from coaching.belongings.names import safe_name
 from coaching.belongings.rows import in_batches
 from coaching.shown import rounds_of_answer
 from coaching.shown_calls import (
@@ -22,6 +21,7 @@ from coaching.shown_calls import (
     files_written_by,
 )
 from coaching.shown_names import MadeFile
+from coaching.zip_stream import safe_name
 from sessions_app.models import (
     CallState,
     Message,

@@ -1,4 +1,4 @@
-"""Files: their list, one of them as a page or raw, its versions, and its download."""
+"""Files: their tree, and one of them as a page, raw, at an older version, or as a download."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,11 +15,17 @@ from django.views.decorators.http import require_safe
 
 from coaching.accounts import profile_for, user_id_of
 from coaching.files.frontmatter import parse_file
-from coaching.files.selectors import FileText, list_files, read_file, versions_of
+from coaching.files.selectors import FileText, list_files, read_file
 from coaching.markdown import render_markdown
 from coaching.models import UserFile, UserFileVersion
-from coaching.shown_names import FOLDER_NAMES, folder_name, in_words, shown_name
+from coaching.shown_names import FOLDER_NAMES, folder_name, in_words, shown_name, without_directions
+from coaching.views.file_versions import newest_rows, number_in
+from coaching.zip_stream import safe_name
 
+SHOWN_DAYS = 10
+"""Of a folder of days; older ones are folded away by month."""
+
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 _PROGRAM_NAME = re.compile(r"[a-z]+(?:_[a-z]+)+")
 _HIDDEN_FACTS = ("type",)
 _FACT_NAMES = {
@@ -48,17 +54,27 @@ class FileRow:
             path=file.path,
             shown_name=shown_name(file.path),
             type_name=file.get_file_type_display(),
-            preview_line=preview_line if isinstance(preview_line, str) else "",
+            preview_line=without_directions(preview_line) if isinstance(preview_line, str) else "",
             updated_at=file.updated_at,
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Folder:
-    """A folder with its files."""
+class Month:
+    """The files of a month that are folded away."""
 
     name: str
     files: Sequence[FileRow]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Folder:
+    """A folder with its files; where they are of days, the newest first and the older ones by month."""
+
+    name: str
+    count: int
+    files: Sequence[FileRow]
+    months: Sequence[Month] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +89,7 @@ class Fact:
 @login_required
 @require_safe
 def files(request: HttpRequest) -> HttpResponse:
-    """List the person's files by folder."""
+    """Show the person's files by folder."""
     rows = [FileRow.of(file) for file in list_files(user_id=user_id_of(request))]
     context = {"here": "files", "zone": profile_for(request).zone, "folders": _folders_of(rows)}
     return render(request, "coaching/pages/files.html", context)
@@ -81,13 +97,34 @@ def files(request: HttpRequest) -> HttpResponse:
 
 def _folders_of(rows: Iterable[FileRow]) -> list[Folder]:
     by_folder = sorted(rows, key=lambda row: (row.path.rpartition("/")[0], row.path))
-    folders = []
-    for name, group in groupby(by_folder, key=lambda row: row.path.rpartition("/")[0]):
-        found = list(group)
-        if found[0].path.rpartition("/")[2][:2] == "20":  # Days: the newest first.
-            found.reverse()
-        folders.append(Folder(name=FOLDER_NAMES.get(name, name), files=found))
-    return folders
+    return [
+        _folder_of(name, list(group))
+        for name, group in groupby(by_folder, key=lambda row: row.path.rpartition("/")[0])
+    ]
+
+
+def _folder_of(folder: str, rows: list[FileRow]) -> Folder:
+    name = FOLDER_NAMES.get(folder) or without_directions(folder)
+    if not all(_DAY.match(_name_of(row)) for row in rows):
+        return Folder(name=name, count=len(rows), files=rows)
+    rows.reverse()
+    older = rows[SHOWN_DAYS:] if len(rows) > SHOWN_DAYS + 2 else []
+    months = [
+        Month(name=_month_in_words(month), files=list(group))
+        for month, group in groupby(older, key=lambda row: _name_of(row)[:7])
+    ]
+    return Folder(name=name, count=len(rows), files=rows[: len(rows) - len(older)], months=months)
+
+
+def _name_of(row: FileRow) -> str:
+    return row.path.rpartition("/")[2]
+
+
+def _month_in_words(month: str) -> str:
+    try:
+        return f"{date.fromisoformat(f'{month}-01'):%B %Y}"
+    except ValueError:
+        return month
 
 
 @login_required
@@ -99,6 +136,8 @@ def file(request: HttpRequest, path: str) -> HttpResponse:
     if request.GET.get("download"):
         return _download(found)
     frontmatter, body = parse_file(found.text)
+    newest = max(found.file.version_number, found.version.number)
+    is_raw = request.GET.get("view") == "raw"
     context = {
         "here": "files",
         "zone": profile_for(request).zone,
@@ -106,27 +145,25 @@ def file(request: HttpRequest, path: str) -> HttpResponse:
         "name": shown_name(path),
         "folder": folder_name(path),
         "version": found.version,
-        "newest": max(found.file.version_number, found.version.number),
-        "versions": versions_of(user_id=user_id, path=path),
-        "is_old": found.version.number < found.file.version_number,
-        "is_raw": request.GET.get("view") == "raw",
+        "newest": newest,
+        "versions": newest_rows(user_id=user_id, path=path),
+        "is_old": found.version.number < newest,
+        "is_raw": is_raw,
         "facts": _facts_of(frontmatter),
-        "html": render_markdown(body),
+        "html": "" if is_raw else render_markdown(body),
     }
     return render(request, "coaching/pages/file.html", context)
 
 
 def _read(user_id: int, path: str, version: str | None) -> FileText:
-    if version is not None and not (version.isascii() and version.isdigit() and len(version) < 10):
-        raise Http404
     try:
-        return read_file(user_id=user_id, path=path, number=int(version) if version else None)
+        return read_file(user_id=user_id, path=path, number=None if version is None else number_in(version))
     except (UserFile.DoesNotExist, UserFileVersion.DoesNotExist):
         raise Http404 from None
 
 
 def _download(found: FileText) -> HttpResponse:
-    name = found.file.path.replace("/", "-")
+    name = safe_name(found.file.path).replace("/", "-")
     response = HttpResponse(found.text, content_type="text/markdown; charset=utf-8")
     response["Content-Disposition"] = (
         content_disposition_header(as_attachment=True, filename=name) or "attachment"
@@ -144,21 +181,21 @@ def _facts_of(frontmatter: Mapping[str, Any]) -> list[Fact]:
 
 
 def _fact(key: str, value: Any) -> Fact:
-    name = _FACT_NAMES.get(key, in_words(key))
+    name = without_directions(_FACT_NAMES.get(key, in_words(key)))
     if isinstance(value, list):
-        return Fact(name=name, entries=[_valuein_words(item) for item in value])
-    return Fact(name=name, text=_valuein_words(value))
+        return Fact(name=name, entries=[_value_in_words(item) for item in value])
+    return Fact(name=name, text=_value_in_words(value))
 
 
-def _valuein_words(value: Any) -> str:
+def _value_in_words(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, Mapping):
         return ", ".join(
-            f"{in_words(str(key)).lower()}: {_valuein_words(item)}" for key, item in value.items()
+            f"{in_words(str(key)).lower()}: {_value_in_words(item)}" for key, item in value.items()
         )
     if isinstance(value, list):
-        return ", ".join(_valuein_words(item) for item in value)
+        return ", ".join(_value_in_words(item) for item in value)
     return _text_in_words(str(value))
 
 

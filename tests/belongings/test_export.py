@@ -22,12 +22,12 @@ from django.test import AsyncClient, Client
 from django.utils import timezone
 
 from coaching.belongings.archive import write_archive
-from coaching.belongings.names import ArchiveNames, safe_name
 from coaching.belongings.rows import exported_models, file_name_of
 from coaching.files.drafts import build_draft
 from coaching.files.store import store_file
 from coaching.models import FileSource, FileType, Profile, UserFile, UserFileVersion
 from coaching.views.belongings import _exporting
+from coaching.zip_stream import ArchiveNames, safe_name
 from sessions_app import services
 from sessions_app.database import in_database
 from sessions_app.history import append_message

@@ -26,6 +26,8 @@ PUBLIC_PAGES = (
 )
 OWN_PAGES = (
     "/", "/chat/", "/files/", "/files/life-map/career.md", "/files/life-map/career.md?view=raw",
+    "/files/life-map/career.md/edit/", "/files/life-map/career.md/versions/",
+    "/files/life-map/career.md/difference/",
     "/accounts/logout/", "/accounts/email/", "/accounts/password/change/", "/nowhere/",
 )  # fmt: skip
 

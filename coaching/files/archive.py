@@ -1,0 +1,39 @@
+"""What an archive of a user's files holds. How it is made and sent stands in `zip_stream`."""
+
+from collections.abc import Iterator, Sequence
+
+from coaching.files.selectors import files_of
+from coaching.models import UserFileVersion
+from coaching.zip_stream import Entry
+
+BATCH = 20
+OLD_VERSIONS = "old-versions"
+
+
+def file_entries(*, user_id: int, has_versions: bool) -> Iterator[Entry]:
+    """Yield each of the user's files at its newest version; with `has_versions` the older ones too.
+
+    Sync ORM code that reads a few files at a time, and holds no transaction open between them.
+    """
+    seen: set[int] = set()
+    ids = _version_ids(user_id, has_versions=has_versions)
+    for start in range(0, len(ids), BATCH):
+        batch = ids[start : start + BATCH]
+        versions = UserFileVersion.objects.filter(file__in=files_of(user_id)).select_related("file")
+        found = versions.in_bulk(batch)
+        for version in (found[pk] for pk in batch if pk in found):
+            # A file's versions come one after another, the newest first.
+            path = _old_path(version) if version.file_id in seen else version.file.path
+            seen.add(version.file_id)
+            yield Entry(path=path, changed_at=version.created_at, pieces=[version.content])
+
+
+def _version_ids(user_id: int, *, has_versions: bool) -> Sequence[int]:
+    versions = UserFileVersion.objects.filter(file__in=files_of(user_id))
+    if not has_versions:
+        versions = versions.distinct("file__path")
+    return list(versions.order_by("file__path", "-number").values_list("pk", flat=True))
+
+
+def _old_path(version: UserFileVersion) -> str:
+    return f"{OLD_VERSIONS}/{version.file.path.removesuffix('.md')}/{version.number}.md"

@@ -1,0 +1,30 @@
+"""All files of a person as one download."""
+
+from asgiref.sync import sync_to_async
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, StreamingHttpResponse
+from django.utils import timezone
+from django.views.decorators.http import require_GET
+
+from coaching.accounts import auser_id_of, profile_for
+from coaching.files.archive import file_entries
+from coaching.zip_stream import send_pieces, write_zip
+
+
+@login_required
+@require_GET
+async def archive(request: HttpRequest) -> StreamingHttpResponse:
+    """Send the person's files as a zip, made while it is sent; with `versions=all` the older versions too."""
+    user_id = await auser_id_of(request)
+    profile = await sync_to_async(profile_for)(request)
+    name = f"sage-files-{timezone.now().astimezone(profile.zone):%Y-%m-%d}"
+    entries = file_entries(user_id=user_id, has_versions=request.GET.get("versions") == "all")
+    return StreamingHttpResponse(
+        send_pieces(write_zip(entries, folder=name, zone=profile.zone)),
+        content_type="application/zip",
+        headers={
+            "Content-Disposition": f'attachment; filename="{name}.zip"',
+            "X-Content-Type-Options": "nosniff",
+            "Cache-Control": "no-store",
+        },
+    )

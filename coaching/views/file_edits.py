@@ -1,0 +1,240 @@
+"""A file as its user edits it: preview, save, and what to do when somebody else wrote meanwhile.
+
+Works as a plain form. Whatever happens, what was typed stands on the page that comes back, or in a version.
+"""
+
+from dataclasses import dataclass
+from http import HTTPStatus
+
+from django.contrib.auth.decorators import login_required
+from django.contrib.messages import info, success
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_http_methods, require_POST
+
+from coaching.accounts import profile_for, user_id_of
+from coaching.differences import compare, merge
+from coaching.files.attributes import FileAttributes
+from coaching.files.drafts import MAX_CONTENT_CHARACTERS, FileDraft
+from coaching.files.edits import Editable, build_edit, editable_of, merge_attributes
+from coaching.files.errors import FileMoved, FileRefused, StorageFailed
+from coaching.files.frontmatter import strip_frontmatter
+from coaching.files.selectors import FileText, accessible_file, read_file
+from coaching.files.store import store_aside, store_edit
+from coaching.markdown import render_markdown
+from coaching.models import UserFile, UserFileVersion
+from coaching.shown_names import folder_name, shown_name
+from coaching.views.file_form import FileForm, text_with_facts
+from coaching.views.file_versions import writer_of
+
+NOT_SAVED = "This wasn't saved yet. Mend what is marked below and save again."
+TOO_LONG_TO_SHOW = (
+    "The text is too long to be saved: {count:,} characters, and {most:,} is the most that fits."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edit:
+    """What somebody sent, and the file as it stands now."""
+
+    request: HttpRequest
+    user_id: int
+    newest: FileText
+    held: Editable
+    form: FileForm
+
+    @property
+    def opened(self) -> int:
+        """The version that it was written over, 0 where nobody can tell."""
+        text = str(self.form.cleaned_data.get("version", ""))
+        return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+
+    @property
+    def body(self) -> str:
+        """The text that it is about: the one on the screen, or the one from before a merge."""
+        is_earlier = self.request.POST.get("do") in ("mine", "aside") and "mine" in self.request.POST
+        text: str = self.form.cleaned_data["mine" if is_earlier else "body"]
+        return text
+
+    @property
+    def attributes(self) -> FileAttributes:
+        """The attributes that it gives."""
+        given: FileAttributes = self.form.cleaned_data["attributes"]
+        return given
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def edit(request: HttpRequest, path: str) -> HttpResponse:
+    """Show a file to be edited, preview it or save it."""
+    user_id = user_id_of(request)
+    newest = _newest(user_id, path)
+    held = editable_of(newest)
+    if request.method != "POST":
+        form = FileForm.showing(
+            held, body=held.body, attributes=held.attributes, version=newest.version.number
+        )
+        return _editor(request, newest, form)
+    form = FileForm(held, request.POST)
+    is_valid = form.is_valid()
+    if request.POST.get("do") == "preview":
+        return _editor(request, newest, form, preview=_preview_of(form.cleaned_data["body"]))
+    if not is_valid:
+        return _editor(request, newest, form, refusal=NOT_SAVED)
+    return _save(Edit(request=request, user_id=user_id, newest=newest, held=held, form=form))
+
+
+@login_required
+@require_POST
+def preview(request: HttpRequest, path: str) -> HttpResponse:
+    """Render a text as the file's page would show it."""
+    try:
+        accessible_file(user_id=user_id_of(request), path=path)
+    except UserFile.DoesNotExist:
+        raise Http404 from None
+    body = request.POST.get("body", "").replace("\r\n", "\n")
+    return render(request, "coaching/fragments/file_preview.html", {"preview": _preview_of(body)})
+
+
+def _preview_of(body: str) -> SafeString | str:
+    if len(body) > MAX_CONTENT_CHARACTERS:
+        return TOO_LONG_TO_SHOW.format(count=len(body), most=MAX_CONTENT_CHARACTERS)
+    return render_markdown(strip_frontmatter(body))
+
+
+def _newest(user_id: int, path: str) -> FileText:
+    try:
+        return read_file(user_id=user_id, path=path)
+    except (UserFile.DoesNotExist, UserFileVersion.DoesNotExist):
+        raise Http404 from None
+
+
+def _save(edit: Edit) -> HttpResponse:
+    """Save what was sent, or say why not with everything still on the page."""
+    profile = profile_for(edit.request)
+    try:
+        draft = build_edit(
+            edit.newest,
+            body=edit.body,
+            attributes=edit.attributes,
+            now=timezone.now(),
+            timezone=profile.zone,
+        )
+        if edit.held.says(body=edit.body, attributes=edit.attributes):
+            info(edit.request, "The file says that already; nothing was changed.")
+            return _to_file(edit)
+        if edit.opened != edit.newest.version.number:
+            return _after_another(edit)
+        return _store(edit, draft)
+    except FileMoved:
+        return _conflict(_again(edit))
+    except FileRefused as refused:
+        return _editor(edit.request, edit.newest, edit.form, refusal=str(refused))
+    except StorageFailed as failed:
+        status = HTTPStatus.SERVICE_UNAVAILABLE
+        return _editor(edit.request, edit.newest, edit.form, refusal=str(failed), status=status)
+
+
+def _store(edit: Edit, draft: FileDraft) -> HttpResponse:
+    if edit.request.POST.get("do") == "aside":
+        stored = store_aside(user_id=edit.user_id, draft=draft, newest=edit.newest)
+        success(
+            edit.request,
+            f"Version {edit.newest.version.number} holds, again as version {stored.version}. "
+            f"What you wrote is kept as version {stored.version - 1}.",
+        )
+    else:
+        stored = store_edit(user_id=edit.user_id, draft=draft, expected_version=edit.opened)
+        success(edit.request, f"Saved as version {stored.version}. Sage reads it from now on.")
+    return _to_file(edit)
+
+
+def _after_another(edit: Edit) -> HttpResponse:
+    """Somebody wrote since the file was opened: ask, unless nothing of the user's is at stake."""
+    base = _opened(edit)
+    if base is not None and editable_of(base).says(body=edit.body, attributes=edit.attributes):
+        info(
+            edit.request, "You had changed nothing. The file was changed meanwhile; this is what it says now."
+        )
+        return _to_file(edit)
+    return _conflict(edit)
+
+
+def _opened(edit: Edit) -> FileText | None:
+    if not edit.opened:
+        return None
+    try:
+        return read_file(user_id=edit.user_id, path=edit.newest.file.path, number=edit.opened)
+    except (UserFile.DoesNotExist, UserFileVersion.DoesNotExist):
+        return None
+
+
+def _again(edit: Edit) -> Edit:
+    """Return the same edit beside the file as it stands by now."""
+    newest = _newest(edit.user_id, edit.newest.file.path)
+    held = editable_of(newest)
+    form = FileForm(held, edit.request.POST)
+    form.is_valid()
+    return Edit(request=edit.request, user_id=edit.user_id, newest=newest, held=held, form=form)
+
+
+def _conflict(edit: Edit) -> HttpResponse:
+    """Show both texts, with what goes together of them, and let the user choose."""
+    base, mine = _opened(edit), edit.body
+    was = editable_of(base) if base else None
+    merged, attributes = None, edit.attributes
+    if was is not None:
+        attributes = merge_attributes(was.attributes, edit.attributes, edit.held.attributes)
+        merged = merge(base=was.body, mine=mine.strip(), theirs=edit.held.body)
+    body = mine if merged in (None, mine.strip()) else str(merged)
+    form = FileForm.showing(
+        edit.held, body=body, attributes=attributes, version=edit.newest.version.number, mine=mine
+    )
+    theirs = text_with_facts(edit.held.attributes, edit.held.body)
+    context = {
+        **_shown(edit.request, edit.newest),
+        "form": form,
+        "theirs": edit.newest.version,
+        "writer": writer_of(edit.newest.version),
+        "opened": base.version.number if base else 0,
+        "is_merged": body != mine,
+        "their_changes": compare(text_with_facts(was.attributes, was.body), theirs) if was else None,
+        "difference": compare(theirs, text_with_facts(attributes, body.strip())),
+    }
+    return render(edit.request, "coaching/pages/file_conflict.html", context, status=HTTPStatus.CONFLICT)
+
+
+def _editor(
+    request: HttpRequest,
+    newest: FileText,
+    form: FileForm,
+    *,
+    preview: SafeString | str | None = None,
+    refusal: str = "",
+    status: HTTPStatus = HTTPStatus.UNPROCESSABLE_ENTITY,
+) -> HttpResponse:
+    context = {**_shown(request, newest), "form": form, "preview": preview, "refusal": refusal}
+    return render(
+        request, "coaching/pages/file_edit.html", context, status=status if refusal else HTTPStatus.OK
+    )
+
+
+def _shown(request: HttpRequest, found: FileText) -> dict[str, object]:
+    return {
+        "here": "files",
+        "zone": profile_for(request).zone,
+        "file": found.file,
+        "name": shown_name(found.file.path),
+        "folder": folder_name(found.file.path),
+        "most_characters": MAX_CONTENT_CHARACTERS,
+        "most_in_words": f"{MAX_CONTENT_CHARACTERS:,}",
+    }
+
+
+def _to_file(edit: Edit) -> HttpResponse:
+    """Go to the file's page, whose script then forgets what it kept of the text."""
+    address = reverse("file", args=[edit.newest.file.path])
+    return HttpResponseRedirect(f"{address}#saved", status=HTTPStatus.SEE_OTHER)

@@ -1,0 +1,153 @@
+"""The form that a file is edited with: its body, and a field for each attribute that its type has.
+
+It gives fields their shape and says in people's words what the attributes' own rules refuse. What a type
+takes stands in `files.types`, what an attribute may be in `files.attributes`; no rule is made here.
+"""
+
+from typing import Any
+
+from django import forms
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from coaching.files.attributes import FileAttributes
+from coaching.files.edits import Editable
+from coaching.files.types import ATTRIBUTE_ORDER, RULES, AttributeName
+from coaching.models import LifeDomain
+from coaching.models.life import DomainStatus
+
+LISTS = ("priorities", "themes")
+RATINGS = (("", "Not said"), ("1", "1, the lowest"), ("2", "2"), ("3", "3"), ("4", "4"), ("5", "5, the best"))
+
+
+class PlainField(forms.Field):
+    """Text as it was typed: what is wrong with it is said by whoever knows what it is for."""
+
+    def to_python(self, value: Any) -> str:
+        """Return the text with the line ends that files have."""
+        return str(value or "").replace("\r\n", "\n")
+
+
+def _line(label: str, help_text: str = "") -> PlainField:
+    return PlainField(required=False, label=label, help_text=help_text, widget=forms.TextInput)
+
+
+def _lines(label: str, help_text: str) -> PlainField:
+    return PlainField(
+        required=False, label=label, help_text=help_text, widget=forms.Textarea(attrs={"rows": 4})
+    )
+
+
+def _field_of(name: AttributeName) -> forms.Field:
+    match name:
+        case "status":
+            choices = [("", "Not said"), *DomainStatus.choices]
+            return forms.ChoiceField(required=False, label="How it stands", choices=choices)
+        case "updated_rating":
+            return forms.ChoiceField(required=False, label="Rating", choices=RATINGS)
+        case "energy":
+            return _line("Energy", "In a word or two.")
+        case "mood_signal":
+            return _line("Mood", "In a word or two.")
+        case "domains_touched":
+            return forms.MultipleChoiceField(
+                required=False,
+                label="Parts of life that it touches",
+                choices=LifeDomain.choices,
+                widget=forms.CheckboxSelectMultiple,
+            )
+        case "intention":
+            return _line("Intention", "One sentence.")
+        case "priorities":
+            return _lines("Priorities", "One a line, what matters most first; ten at most.")
+        case "themes":
+            return _lines("Themes", "One a line; ten at most.")
+        case "preview_line":
+            return _line("In a line", "Shows the file in lists.")
+
+
+def text_with_facts(attributes: FileAttributes, body: str) -> str:
+    """Return a text below lines that say its attributes, for two of them to be compared."""
+    given = attributes.given()
+    lines = [line for name in ATTRIBUTE_ORDER if name in given for line in _fact_lines(name, given[name])]
+    return "\n".join([*lines, "", body] if lines else [body])
+
+
+def _fact_lines(name: AttributeName, value: Any) -> list[str]:
+    field = _field_of(name)
+    if isinstance(value, list):
+        names = dict(LifeDomain.choices) if name == "domains_touched" else {}
+        return [f"{field.label}: {names.get(one, one)}" for one in value]
+    return [f"{field.label}: {DomainStatus(value).label if name == 'status' else value}"]
+
+
+class FileForm(forms.Form):
+    """A file as its user wants it. `version` is the one that was opened, 0 where nobody can tell.
+
+    `mine` is what was typed before another's changes were merged into `body`; it has none where none were.
+    """
+
+    body = PlainField(required=False, label="Text", widget=forms.Textarea(attrs={"rows": 22, "dir": "auto"}))
+    mine = PlainField(required=False, widget=forms.HiddenInput)
+    version = PlainField(required=False, widget=forms.HiddenInput)
+
+    def __init__(self, held: Editable, data: Any = None, *, initial: dict[str, Any] | None = None) -> None:
+        super().__init__(data, initial=initial, auto_id="file-%s")
+        taken = RULES[held.file_type].attributes if held.has_fields else frozenset()
+        self.attribute_names = [name for name in ATTRIBUTE_ORDER if name in taken]
+        for name in self.attribute_names:
+            self.fields[name] = _field_of(name)
+            if not isinstance(self.fields[name], forms.MultipleChoiceField):
+                self.fields[name].widget.attrs["dir"] = "auto"
+
+    @classmethod
+    def showing(
+        cls, held: Editable, *, body: str, attributes: FileAttributes, version: int, mine: str = ""
+    ) -> "FileForm":
+        """Return the form as it is first shown."""
+        shown: dict[str, Any] = {"body": body, "version": version, "mine": mine}
+        for name, value in attributes.given().items():
+            shown[name] = "\n".join(map(str, value)) if isinstance(value, list) and name in LISTS else value
+        return cls(held, initial=shown)
+
+    def facts(self) -> list[forms.BoundField]:
+        """Return the attributes' fields."""
+        return [self[name] for name in self.attribute_names]
+
+    def has_facts(self) -> bool:
+        """Say whether one of them holds something."""
+        return any(field.value() for field in self.facts())
+
+    def clean(self) -> dict[str, Any]:
+        """Check the attributes by their own rules."""
+        cleaned = super().clean() or {}
+        given = {
+            name: value
+            for name in self.attribute_names
+            if (value := self._value_of(name, cleaned)) is not None
+        }
+        try:
+            cleaned["attributes"] = FileAttributes.model_validate(given)
+        except ValidationError as invalid:
+            for fault in invalid.errors():
+                self.add_error(str(fault["loc"][0]), _in_words(fault))
+        return cleaned
+
+    def _value_of(self, name: AttributeName, cleaned: dict[str, Any]) -> Any:
+        value = cleaned.get(name)
+        if name in LISTS and value:
+            value = [line for line in value.split("\n") if line.strip()]
+        return value if value and (not isinstance(value, str) or value.strip()) else None
+
+
+def _in_words(fault: ErrorDetails) -> str:
+    place = f"Line {int(fault['loc'][1]) + 1}: " if len(fault["loc"]) > 1 else ""
+    context = fault.get("ctx", {})
+    match fault["type"], context.get("field_type"):
+        case ("too_long", "List"):
+            return f"At most {context['max_length']} fit here; there are {context['actual_length']}."
+        case ("too_long" | "string_too_long", _):
+            return f"{place}At most {context['max_length']} characters fit here."
+        case _:
+            said = fault["msg"].removeprefix("Value error, ")
+            return f"{place}{said[:1].upper()}{said[1:]}."

@@ -1,0 +1,168 @@
+"""A file's versions: who wrote each and where, how two differ, and an older one brought back."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from http import HTTPStatus
+
+from django.contrib.auth.decorators import login_required
+from django.contrib.messages import error, success
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from coaching.accounts import profile_for, user_id_of
+from coaching.differences import compare
+from coaching.files.errors import StorageFailed
+from coaching.files.selectors import accessible_file, earlier_with_same_text, read_file, versions_of
+from coaching.files.store import restore_version
+from coaching.models import FileSource, UserFile, UserFileVersion
+from coaching.shown_names import folder_name, shown_name, without_directions
+
+VERSIONS_A_PAGE = 50
+NEWEST_SHOWN = 6
+
+_NUMBER = re.compile(r"[1-9][0-9]{0,8}", re.ASCII)
+_WRITERS = {
+    FileSource.TOOL: "Sage",
+    FileSource.USER: "You",
+    FileSource.IMPORT: "An import",
+    FileSource.JOB: "Sage, in the background",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionRow:
+    """A version in a list. `same_as` is an earlier one that says the same, 0 where none does."""
+
+    number: int
+    writer: str
+    created_at: datetime
+    size: int
+    session_id: str
+    session_title: str
+    same_as: int
+
+
+def writer_of(version: UserFileVersion) -> str:
+    """Return who wrote a version, in words for its user."""
+    return _WRITERS[FileSource(version.source)]
+
+
+def number_in(text: str) -> int:
+    """Return the number of a version that an address names. Raises `Http404`."""
+    if not _NUMBER.fullmatch(text):
+        raise Http404
+    return int(text)
+
+
+def newest_rows(*, user_id: int, path: str) -> Sequence[VersionRow]:
+    """Return the first rows of a file's versions. Raises `UserFile.DoesNotExist`."""
+    return _rows_of(user_id, versions_of(user_id=user_id, path=path, limit=NEWEST_SHOWN))
+
+
+def _rows_of(user_id: int, versions: Sequence[UserFileVersion]) -> Sequence[VersionRow]:
+    same = earlier_with_same_text(versions[0].file, versions) if versions else {}
+    return [_row_of(user_id, version, same.get(version.number, 0)) for version in versions]
+
+
+def _row_of(user_id: int, version: UserFileVersion, same_as: int) -> VersionRow:
+    session = version.session if version.session and version.session.user_id == user_id else None
+    return VersionRow(
+        number=version.number,
+        writer=writer_of(version),
+        created_at=version.created_at,
+        size=version.size,
+        session_id=str(session.id) if session else "",
+        session_title=without_directions(session.title or session.get_kind_display()) if session else "",
+        same_as=same_as,
+    )
+
+
+@login_required
+@require_safe
+def versions(request: HttpRequest, path: str) -> HttpResponse:
+    """List a file's versions, the newest first."""
+    user_id = user_id_of(request)
+    file = _file(user_id, path)
+    page = number_in(request.GET.get("page") or "1")
+    offset = (page - 1) * VERSIONS_A_PAGE
+    rows = _rows_of(user_id, versions_of(user_id=user_id, path=path, offset=offset, limit=VERSIONS_A_PAGE))
+    if not rows:
+        raise Http404
+    context = {
+        **_shown(request, file),
+        "versions": rows,
+        "newest": file.version_number,
+        "newer_page": page - 1,
+        "older_page": page + 1 if rows[-1].number > 1 else 0,
+    }
+    return render(request, "coaching/pages/file_versions.html", context)
+
+
+@login_required
+@require_safe
+def difference(request: HttpRequest, path: str) -> HttpResponse:
+    """Show how version `to` (the newest) differs from version `from` (the one before)."""
+    user_id = user_id_of(request)
+    newest = _file(user_id, path).version_number
+    to = number_in(request.GET.get("to") or str(newest))
+    begin = number_in(request.GET.get("from") or str(max(1, to - 1)))
+    try:
+        old = read_file(user_id=user_id, path=path, number=begin)
+        new = read_file(user_id=user_id, path=path, number=to)
+    except (UserFile.DoesNotExist, UserFileVersion.DoesNotExist):
+        raise Http404 from None
+    context = {
+        **_shown(request, new.file),
+        "old": old.version,
+        "new": new.version,
+        "old_writer": writer_of(old.version),
+        "new_writer": writer_of(new.version),
+        "newest": newest,
+        "difference": compare(old.text, new.text),
+    }
+    return render(request, "coaching/pages/file_difference.html", context)
+
+
+@login_required
+@require_POST
+def restore(request: HttpRequest, path: str) -> HttpResponse:
+    """Let an older version hold again: a new version with its text."""
+    user_id = user_id_of(request)
+    number = number_in(request.POST.get("version", ""))
+    try:
+        stored = restore_version(
+            user_id=user_id, path=path, number=number, now=timezone.now(), timezone=profile_for(request).zone
+        )
+    except (UserFile.DoesNotExist, UserFileVersion.DoesNotExist):
+        raise Http404 from None
+    except StorageFailed as failed:
+        error(request, str(failed))
+    else:
+        if stored.is_new_version:
+            success(request, f"Version {number} holds again, as version {stored.version}. Nothing was lost.")
+        else:
+            success(request, f"The file says already what version {number} says.")
+    response = redirect("file", path)
+    response.status_code = HTTPStatus.SEE_OTHER
+    return response
+
+
+def _file(user_id: int, path: str) -> UserFile:
+    try:
+        return accessible_file(user_id=user_id, path=path)
+    except UserFile.DoesNotExist:
+        raise Http404 from None
+
+
+def _shown(request: HttpRequest, file: UserFile) -> dict[str, object]:
+    return {
+        "here": "files",
+        "zone": profile_for(request).zone,
+        "file": file,
+        "name": shown_name(file.path),
+        "folder": folder_name(file.path),
+    }

@@ -1,0 +1,124 @@
+"""A zip that is made while it is sent: nothing of it is kept anywhere, and a few pieces are in memory.
+
+Names inside lead nowhere but into the folder that it is unpacked in, on any system. What goes in is the
+caller's matter.
+"""
+
+import io
+import re
+import unicodedata
+import zipfile
+from collections.abc import AsyncIterator, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from sessions_app.database import in_database_unhurried
+
+MAX_PART_CHARACTERS = 100
+MAX_PARTS = 12
+PIECE_BYTES = 1 << 16
+
+_ZIP_BEGINS = (1980, 1, 1, 0, 0, 0)
+_OWNER_ONLY = 0o600 << 16
+# Separators, what Windows refuses, control characters, and marks that turn the direction of a line.
+_UNFIT = re.compile(
+    r"[\\:*?\"<>|\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+_DEVICE = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\.|$)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One file of an archive: its path under the archive's own folder, and its text in pieces."""
+
+    path: str
+    changed_at: datetime
+    pieces: Iterable[str]
+
+
+class ArchiveNames:
+    """Gives each entry in one folder a name of its own, on systems that don't tell capitals apart, too."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._taken: set[str] = set()
+
+    def take(self, path: str) -> str:
+        """Return a safe name for that path, with a number where it is taken."""
+        name = safe_name(path)
+        stem, dot, ending = name.rpartition(".")
+        if not dot or "/" in ending:
+            stem, dot, ending = name, "", ""
+        number = 1
+        while name.casefold() in self._taken:
+            number += 1
+            name = f"{stem}-{number}{dot}{ending}"
+        self._taken.add(name.casefold())
+        return f"{self._folder}/{name}"
+
+
+class _Outlet(io.RawIOBase):
+    """What the archive is written to: keeps the bytes until they are taken. It can't be gone back in."""
+
+    def __init__(self) -> None:
+        self._kept = bytearray()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self._kept += data
+        return len(data)
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def take(self) -> bytes:
+        kept, self._kept = self._kept, bytearray()
+        return bytes(kept)
+
+
+def write_zip(entries: Iterable[Entry], *, folder: str, zone: ZoneInfo) -> Iterator[bytes]:
+    """Yield a zip of the entries in one folder, piece by piece; times in it are those of `zone`."""
+    names, outlet = ArchiveNames(folder), _Outlet()
+    with zipfile.ZipFile(outlet, "w", zipfile.ZIP_DEFLATED) as archive:
+        for entry in entries:
+            info = _zip_info(names.take(entry.path), entry.changed_at, zone)
+            with archive.open(info, "w") as target:
+                for piece in entry.pieces:
+                    target.write(piece.encode())
+                    if len(outlet) >= PIECE_BYTES:
+                        yield outlet.take()
+    yield outlet.take()
+
+
+async def send_pieces(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
+    """Yield what ORM code makes piece by piece, off the event loop and in no conversation's way."""
+    while piece := await in_database_unhurried(next, pieces, b""):
+        yield piece
+
+
+def safe_name(path: str) -> str:
+    """Return a relative path of plain parts. One that Sage has made stays as it is."""
+    parts = [_safe_part(part) for part in unicodedata.normalize("NFC", path).split("/")]
+    kept = [part for part in parts if part][-MAX_PARTS:]
+    return "/".join(kept) or "_"
+
+
+def _safe_part(part: str) -> str:
+    plain = _UNFIT.sub("_", part).strip(" .")
+    if not plain:
+        return ""  # a folder above, or the same one
+    if _DEVICE.match(plain):
+        plain = f"_{plain}"
+    return plain[:MAX_PART_CHARACTERS].rstrip(". ") or "_"
+
+
+def _zip_info(name: str, changed_at: datetime, zone: ZoneInfo) -> zipfile.ZipInfo:
+    local = changed_at.astimezone(zone).timetuple()[:6]
+    info = zipfile.ZipInfo(name, date_time=max(local, _ZIP_BEGINS))
+    info.compress_type = zipfile.ZIP_DEFLATED
+    info.external_attr = _OWNER_ONLY
+    return info
