@@ -133,7 +133,7 @@ class Runner:
                 session_id=session_id,
                 tool_use_id=tool_use_id,
                 owner=self.owner,
-                rate_limit=_rate_limit(),
+                rate_limit=rate_limit(),
                 build_answer=build_answer,
             )
             self._follow_up(session_id, ended)
@@ -150,7 +150,7 @@ class Runner:
                 session_id=session_id,
                 tool_use_id=tool_use_id,
                 owner=self.owner,
-                rate_limit=_rate_limit(),
+                rate_limit=rate_limit(),
             )
             self._follow_up(session_id, ended)
         await self.doorbell.ring(session_id)
@@ -239,7 +239,7 @@ class Runner:
         self._refuse_while_draining()
         kept: tuple[str, ...] = ()
         async with self._opening(arguments["session_id"]):
-            opened = await in_database(open_turn, owner=self.owner, rate_limit=_rate_limit(), **arguments)
+            opened = await in_database(open_turn, owner=self.owner, rate_limit=rate_limit(), **arguments)
             if opened.is_new:
                 kept = await in_database(kept_writes, opened.withdrawn) if opened.withdrawn else ()
                 self._show_opening(opened, kept)
@@ -409,7 +409,8 @@ def _answered(call: ToolCallRecord) -> CallAnswered:
     )
 
 
-def _rate_limit() -> RateLimit:
+def rate_limit() -> RateLimit:
+    """Return how much each user may ask for."""
     limit = settings.SAGE_RATE_LIMIT
     return RateLimit(turns=limit.turns, seconds=limit.seconds, daily_tokens=settings.SAGE_DAILY_TOKENS)
 

@@ -6,11 +6,13 @@ from datetime import timedelta
 from django.db import connection
 from django.utils import timezone
 
-from sessions_app.errors import Refused
-from sessions_app.models import Turn, TurnStatus
+from sessions_app.errors import Refused, TooManySessions
+from sessions_app.models import Session, Turn, TurnStatus
 from sessions_app.usage import tokens_of_day
 
 MAX_RUNNING_TURNS_PER_USER = 2
+SESSIONS_PER_TURN = 3
+"""A session that nobody speaks in costs a row: people may open more of them than they may have answered."""
 _USER_LOCK_NAMESPACE = 0x5A6E
 
 
@@ -25,8 +27,7 @@ class RateLimit:
 
 def refuse_over_limits(*, user_id: int, rate_limit: RateLimit) -> None:
     """Refuse a turn over the user's limits; the user's advisory lock makes racing turns count each other."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_USER_LOCK_NAMESPACE, user_id % 2**31])
+    lock_limits(user_id=user_id)
     turns = Turn.objects.filter(session__user_id=user_id)
     if turns.filter(status=TurnStatus.RUNNING).count() >= MAX_RUNNING_TURNS_PER_USER:
         raise Refused(
@@ -41,11 +42,32 @@ def refuse_over_limits(*, user_id: int, rate_limit: RateLimit) -> None:
         .values_list("started_at", flat=True)[: rate_limit.turns]
     )
     if len(recent) >= rate_limit.turns:
-        wait_seconds = max(1, round((recent[-1] + window - now).total_seconds()))
-        unit = "second" if wait_seconds == 1 else "seconds"
-        raise Refused(f"That was a lot in a short time. Please wait {wait_seconds} {unit} and send it again.")
+        raise Refused(_a_lot(recent[-1] + window - now))
     if rate_limit.daily_tokens is not None:
         _refuse_over_budget(user_id=user_id, daily_tokens=rate_limit.daily_tokens)
+
+
+def refuse_too_many_sessions(*, user_id: int, rate_limit: RateLimit) -> None:
+    """Refuse a session where the user has opened too many lately. Raises `TooManySessions`."""
+    now = timezone.now()
+    window = timedelta(seconds=rate_limit.seconds)
+    most = rate_limit.turns * SESSIONS_PER_TURN
+    opened = Session.objects.filter(user_id=user_id, started_at__gt=now - window).order_by("-started_at")
+    recent = list(opened.values_list("started_at", flat=True)[:most])
+    if len(recent) >= most:
+        raise TooManySessions(_a_lot(recent[-1] + window - now))
+
+
+def lock_limits(*, user_id: int) -> None:
+    """Let this transaction alone count what the user asks for."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_USER_LOCK_NAMESPACE, user_id % 2**31])
+
+
+def _a_lot(wait: timedelta) -> str:
+    wait_seconds = max(1, round(wait.total_seconds()))
+    unit = "second" if wait_seconds == 1 else "seconds"
+    return f"That was a lot in a short time. Please wait {wait_seconds} {unit} and send it again."
 
 
 def _refuse_over_budget(*, user_id: int, daily_tokens: int) -> None:

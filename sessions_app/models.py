@@ -57,10 +57,14 @@ class Session(models.Model):
     started_at = models.DateTimeField(auto_now_add=True)
     last_active_at = models.DateTimeField(auto_now_add=True)
     ended_at = models.DateTimeField(null=True, blank=True)
+    client_id = models.CharField(  # noqa: DJ001 - nulls are distinct
+        max_length=100, null=True, blank=True, help_text="Of the form that opened it: sent twice, it is one."
+    )
 
     class Meta:
         ordering = ["-last_active_at"]
         constraints = [
+            models.UniqueConstraint(fields=["user", "kind", "client_id"], name="session_client_id_once"),
             models.CheckConstraint(condition=Q(status__in=SessionStatus.values), name="session_status_known"),
             models.CheckConstraint(condition=Q(kind__in=SessionKind.values), name="session_kind_known"),
             models.CheckConstraint(

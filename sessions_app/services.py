@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from sessions_app.errors import Refused
 from sessions_app.history import append_message
-from sessions_app.limits import RateLimit, refuse_over_limits
+from sessions_app.limits import RateLimit, lock_limits, refuse_over_limits, refuse_too_many_sessions
 from sessions_app.models import (
     OPEN_TURN_STATUSES,
     Message,
@@ -55,6 +55,30 @@ def open_session(*, user_id: int, kind: str, continues: Session | None = None) -
     if kind not in SessionKind.values:
         raise Refused("There is no such kind of conversation.")
     return Session.objects.create(user_id=user_id, kind=kind, continues=continues)
+
+
+@transaction.atomic
+def begin_session(*, user_id: int, kind: str, client_id: object, rate_limit: RateLimit) -> Session:
+    """Open a session because a form asks for one; the same form sent twice opens one.
+
+    A form that was kept, and is sent again after something was said in its session, asks for another one.
+    Raises `Refused` for a kind that doesn't exist, and `TooManySessions`.
+    """
+    checked_id = check_client_id(client_id)
+    # Under the user's lock two sendings that race see each other.
+    lock_limits(user_id=user_id)
+    if checked_id is not None:
+        known = Session.objects.filter(user_id=user_id, kind=kind, client_id=checked_id).first()
+        if known is not None:
+            is_of_this_form = known.messages.filter(client_id=checked_id).exists()
+            if known.status == SessionStatus.ACTIVE and (is_of_this_form or not known.last_message_number):
+                return known
+            checked_id = None
+    refuse_too_many_sessions(user_id=user_id, rate_limit=rate_limit)
+    session = open_session(user_id=user_id, kind=kind)
+    session.client_id = checked_id
+    session.save(update_fields=["client_id"])
+    return session
 
 
 @transaction.atomic

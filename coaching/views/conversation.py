@@ -22,14 +22,14 @@ from coaching import shown
 from coaching.accounts import auser_id_of, profile_for, user_id_of
 from coaching.days import local_day
 from coaching.forms import MessageForm, NewSessionForm
-from coaching.runner import get_runner
+from coaching.runner import get_runner, rate_limit
 from coaching.shown_arcs import ending_of, head_of
 from coaching.shown_items import SaidItem, TurnItem
 from coaching.views.starters import starters_for
 from sessions_app import selectors
-from sessions_app.errors import Refused
+from sessions_app.errors import Refused, TooManySessions
 from sessions_app.models import Session, SessionKind, SessionStatus, Turn, TurnStatus
-from sessions_app.services import open_session
+from sessions_app.services import begin_session
 
 SESSIONS_A_PAGE = 30
 # A part of a turn takes at most 55 s; a form waits a little longer for its last words.
@@ -74,7 +74,11 @@ async def new_session(request: HttpRequest) -> HttpResponse:
     user_id = await auser_id_of(request)
     kind = form.cleaned_data["kind"] or SessionKind.OPEN_CONVERSATION
     try:
-        opened = await sync_to_async(open_session)(user_id=user_id, kind=kind)
+        opened = await sync_to_async(begin_session)(
+            user_id=user_id, kind=kind, client_id=form.cleaned_data["id"] or None, rate_limit=rate_limit()
+        )
+    except TooManySessions as refusal:
+        return await _too_many(request, str(refusal), kind=kind, draft=form.cleaned_data["text"])
     except Refused:
         return await _refused_home(request)
     text = form.cleaned_data["text"]
@@ -179,6 +183,12 @@ def _answer_in(fields: QueryDict) -> object:
 
 async def _page_async(request: HttpRequest, session_id: uuid.UUID, **shown_again: Any) -> HttpResponse:
     return await sync_to_async(_page)(request, session_id, **shown_again)
+
+
+async def _too_many(request: HttpRequest, message: str, *, kind: str, draft: str) -> HttpResponse:
+    context = {"message": message, "kind": kind, "draft": draft, "client_id": str(uuid.uuid4())}
+    status = HTTPStatus.TOO_MANY_REQUESTS
+    return await sync_to_async(render)(request, "429.html", context, status=status)
 
 
 async def _refused_home(request: HttpRequest) -> HttpResponse:

@@ -1,5 +1,6 @@
 """The pages as a browser without a script gets them."""
 
+import dataclasses
 import re
 import uuid
 from datetime import UTC, datetime
@@ -7,6 +8,7 @@ from http import HTTPStatus
 
 import pytest
 import time_machine
+from django.conf import LazySettings
 from django.contrib.auth.models import User
 from django.core import mail
 from django.test import Client
@@ -85,6 +87,37 @@ def test_a_conversation_begins_from_the_list(signed_in: Client, user: User) -> N
     assert "A new day." in page_of(signed_in, f"/chat/{session.id}/")
     assert signed_in.post("/chat/new/", {"kind": "nonsense"}).status_code == HTTPStatus.BAD_REQUEST
     assert signed_in.get("/chat/new/").status_code == HTTPStatus.METHOD_NOT_ALLOWED
+
+
+def test_a_form_that_is_sent_twice_begins_one_conversation(signed_in: Client, user: User) -> None:
+    def begin(**fields: str) -> str:
+        return signed_in.post("/chat/new/", fields)["Location"]
+
+    first = begin(kind="open_conversation", id="form-1")
+    assert begin(kind="open_conversation", id="form-1") == first
+    assert begin(kind="open_day", id="form-1") != first
+    assert begin(kind="open_conversation", id="form-2") != first
+    assert begin(kind="open_conversation") != begin(kind="open_conversation")
+    assert Session.objects.filter(user=user).count() == 5
+    for address in ("/", "/chat/", "/files/", first):
+        page = page_of(signed_in, address)
+        forms = re.findall(r'action="/chat/new/".*?</form>', page, re.DOTALL)
+        assert forms, address
+        assert all('name="id" value="' in form for form in forms), address
+
+
+def test_who_begins_too_many_conversations_is_told_how_long_to_wait_and_keeps_the_words(
+    signed_in: Client, user: User, settings: LazySettings
+) -> None:
+    settings.SAGE_RATE_LIMIT = dataclasses.replace(settings.SAGE_RATE_LIMIT, turns=2, seconds=60)
+    for _ in range(6):
+        assert signed_in.post("/chat/new/", {"kind": "open_conversation"}).status_code == HTTPStatus.FOUND
+    response = signed_in.post("/chat/new/", {"text": "What I had written"})
+    assert response.status_code == HTTPStatus.TOO_MANY_REQUESTS
+    page = response.content.decode()
+    assert re.search(r"Please wait \d+ seconds", page)
+    assert ">What I had written</textarea>" in page
+    assert Session.objects.filter(user=user).count() == 6
 
 
 def test_a_conversation_is_shown_as_it_was(signed_in: Client, session: Session, exchange: Exchange) -> None:

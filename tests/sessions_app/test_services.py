@@ -35,6 +35,12 @@ def session(user: User) -> Session:
     return services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
 
 
+def begin(user: User, client_id: object = "form") -> Session:
+    return services.begin_session(
+        user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION, client_id=client_id, rate_limit=GENEROUS
+    )
+
+
 def say(
     session: Session, text: object = "hello", *, client_id: object = None, limit: RateLimit = GENEROUS
 ) -> OpenedTurn:
@@ -398,3 +404,20 @@ def test_a_daily_budget_that_is_used_up_refuses_the_next_turn(session: Session, 
         say(session, limit=budget)
     ModelUsage.objects.update(created_at=timezone.now() - timedelta(hours=25))
     assert say(session, limit=budget).is_new
+
+
+def test_a_form_kept_and_sent_again_later_begins_another_session(user: User) -> None:
+    first = begin(user)
+    say(first, client_id="form")
+    assert begin(user).id == first.id  # the same sending: its message is this one
+    other = begin(user, "of another form")
+    say(other)
+    assert begin(user, "of another form").id != other.id
+    services.end_session(user_id=user.pk, session_id=first.id, status=SessionStatus.ABANDONED)
+    assert begin(user).id != first.id
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_sendings_of_a_form_that_race_begin_one_session(user: User) -> None:
+    assert _race([partial(begin, user)] * 4) == ["opened"] * 4
+    assert Session.objects.filter(user=user).count() == 1
