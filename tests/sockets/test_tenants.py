@@ -3,6 +3,7 @@
 Rows are held against the URL map and the frame types: a door without a row fails the suite.
 """
 
+import asyncio
 import io
 import re
 import uuid
@@ -21,11 +22,21 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
-from coaching.consumers import HANDLERS
+from coaching.consumers import HANDLERS, SessionConsumer
 from coaching.models import FileType, UserFile, UserFileVersion
+from coaching.practice.server import PracticeServer
 from sessions_app import services
 from sessions_app.database import in_database
-from sessions_app.models import Message, Session, SessionKind, Turn, TurnStatus
+from sessions_app.models import (
+    CallState,
+    Message,
+    RunnerProcess,
+    Session,
+    SessionKind,
+    ToolCallRecord,
+    Turn,
+    TurnStatus,
+)
 from tests.live_sage import LiveSage, open_socket, session_cookie
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -222,29 +233,84 @@ def test_the_owner_does_see_it(name: str, owned: Session, user: User) -> None:
     assert SECRET in text or "Career" in text
 
 
+@pytest.fixture
+def waiting_for(frame_type: str, owned: Session) -> Session:
+    """A session of the person in which a frame of that type has something to do."""
+    turn = owned.turns.get()
+    if frame_type in ("answer", "dismiss"):
+        Turn.objects.filter(id=turn.id).update(status=TurnStatus.AWAITING_USER, ended_at=None)
+        options = [{"label": "yes"}, {"label": "no"}]
+        call = {"name": "show_options", "input": {"options": options}, "state": CallState.PENDING}
+        turn.calls.create(tool_use_id="toolu_1", round_number=1, position=0, **call)
+    elif frame_type == "stop":
+        # Its process seems to live: nobody takes it over while the test looks.
+        RunnerProcess.objects.create(owner="somebody", beat=1)
+        Turn.objects.filter(id=turn.id).update(status=TurnStatus.RUNNING, ended_at=None, owner="somebody")
+    elif frame_type == "retry":
+        Turn.objects.filter(id=turn.id).update(status=TurnStatus.FAILED)
+    elif frame_type == "continue":
+        Turn.objects.filter(id=turn.id).update(stop_reason="max_tokens")
+    return owned
+
+
+def all_rows() -> list[object]:
+    rows: list[object] = []
+    for model in (Session, Turn, Message, ToolCallRecord):
+        rows += model.objects.order_by("pk").values()
+    return rows
+
+
 @pytest.mark.parametrize("frame_type", FRAMES)
-async def test_a_frame_for_anothers_session_is_answered_like_one_for_a_missing_one(
-    live_sage: LiveSage, owned: Session, other_user: User, frame_type: str
+async def test_a_frame_for_anothers_session_is_refused_like_one_for_a_missing_one(
+    waiting_for: Session, other_user: User, frame_type: str
+) -> None:
+    # Past the socket, which neither of the two can open: each handler looks for itself.
+    before = await in_database(all_rows)
+    for session_id in (waiting_for.id, uuid.UUID(MISSING_ID)):
+        consumer = SessionConsumer()
+        consumer.user_id, consumer.session_id = other_user.pk, session_id
+        with pytest.raises(Session.DoesNotExist):
+            await HANDLERS[frame_type](consumer, FRAMES[frame_type])
+    assert await in_database(all_rows) == before
+
+
+@pytest.mark.parametrize("frame_type", FRAMES)
+async def test_the_owners_own_frame_does_something(
+    live_sage: LiveSage, practice: PracticeServer, waiting_for: Session, user: User, frame_type: str
+) -> None:
+    cookie = await in_database(session_cookie, user)
+    before = await in_database(all_rows)
+    async with open_socket(live_sage, waiting_for.id, cookie) as client:
+        await client.next_frame()
+        await client.send(**FRAMES[frame_type])
+        async with asyncio.timeout(5):
+            while await in_database(all_rows) == before:  # noqa: ASYNC110 - another process writes
+                await asyncio.sleep(0.02)
+        if frame_type not in ("stop", "dismiss"):
+            await client.until("done")
+
+
+@pytest.mark.parametrize("name", ["foreign", "missing"])
+async def test_a_socket_of_anothers_session_is_closed_before_it_is_heard(
+    live_sage: LiveSage, owned: Session, other_user: User, name: str
 ) -> None:
     cookie = await in_database(session_cookie, other_user)
-    seen = []
-    for session_id in (owned.id, MISSING_ID):
-        async with open_socket(live_sage, session_id, cookie) as client:
-            with suppress(websockets.ConnectionClosed):  # it may be closed already
-                await client.send(**FRAMES[frame_type])
-            seen.append((await client.closed_with(), client.frames))
-    assert seen == [(4404, []), (4404, [])]
+    async with open_socket(live_sage, owned.id if name == "foreign" else MISSING_ID, cookie) as client:
+        with suppress(websockets.ConnectionClosed):  # it may be closed already
+            await client.send(**FRAMES["message"])
+        assert (await client.closed_with(), client.frames) == (4404, [])
     assert await in_database(Message.objects.count) == 1
 
 
 @pytest.mark.parametrize("frame_type", FRAMES)
 async def test_a_frame_after_the_session_changed_hands_reaches_nothing(
-    live_sage: LiveSage, owned: Session, user: User, other_user: User, frame_type: str
+    live_sage: LiveSage, waiting_for: Session, user: User, other_user: User, frame_type: str
 ) -> None:
     cookie = await in_database(session_cookie, user)
-    async with open_socket(live_sage, owned.id, cookie) as client:
+    async with open_socket(live_sage, waiting_for.id, cookie) as client:
         await client.next_frame()
-        await in_database(Session.objects.filter(id=owned.id).update, user=other_user)
+        await in_database(Session.objects.filter(id=waiting_for.id).update, user=other_user)
+        before = await in_database(all_rows)
         await client.send(**FRAMES[frame_type])
         assert await client.closed_with() == 4404
-    assert await in_database(Message.objects.count) == 1
+    assert await in_database(all_rows) == before
