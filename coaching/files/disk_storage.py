@@ -1,6 +1,7 @@
 """Objects on disk: Django's storage, and what is confirmed survives a power cut."""
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -36,6 +37,13 @@ class DiskObjectStorage(FileSystemStorage):
                 with suppress(FileNotFoundError):
                     modified_at = datetime.fromtimestamp(path.lstat().st_mtime, tz=UTC)
                     yield ListedObject(key=path.relative_to(root).as_posix(), modified_at=modified_at)
+
+    def erase(self, prefix: str) -> int:
+        """Delete every object whose key starts with `prefix`, a folder, and the folder; return how many."""
+        erased = sum(1 for _ in self.list_objects(prefix))
+        with suppress(FileNotFoundError):
+            shutil.rmtree(Path(self.path(prefix)))
+        return erased
 
 
 def _flush(path: Path) -> None:

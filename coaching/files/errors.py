@@ -24,3 +24,7 @@ class StorageFailed(Refused):
             "The file could not be stored just now, so nothing was changed and the earlier version is whole. "
             "Try again in a minute."
         )
+
+
+class ObjectsNotErased(Exception):
+    """The storage didn't delete all objects of a user, or gave no sign that it did."""

@@ -18,7 +18,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from django.core.files.base import ContentFile
 from django.core.files.storage import storages
 
-from coaching.files.errors import StorageFailed
+from coaching.files.errors import ObjectsNotErased, StorageFailed
 
 logger = structlog.get_logger(__name__)
 
@@ -59,6 +59,10 @@ class ObjectStorage(Protocol):
         """Delete an object; a missing one is no error."""
         ...
 
+    def erase(self, prefix: str) -> int:
+        """Delete every object whose key starts with `prefix`, a folder, for good; return how many."""
+        ...
+
 
 async def store_object(
     *, user_id: int, data: bytes, deadline_seconds: float = STORAGE_SECONDS
@@ -77,6 +81,27 @@ async def store_object(
         logger.warning("object_not_stored", user_id=user_id, key=key, error=type(error).__name__)
         raise StorageFailed from error
     return StoredObject(key=key, size=len(data), sha256=hashlib.sha256(data).hexdigest())
+
+
+async def erase_objects(*, user_id: int) -> int:
+    """Delete all objects of a user, in every state that the storage keeps; return how many there were.
+
+    Raises `ObjectsNotErased` where some may be left; a second call goes on.
+    """
+    try:
+        return await asyncio.get_running_loop().run_in_executor(
+            _executor, _erase, f"{OBJECTS_PREFIX}{user_id}/"
+        )
+    except STORAGE_ERRORS as error:
+        logger.warning("objects_not_erased", user_id=user_id, error=type(error).__name__)
+        raise ObjectsNotErased from error
+
+
+def _erase(prefix: str) -> int:
+    storage = storages["default"]
+    if not isinstance(storage, ObjectStorage):
+        raise TypeError(f"{type(storage).__name__} can't erase its objects")
+    return storage.erase(prefix)
 
 
 def _save(key: str, data: bytes) -> None:

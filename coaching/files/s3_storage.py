@@ -4,14 +4,22 @@ Imported only where a bucket is configured: the client library is slow to load.
 """
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
+import structlog
 from boto3.s3.transfer import TransferConfig
 from botocore.config import Config
+from botocore.exceptions import ClientError
 from django.utils.deconstruct import deconstructible
 from storages.backends.s3 import S3Storage
 
 from coaching.files.objects import ListedObject
+
+logger = structlog.get_logger(__name__)
+
+KEYS_A_REQUEST = 1000
+_NO_VERSIONS = frozenset({"AccessDenied", "MethodNotAllowed", "NotImplemented"})
 
 
 @deconstructible
@@ -51,3 +59,36 @@ class S3ObjectStorage(S3Storage):  # type: ignore[misc]  # the package has no ty
         for page in pages:
             for entry in page.get("Contents", ()):
                 yield ListedObject(key=entry["Key"], modified_at=entry["LastModified"])
+
+    def erase(self, prefix: str) -> int:
+        """Delete every object whose key starts with `prefix`; return how many.
+
+        In a bucket that keeps what is deleted, that goes as well, where the server lets us see it.
+        """
+        erased = 0
+        for found in self._versions(prefix):
+            answer = self.connection.meta.client.delete_objects(
+                Bucket=self.bucket_name, Delete={"Objects": found, "Quiet": True}
+            )
+            if answer.get("Errors"):
+                raise OSError(f"{len(answer['Errors'])} objects were not deleted")
+            erased += len(found)
+        return erased
+
+    def _versions(self, prefix: str) -> Iterator[list[dict[str, str]]]:
+        """Yield what lies under `prefix`, at most a thousand at a time, as a deletion names it."""
+        pages = self.connection.meta.client.get_paginator("list_object_versions").paginate(
+            Bucket=self.bucket_name, Prefix=prefix
+        )
+        try:
+            for page in pages:
+                entries = [*page.get("Versions", ()), *page.get("DeleteMarkers", ())]
+                if entries:
+                    yield [{"Key": entry["Key"], "VersionId": entry["VersionId"]} for entry in entries]
+        except ClientError as error:
+            if error.response.get("Error", {}).get("Code") not in _NO_VERSIONS:
+                raise
+            logger.warning("versions_not_listed", prefix=prefix)
+            listed = self.list_objects(prefix)
+            while batch := list(islice(listed, KEYS_A_REQUEST)):
+                yield [{"Key": entry.key} for entry in batch]
