@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from django import forms
+from django.contrib.auth.models import User
 
 from coaching.models import Weekday
 from coaching.timezones import Group, known_timezones
@@ -64,6 +65,39 @@ class ProfileForm(forms.Form):
     def clean_name(self) -> str:
         """Return the name on one line: it stands in a line of Sage's context."""
         return " ".join(self.cleaned_data["name"].split())
+
+
+class DeleteAccountForm(forms.Form):
+    """Say twice that it is meant: the username typed, and the password."""
+
+    username = forms.CharField(
+        max_length=150, widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"})
+    )
+    password = forms.CharField(
+        strip=False,
+        max_length=4096,
+        label="Your password",
+        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
+    )
+
+    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._user = user
+        self.fields["username"].label = f"Type {user.get_username()} to say that you mean it"
+
+    def clean_username(self) -> str:
+        """Refuse anything but the person's own."""
+        name: str = self.cleaned_data["username"].strip()
+        if name != self._user.get_username():
+            raise forms.ValidationError(f"That isn't {self._user.get_username()}.")
+        return name
+
+    def clean_password(self) -> str:
+        """Refuse a wrong one."""
+        password: str = self.cleaned_data["password"]
+        if not self._user.check_password(password):
+            raise forms.ValidationError("That isn't your password.")
+        return password
 
 
 class TimezoneForm(forms.Form):

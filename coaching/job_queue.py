@@ -4,9 +4,10 @@ A job is a row that is committed with what it follows from, so neither can be wi
 jobs are known by name only; what they do is in `jobs`.
 """
 
+from collections.abc import Collection
 from typing import Any
 
-from django.db import transaction
+from django.db import connection, transaction
 from procrastinate import App
 from procrastinate.contrib.django import app
 from procrastinate.contrib.django.django_connector import DjangoConnector
@@ -34,6 +35,26 @@ class DatabaseConnector(DjangoConnector):
 def use_our_threads(queue: App) -> None:
     """Give the queue our connector; Procrastinate calls this once its app is ready."""
     queue.connector = queue.job_manager.connector = DatabaseConnector()
+
+
+def job_arguments() -> set[str]:
+    """Return the names of all arguments that jobs in the queue have. Sync ORM code."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT DISTINCT jsonb_object_keys(args) FROM procrastinate_jobs")
+        return {name for (name,) in cursor.fetchall()}
+
+
+def forget_jobs(argument: str, values: Collection[str]) -> int:
+    """Remove the jobs whose argument has one of these values, and return how many.
+
+    One that is being worked on stays: it finds nothing left to do. Sync ORM code.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "DELETE FROM procrastinate_jobs WHERE status <> 'doing' AND args->>%s = ANY(%s)",
+            [argument, list(values)],
+        )
+        return int(cursor.rowcount)
 
 
 def enqueue(name: str, *, key: str, **arguments: str | int) -> bool:

@@ -20,6 +20,7 @@ from procrastinate.contrib.django.models import ProcrastinateJob
 from procrastinate.exceptions import UniqueViolation
 from procrastinate.jobs import Job
 
+from coaching.belongings.removal import REMOVAL_JOB, REMOVAL_QUEUE, remove_person
 from coaching.engine.errors import UpstreamError
 from coaching.expiry import expire_idle_sessions
 from coaching.files.garbage import collect_garbage
@@ -74,6 +75,22 @@ async def summarise_session(context: JobContext, *, session_id: str) -> None:
     await write_summary(session, client=await models.client())
 
 
+class PatientRetries(BaseRetryStrategy):
+    """As many attempts as it takes, an hour apart in the end: what was promised is done when it can be."""
+
+    def get_retry_decision(self, *, exception: BaseException, job: Job) -> RetryDecision | None:
+        """Say when a failed job is tried again."""
+        if isinstance(exception, asyncio.CancelledError):
+            return RetryDecision(retry_in={"seconds": 0})
+        return RetryDecision(retry_in={"seconds": min(3600, FIRST_WAIT_SECONDS * 5 ** min(job.attempts, 5))})
+
+
+@app.task(name=REMOVAL_JOB, queue=REMOVAL_QUEUE, retry=PatientRetries())
+async def remove_account(*, user_id: int) -> None:
+    """Remove a person who has closed their account."""
+    await remove_person(user_id)
+
+
 @app.periodic(cron="*/10 * * * *")
 @app.task(name="expire_sessions", queueing_lock="expire_sessions")
 async def expire_sessions(timestamp: int) -> None:  # noqa: ARG001 - every periodic job is given it
@@ -97,8 +114,9 @@ async def collect_file_garbage(timestamp: int) -> None:  # noqa: ARG001
 @app.periodic(cron="47 * * * *")
 @app.task(name="remove_old_jobs", pass_context=True, queueing_lock="remove_old_jobs")
 async def remove_old_jobs(context: JobContext, timestamp: int) -> None:  # noqa: ARG001
-    """Forget jobs that succeeded three days ago, and failed ones after three months."""
+    """Forget jobs that succeeded three days ago, failed ones after three months, and removals at once."""
     manager = context.app.job_manager
+    await manager.delete_old_jobs(nb_hours=0, queue=REMOVAL_QUEUE)
     await manager.delete_old_jobs(nb_hours=KEPT_SUCCEEDED_HOURS)
     await manager.delete_old_jobs(
         nb_hours=KEPT_HOURS, include_failed=True, include_cancelled=True, include_aborted=True

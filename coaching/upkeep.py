@@ -147,6 +147,8 @@ async def _take_over(runner: Runner, neighbours: Neighbours, *, is_alone: bool) 
             if lease.owner in dead or lease.key.turn_id in own & missed:
                 await _claim(runner, lease)
         missed = own
+        if is_alone:  # else `follow` does it, sooner
+            await _stop_where_asked(runner)
         for owner in watch.forgotten(beats, now=now) - {runner.owner}:
             await in_database(leases.forget_process, owner)
 

@@ -29,6 +29,8 @@ urlpatterns = [
     path("files/<path:path>/restore/", file_versions.restore, name="file_restore"),
     path("files/<path:path>", files.file, name="file"),
     path("settings/", settings.settings, name="settings"),
+    path("settings/delete/", belongings.delete_account, name="delete_account"),
+    path("goodbye/", belongings.goodbye, name="goodbye"),
     path("settings/export/", belongings.export, name="export"),
     path("settings/timezone/", settings.take_timezone, name="take_timezone"),
 ]

@@ -180,8 +180,13 @@ def _finish(call: ToolCallRecord, result: CallResult) -> None:
 
 
 def store_usage(key: TurnKey, *, usage: ModelUsage) -> None:
-    """Store what one answer cost; kept whoever holds the turn now, since the tokens are spent."""
-    turn = Turn.objects.select_related("session").get(id=key.turn_id)
+    """Store what one answer cost; kept whoever holds the turn now, since the tokens are spent.
+
+    Where the turn is gone, its user is too, and nobody's tokens are counted any more.
+    """
+    turn = Turn.objects.select_related("session").filter(id=key.turn_id).first()
+    if turn is None:
+        return
     usage.turn = turn
     usage.session = turn.session
     usage.user_id = turn.session.user_id

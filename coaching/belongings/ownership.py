@@ -4,6 +4,7 @@ A row is a person's where a chain of relations leads from it to the user, each o
 with what it refers to. Relations that would only be emptied are mentions: the row is somebody else's.
 """
 
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -61,6 +62,24 @@ def owned_models() -> tuple[OwnedModel, ...]:
 def owned_model(label: str) -> OwnedModel:
     """Return the owned model of that name. Raises `KeyError`."""
     return {owned.label: owned for owned in owned_models()}[label]
+
+
+def owner_of_argument(name: str) -> OwnedModel | None:
+    """Return the model that a job's argument names a row of: `session_id` of `Session`, say.
+
+    The last words of the model's name are enough. None where it is none, or more than one.
+    """
+    wanted = name.removesuffix("_id").split("_")
+    if not name.endswith("_id"):
+        return None
+    named = [owned for owned in owned_models() if _words_of(owned.model)[-len(wanted) :] == wanted]
+    whole = [owned for owned in named if len(_words_of(owned.model)) == len(wanted)]
+    found = whole or named
+    return found[0] if len(found) == 1 else None
+
+
+def _words_of(model: type[Model]) -> list[str]:
+    return [word.lower() for word in re.findall(r"[A-Z][a-z0-9]*", model.__name__)]
 
 
 def mentions() -> Iterator["ForeignKey[Any, Any]"]:

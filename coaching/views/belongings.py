@@ -1,19 +1,29 @@
 """What belongs to a person: taken along as one archive, or removed with the account."""
 
 from collections.abc import AsyncIterator
+from http import HTTPStatus
 from typing import cast
 
+import structlog
+from allauth.core import ratelimit
+from django.contrib.auth import logout
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
 from django.contrib.messages import info
-from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
-from django.shortcuts import redirect
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.http import content_disposition_header
-from django.views.decorators.http import require_POST
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from coaching.belongings.archive import archive_name, stream_archive
+from coaching.belongings.removal import begin_removal
+from coaching.forms import DeleteAccountForm
 
+logger = structlog.get_logger(__name__)
+
+TOO_OFTEN = "That was tried too often. Wait a minute, then try again."
 _exporting: set[int] = set()
 """Whose archive this process is sending."""
 
@@ -33,6 +43,42 @@ async def export(request: HttpRequest) -> HttpResponseBase:
     )
     response["Cache-Control"] = "no-store"
     return response
+
+
+@sensitive_post_parameters("password")
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete_account(request: HttpRequest) -> HttpResponse:
+    """Say what goes with the account; asked for in earnest, close it and have everything removed."""
+    user = cast("User", request.user)
+    if request.method != "POST":
+        return _delete_page(request, DeleteAccountForm(user=user))
+    # Here a password can be guessed at, as where one signs in: the same limit holds.
+    if not ratelimit.consume(request, action="reauthenticate", user=user):
+        form = DeleteAccountForm(user=user)
+        return _delete_page(request, form, refusal=TOO_OFTEN, status=HTTPStatus.TOO_MANY_REQUESTS)
+    form = DeleteAccountForm(request.POST, user=user)
+    if not form.is_valid():
+        return _delete_page(request, form, status=HTTPStatus.BAD_REQUEST)
+    begin_removal(user_id=user.pk)
+    logger.info("account_closed", user_id=user.pk)
+    logout(request)
+    return redirect("goodbye")
+
+
+@require_safe
+def goodbye(request: HttpRequest) -> HttpResponse:
+    """Say what is happening to somebody whose account is closed, and who is nobody here any more."""
+    if request.user.is_authenticated:
+        return redirect("home")
+    return render(request, "coaching/pages/goodbye.html")
+
+
+def _delete_page(
+    request: HttpRequest, form: DeleteAccountForm, *, refusal: str = "", status: int = HTTPStatus.OK
+) -> HttpResponse:
+    context = {"here": "settings", "form": form, "refusal": refusal}
+    return render(request, "coaching/pages/delete_account.html", context, status=status)
 
 
 class _Sending:

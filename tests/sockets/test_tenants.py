@@ -100,6 +100,8 @@ ROUTES = {
         method="post",
         form={"version": "1"},
     ),
+    "delete_account": Row(path="/settings/delete/", scope="own"),
+    "goodbye": Row(path="/goodbye/", scope="public"),
     "export": Row(path="/settings/export/", method="post", scope="own"),
     "settings": Row(path="/settings/", scope="own"),
     "take_timezone": Row(

@@ -1,0 +1,39 @@
+"""`manage.py delete_user U --yes`: a person gone, with every row and every object."""
+
+import asyncio
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from coaching.belongings.ownership import owned_models
+from coaching.belongings.removal import remove_person
+from coaching.files.errors import ObjectsNotErased
+from coaching.management.people import user_named
+
+
+class Command(BaseCommand):
+    help = "Remove a person and everything that is theirs, for good. Interrupted, it can be run again."
+    requires_system_checks = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("user", metavar="U", help="a username, an address, or a number")
+        parser.add_argument("--yes", action="store_true", help="do it; without, it only says what would go")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        user = user_named(options["user"])
+        name = user.get_username()
+        if not options["yes"]:
+            for owned in owned_models():
+                if count := owned.rows_of(user.pk).count():
+                    self.stdout.write(f"{count:>9,}  {owned.model._meta.verbose_name_plural}")
+            raise CommandError(f"Nothing was removed. Add --yes to remove {name} and all of this for good.")
+        try:
+            report = asyncio.run(remove_person(user.pk))
+        except ObjectsNotErased as error:
+            raise CommandError(
+                f"{name} is locked out, but the file storage doesn't delete everything. Run it again later."
+            ) from error
+        self.stdout.write(
+            f"{name} is gone: {sum(report.rows.values()):,} rows and {report.objects:,} stored objects."
+        )
