@@ -1,0 +1,100 @@
+"""How often the words of danger are missed, and how often the harmless ones are taken for them.
+
+The sentences were written before the rules. Their own words decide which half each is in: rules may be tuned
+on one half only, and the other says how they do on what they have never seen. Needs no database.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Literal
+
+from coaching.safety.danger import find_danger
+
+SENTENCES = Path(__file__).with_name("sentences.tsv")
+
+Expected = Literal["immediate", "concern", "none"]
+Half = Literal["tuned", "held out"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sentence:
+    """One written sentence and what belongs beside it."""
+
+    expected: str
+    kind: str
+    words: str
+
+    @property
+    def half(self) -> Half:
+        """The half that it is in."""
+        return "tuned" if sha256(self.words.encode()).digest()[0] % 2 else "held out"
+
+    @property
+    def found(self) -> str:
+        """What the rules say."""
+        danger = find_danger(self.words)
+        return danger.level if danger else "none"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """What the rules made of some sentences."""
+
+    dangerous: int
+    harmless: int
+    missed: Sequence[Sentence]
+    alarmed: Sequence[Sentence]
+    other_level: Sequence[Sentence]
+
+    @property
+    def miss_rate(self) -> float:
+        """The share of the dangerous ones that got no card."""
+        return len(self.missed) / self.dangerous
+
+    @property
+    def alarm_rate(self) -> float:
+        """The share of the harmless ones that got one."""
+        return len(self.alarmed) / self.harmless
+
+
+def read_sentences() -> list[Sentence]:
+    """Read all sentences."""
+    rows = [line.split("\t") for line in SENTENCES.read_text().splitlines() if not line.startswith("#")]
+    return [Sentence(expected=expected, kind=kind, words=words) for expected, kind, words in rows]
+
+
+def measure(sentences: Iterable[Sentence]) -> Measured:
+    """Ask the rules about each sentence."""
+    rows = [(sentence, sentence.found) for sentence in sentences]
+    return Measured(
+        dangerous=sum(sentence.expected != "none" for sentence, _ in rows),
+        harmless=sum(sentence.expected == "none" for sentence, _ in rows),
+        missed=[row for row, found in rows if row.expected != "none" and found == "none"],
+        alarmed=[row for row, found in rows if row.expected == "none" and found != "none"],
+        other_level=[
+            row for row, found in rows if row.expected != found and "none" not in (row.expected, found)
+        ],
+    )
+
+
+def table_of(sentences: Sequence[Sentence]) -> str:
+    """Return the figures of both halves as a table, and of each kind of sentence."""
+    lines = [
+        "| half | dangerous | missed | | harmless | false alarms | | other level |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for half in ("tuned", "held out", "all"):
+        got = measure(row for row in sentences if half in (row.half, "all"))
+        lines.append(
+            f"| {half} | {got.dangerous} | {len(got.missed)} | {got.miss_rate:.1%} | {got.harmless} "
+            f"| {len(got.alarmed)} | {got.alarm_rate:.1%} | {len(got.other_level)} |"
+        )
+    wrong = measure(sentences)
+    counts = Counter(row.kind for row in sentences)
+    misses, alarms = Counter(row.kind for row in wrong.missed), Counter(row.kind for row in wrong.alarmed)
+    lines += ["", "| kind | sentences | missed | false alarms |", "|---|---|---|---|"]
+    lines += [f"| {kind} | {count} | {misses[kind]} | {alarms[kind]} |" for kind, count in counts.items()]
+    return "\n".join(lines)
