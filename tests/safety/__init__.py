@@ -1,1 +1,1 @@
-"""What danger sounds like, measured on written sentences; the card, its lines, and the page that explains it."""
+"""What danger sounds like, measured on written sentences; the card, its lines, and the page on it."""

@@ -1,7 +1,7 @@
-"""How often the words of danger are missed, and how often the harmless ones are taken for them.
+"""How often the words of danger are missed, and how often harmless ones are taken for them.
 
-The sentences were written before the rules. Their own words decide which half each is in: rules may be tuned
-on one half only, and the other says how they do on what they have never seen. Needs no database.
+Needs no database. Round 1 was written before there was a rule; its own words decide which half of it was held
+out. `coaching.safety.figures` has what each later round showed when it was new.
 """
 
 from collections import Counter
@@ -9,28 +9,28 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Literal
 
 from coaching.safety.danger import find_danger
 
 SENTENCES = Path(__file__).with_name("sentences.tsv")
-
-Expected = Literal["immediate", "concern", "none"]
-Half = Literal["tuned", "held out"]
+TUNED, HELD_OUT, LATER = "round 1, tuned on", "round 1, held out", "rounds 2 to 8"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sentence:
-    """One written sentence and what belongs beside it."""
+    """One written sentence and what belongs beside it: `immediate`, `concern` or `none`."""
 
+    round: int
     expected: str
     kind: str
     words: str
 
     @property
-    def half(self) -> Half:
-        """The half that it is in."""
-        return "tuned" if sha256(self.words.encode()).digest()[0] % 2 else "held out"
+    def part(self) -> str:
+        """The part of the set that it is in."""
+        if self.round > 1:
+            return LATER
+        return TUNED if sha256(self.words.encode()).digest()[0] % 2 else HELD_OUT
 
     @property
     def found(self) -> str:
@@ -41,7 +41,7 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """What the rules made of some sentences."""
+    """What the rules made of some sentences; `missed` got no card and should have, `alarmed` the opposite."""
 
     dangerous: int
     harmless: int
@@ -63,7 +63,10 @@ class Measured:
 def read_sentences() -> list[Sentence]:
     """Read all sentences."""
     rows = [line.split("\t") for line in SENTENCES.read_text().splitlines() if not line.startswith("#")]
-    return [Sentence(expected=expected, kind=kind, words=words) for expected, kind, words in rows]
+    return [
+        Sentence(round=int(number), expected=expected, kind=kind, words=words)
+        for number, expected, kind, words in rows
+    ]
 
 
 def measure(sentences: Iterable[Sentence]) -> Measured:
@@ -81,15 +84,15 @@ def measure(sentences: Iterable[Sentence]) -> Measured:
 
 
 def table_of(sentences: Sequence[Sentence]) -> str:
-    """Return the figures of both halves as a table, and of each kind of sentence."""
+    """Return the figures as tables: by part, and by kind of sentence."""
     lines = [
-        "| half | dangerous | missed | | harmless | false alarms | | other level |",
+        "| sentences | dangerous | missed | | harmless | false alarms | | other level |",
         "|---|---|---|---|---|---|---|---|",
     ]
-    for half in ("tuned", "held out", "all"):
-        got = measure(row for row in sentences if half in (row.half, "all"))
+    for part in (TUNED, HELD_OUT, LATER, "all"):
+        got = measure(row for row in sentences if part in (row.part, "all"))
         lines.append(
-            f"| {half} | {got.dangerous} | {len(got.missed)} | {got.miss_rate:.1%} | {got.harmless} "
+            f"| {part} | {got.dangerous} | {len(got.missed)} | {got.miss_rate:.1%} | {got.harmless} "
             f"| {len(got.alarmed)} | {got.alarm_rate:.1%} | {len(got.other_level)} |"
         )
     wrong = measure(sentences)

@@ -1,0 +1,147 @@
+"""Whether somebody's own words sound like danger, how near it is, and whose. Pure and fast; it keeps nothing.
+
+Rules that anybody can follow, not a model: a card must come before any model answers, and in the same way for
+everybody. They take sides: a card too many is a small thing. What they catch and miss is measured in
+`tests/safety`, and the figures stand on the page `/safety/`.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from coaching.safety import company, harmless, languages
+from coaching.safety.phrases import PHRASES, About, Level, Phrase, Topic
+from coaching.safety.readable import readable
+from coaching.safety.tables import read_table, whole_words
+
+MAX_SENTENCE_CHARACTERS = 600
+OVERLAP_CHARACTERS = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Danger:
+    """What was noticed. `level`: `immediate`, or `concern` where it is indirect, not acute, or another's.
+
+    `about`: who is in danger or is one, the person who writes or somebody else. `topic`: `violence` where
+    somebody is being harmed by another, else `life`.
+    """
+
+    level: Level
+    about: About
+    topic: Topic
+
+
+def find_danger(text: str) -> Danger | None:
+    """Return the nearest danger that the text speaks of, or None."""
+    whole = readable(text)
+    plain = harmless.without_idioms(whole)
+    sentences = list(_sentences(plain))
+    found: list[Danger] = []
+    for sentence in sentences:
+        for danger in _dangers_in(sentence, plain):
+            if danger.level == "immediate" and danger.about == "self":
+                return danger
+            found.append(danger)
+    if not found and (level := languages.plain_words_in(whole)):
+        return Danger(level=level, about="self", topic="life")
+    if not found and company.is_enough(sentences):
+        return Danger(level="concern", about="self", topic="life")
+    return min(found, key=lambda danger: (danger.level != "immediate", danger.about != "self"), default=None)
+
+
+_SENTENCE = re.compile(r"[^.!?\n;]+[.!?\n;]*")
+_CLAUSE = re.compile(
+    r"[,:()\"~]| - | but | although | though | because | so "
+    r"| (?:and|or) (?=i\b|i'|he|she|they|today|now|then)"
+)
+_SELF = frozenset({"i", "i'm", "me", "myself", "my"})
+_OTHERS_OWN = frozenset({"himself", "herself", "themselves", "themself", "his", "her", "their"})
+_VOICES = frozenset({"voice", "voices"})
+_WHO = whole_words(read_table("harmless")["who"])
+_QUOTED = re.compile(r'"[^"]{1,300}(?:"|$)|(?<!\w)\'[^\']{3,200}\'(?!\w)')
+
+
+def _sentences(plain: str) -> Iterator[str]:
+    """Go through the sentences; a very long one is read in pieces that share their ends."""
+    last = ""
+    for found in _SENTENCE.finditer(plain):
+        sentence = found[0].strip()
+        if sentence == last:
+            continue
+        last = sentence
+        for start in range(0, len(sentence), MAX_SENTENCE_CHARACTERS):
+            yield sentence[max(0, start - OVERLAP_CHARACTERS) : start + MAX_SENTENCE_CHARACTERS]
+
+
+def _dangers_in(sentence: str, plain: str) -> Iterator[Danger]:
+    for phrase in PHRASES:
+        for match in phrase.matches_in(sentence):
+            about = _about(phrase, match, sentence)
+            if _holds(phrase, match, sentence, plain, about):
+                is_lowered = about == "other" and phrase.about is None
+                yield Danger(level="concern" if is_lowered else phrase.level, about=about, topic=phrase.topic)
+
+
+def _about(phrase: Phrase, match: re.Match[str], sentence: str) -> About:
+    """Say whose danger it is; of words in quotes, whose they are."""
+    quote = _quote_around(match, sentence)
+    if quote is not None:
+        speakers = _WHO.findall(sentence[: quote.start()])
+        if speakers and speakers[-1] not in _SELF:
+            return "self" if speakers[-1] in _VOICES else "other"
+    if phrase.about:
+        return phrase.about
+    own = match.groupdict().get("own")
+    if own:
+        return "other" if own in _OTHERS_OWN else "self"
+    before = _WHO.findall(sentence[: match.start()])
+    named = before[-1:] or _WHO.findall(match[0])[:1]
+    return "other" if named and named[0] not in _SELF else "self"
+
+
+def _holds(phrase: Phrase, match: re.Match[str], sentence: str, plain: str, about: About) -> bool:
+    before = _CLAUSE.split(sentence[: match.start()])[-1]
+    behind = sentence[match.end() :]
+    if _is_denied(before, behind, sentence[: match.end()]):
+        return False
+    if harmless.ASKED.search(sentence[: match.start()]) and not harmless.ANSWERED_YES.search(plain):
+        return False
+    if _is_long_past(before, match[0], sentence) and not harmless.STILL.search(plain):
+        return False
+    if _is_told(phrase, match, sentence, before, about):
+        return False
+    if phrase.beside and not phrase.beside.search(plain):
+        return False
+    if "rope" in match[0] and harmless.CLIMBING.search(plain):
+        return False
+    return not (phrase.unless and phrase.unless.search(plain))
+
+
+def _is_denied(before: str, behind: str, so_far: str) -> bool:
+    if not harmless.DENIED.search(before):
+        return False
+    return not (harmless.NOT_A_DENIAL.search(so_far) or harmless.BUT_WANTED.search(behind))
+
+
+def _is_long_past(before: str, phrase: str, sentence: str) -> bool:
+    if not harmless.LONG_PAST.search(sentence) or harmless.PRESENT.search(before):
+        return False
+    return before.endswith("used to ") or bool(harmless.PAST_TENSE.search(f"{before[-30:]} {phrase}"))
+
+
+def _is_told(phrase: Phrase, match: re.Match[str], sentence: str, before: str, about: About) -> bool:
+    """Tell what is read, played, dreamt or worked with from what is lived."""
+    if harmless.IMAGINED.search(sentence):
+        return True
+    is_anothers = about == "other" or _quote_around(match, sentence) is not None
+    if is_anothers and (harmless.TOLD.search(sentence) or harmless.AT_WORK.search(sentence)):
+        return True
+    is_named = phrase.is_mention and not harmless.MEANT.search(before)
+    return is_named and bool(harmless.TOLD.search(sentence) or harmless.STUDIED.search(sentence))
+
+
+def _quote_around(match: re.Match[str], sentence: str) -> re.Match[str] | None:
+    for quote in _QUOTED.finditer(sentence):
+        if quote.start() <= match.start() and match.end() <= quote.end():
+            return quote
+    return None

@@ -1,0 +1,88 @@
+"""The phrases of danger: what is said (`words/phrases.txt`), how near it is, and what it is about."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from coaching.safety.tables import expanded, needed_in, read_table, whole_words
+
+Level = Literal["immediate", "concern"]
+Topic = Literal["life", "violence"]
+About = Literal["self", "other"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Phrase:
+    """One way to say it. Without one of `needs` it isn't in a sentence.
+
+    `about` says whose danger it is; where it is None, the subject before the phrase does, or a group `own` in
+    it ("himself"). `is_mention`: it only names the thing, so that work, news or a course can be meant. It
+    means danger only with `beside`, and none with `unless`, anywhere in the message.
+    """
+
+    pattern: re.Pattern[str]
+    needs: frozenset[str]
+    level: Level
+    topic: Topic
+    about: About | None
+    is_mention: bool
+    beside: re.Pattern[str] | None
+    unless: re.Pattern[str] | None
+
+    def matches_in(self, sentence: str) -> Iterator[re.Match[str]]:
+        """Go through where it is said."""
+        if not self.needs or any(piece in sentence for piece in self.needs):
+            yield from self.pattern.finditer(sentence)
+
+
+_TABLE = read_table("phrases")
+
+
+def _phrases(
+    section: str,
+    level: Level,
+    topic: Topic = "life",
+    about: About | None = None,
+    *,
+    is_mention: bool = False,
+    beside: str = "",
+    unless: str = "",
+) -> Iterable[Phrase]:
+    return [
+        Phrase(
+            pattern=whole_words([line]),
+            needs=needed_in(expanded(line)),
+            level=level,
+            topic=topic,
+            about=about,
+            is_mention=is_mention,
+            beside=whole_words(_TABLE[beside]) if beside else None,
+            unless=whole_words(_TABLE[unless]) if unless else None,
+        )
+        for line in _TABLE[section]
+    ]
+
+
+PHRASES: tuple[Phrase, ...] = (
+    *_phrases("ending-it", "immediate"),
+    *_phrases("named", "immediate", is_mention=True),
+    *_phrases("leaving", "immediate", unless="a-place"),
+    *_phrases("acts", "immediate"),
+    *_phrases("doing-it", "immediate", beside="means"),
+    *_phrases("in-earnest", "immediate", about="self", beside="earnest"),
+    *_phrases("self-harm", "immediate"),
+    *_phrases("overdose", "immediate"),
+    *_phrases("too-much", "immediate", beside="unwell"),
+    *_phrases("unconscious", "immediate", about="other"),
+    *_phrases("breath-named", "immediate", about="other", is_mention=True),
+    *_phrases("harmed-now", "immediate", "violence", "self", unless="no-aggressor"),
+    *_phrases("harms-now", "immediate", about="self"),
+    *_phrases("goodbyes", "concern", unless="a-place"),
+    *_phrases("giving-up", "concern"),
+    *_phrases("harmed", "concern", "violence", "self"),
+    *_phrases("violence-named", "concern", "violence", "self", is_mention=True),
+    *_phrases("harms", "concern", about="self"),
+    *_phrases("others-harmed", "concern", "violence", "other"),
+)
+"""Read in this order; the first immediate one that holds for the person ends the search."""

@@ -1,0 +1,92 @@
+"""A person's words in the one spelling that the phrases are written in. Pure; English.
+
+Typing on a phone at night, hiding a word from a filter, an accent of the keyboard: all come out the same.
+Lower case, plain apostrophes and quotes, contractions with their apostrophe and short forms for long ones
+("do not" is "don't"), letters instead of digits where that makes a word of danger, typing errors of those.
+"""
+
+import re
+import unicodedata
+from collections.abc import Mapping
+
+from coaching.safety.tables import read_table
+
+MAX_CHARACTERS = 20_000
+
+_LETTERS = str.maketrans("аеосрхуіјӏᴏ", "aeocpxyijlo")  # Cyrillic and others that look like ours
+_MARKS = str.maketrans({
+    "’": "'", "‘": "'", "`": "'", "´": "'", "ʼ": "'", "′": "'",
+    "“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "‟": '"', "″": '"',
+    "–": " - ", "—": " - ", "…": "...", "\t": " ", "\r": "\n", "\u2028": "\n", "\u2029": "\n",
+})  # fmt: skip
+
+_TABLE = read_table("spellings")
+_HIDDEN = frozenset(" ".join(_TABLE["hidden"]).split())
+"""What somebody may want to hide, or can't type."""
+_WORDS: Mapping[str, str] = dict(line.split(" -> ") for line in _TABLE["words"])
+_FORMS = tuple(
+    (re.compile(form), short) for form, _, short in (line.partition(" -> ") for line in _TABLE["forms"])
+)
+"""Two spellings of one thing, in this order."""
+_DIGITS = str.maketrans("013457@$!|", "oieastasii")
+_WITH_DIGIT = re.compile(r"(?<![\w'])(?=[\w@$!|]*[a-z])(?=[\w@$!|]*[013457@$!|])[\w@$!|]{3,14}(?!\w)")
+_MASKED = re.compile(r"(?<!\w)[a-z]+[*#_.%-]{1,2}[a-z]+(?:[*#_.%-]{1,2}[a-z]+)?(?!\w)")
+_SPACED = re.compile(r"(?<![\w'])(?:[a-z][ ._*-]{1,2}){2,8}[a-z](?![\w'])")
+_LONG = re.compile(r"\b\w*([a-z])\1{2,}\w*")
+_RUN = re.compile(r"([a-z])\1{2,}")
+
+_WORD = re.compile(
+    rf"(?<![\w'/])(?:{'|'.join(sorted(map(re.escape, _WORDS), key=len, reverse=True))})(?![\w'])"
+)
+
+_SPACES = re.compile(r"[ \u00a0]+")
+
+
+def readable(text: str) -> str:
+    """Return the text in one spelling; line breaks stay. What a message has no room for is left out."""
+    plain = unicodedata.normalize("NFKC", text[:MAX_CHARACTERS].translate(_MARKS))[:MAX_CHARACTERS]
+    plain = "".join(letter for letter in plain if unicodedata.category(letter) != "Cf").casefold()
+    plain = plain.translate(_LETTERS).translate(_MARKS)
+    if not plain.isascii():
+        # Accents go, so that a word in another alphabet's clothes is the word.
+        parted = unicodedata.normalize("NFD", plain)
+        plain = "".join(letter for letter in parted if not unicodedata.combining(letter))
+    plain = _LONG.sub(_shortened, plain)
+    plain = _SPACED.sub(_joined, plain)
+    plain = _WITH_DIGIT.sub(_with_letters, plain)
+    plain = _MASKED.sub(_unmasked, plain)
+    plain = _WORD.sub(lambda found: _WORDS[found[0]], plain)
+    plain = _SPACES.sub(" ", plain)
+    for pattern, short in _FORMS:
+        plain = pattern.sub(short, plain)
+    return plain
+
+
+def _shortened(found: re.Match[str]) -> str:
+    """`dieeee` is die; other words keep two letters of a run."""
+    once = _RUN.sub(r"\1", found[0])
+    return once if once in _HIDDEN else _RUN.sub(r"\1\1", found[0])
+
+
+def _joined(found: re.Match[str]) -> str:
+    """`d i e` is die, also behind a lonely `i`."""
+    letters = re.sub(r"[^a-z]", "", found[0])
+    if letters in _HIDDEN or letters in _WORDS:
+        return letters
+    if letters[0] == "i" and letters[1:] in _HIDDEN:
+        return f"i {letters[1:]}"
+    return found[0]
+
+
+def _with_letters(found: re.Match[str]) -> str:
+    words = (found[0].translate(_DIGITS), found[0].replace("1", "l").translate(_DIGITS))
+    return next((word for word in words if word in _HIDDEN), found[0])
+
+
+def _unmasked(found: re.Match[str]) -> str:
+    """`k*ll` is kill."""
+    plain = re.sub(r"[^a-z]", "", found[0])
+    if plain in _HIDDEN:
+        return plain
+    shape = re.compile(re.sub(r"[^a-z]{1,2}", "[a-z]{1,2}", found[0]))
+    return next((word for word in sorted(_HIDDEN) if shape.fullmatch(word)), found[0])

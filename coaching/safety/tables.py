@@ -1,0 +1,102 @@
+"""The word lists of `words/`, read once. Data, so that whoever knows people may mend them without Python.
+
+A file has sections (`[name]`) of lines; `#` begins a comment. Nothing here knows what a list is for.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+FOLDER = Path(__file__).with_name("words")
+_SECTION = re.compile(r"\[([a-z0-9-]+)\]")
+_CLASS = re.compile(r"(?<!P)<(\w+)>")
+
+
+def read_table(name: str) -> Mapping[str, Sequence[str]]:
+    """Return the sections of a word list and their lines."""
+    sections: dict[str, list[str]] = {}
+    lines: list[str] = []
+    for line in (FOLDER / f"{name}.txt").read_text(encoding="utf-8").splitlines():
+        if section := _SECTION.fullmatch(line):
+            lines = sections.setdefault(section[1], [])
+        elif line.strip() and not line.startswith("#"):
+            lines.append(line)
+    return sections
+
+
+_CLASSES: Mapping[str, str] = {
+    name: lines[0] if lines[0].startswith(("(?P<", "(?!")) else f"(?:{'|'.join(lines)})"
+    for name, lines in read_table("classes").items()
+}
+
+
+def expanded(line: str) -> str:
+    """Return a line of a table as a regular expression."""
+    while named := _CLASS.search(line):
+        line = line.replace(named[0], _CLASSES[named[1]])
+    line = line.replace("[...]", r"(?:[\w'-]+ ){0,5}").replace("[..]", r"(?:[\w'-]+ ){0,2}")
+    return line.replace(" ... ", r" (?:[\w'-]+ ){1,5}").replace(" .. ", r" (?:[\w'-]+ ){1,2}")
+
+
+def whole_words(lines: Sequence[str]) -> re.Pattern[str]:
+    """Return a pattern that finds any of the lines as whole words."""
+    return re.compile(rf"(?<![\w-])(?:{'|'.join(map(expanded, lines))})(?![\w-])")
+
+
+def needed_in(expression: str) -> frozenset[str]:
+    """Return pieces of text of which every match of a table's expression holds one; empty: none is known.
+
+    Looking for them first spares nearly all of the work: most sentences hold nothing that a phrase needs.
+    """
+    needed: set[str] = set()
+    for alternative in _split(expression):
+        candidates = [pieces for pieces in _required(alternative) if pieces]
+        if not candidates:
+            return frozenset()
+        needed |= max(candidates, key=lambda pieces: (min(map(len, pieces)), -len(pieces)))
+    return frozenset(needed)
+
+
+_PIECE = re.compile(r"\\.|\[[^\]]*\]|\(|\)|.", re.DOTALL)
+_QUANTIFIER = re.compile(r"[?*+]|\{(\d+)[^}]*\}")
+
+
+def _split(expression: str) -> list[str]:
+    """Split an expression at its outermost bars."""
+    parts, depth = [""], 0
+    for piece in _PIECE.findall(expression):
+        depth += (piece == "(") - (piece == ")")
+        if piece == "|" and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += piece
+    return parts
+
+
+def _required(alternative: str) -> Iterator[frozenset[str]]:
+    """Go through what an alternative can't do without: runs of letters, and what its groups need."""
+    run = ""
+    position = 0
+    while position < len(alternative):
+        end = _end_of_piece(alternative, position)
+        piece = alternative[position:end]
+        quantifier = _QUANTIFIER.match(alternative, end)
+        is_optional = quantifier is not None and (quantifier[0] in "?*" or quantifier[1] == "0")
+        if len(piece) == 1 and (piece.isalnum() or piece in " '-") and quantifier is None:
+            run += piece
+        else:
+            yield frozenset({run}) if len(run.strip()) > 1 else frozenset()
+            run = ""
+            if piece.startswith("(") and not is_optional and not piece.startswith(("(?!", "(?=", "(?<")):
+                yield needed_in(re.sub(r"^\((?:\?:|\?P<\w+>)?", "", piece)[:-1])
+        position = quantifier.end() if quantifier else end
+    yield frozenset({run}) if len(run.strip()) > 1 else frozenset()
+
+
+def _end_of_piece(expression: str, start: int) -> int:
+    depth = 0
+    for piece in _PIECE.finditer(expression, start):
+        depth += (piece[0] == "(") - (piece[0] == ")")
+        if depth == 0:
+            return piece.end()
+    raise ValueError(f"unbalanced: {expression}")

@@ -1,0 +1,142 @@
+"""Whose words get a card: floors on the written sentences, and what the rules do with strange ones."""
+
+import time
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coaching.safety import figures
+from coaching.safety.danger import find_danger
+from coaching.safety.phrases import PHRASES
+from coaching.safety.readable import readable
+from tests.safety.measure import HELD_OUT, LATER, TUNED, Sentence, measure, read_sentences
+
+SENTENCES = read_sentences()
+
+
+def part(name: str) -> list[Sentence]:
+    return [sentence for sentence in SENTENCES if sentence.part == name]
+
+
+@pytest.mark.parametrize(
+    ("name", "missed", "alarmed"), [(TUNED, 0.02, 0.02), (HELD_OUT, 0.03, 0.05), (LATER, 0.05, 0.03)]
+)
+def test_misses_and_false_alarms_stay_few(name: str, missed: float, alarmed: float) -> None:
+    got = measure(part(name))
+    assert got.miss_rate <= missed, [row.words for row in got.missed]
+    assert got.alarm_rate <= alarmed, [row.words for row in got.alarmed]
+
+
+def test_no_plain_word_of_dying_is_missed() -> None:
+    plain = ("direct", "obfuscated", "selfharm")
+    got = measure(row for row in SENTENCES if row.kind in plain and row.expected == "immediate")
+    assert not got.missed
+
+
+def test_what_is_immediate_is_seldom_taken_for_less() -> None:
+    got = measure(SENTENCES)
+    lowered = [row for row in got.other_level if row.expected == "immediate"]
+    assert len(lowered) <= 0.13 * sum(row.expected == "immediate" for row in SENTENCES)
+
+
+def test_the_set_is_large_and_mixed_and_its_halves_are_alike() -> None:
+    kinds = {row.kind for row in SENTENCES}
+    assert len(SENTENCES) > 1000
+    assert {"mixed", "ironicdanger", "quoted", "other", "idiom", "negated", "past", "indirect"} <= kinds
+    sizes = Counter(row.part for row in SENTENCES)
+    assert 0.8 < sizes[TUNED] / sizes[HELD_OUT] < 1.25
+
+
+def test_the_published_figures_are_of_these_sentences() -> None:
+    for look, rounds in ((figures.OBLIQUE, range(2, 6)), (figures.EVERYDAY, range(6, 9))):
+        counts = Counter(row.expected for row in SENTENCES if row.round in rounds)
+        assert (counts["immediate"], counts["concern"], counts["none"]) == (
+            look.immediate, look.concern, look.harmless,
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("words", "about", "topic"),
+    [
+        ("I want to die.", "self", "life"),
+        ("My brother said he wants to die.", "other", "life"),
+        ("My husband hits me.", "self", "violence"),
+        ("My sister's husband beats her.", "other", "violence"),
+        ('The voice says "kill yourself"', "self", "life"),
+        ("I'm going to kill him.", "self", "life"),
+    ],
+)
+def test_it_says_whose_danger_it_is_and_of_what_kind(words: str, about: str, topic: str) -> None:
+    danger = find_danger(words)
+    assert danger is not None
+    assert (danger.about, danger.topic) == (about, topic)
+
+
+def test_one_sentence_of_danger_is_found_in_a_long_calm_message() -> None:
+    calm = "The meeting went well and I had soup. We planned the garden for spring. " * 100
+    assert find_danger(calm) is None
+    assert find_danger(f"{calm}I want to kill myself. {calm}") is not None
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "ich will sterben", "Je veux mourir.", "quiero matarme", "voglio morire", "quero morrer",
+        "ik wil dood", "Jag vill dö", "chcę umrzeć", "хочу умереть", "死にたい", "我想死",
+        "죽고 싶어요", "ölmek istiyorum",
+    ],
+)  # fmt: skip
+def test_the_plainest_words_of_other_languages_are_noticed(words: str) -> None:
+    assert find_danger(words) is not None
+
+
+@pytest.mark.parametrize(
+    "words", ["No quiero morir.", "Ich will nicht sterben.", "Guten Morgen!", "今日は元気です"]
+)
+def test_other_calm_words_of_other_languages_are_not(words: str) -> None:
+    assert find_danger(words) is None
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("I’m gonna K1LL my self", "i'm going to kill myself"),
+        ("i want to d.i.e", "i want to die"),
+        ("s*icide", "suicide"),
+        ("dieeee", "die"),
+        ("\u0456 w\u0430nt to d\u0456e", "i want to die"),
+        ("I\u200b want\u00ad to die", "i want to die"),
+        ("\uff49 want to \uff44\uff49\uff45", "i want to die"),
+        ("I do not want to. I’d go.", "i don't want to. i would go."),
+        ("every1 was there at 10:30", "everyone was there at 10:30"),
+        ("at 5 p.m. and e.g. this", "at 5 p.m. and e.g. this"),
+    ],
+)
+def test_spellings_and_disguises_come_out_as_one(written: str, read: str) -> None:
+    assert readable(written) == read
+
+
+def test_what_a_phrase_needs_is_in_everything_that_it_finds() -> None:
+    for sentence in SENTENCES:
+        plain = readable(sentence.words)
+        for phrase in PHRASES:
+            for match in phrase.pattern.finditer(plain):
+                assert any(piece in match[0] for piece in phrase.needs), phrase.pattern.pattern
+
+
+@given(st.text(max_size=400))
+def test_no_text_is_too_strange(text: str) -> None:
+    find_danger(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["want to " * 2500, "i think about it and not " * 800, "die\nkill\n" * 2000, "a*" * 10_000,
+     "\"'" * 10_000, "if he died " * 1800, "e\u0301\u200b" * 7000, " " * 20_000],
+)  # fmt: skip
+def test_the_longest_hostile_message_is_read_in_a_moment(text: str) -> None:
+    began = time.process_time()
+    find_danger(text)
+    assert time.process_time() - began < 2.0  # a bound on the shape, not a figure: it takes a tenth of this
