@@ -1,12 +1,15 @@
 """How much a person's last messages carry: a small lexical weighing that anybody can follow.
 
-It calls for a gentler approach, nothing else: danger is not its matter, and a miss does no harm, since the
-model sees the words themselves. English only. It keeps no words.
+It calls for a gentler approach, nothing else, and a miss does no harm, since the model sees the words
+themselves. Danger has rules of its own (`coaching.safety`); where it is found, that is high, whatever the
+words weigh. English only. It keeps no words.
 """
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+from coaching.safety.danger import find_danger
 
 HIGH_WEIGHT = 3
 MESSAGES_LOOKED_AT = 3
@@ -82,7 +85,8 @@ def measure_intensity(texts: Sequence[str]) -> Intensity:
 
     An acute word weighs 3, a heavy one 2, a strained one 1, at most two of each in a sentence; loudness
     (capitals, absolutes, exclamation marks) adds 1 to a sentence that carries something. What is denied, or
-    said of a film, weighs nothing; what is said without a word of oneself weighs half.
+    said of a film, weighs nothing; what is said without a word of oneself weighs half. A message that
+    speaks of danger weighs `HIGH_WEIGHT` at least.
     """
     newest_first = list(texts)[-MESSAGES_LOOKED_AT:][::-1]
     weights = [_weigh(text) for text in newest_first]
@@ -93,7 +97,8 @@ def _weigh(text: str) -> int:
     plain = text.replace("’", "'")[:20_000]
     is_of_self = bool(_WORD_OF_SELF.search(plain.lower()))
     weight = sum(_weigh_sentence(found[0]) for found in _SENTENCE.finditer(plain))
-    return weight if is_of_self else weight // 2
+    weight = weight if is_of_self else weight // 2
+    return weight if weight >= HIGH_WEIGHT or find_danger(text) is None else HIGH_WEIGHT
 
 
 def _weigh_sentence(sentence: str) -> int:

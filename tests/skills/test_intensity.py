@@ -49,6 +49,13 @@ def test_loud_denied_passing_and_foreign_words_are_not(text: str) -> None:
     assert not measure_intensity([text]).is_high
 
 
+@pytest.mark.parametrize(
+    "text", ["I want to die.", "My brother said he wants to kill himself.", "My husband hits me."]
+)
+def test_danger_is_heavy_whatever_its_words_weigh(text: str) -> None:
+    assert measure_intensity([text]).is_high
+
+
 def test_nothing_said_weighs_nothing() -> None:
     assert measure_intensity([]) == CALM
     assert not CALM.is_high
