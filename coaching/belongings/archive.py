@@ -6,6 +6,7 @@ said while an archive is made may be in it or not.
 """
 
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
@@ -21,11 +22,11 @@ from coaching.belongings.rows import (
     rows_as_json,
 )
 from coaching.belongings.transcript import write_transcript
-from coaching.models import Profile, UserFile, UserFileVersion
+from coaching.files.archive import OLD_VERSIONS, file_entries
+from coaching.models import Profile
 from coaching.zip_stream import Entry, send_pieces, write_zip
 from sessions_app.models import Session
 
-FILES_A_BATCH = 20
 SLUG_CHARACTERS = 40
 
 
@@ -74,11 +75,7 @@ def _conversations(user: User, zone: ZoneInfo) -> Iterator[Entry]:
 
 
 def _files(user: User) -> Iterator[Entry]:
-    """Yield every file at its newest version, then its older ones in a folder of their own."""
-    versions = UserFileVersion.objects.select_related("file").filter(file__user=user)
-    for version in in_batches(versions, size=FILES_A_BATCH):
-        file: UserFile = version.file
-        is_newest = version.number >= file.version_number
-        stem = file.path.removesuffix(".md")
-        path = f"files/{file.path}" if is_newest else f"old-versions/{stem}/{version.number}.md"
-        yield Entry(path=path, changed_at=version.created_at, pieces=[version.content])
+    """Yield every file at its newest version, and its older ones in a folder of their own."""
+    for entry in file_entries(user_id=user.pk, has_versions=True):
+        is_old = entry.path.startswith(f"{OLD_VERSIONS}/")
+        yield entry if is_old else replace(entry, path=f"files/{entry.path}")

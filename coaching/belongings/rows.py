@@ -68,13 +68,13 @@ def account_as_json(user: User) -> str:
     return _as_json({field.attname: field.value_from_object(user) for field in fields}) + "\n"
 
 
-def in_batches(rows: QuerySet[Model], *, size: int = BATCH) -> Iterator[Any]:
+def in_batches(rows: QuerySet[Model]) -> Iterator[Any]:
     """Yield the rows, the oldest first, reading some at a time: no transaction stays open between them."""
     names = {field.name for field in rows.model._meta.concrete_fields}
     moment = next((name for name in _MOMENTS if name in names), "pk")
     ids = list(rows.order_by(moment, "pk").values_list("pk", flat=True))
-    for start in range(0, len(ids), size):
-        batch = ids[start : start + size]
+    for start in range(0, len(ids), BATCH):
+        batch = ids[start : start + BATCH]
         found = rows.in_bulk(batch)
         yield from (found[pk] for pk in batch if pk in found)
 

@@ -23,11 +23,13 @@ PUBLIC_PAGES = (
     "/accounts/signup/",
     "/accounts/password/reset/",
     "/accounts/password/reset/done/",
+    "/goodbye/",
 )
 OWN_PAGES = (
     "/", "/chat/", "/files/", "/files/life-map/career.md", "/files/life-map/career.md?view=raw",
     "/files/life-map/career.md/edit/", "/files/life-map/career.md/versions/",
     "/files/life-map/career.md/difference/",
+    "/settings/", "/settings/delete/",
     "/accounts/logout/", "/accounts/email/", "/accounts/password/change/", "/nowhere/",
 )  # fmt: skip
 
