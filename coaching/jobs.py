@@ -21,6 +21,14 @@ from procrastinate.exceptions import UniqueViolation
 from procrastinate.jobs import Job
 
 from coaching.belongings.removal import REMOVAL_JOB, REMOVAL_QUEUE, remove_person
+from coaching.calendar.fetch import get_fetcher
+from coaching.calendar.refresh import (
+    REFRESH_JOB,
+    attempt_refresh,
+    begin_refresh,
+    enqueue_due,
+    finish_refresh,
+)
 from coaching.engine.errors import UpstreamError
 from coaching.expiry import expire_idle_sessions
 from coaching.files.garbage import collect_garbage
@@ -39,6 +47,8 @@ TURN_WAIT_SECONDS = 90.0
 TURN_LOOK_SECONDS = 0.25
 KEPT_SUCCEEDED_HOURS = 3 * 24
 KEPT_HOURS = 90 * 24
+BEHIND_OTHERS = -10
+"""The priority of what nobody waits for."""
 MODELS = "models"
 """The key under which a worker gives its jobs the `ModelConnection`."""
 
@@ -102,6 +112,23 @@ async def expire_sessions(timestamp: int) -> None:  # noqa: ARG001 - every perio
         if session_id in runner.hubs:  # in `up` the pages are in this very process
             await runner.look(session_id)
         await runner.doorbell.ring(session_id)
+
+
+@app.periodic(cron="*/5 * * * *")
+@app.task(name="refresh_calendars", queueing_lock="refresh_calendars")
+async def refresh_calendars(timestamp: int) -> None:  # noqa: ARG001
+    """Put a job into the queue for each calendar whose time has come."""
+    count = await in_database(enqueue_due, now=timezone.now())
+    logger.info("calendars_due", count=count)
+
+
+@app.task(name=REFRESH_JOB, retry=Retries(), priority=BEHIND_OTHERS)
+async def refresh_calendar(*, source_id: int) -> None:
+    """Read one calendar anew, unless somebody did it meanwhile; a server's failure is kept, not raised."""
+    attempt = await in_database(begin_refresh, source_id=source_id, now=timezone.now(), is_due_only=True)
+    if attempt is not None:
+        outcome = await attempt_refresh(attempt, fetcher=get_fetcher())
+        await in_database(finish_refresh, attempt, outcome)
 
 
 @app.periodic(cron="17 */6 * * *")

@@ -31,7 +31,7 @@ class CalendarSource(models.Model):
     kind = models.CharField(max_length=8, choices=CalendarKind)
     name = models.CharField(max_length=100)
     origin = models.CharField(max_length=2000)
-    content = models.TextField(help_text="The calendar as it was read last.")
+    content = models.BinaryField(help_text="The calendar as it was read last, byte for byte.")
     digest = models.CharField(max_length=64, help_text="SHA-256 of the content without its time stamps.")
     left_out = models.PositiveIntegerField(default=0, help_text="Events that couldn't be understood.")
     expanded_on = models.DateField(help_text="The day around which recurring events are written out.")

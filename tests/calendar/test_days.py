@@ -1,7 +1,6 @@
 """What stands on one of a person's own days, wherever they live and whatever the clocks do."""
 
-from datetime import UTC, date, datetime, timedelta
-from typing import Any
+from datetime import date, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -10,30 +9,10 @@ from django.db import IntegrityError, transaction
 from pytest_django import DjangoAssertNumQueries
 
 from coaching.calendar.selectors import calendar_of_day, events_of_day
-from coaching.models import CalendarEvent, CalendarKind, CalendarSource
+from coaching.models import CalendarEvent, CalendarSource
+from tests.calendar.conftest import NOW, source_of, timed
 
 pytestmark = pytest.mark.django_db
-
-NOW = datetime(2026, 11, 18, 8, 0, tzinfo=UTC)
-
-
-def source_of(user: User, name: str = "Work", **fields: Any) -> CalendarSource:
-    values = {
-        "kind": CalendarKind.FILE, "origin": f"{name}.ics", "content": "", "digest": "",
-        "expanded_on": NOW.date(), "read_at": NOW, "tried_at": NOW, "next_try_at": NOW, **fields,
-    }  # fmt: skip
-    return CalendarSource.objects.create(user=user, name=name, **values)
-
-
-def timed(source: CalendarSource, title: str, starts: str, ends: str, **fields: Any) -> CalendarEvent:
-    return CalendarEvent.objects.create(
-        source=source,
-        uid=fields.pop("uid", title),
-        title=title,
-        starts_at=datetime.fromisoformat(starts),
-        ends_at=datetime.fromisoformat(ends),
-        **fields,
-    )
 
 
 def on_days(source: CalendarSource, title: str, starts: str, ends: str) -> CalendarEvent:

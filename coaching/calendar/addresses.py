@@ -1,0 +1,93 @@
+"""Which addresses a feed may be fetched from: the web's, and nothing inside.
+
+Pure: it resolves no name and opens nothing. Who connects asks here about the very address it connects to.
+"""
+
+from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_address
+
+from yarl import URL
+
+from sessions_app.errors import Refused
+
+MAX_CHARACTERS = 2_000
+WEB_PORTS = (80, 443)
+_SCHEMES = {"http": "http", "https": "https", "webcal": "https", "webcals": "https"}
+
+# IANA's registries of special-purpose addresses, with multicast. Of IPv6 only what is handed out for global
+# use is public at all, so mapped IPv4, NAT64, local and link-local addresses need no line of their own.
+_NOT_PUBLIC_4 = tuple(
+    IPv4Network(network)
+    for network in (
+        "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
+        "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15",
+        "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/3",
+    )
+)  # fmt: skip
+_PUBLIC_6 = IPv6Network("2000::/3")
+# Tunnels that end at an IPv4 address of somebody's choice, benchmarks, documentation.
+_NOT_PUBLIC_6 = tuple(
+    IPv6Network(network) for network in ("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")
+)
+
+NO_ADDRESS = "Please give the address of a calendar feed: it begins with https:// or webcal://."
+ODD_ADDRESS = "This is no address that a calendar could be fetched from."
+NOT_THE_WEB = "Only addresses that begin with https://, http:// or webcal:// can be fetched."
+WITH_PASSWORD = "An address with a name and password in it can't be kept. Use a private link instead."  # noqa: S105
+ODD_PORT = "Sage doesn't fetch calendars from that port."
+
+
+def is_public(address: str) -> bool:
+    """Say whether an IP address belongs to the public internet. Anything that is no plain address doesn't."""
+    try:
+        ip = ip_address(address)
+    except ValueError:
+        return False
+    if isinstance(ip, IPv4Address):
+        return not any(ip in network for network in _NOT_PUBLIC_4)
+    return ip.scope_id is None and ip in _PUBLIC_6 and not any(ip in network for network in _NOT_PUBLIC_6)
+
+
+def checked_address(text: str) -> URL:
+    """Return what a person typed as an address of the web. Raises `Refused` with a sentence."""
+    text = text.strip()
+    if not text:
+        raise Refused(NO_ADDRESS)
+    if len(text) > MAX_CHARACTERS or not text.isprintable() or "\\" in text:
+        raise Refused(ODD_ADDRESS)
+    if "://" not in text and ":" not in text.partition("/")[0]:
+        text = f"https://{text}"
+    try:
+        url = URL(text)
+        return _checked(url)
+    except ValueError:
+        raise Refused(ODD_ADDRESS) from None
+
+
+def checked_redirect(url: URL, location: str) -> URL:
+    """Return where a server sends on to. Raises `Refused` where that may not be followed."""
+    if len(location) > MAX_CHARACTERS or not location.isprintable():
+        raise Refused(ODD_ADDRESS)
+    try:
+        target = _checked(url.join(URL(location)))
+    except ValueError:
+        raise Refused(ODD_ADDRESS) from None
+    if url.scheme == "https" and target.scheme != "https":
+        raise Refused("The address leads on to one without encryption, where others could read along.")
+    return target
+
+
+def _checked(url: URL) -> URL:
+    """Check each part of an address. Raises `Refused`, or ValueError for a port that is no number."""
+    if url.scheme not in _SCHEMES:
+        raise Refused(NOT_THE_WEB)
+    if not url.raw_host:
+        raise Refused(ODD_ADDRESS)
+    if url.raw_user is not None or url.raw_password is not None:
+        raise Refused(WITH_PASSWORD)
+    port = url.explicit_port
+    if port is not None and port not in WEB_PORTS and port < 1024:
+        raise Refused(ODD_PORT)
+    url = url.with_scheme(_SCHEMES[url.scheme]).with_fragment(None)
+    if len(str(url)) > MAX_CHARACTERS:
+        raise Refused(ODD_ADDRESS)
+    return url

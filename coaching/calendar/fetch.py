@@ -1,0 +1,251 @@
+"""Fetches feeds from the public internet, and from nowhere else.
+
+Every connection goes to an address that was checked itself: names are resolved here, once for each request,
+and the socket is opened for exactly the address that passed. So no name can point inside, neither at once
+nor by changing its mind, nor by a redirect, which is followed by hand and checked like the first address.
+Time and size are bounded as a whole, and unpacking is counted as it happens. Feeds' addresses are secrets:
+nothing here writes one to a log.
+"""
+
+import asyncio
+import socket
+import zlib
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+import aiohttp
+from aiohttp.abc import AbstractResolver, ResolveResult
+from yarl import URL
+
+from coaching.calendar.addresses import checked_redirect, is_public
+from coaching.calendar.reading import MAX_BYTES, TOO_LARGE
+from sessions_app.errors import Refused
+
+FETCH_SECONDS = 20.0
+MAX_REDIRECTS = 3
+CHUNK_BYTES = 1 << 16
+MAX_VALIDATOR_CHARACTERS = 500
+
+REDIRECTS = (301, 302, 303, 307, 308)
+HEADERS = {
+    "Accept": "text/calendar, */*;q=0.5",
+    "Accept-Encoding": "gzip",
+    "User-Agent": "Sage (calendar reader)",
+}
+
+PRIVATE = "The address leads into a private network, where Sage doesn't go."
+NOT_FOUND = "There is nothing at this address any more. Has the link been renewed?"
+NEEDS_PASSWORD = "The address wants a password. Use the calendar's private or secret link instead."  # noqa: S105
+UNKNOWN_NAME = "No server is known under this name."
+UNREACHED = "The server couldn't be reached."
+TOO_SLOW = "The server took too long to answer."
+UNTRUSTED = "The server couldn't prove who it is: its certificate isn't valid."
+BREAKS_OFF = "The answer broke off before its end."
+ODD_ANSWER = "The server's answer couldn't be understood."
+ASTRAY = f"The address leads on more than {MAX_REDIRECTS} times."
+
+Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
+
+
+class _PrivateAddressError(OSError):
+    """A name or an address that isn't public. An OSError, as connecting may fail with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fetched:
+    """What a feed's server answered. `body` is None where nothing has changed since the last time.
+
+    `etag` and `last_modified` are to be given back the next time.
+    """
+
+    body: bytes | None
+    etag: str
+    last_modified: str
+
+
+async def resolve_name(host: str, port: int) -> Sequence[str]:
+    """Return all addresses of a name. Raises OSError where there are none."""
+    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [str(address[0]) for *_, address in found]
+
+
+class FeedFetcher:
+    """Fetches feeds. `allowed` are pairs of address and port that count as public, for servers of tests.
+
+    No setting and no request can add one.
+    """
+
+    def __init__(
+        self,
+        *,
+        allowed: frozenset[tuple[str, int]] = frozenset(),
+        resolve: Resolve = resolve_name,
+        seconds: float = FETCH_SECONDS,
+        max_bytes: int = MAX_BYTES,
+    ) -> None:
+        self._allowed = allowed
+        self._resolve = resolve
+        self._seconds = seconds
+        self._max_bytes = max_bytes
+
+    async def fetch(self, url: URL, *, etag: str = "", last_modified: str = "") -> Fetched:
+        """Fetch a feed within the time and the size that it may take. Raises `Refused` with a sentence."""
+        headers = dict(HEADERS)
+        if etag:
+            headers["If-None-Match"] = etag
+        if last_modified:
+            headers["If-Modified-Since"] = last_modified
+        try:
+            async with asyncio.timeout(self._seconds), self._session(headers) as session:
+                return await self._follow(session, url)
+        except TimeoutError:
+            raise Refused(TOO_SLOW) from None
+        except (aiohttp.ClientError, OSError, zlib.error, ValueError) as error:
+            raise Refused(_sentence_of(error)) from None
+
+    def _session(self, headers: dict[str, str]) -> aiohttp.ClientSession:
+        connector = aiohttp.TCPConnector(
+            resolver=_CheckingResolver(self._resolve, self._is_allowed),
+            use_dns_cache=False,
+            force_close=True,
+            happy_eyeballs_delay=None,
+            socket_factory=self._open_socket,
+        )
+        return aiohttp.ClientSession(
+            connector=connector,
+            headers=headers,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            auto_decompress=False,
+            trust_env=False,
+            timeout=aiohttp.ClientTimeout(total=None),
+        )
+
+    async def _follow(self, session: aiohttp.ClientSession, url: URL) -> Fetched:
+        for _ in range(MAX_REDIRECTS + 1):
+            async with session.get(url, allow_redirects=False) as response:
+                if response.status not in REDIRECTS:
+                    return await self._taken(response)
+                url = checked_redirect(url, response.headers.get("Location", ""))
+        raise Refused(ASTRAY)
+
+    async def _taken(self, response: aiohttp.ClientResponse) -> Fetched:
+        validators = {
+            "etag": _short(response.headers.get("ETag", "")),
+            "last_modified": _short(response.headers.get("Last-Modified", ""))[:100],
+        }
+        if response.status == HTTPStatus.NOT_MODIFIED:
+            return Fetched(body=None, **validators)
+        if response.status != HTTPStatus.OK:
+            raise Refused(_sentence_of_status(response.status))
+        if (response.content_length or 0) > self._max_bytes:
+            raise Refused(TOO_LARGE)
+        return Fetched(body=await self._body(response), **validators)
+
+    async def _body(self, response: aiohttp.ClientResponse) -> bytes:
+        encoding = response.headers.get("Content-Encoding", "").strip().lower()
+        if encoding not in ("", "identity", "gzip", "x-gzip"):
+            raise Refused(ODD_ANSWER)
+        unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16) if "gzip" in encoding else None
+        body = bytearray()
+        async for chunk in response.content.iter_chunked(CHUNK_BYTES):
+            # Never more than one byte over the limit is unpacked.
+            body += unpacker.decompress(chunk, self._max_bytes + 1 - len(body)) if unpacker else chunk
+            if len(body) > self._max_bytes:
+                raise Refused(TOO_LARGE)
+        if unpacker and not unpacker.eof:
+            raise Refused(BREAKS_OFF)
+        return bytes(body)
+
+    def _is_allowed(self, address: str, port: int) -> bool:
+        return is_public(address) or (address, port) in self._allowed
+
+    def _open_socket(self, info: tuple[Any, ...]) -> socket.socket:
+        """Open a socket for an address: the last door, which no spelling of an address gets around."""
+        family, kind, protocol, _, target = info
+        if not self._is_allowed(str(target[0]), int(target[1])):
+            raise _PrivateAddressError
+        return socket.socket(family, kind, protocol)
+
+
+class _CheckingResolver(AbstractResolver):
+    """Resolves a name where all its addresses are public; one that isn't is reason enough to stay away."""
+
+    def __init__(self, resolve: Resolve, is_allowed: Callable[[str, int], bool]) -> None:
+        self._resolve = resolve
+        self._is_allowed = is_allowed
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[ResolveResult]:
+        """Return a name's addresses. Raises OSError where it has none, or a private one."""
+        addresses = list(dict.fromkeys(await self._resolve(host, port)))
+        if not all(self._is_allowed(address, port) for address in addresses):
+            raise _PrivateAddressError
+        return [
+            ResolveResult(
+                hostname=host,
+                host=address,
+                port=port,
+                family=socket.AF_INET6 if ":" in address else socket.AF_INET,
+                proto=socket.IPPROTO_TCP,
+                flags=socket.AI_NUMERICHOST | socket.AI_NUMERICSERV,
+            )
+            for address in addresses
+        ]
+
+    async def close(self) -> None:
+        """Hold nothing."""
+
+
+_fetcher = FeedFetcher()
+
+
+def get_fetcher() -> FeedFetcher:
+    """Return what fetches this process's feeds."""
+    return _fetcher
+
+
+@contextmanager
+def use_fetcher(fetcher: FeedFetcher) -> Iterator[None]:
+    """Let this process fetch its feeds with another fetcher for a while."""
+    global _fetcher  # noqa: PLW0603
+    before, _fetcher = _fetcher, fetcher
+    try:
+        yield
+    finally:
+        _fetcher = before
+
+
+def _short(header: str) -> str:
+    return header if len(header) <= MAX_VALIDATOR_CHARACTERS and header.isprintable() else ""
+
+
+def _sentence_of(error: BaseException) -> str:
+    if isinstance(getattr(error, "os_error", error), _PrivateAddressError):
+        return PRIVATE
+    match error:
+        case aiohttp.ClientConnectorDNSError() | UnicodeError():
+            return UNKNOWN_NAME
+        case aiohttp.InvalidURL():
+            # Numbers that only some programs read as an address.
+            return PRIVATE
+        case aiohttp.ClientSSLError():
+            return UNTRUSTED
+        case aiohttp.ClientPayloadError() | aiohttp.ServerDisconnectedError():
+            return BREAKS_OFF
+        case aiohttp.ClientResponseError() | zlib.error() | ValueError():
+            return ODD_ANSWER
+    return UNREACHED
+
+
+def _sentence_of_status(status: int) -> str:
+    if status in (401, 403, 407):
+        return NEEDS_PASSWORD
+    if status in (404, 410):
+        return NOT_FOUND
+    if status == HTTPStatus.TOO_MANY_REQUESTS or status >= 500:
+        return f"The server has trouble of its own just now (it answered {status})."
+    return f"The server answered {status} instead of a calendar."

@@ -1,0 +1,130 @@
+"""Calendars read in processes that are killed when they take too long: what comes back is plain and finite.
+
+No calendar is parsed in this process. What can't be read is refused with one sentence for the person.
+"""
+
+import hashlib
+import json
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+from sessions_app.errors import Refused
+
+MAX_BYTES = 5 * 1024 * 1024
+READ_SECONDS = 10.0
+WAIT_SECONDS = 15.0
+WORKER_COUNT = 2
+PAST_DAYS = 31
+AHEAD_DAYS = 100
+
+_WORKER = Path(__file__).with_name("worker.py")
+_TIME_STAMPS = re.compile(rb"^(?:DTSTAMP|LAST-MODIFIED|CREATED)[:;].*\n?", re.MULTILINE | re.IGNORECASE)
+_SENTENCES = {
+    "no_calendar": "What is there is no calendar: it doesn't begin with BEGIN:VCALENDAR, as .ics files do.",
+    "breaks_off": "The calendar breaks off before its end.",
+    "too_many_events": "The calendar holds more than 5,000 events for the months around today.",
+    "too_big": "The calendar takes more room to read than it may.",
+}
+TOO_LARGE = f"The calendar is larger than the {MAX_BYTES // 1024**2} MB that Sage reads."
+TOO_LONG = f"The calendar takes longer to read than the {READ_SECONDS:.0f} seconds that it may."
+UNREADABLE = "The calendar couldn't be read."
+
+logger = structlog.get_logger(__name__)
+
+
+class Overloaded(Refused):
+    """Nothing is wrong with the calendar: too many are being read at this moment."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadEvent:
+    """One event as it happens once, with moments or with days, as `CalendarEvent` keeps them."""
+
+    uid: str
+    title: str
+    location: str
+    timezone: str = ""
+    is_floating: bool = False
+    starts_at: datetime | None = None
+    ends_at: datetime | None = None
+    starts_on: date | None = None
+    ends_on: date | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadCalendar:
+    """What a calendar says of the days around `day`. `left_out` of its series couldn't be understood."""
+
+    name: str
+    left_out: int
+    events: Sequence[ReadEvent]
+    day: date
+
+
+_places = threading.BoundedSemaphore(WORKER_COUNT)
+
+
+def read_calendar(raw: bytes, *, day: date, seconds: float = READ_SECONDS) -> ReadCalendar:
+    """Read a calendar's events around a day. Blocks for up to `WAIT_SECONDS` and `seconds`.
+
+    Raises `Refused` with a sentence for what can't be read, `Overloaded` where no place was free to try.
+    """
+    if len(raw) > MAX_BYTES:
+        raise Refused(TOO_LARGE)
+    if not _places.acquire(timeout=WAIT_SECONDS):
+        raise Overloaded("Sage is reading many calendars just now. Please try again in a minute.")
+    try:
+        answer = _ask_worker(raw, day, seconds)
+    finally:
+        _places.release()
+    if "refused" in answer:
+        raise Refused(_SENTENCES[answer["refused"]])
+    events = tuple(_event(values) for values in answer["events"])
+    return ReadCalendar(name=answer["name"], left_out=answer["left_out"], events=events, day=day)
+
+
+def digest_of(raw: bytes) -> str:
+    """Name a calendar's content: some servers stamp every event with the moment of asking."""
+    return hashlib.sha256(_TIME_STAMPS.sub(b"", raw)).hexdigest()
+
+
+def _ask_worker(raw: bytes, day: date, seconds: float) -> dict[str, Any]:
+    first, last = day - timedelta(days=PAST_DAYS), day + timedelta(days=AHEAD_DAYS)
+    try:
+        # A session of its own: Ctrl-C in the terminal is for us.
+        done = subprocess.run(
+            [sys.executable, "-I", str(_WORKER), first.isoformat(), last.isoformat()],
+            input=raw,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=seconds,
+            check=True,
+            start_new_session=True,
+        )
+    except subprocess.TimeoutExpired:
+        logger.warning("calendar_took_too_long", bytes=len(raw))
+        raise Refused(TOO_LONG) from None
+    except subprocess.CalledProcessError as error:
+        logger.warning("calendar_reader_died", bytes=len(raw), returncode=error.returncode)
+        raise Refused(UNREADABLE) from None
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
+
+
+def _event(values: dict[str, Any]) -> ReadEvent:
+    for name in ("starts_at", "ends_at"):
+        if name in values:
+            values[name] = datetime.fromisoformat(values[name])
+    for name in ("starts_on", "ends_on"):
+        if name in values:
+            values[name] = date.fromisoformat(values[name])
+    return ReadEvent(**values)

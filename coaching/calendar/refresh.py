@@ -1,0 +1,161 @@
+"""Calendars read anew: what is asked first, what is read without the database, what is written at the end.
+
+The three steps are apart so that no connection is held while a server is asked or a calendar is read. Until
+a calendar could be read again the events of the last time stay. A feed's address is never written to a log.
+"""
+
+import asyncio
+from dataclasses import asdict, dataclass
+from datetime import date, datetime, timedelta
+
+import structlog
+from django.db import transaction
+from yarl import URL
+
+from coaching.calendar.fetch import FeedFetcher, Fetched
+from coaching.calendar.reading import Overloaded, ReadCalendar, digest_of, read_calendar
+from coaching.job_queue import enqueue
+from coaching.models import CalendarEvent, CalendarKind, CalendarSource
+from sessions_app.errors import Refused
+
+REFRESH_JOB = "refresh_calendar"
+FEED_INTERVAL = timedelta(hours=1)
+FIRST_WAIT = timedelta(minutes=15)
+LONGEST_WAIT = timedelta(days=1)
+EXPANSION_INTERVAL = timedelta(days=7)
+"""After it recurring events are written out again, from the text that is there."""
+DUE_AT_ONCE = 500
+ROWS_AT_ONCE = 1_000
+
+logger = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """What is known of a calendar when it is about to be read anew."""
+
+    source_id: int
+    kind: str
+    origin: str
+    content: bytes
+    digest: str
+    expanded_on: date
+    etag: str
+    last_modified: str
+    begun_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What came of an attempt. `fetched` holds a body where the content is new; `read` where events are.
+
+    `error` is the sentence of why a feed couldn't be read; old content may have been written out anew then.
+    """
+
+    fetched: Fetched | None = None
+    read: ReadCalendar | None = None
+    error: str = ""
+
+
+def begin_refresh(*, source_id: int, now: datetime, is_due_only: bool = False) -> Attempt | None:
+    """Return what reading a calendar anew needs; None where it is gone, or not due and only that is asked."""
+    source = CalendarSource.objects.filter(id=source_id, user__is_active=True).first()
+    if source is None or (is_due_only and source.next_try_at > now):
+        return None
+    return Attempt(
+        source_id=source.pk,
+        kind=source.kind,
+        origin=source.origin,
+        content=bytes(source.content),
+        digest=source.digest,
+        expanded_on=source.expanded_on,
+        etag=source.etag,
+        last_modified=source.last_modified,
+        begun_at=now,
+    )
+
+
+async def attempt_refresh(attempt: Attempt, *, fetcher: FeedFetcher) -> Outcome:
+    """Ask a feed's server, and read what is new. Touches no database.
+
+    Raises `Overloaded` where it should simply be tried again.
+    """
+    today = attempt.begun_at.date()
+    fetched, error = None, ""
+    if attempt.kind == CalendarKind.FEED:
+        try:
+            fetched = await fetcher.fetch(
+                URL(attempt.origin), etag=attempt.etag, last_modified=attempt.last_modified
+            )
+            if fetched.body is not None and digest_of(fetched.body) != attempt.digest:
+                return Outcome(
+                    fetched=fetched, read=await asyncio.to_thread(read_calendar, fetched.body, day=today)
+                )
+        except Overloaded:
+            raise
+        except Refused as refusal:
+            error = str(refusal)
+    read = None
+    if today - attempt.expanded_on >= EXPANSION_INTERVAL:
+        try:
+            read = await asyncio.to_thread(read_calendar, attempt.content, day=today)
+        except Overloaded:
+            raise
+        except Refused as refusal:
+            error = error or str(refusal)
+    return Outcome(fetched=fetched, read=read, error=error)
+
+
+@transaction.atomic
+def finish_refresh(attempt: Attempt, outcome: Outcome) -> CalendarSource | None:
+    """Write what came of an attempt; None where the calendar is gone, or a later attempt came first."""
+    source = CalendarSource.objects.select_for_update().filter(id=attempt.source_id).first()
+    if source is None or source.tried_at > attempt.begun_at:
+        return None
+    source.tried_at = attempt.begun_at
+    if outcome.fetched is not None and not outcome.error:
+        source.etag, source.last_modified = outcome.fetched.etag, outcome.fetched.last_modified
+        if outcome.read is not None and outcome.fetched.body is not None:
+            source.content, source.digest = outcome.fetched.body, digest_of(outcome.fetched.body)
+    if outcome.read is not None:
+        replace_events(source, outcome.read)
+    if outcome.error:
+        source.failures += 1
+        source.failing_since = source.failing_since or attempt.begun_at
+        source.error = outcome.error[:300]
+        source.next_try_at = attempt.begun_at + wait_after(source.failures)
+        logger.info("calendar_not_read", source_id=source.pk, failures=source.failures)
+    else:
+        source.failures, source.failing_since, source.error = 0, None, ""
+        source.read_at = attempt.begun_at
+        source.next_try_at = attempt.begun_at + interval_of(source.kind)
+    source.save()
+    return source
+
+
+def replace_events(source: CalendarSource, read: ReadCalendar) -> None:
+    """Put what was read in the place of a calendar's events, within the caller's transaction."""
+    source.events.all().delete()
+    CalendarEvent.objects.bulk_create(
+        [CalendarEvent(source=source, **asdict(event)) for event in read.events], batch_size=ROWS_AT_ONCE
+    )
+    source.left_out = read.left_out
+    source.expanded_on = read.day
+
+
+def interval_of(kind: str) -> timedelta:
+    """Return how long a calendar that could be read is left alone."""
+    return FEED_INTERVAL if kind == CalendarKind.FEED else EXPANSION_INTERVAL
+
+
+def wait_after(failures: int) -> timedelta:
+    """Return how long a calendar is left alone that couldn't be read so often in a row."""
+    doublings: int = 2 ** min(failures - 1, 10)
+    return min(LONGEST_WAIT, FIRST_WAIT * doublings)
+
+
+def enqueue_due(*, now: datetime) -> int:
+    """Put a job into the queue for each calendar whose time has come; return how many were new there."""
+    due = CalendarSource.objects.filter(next_try_at__lte=now, user__is_active=True).order_by("next_try_at")
+    ids = list(due.values_list("id", flat=True)[:DUE_AT_ONCE])
+    return sum(enqueue(REFRESH_JOB, key=f"calendar-{source_id}", source_id=source_id) for source_id in ids)

@@ -1,0 +1,131 @@
+"""A person's calendars: added, read anew at their wish, taken away. Every one is reached through its owner.
+
+What comes in was fetched and read before; here it is only kept, in one transaction each.
+"""
+
+import threading
+import time
+from collections import deque
+from datetime import datetime, timedelta
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from coaching.calendar.fetch import Fetched
+from coaching.calendar.reading import ReadCalendar, digest_of
+from coaching.calendar.refresh import interval_of, replace_events
+from coaching.calendar.selectors import sources_of
+from coaching.models import CalendarKind, CalendarSource
+from sessions_app.errors import Refused
+
+MAX_SOURCES = 10
+MAX_ATTEMPTS = 20
+ATTEMPT_SECONDS = 600.0
+REFRESH_PAUSE = timedelta(minutes=1)
+NAME_CHARACTERS = 100
+FILE_NAME_CHARACTERS = 200
+
+FULL = f"You have {MAX_SOURCES} calendars here, which is the most. Remove one first."
+KNOWN = "You follow this feed already."
+
+
+class AttemptLimit:
+    """Counts who has calendars fetched and read, in this process: each costs time, and asks a stranger."""
+
+    def __init__(self, *, attempts: int = MAX_ATTEMPTS, seconds: float = ATTEMPT_SECONDS) -> None:
+        self._attempts = attempts
+        self._seconds = seconds
+        self._made: dict[int, deque[float]] = {}
+        self._lock = threading.Lock()
+
+    def count(self, user_id: int) -> None:
+        """Count an attempt. Raises `Refused` where there were too many lately."""
+        now = time.monotonic()
+        with self._lock:
+            for known in list(self._made):
+                while self._made[known] and now - self._made[known][0] > self._seconds:
+                    self._made[known].popleft()
+                if not self._made[known]:
+                    del self._made[known]
+            made = self._made.setdefault(user_id, deque())
+            if len(made) >= self._attempts:
+                minutes = int((self._seconds - now + made[0]) // 60) + 1
+                raise Refused(f"That was a lot at once. Please try again in {minutes} minutes.")
+            made.append(now)
+
+
+attempts = AttemptLimit()
+
+
+def check_room(*, user_id: int, kind: CalendarKind, origin: str) -> None:
+    """Refuse a calendar that there is no room for, or a feed that is there already, before it is fetched."""
+    known = sources_of(user_id).filter(kind=kind, origin=origin).exists()
+    if known and kind == CalendarKind.FEED:
+        raise Refused(KNOWN)
+    if not known and sources_of(user_id).count() >= MAX_SOURCES:
+        raise Refused(FULL)
+
+
+@transaction.atomic
+def keep_calendar(
+    *,
+    user_id: int,
+    kind: CalendarKind,
+    origin: str,
+    name: str,
+    fetched: Fetched,
+    read: ReadCalendar,
+    now: datetime,
+) -> tuple[CalendarSource, bool]:
+    """Keep a calendar that was just read; return it and whether it is new.
+
+    A file of a known name takes the old one's place. Raises `Refused` as `check_room` does.
+    """
+    # Two tabs at once: of one person's calendars one is added at a time.
+    User.objects.select_for_update(no_key=True).get(id=user_id)
+    check_room(user_id=user_id, kind=kind, origin=origin)
+    body = fetched.body or b""
+    values = {
+        "content": body,
+        "digest": digest_of(body),
+        "etag": fetched.etag,
+        "last_modified": fetched.last_modified,
+        "expanded_on": read.day,
+        "read_at": now,
+        "tried_at": now,
+        "next_try_at": now + interval_of(kind),
+        "failures": 0,
+        "failing_since": None,
+        "error": "",
+        **({"name": name[:NAME_CHARACTERS]} if name else {}),
+    }
+    source, is_new = CalendarSource.objects.update_or_create(
+        user_id=user_id,
+        kind=kind,
+        origin=origin,
+        defaults=values,
+        create_defaults={**values, "name": (name or read.name or origin)[:NAME_CHARACTERS]},
+    )
+    replace_events(source, read)
+    source.save(update_fields=["left_out", "expanded_on"])
+    return source, is_new
+
+
+def accessible_source(*, user_id: int, source_id: int) -> CalendarSource:
+    """Return a calendar of the person. Raises `CalendarSource.DoesNotExist`, for another's too."""
+    return sources_of(user_id).get(id=source_id)
+
+
+def check_refreshable(source: CalendarSource, *, now: datetime) -> None:
+    """Refuse to read anew what can't have changed, or was tried a moment ago."""
+    if source.kind != CalendarKind.FEED:
+        raise Refused("An uploaded file stays as it is. Upload its newer version to replace it.")
+    if now - source.tried_at < REFRESH_PAUSE:
+        raise Refused("It was asked less than a minute ago. Please wait a moment.")
+
+
+def remove_source(*, user_id: int, source_id: int) -> str:
+    """Remove a calendar with its events; return its name. Raises `CalendarSource.DoesNotExist`."""
+    source = accessible_source(user_id=user_id, source_id=source_id)
+    source.delete()
+    return source.name

@@ -1,0 +1,326 @@
+"""iCalendar text to plain events, in a process of its own that may be killed at any moment.
+
+Run by path with the first day and the first day after as arguments, it reads one calendar on its standard
+input and answers one JSON object: `{"name", "left_out", "events"}`, or `{"refused"}` with a word of why. It
+must import neither Django nor anything of ours. One broken event takes no other with it: each series is read
+by itself, with a limit on its time and on how often it happens. Only lines that say when, what and where are
+ever parsed, and single events of other years aren't at all.
+"""
+
+import codecs
+import hashlib
+import json
+import re
+import resource
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+
+import icalendar
+import recurring_ical_events
+
+MEMORY_BYTES = 512 * 1024 * 1024
+CPU_SECONDS = 15
+"""More than whoever started this waits; for the case that it died."""
+SERIES_SECONDS = 1.0
+MAX_OF_A_SERIES = 1_000
+MAX_EVENTS = 5_000
+MAX_TIMEZONES = 100
+MAX_DEPTH = 20
+LINE_CHARACTERS = 8_000
+TEXT_CHARACTERS = 300
+CLIPPED = timedelta(days=400)
+"""How far outside of the days that were asked for a moment may lie before it is moved nearer."""
+
+_FOLD = re.compile(rb"\n[ \t]")
+_DAY = re.compile(r":(\d{8})")
+_UNTIL = re.compile(r"UNTIL=(\d{8})")
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
+_PROPERTIES = frozenset(
+    (
+        "UID", "DTSTART", "DTEND", "DURATION", "RRULE", "RDATE", "EXDATE", "RECURRENCE-ID", "STATUS",
+        "SEQUENCE", "SUMMARY", "LOCATION",
+    )
+)  # fmt: skip
+
+# What odd values make the libraries raise. MemoryError: what was built of one series is free again.
+BROKEN = (
+    ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError, RecursionError, TypeError,
+    ValueError,
+)  # fmt: skip
+
+
+class Refused(Exception):
+    """The whole calendar can't be read; the word says why."""
+
+
+class TooLong(BaseException):
+    """A series took all its time. No library may catch it."""
+
+
+@dataclass(slots=True)
+class Entry:
+    """One VEVENT: the lines that matter, by the names of their properties."""
+
+    lines: list[str] = field(default_factory=list)
+    names: set[str] = field(default_factory=set)
+    values: dict[str, str] = field(default_factory=dict)
+
+    def add(self, name: str, line: str) -> None:
+        """Take a line in if it matters."""
+        if name in _PROPERTIES:
+            if name in ("SUMMARY", "LOCATION"):
+                line = line[:LINE_CHARACTERS]
+            self.lines.append(line)
+            self.names.add(name)
+            self.values[name] = line
+
+    @property
+    def uid(self) -> str:
+        """What names the series; made of its lines where they give no name."""
+        given = self.values.get("UID", "").partition(":")[2].strip()
+        return given or hashlib.sha256("\n".join(self.lines).encode("utf-8", "replace")).hexdigest()[:32]
+
+    def can_fall_within(self, first: str, last: str) -> bool:
+        """Say whether any of it may lie between two days, written as in the calendar. Cheap, and never no."""
+        is_far_reaching = "DURATION" in self.names and ":PT" not in self.values["DURATION"]
+        if is_far_reaching or "RDATE" in self.names or "RANGE" in self.values.get("RECURRENCE-ID", ""):
+            return True
+        days = [found for name in ("DTSTART", "DTEND", "RECURRENCE-ID") if (found := self._day(name))]
+        if not days:
+            return True
+        if "RRULE" not in self.names:
+            return max(days) >= first and min(days) <= last
+        until = _UNTIL.search(self.values["RRULE"])
+        is_over = until is not None and until[1] < first and self._day("DTEND") in ("", self._day("DTSTART"))
+        return min(days) <= last and not is_over
+
+    def _day(self, name: str) -> str:
+        found = _DAY.search(self.values.get(name, ""))
+        return found[1] if found else ""
+
+
+@dataclass(slots=True)
+class Scanned:
+    """One VCALENDAR: its name, its own time zone, the zones that it defines, its events."""
+
+    name: str = ""
+    zone: str = ""
+    timezones: list[list[str]] = field(default_factory=list)
+    entries: list[Entry] = field(default_factory=list)
+
+
+def decoded_lines(raw: bytes) -> list[str]:
+    """Return the unfolded lines of a calendar in whatever encoding it is."""
+    for mark, encoding in ((codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")):
+        if raw.startswith(mark):
+            raw = raw.decode(encoding, "replace").encode()
+    raw = raw.removeprefix(codecs.BOM_UTF8).replace(b"\x00", b"")
+    # Before decoding: old programs fold in the middle of a character.
+    raw = _FOLD.sub(b"", raw.replace(b"\r\n", b"\n").replace(b"\r", b"\n"))
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError:
+        text = raw.decode("cp1252", "replace")
+    return [line for line in text.split("\n") if line.strip()]
+
+
+def scan(lines: list[str]) -> list[Scanned]:
+    """Take the lines apart. Raises `Refused` for what is no calendar, or breaks off."""
+    if not lines or lines[0].strip().upper() != "BEGIN:VCALENDAR":
+        raise Refused("no_calendar")
+    found: list[Scanned] = []
+    inside: list[str] = []
+    for line in lines:
+        name = re.split("[:;]", line, maxsplit=1)[0].strip().upper()
+        value = line.partition(":")[2].strip()
+        if name == "BEGIN":
+            _begin(found, inside, value.upper())
+        if inside[:1] == ["VCALENDAR"]:
+            _take(found[-1], inside, name, value, line)
+        # An END of something else is passed over; one of something further out ends what is within.
+        if name == "END" and value.upper() in inside:
+            while inside.pop() != value.upper():
+                pass
+    if inside:
+        raise Refused("breaks_off")
+    return found
+
+
+def _begin(found: list[Scanned], inside: list[str], what: str) -> None:
+    inside.append(what)
+    if len(inside) > MAX_DEPTH:
+        raise Refused("breaks_off")
+    if inside == ["VCALENDAR"]:
+        found.append(Scanned())
+    elif inside == ["VCALENDAR", "VEVENT"]:
+        found[-1].entries.append(Entry())
+    elif inside == ["VCALENDAR", "VTIMEZONE"]:
+        found[-1].timezones.append([])
+
+
+def _take(calendar: Scanned, inside: list[str], name: str, value: str, line: str) -> None:
+    if inside == ["VCALENDAR", "VEVENT"]:
+        calendar.entries[-1].add(name, line)
+    elif inside[1:2] == ["VTIMEZONE"]:
+        calendar.timezones[-1].append(line)
+    elif inside == ["VCALENDAR"] and name == "X-WR-TIMEZONE":
+        calendar.zone = value
+    elif inside == ["VCALENDAR"] and name in ("X-WR-CALNAME", "NAME"):
+        calendar.name = value
+
+
+def series_of(entries: list[Entry], first: str, last: str) -> Iterator[tuple[str, list[Entry]]]:
+    """Yield what belongs together, by its UID: an event and the changes of its single times.
+
+    Some programs give all their events one UID; of those each is an event of its own.
+    """
+    by_uid: dict[str, list[Entry]] = {}
+    for entry in entries:
+        if entry.can_fall_within(first, last):
+            by_uid.setdefault(entry.uid, []).append(entry)
+    for uid, group in by_uid.items():
+        whole = [entry for entry in group if "RECURRENCE-ID" not in entry.names]
+        starts = {entry.values.get("DTSTART", "") for entry in whole}
+        versions = {entry.values.get("SEQUENCE", "") for entry in whole}
+        if len(starts) > 1 and len(versions) == 1:
+            for number, entry in enumerate(whole):
+                yield f"{uid[:200]}#{number}", [entry]
+        else:
+            yield uid, group
+
+
+@contextmanager
+def limited() -> Iterator[None]:
+    """Allow a block `SERIES_SECONDS`, then raise `TooLong` in it."""
+    signal.setitimer(signal.ITIMER_REAL, SERIES_SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _on_alarm(*_: object) -> None:
+    raise TooLong
+
+
+def learn_timezones(calendar: Scanned) -> None:
+    """Make the zones known that the calendar defines; a broken one stays unknown."""
+    for lines in calendar.timezones[:MAX_TIMEZONES]:
+        try:
+            with limited():
+                icalendar.Calendar.from_ical("\r\n".join(["BEGIN:VCALENDAR", *lines, "END:VCALENDAR"]))
+        except (*BROKEN, TooLong):
+            continue
+
+
+def read_series(
+    calendar: Scanned, uid: str, group: list[Entry], first: date, last: date
+) -> list[dict[str, Any]]:
+    """Return each time that a series happens between two days. Raises one of `BROKEN`, or `TooLong`."""
+    zone = [f"X-WR-TIMEZONE:{calendar.zone}"] if calendar.zone else []
+    lines = ["BEGIN:VCALENDAR", *zone]
+    for entry in group:
+        lines += ["BEGIN:VEVENT", *entry.lines, "END:VEVENT"]
+    with limited():
+        parsed = icalendar.Calendar.from_ical("\r\n".join([*lines, "END:VCALENDAR"]))
+        times = recurring_ical_events.of(parsed).between(first, last)
+        if len(times) > MAX_OF_A_SERIES:
+            raise ValueError("too often")
+        return [
+            event_of(time, uid, first, last)
+            for time in times
+            if str(time.get("STATUS", "")).strip().upper() != "CANCELLED"
+        ]
+
+
+def event_of(component: Any, uid: str, first: date, last: date) -> dict[str, Any]:
+    """Return one time of an event as plain values: days, or moments in UTC."""
+    starts, ends = component["DTSTART"].dt, component["DTEND"].dt
+    event = {
+        "uid": in_a_line(uid, 255),
+        "title": in_a_line(str(component.get("SUMMARY", ""))),
+        "location": in_a_line(str(component.get("LOCATION", ""))),
+    }
+    earliest, latest = (
+        datetime.combine(first, time(), UTC) - CLIPPED,
+        datetime.combine(last, time(), UTC) + CLIPPED,
+    )
+    if not isinstance(starts, datetime):
+        ends = ends.date() if isinstance(ends, datetime) else ends
+        starts, ends = max(starts, earliest.date()), min(ends, latest.date())
+        ends = max(ends, starts + timedelta(days=1))
+        return event | {"starts_on": starts.isoformat(), "ends_on": ends.isoformat()}
+    if not isinstance(ends, datetime):
+        ends = datetime.combine(ends, time(), starts.tzinfo)
+    elif (ends.tzinfo is None) != (starts.tzinfo is None):
+        ends = ends.replace(tzinfo=starts.tzinfo)
+    is_floating = starts.tzinfo is None
+    zone = str(getattr(starts.tzinfo, "key", "") or starts.tzname() or "")
+    starts, ends = (_moment(moment, earliest, latest) for moment in (starts, ends))
+    return event | {
+        "timezone": in_a_line(zone, 64),
+        "is_floating": is_floating,
+        "starts_at": starts.isoformat(),
+        "ends_at": max(starts, ends).isoformat(),
+    }
+
+
+def _moment(moment: datetime, earliest: datetime, latest: datetime) -> datetime:
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    if moment.year < earliest.year:
+        return earliest
+    return min(max(moment.astimezone(UTC), earliest), latest) if moment.year <= latest.year else latest
+
+
+def in_a_line(text: str, limit: int = TEXT_CHARACTERS) -> str:
+    """Return text as one short line that can be stored."""
+    return " ".join(_UNSEEN.sub(" ", text).split())[:limit].strip()
+
+
+def read(raw: bytes, first: date, last: date) -> dict[str, Any]:
+    """Read a calendar. Raises `Refused`."""
+    calendars = scan(decoded_lines(raw))
+    margin = timedelta(days=2)
+    earliest, latest = f"{first - margin:%Y%m%d}", f"{last + margin:%Y%m%d}"
+    events: dict[tuple[Any, ...], dict[str, Any]] = {}
+    left_out = 0
+    for calendar in calendars:
+        learn_timezones(calendar)
+        for uid, group in series_of(calendar.entries, earliest, latest):
+            try:
+                times = read_series(calendar, uid, group, first, last)
+            except (*BROKEN, TooLong):
+                left_out += 1
+                continue
+            for event in times:
+                events.setdefault((event["uid"], event.get("starts_at"), event.get("starts_on")), event)
+            if len(events) > MAX_EVENTS:
+                raise Refused("too_many_events")
+    name = next((calendar.name for calendar in calendars if calendar.name), "")
+    name = re.sub(r"\\([,;\\])", r"\1", name)
+    return {"name": in_a_line(name, 100), "left_out": left_out, "events": list(events.values())}
+
+
+def main() -> None:
+    """Read one calendar and answer."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+    signal.signal(signal.SIGALRM, _on_alarm)
+    first, last = (date.fromisoformat(argument) for argument in sys.argv[1:3])
+    try:
+        answer = read(sys.stdin.buffer.read(), first, last)
+    except Refused as refusal:
+        answer = {"refused": str(refusal)}
+    except MemoryError:
+        answer = {"refused": "too_big"}
+    sys.stdout.write(json.dumps(answer))
+
+
+if __name__ == "__main__":
+    main()
