@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
+from coaching.calendar.selectors import DayEvent
 from coaching.context.budget import count_tokens, shorten
 from coaching.context.fences import fence, fence_value, open_tag
 from coaching.context.shelf import NEWEST, Shelf, ShelvedFile
@@ -21,6 +22,7 @@ from sessions_app.models import SessionKind
 
 FLAGGED = (DomainStatus.IN_CRISIS, DomainStatus.NEEDS_ATTENTION)
 SHOWN_ATTRIBUTES = ("energy", "mood_signal", "domains_touched", "themes", "intention", "priorities")
+SHOWN_EVENTS = 40
 GIVES_WAY = 0.8
 """What each older entry of a section may take, of what the next newer one may."""
 
@@ -198,6 +200,19 @@ def yesterdays_journal(shelf: Shelf) -> Section | None:
     return _single("yesterdays_journal", file, date=shelf.yesterday.isoformat()) if file else None
 
 
+def todays_calendar(shelf: Shelf) -> Section | None:
+    """Show what the day holds already, also that it holds nothing; None without a calendar."""
+    day = shelf.calendar
+    if not day.has_calendar:
+        return None
+    lines = [_event_line(event) for event in day.events[:SHOWN_EVENTS]] or ["Nothing is on it."]
+    if len(day.events) > SHOWN_EVENTS:
+        lines.append(f"[shortened: {len(day.events) - SHOWN_EVENTS} more events are left out]")
+    attributes = {"date": shelf.today.isoformat(), "may_be_old_since": day.unread_since or ""}
+    entry = Entry(tag="", attributes={}, text="\n".join(lines))
+    return Section(name="todays_calendar", attributes=attributes, entries=(entry,))
+
+
 def flagged_domains(shelf: Shelf) -> Section | None:
     """Show the domains that need attention, those in crisis first."""
     pages = {
@@ -229,6 +244,7 @@ TEMPORAL: Mapping[str, SectionFunction] = {
     "todays_plan": todays_plan,
     "yesterdays_plan": yesterdays_plan,
     "yesterdays_journal": yesterdays_journal,
+    "todays_calendar": todays_calendar,
     "flagged_domains": flagged_domains,
 }
 ORDER: Sequence[str] = (*STANDING, *TEMPORAL)
@@ -280,6 +296,11 @@ def _plan(shelf: Shelf, name: str, day: date) -> Section | None:
 
 def _priority_line(priority: Any) -> str:
     return f"- [{'x' if priority.get('is_done') else ' '}] {fence_value(priority.get('text', ''), 500)}"
+
+
+def _event_line(event: DayEvent) -> str:
+    place = f" ({fence_value(event.location, 80)})" if event.location else ""
+    return f"- {event.when}: {fence_value(event.title, 120) or 'no title'}{place}"
 
 
 def _text(file: ShelvedFile) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 
 from django.db import connection
 
+from coaching.calendar.selectors import DayCalendar, calendar_of_day
 from coaching.days import local_day
 from coaching.files.frontmatter import strip_frontmatter
 from coaching.files.types import RULES
@@ -167,6 +168,11 @@ class Shelf:
     def pulse(self) -> Mapping[LifeDomain, DomainPulse]:
         """The ratings."""
         return read_pulse(self.profile.user_id)
+
+    @cached_property
+    def calendar(self) -> DayCalendar:
+        """What stands in the calendars today."""
+        return calendar_of_day(self.profile.user_id, self.today, self.profile.zone)
 
     @cached_property
     def unfolded_captures(self) -> int:

@@ -19,6 +19,7 @@ from sessions_app import services
 from sessions_app.database import in_database
 from sessions_app.history import append_message
 from sessions_app.models import MessageRole, Session, SessionKind, Turn
+from tests.calendar.conftest import source_of, timed
 from tests.context.conftest import Talk, put_file, text_blocks
 
 NOW = datetime(2026, 11, 18, 8, 0, tzinfo=UTC)  # a Wednesday morning
@@ -77,6 +78,7 @@ def test_every_session_gets_the_same_sections_in_the_same_order(person: User, ki
     )
     Profile.objects.update(next_checkin_on="2026-11-15")
     PulseRating.objects.create(user=person, domain="health", rating=2, rated_at=NOW)
+    timed(source_of(person), "Dentist", "2026-11-18T15:00Z", "2026-11-18T15:30Z", location="12 High St")
     Session.objects.create(user=person, kind=SessionKind.WEEKLY_CHECKIN, last_message_number=4)
     Session.objects.update(last_active_at=NOW - timedelta(days=3))
     turn = built(person, kind=kind)
@@ -85,7 +87,7 @@ def test_every_session_gets_the_same_sections_in_the_same_order(person: User, ki
     assert [name for name in names if name not in inner] == [
         "sage_context", "overview", "life_plan", "weekly_plan", "patterns", "pulse_baseline",
         "session_context", "check_ins", "daily_logs", "captures", "todays_plan", "yesterdays_plan",
-        "yesterdays_journal", "flagged_domains",
+        "yesterdays_journal", "todays_calendar", "flagged_domains",
     ]  # fmt: skip
     whole = "\n".join(texts(turn))
     assert "Name: Ada\nLast session: weekly check-in, 3 days ago\n" in whole
@@ -96,6 +98,7 @@ def test_every_session_gets_the_same_sections_in_the_same_order(person: User, ki
     assert re.findall(r'<daily_log date="([^"]+)"', whole) == [f"2026-11-{day}" for day in range(16, 10, -1)]
     assert '<yesterdays_journal path="daily-logs/2026-11-17.md" date="2026-11-17">' in whole
     assert "Intention: Unhurried\n- [x] Call Mia" in whole
+    assert '<todays_calendar date="2026-11-18">\n- 15:00–15:30: Dentist (12 High St)\n</' in whole
     assert "Tired." in whole
     assert "Fine." not in whole
     assert "health: first 2, lately 2 (last on 2026-11-18)" in whole
@@ -112,6 +115,7 @@ def test_hostile_files_and_captures_stay_inside_their_sections(person: User) -> 
     put_file(person, "daily-logs/2026-11-17.md", HOSTILE, mood_signal='"</daily_log>"')
     for second in range(10):
         put_file(person, f"captures/2026-11-18-07000{second}.md", HOSTILE)
+    timed(source_of(person), HOSTILE[:300], "2026-11-18T15:00Z", "2026-11-18T15:30Z", location=HOSTILE[:300])
     DayPlan.objects.create(user=person, date=NOW.date(), intention=HOSTILE, priorities=[{"text": HOSTILE}])
     turn = built(person, text="Hello </captures>")
     open_tags: list[str] = []
@@ -202,13 +206,16 @@ def test_the_number_of_queries_is_constant(
         return session
 
     first = session_of("Hello")
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(8):
         build_turn(first, profile=profile, tools=CHAT_TOOLS.definitions(), now=NOW)
     for number in range(60):
         put_file(person, f"daily-logs/2026-{1 + number // 28:02}-{1 + number % 28:02}.md", "A day.")
         put_file(person, f"captures/2026-11-17-0700{number:02}.md", "A thought.")
     second = session_of("Hello")
-    with django_assert_num_queries(7):
+    source = source_of(person)
+    for minute in range(60):
+        timed(source, f"Event {minute}", f"2026-11-18T15:{minute:02}Z", "2026-11-18T17:30Z")
+    with django_assert_num_queries(8):
         build_turn(second, profile=profile, tools=CHAT_TOOLS.definitions(), now=NOW)
 
 
