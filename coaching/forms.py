@@ -27,6 +27,39 @@ class NewSessionForm(forms.Form):
     id = forms.CharField(max_length=100, required=False)
 
 
+class CalendarFileForm(forms.Form):
+    """Upload a calendar."""
+
+    file = forms.FileField(
+        label="Calendar file",
+        allow_empty_file=True,
+        max_length=1_000,
+        error_messages={"required": "Please choose an .ics file first."},
+        widget=forms.FileInput(attrs={"accept": ".ics,.ical,.ifb,text/calendar"}),
+    )
+    name = forms.CharField(label="Name (optional)", max_length=100, required=False)
+
+
+class CalendarFeedForm(forms.Form):
+    """Follow a calendar feed."""
+
+    address = forms.CharField(
+        label="Address of the feed",
+        max_length=2_000,
+        error_messages={"required": "Please give the feed's address: it begins with https:// or webcal://."},
+        widget=forms.TextInput(
+            attrs={
+                "inputmode": "url",
+                "autocomplete": "off",
+                "autocapitalize": "none",
+                "spellcheck": "false",
+                "placeholder": "https://… or webcal://…",
+            }
+        ),
+    )
+    name = forms.CharField(label="Name (optional)", max_length=100, required=False)
+
+
 class MessageForm(forms.Form):
     """Say something in a session, answer its pending call, or act on its last turn (`do`)."""
 

@@ -4,6 +4,7 @@ from django.urls import path
 
 from coaching.views import (
     belongings,
+    calendar,
     conversation,
     file_archive,
     file_edits,
@@ -33,4 +34,9 @@ urlpatterns = [
     path("goodbye/", belongings.goodbye, name="goodbye"),
     path("settings/export/", belongings.export, name="export"),
     path("settings/timezone/", settings.take_timezone, name="take_timezone"),
+    path("settings/calendar/", calendar.show_calendars, name="calendar"),
+    path("settings/calendar/upload/", calendar.upload_calendar, name="upload_calendar"),
+    path("settings/calendar/subscribe/", calendar.subscribe_calendar, name="subscribe_calendar"),
+    path("settings/calendar/<int:source_id>/refresh/", calendar.refresh_calendar, name="refresh_calendar"),
+    path("settings/calendar/<int:source_id>/remove/", calendar.remove_calendar, name="remove_calendar"),
 ]

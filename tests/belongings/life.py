@@ -89,6 +89,8 @@ def _value_of(field: "models.Field[Any, Any]", text: str) -> Any:  # noqa: C901
             return text.replace(" ", "-").replace(".", "-")[: field.max_length]
         case models.CharField() | models.TextField():
             return text[: field.max_length] if field.max_length else text
+        case models.BinaryField():
+            return text.encode()
         case models.DateTimeField():
             return MOMENT
         case models.DateField():

@@ -11,6 +11,7 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Literal
 
 import pytest
@@ -23,7 +24,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
 from coaching.consumers import HANDLERS, SessionConsumer
-from coaching.models import FileType, UserFile, UserFileVersion
+from coaching.models import CalendarSource, FileType, UserFile, UserFileVersion
 from coaching.practice.server import PracticeServer
 from sessions_app import services
 from sessions_app.database import in_database
@@ -37,6 +38,7 @@ from sessions_app.models import (
     Turn,
     TurnStatus,
 )
+from tests.calendar.conftest import NOW, source_of, timed
 from tests.live_sage import LiveSage, open_socket, session_cookie
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -44,13 +46,15 @@ pytestmark = pytest.mark.django_db(transaction=True)
 SECRET = "a secret that only ada knows"
 FILE_PATH = "life-map/career.md"
 MISSING_PATH = "life-map/health.md"
+CALENDAR_ID = 4_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
     """How a route is asked for somebody's object.
 
-    `own`: the route names no object and shows the asker's own things only. `public`: nobody's.
+    `own`: the route names no object and shows the asker's own things only. `public`: nobody's. `is_refused`:
+    what the row sends is no good, and the page says so.
     A row's name is the route's; where one route is asked in two ways, words after it tell them apart.
     """
 
@@ -59,6 +63,7 @@ class Row:
     method: Literal["get", "post"] = "get"
     form: dict[str, str] = field(default_factory=dict)
     scope: Literal["object", "own", "public"] = "object"
+    is_refused: bool = False
 
 
 MISSING_ID = str(uuid.UUID(int=7))
@@ -107,6 +112,21 @@ ROUTES = {
     "take_timezone": Row(
         path="/settings/timezone/", method="post", form={"timezone": "Asia/Tokyo"}, scope="own"
     ),
+    "calendar": Row(path="/settings/calendar/", scope="own"),
+    "upload_calendar": Row(path="/settings/calendar/upload/", method="post", scope="own", is_refused=True),
+    "subscribe_calendar": Row(
+        path="/settings/calendar/subscribe/", method="post", scope="own", is_refused=True
+    ),
+    "refresh_calendar": Row(
+        path=f"/settings/calendar/{CALENDAR_ID}/refresh/",
+        missing="/settings/calendar/7000000/refresh/",
+        method="post",
+    ),
+    "remove_calendar": Row(
+        path=f"/settings/calendar/{CALENDAR_ID}/remove/",
+        missing="/settings/calendar/7000000/remove/",
+        method="post",
+    ),
     "healthz": Row(path="/healthz", scope="public"),
     "readyz": Row(path="/readyz", scope="public"),
 }
@@ -123,7 +143,7 @@ FRAMES = {
 
 @pytest.fixture
 def owned(user: User) -> Session:
-    """A session and a file of the person, both with the secret in them."""
+    """A session, a file and a calendar of the person, all with the secret in them."""
     session = services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
     session.title = SECRET
     session.last_message_number = 1
@@ -135,6 +155,9 @@ def owned(user: User) -> Session:
     UserFileVersion.objects.create(
         file=file, number=1, content=SECRET, size=1, sha256="", storage_key="key", source="tool"
     )
+    calendar = source_of(user, SECRET, id=CALENDAR_ID, kind="feed", origin="https://calendar.example/x")
+    now = timezone.now()
+    timed(calendar, SECRET, now.isoformat(), (now + timedelta(days=2)).isoformat())
     return session
 
 
@@ -196,6 +219,7 @@ def test_anothers_object_is_answered_like_a_missing_one(
     assert comparable(foreign) == comparable(missing)
     assert Message.objects.count() == 1
     assert UserFileVersion.objects.count() == 1
+    assert CalendarSource.objects.get().tried_at == NOW
 
 
 @pytest.mark.parametrize("name", [name for name, row in ROUTES.items() if row.scope != "public"])
@@ -214,8 +238,9 @@ def test_nobody_signed_in_is_sent_to_the_sign_in_page(name: str, owned: Session)
 def test_a_page_of_ones_own_shows_nothing_of_another(name: str, owned: Session, other_user: User) -> None:
     theirs = Client()
     theirs.force_login(other_user)
-    response = ask(theirs, ROUTES[name], ROUTES[name].path)
-    assert response.status_code < 400
+    row = ROUTES[name]
+    response = ask(theirs, row, row.path)
+    assert (response.status_code == 422) if row.is_refused else (response.status_code < 400)
     assert SECRET not in response.content.decode()
     assert str(owned.id) not in response.content.decode()
 
@@ -224,7 +249,7 @@ def test_a_page_of_ones_own_shows_nothing_of_another(name: str, owned: Session, 
     "name",
     [
         "session", "file", "file_edit", "file_versions", "file_difference", "file_archive", "sessions",
-        "files", "export",
+        "files", "export", "calendar",
     ],
 )  # fmt: skip
 def test_the_owner_does_see_it(name: str, owned: Session, user: User) -> None:

@@ -1,0 +1,204 @@
+"""Calendars in the settings: what Sage may read, how it stands, and the forms that change it.
+
+Plain forms: the answer comes when the calendar has been fetched and read. What is wrong with one stands
+beside its field, and what was typed stays.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any, NoReturn
+
+from asgiref.sync import sync_to_async
+from django.contrib.auth.decorators import login_required
+from django.contrib.messages import success, warning
+from django.core.files.uploadedfile import UploadedFile
+from django.db.models import Count, Q
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+from yarl import URL
+
+from coaching.accounts import auser_id_of, local_now, profile_for, user_id_of
+from coaching.calendar.addresses import checked_address
+from coaching.calendar.fetch import Fetched, get_fetcher
+from coaching.calendar.reading import AHEAD_DAYS, MAX_BYTES, TOO_LARGE, read_calendar
+from coaching.calendar.refresh import attempt_refresh, begin_refresh, finish_refresh
+from coaching.calendar.selectors import calendar_of_day, sources_of
+from coaching.calendar.sources import (
+    FILE_NAME_CHARACTERS,
+    MAX_SOURCES,
+    accessible_source,
+    attempts,
+    check_refreshable,
+    check_room,
+    keep_calendar,
+    remove_source,
+)
+from coaching.days import local_day
+from coaching.forms import CalendarFeedForm, CalendarFileForm
+from coaching.models import CalendarKind, CalendarSource
+from sessions_app.errors import Refused
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceRow:
+    """A calendar in the list. `ahead`: how many events are known from today on."""
+
+    source: CalendarSource
+    ahead: int
+
+
+@login_required
+@require_safe
+def show_calendars(request: HttpRequest) -> HttpResponse:
+    """List the person's calendars and show what stands in them today."""
+    return _page(request)
+
+
+@login_required
+@require_POST
+async def upload_calendar(request: HttpRequest) -> HttpResponse:
+    """Read an uploaded file and keep it; one of the same name is replaced."""
+    form = CalendarFileForm(request.POST, request.FILES)
+    if not form.is_valid():
+        return await _page_async(request, file_form=form)
+    file: UploadedFile[Any] = form.cleaned_data["file"]
+    try:
+        if (file.size or 0) > MAX_BYTES:
+            raise Refused(TOO_LARGE)
+        body = file.read()
+        fetched = Fetched(body=body, etag="", last_modified="")
+        await _add(request, CalendarKind.FILE, _origin_of(file), form.cleaned_data["name"], fetched)
+    except Refused as refusal:
+        form.add_error("file", str(refusal))
+        return await _page_async(request, file_form=form)
+    return redirect("calendar")
+
+
+@login_required
+@require_POST
+async def subscribe_calendar(request: HttpRequest) -> HttpResponse:
+    """Fetch a feed for the first time and follow it from then on."""
+    form = CalendarFeedForm(request.POST)
+    if not form.is_valid():
+        return await _page_async(request, feed_form=form)
+    try:
+        address = checked_address(form.cleaned_data["address"])
+        await _add(request, CalendarKind.FEED, address, form.cleaned_data["name"])
+    except Refused as refusal:
+        form.add_error("address", str(refusal))
+        return await _page_async(request, feed_form=form)
+    return redirect("calendar")
+
+
+@login_required
+@require_POST
+async def refresh_calendar(request: HttpRequest, source_id: int) -> HttpResponse:
+    """Ask a feed's server now, and say what came of it."""
+    user_id = await auser_id_of(request)
+    now = timezone.now()
+    try:
+        source = await sync_to_async(accessible_source)(user_id=user_id, source_id=source_id)
+        check_refreshable(source, now=now)
+        attempts.count(user_id)
+        attempt = await sync_to_async(begin_refresh)(source_id=source_id, now=now)
+        if attempt is None:
+            _not_found()
+        outcome = await attempt_refresh(attempt, fetcher=get_fetcher())
+        await sync_to_async(finish_refresh)(attempt, outcome)
+        if outcome.error:
+            raise Refused(outcome.error)
+    except CalendarSource.DoesNotExist:
+        _not_found()
+    except Refused as refusal:
+        warning(request, f"{source.name}: {refusal}")
+    else:
+        success(request, f"{source.name} was read just now.")
+    return redirect("calendar")
+
+
+@login_required
+@require_POST
+def remove_calendar(request: HttpRequest, source_id: int) -> HttpResponse:
+    """Remove a calendar with its events."""
+    try:
+        name = remove_source(user_id=user_id_of(request), source_id=source_id)
+    except CalendarSource.DoesNotExist:
+        _not_found()
+    success(request, f"{name} was removed. Sage no longer sees its events.")
+    return redirect("calendar")
+
+
+async def _add(
+    request: HttpRequest, kind: CalendarKind, place: str | URL, name: str, fetched: Fetched | None = None
+) -> None:
+    """Fetch, read and keep a calendar. Raises `Refused`."""
+    user_id = await auser_id_of(request)
+    await sync_to_async(check_room)(user_id=user_id, kind=kind, origin=str(place))
+    attempts.count(user_id)
+    now = timezone.now()
+    if isinstance(place, URL):
+        fetched = await get_fetcher().fetch(place)
+    assert fetched is not None
+    # In a thread of its own: the database's would wait for the worker, too.
+    read = await sync_to_async(read_calendar, thread_sensitive=False)(fetched.body or b"", day=now.date())
+    if isinstance(place, URL):
+        name = name or read.name or str(place.host)
+    source, is_new = await sync_to_async(keep_calendar)(
+        user_id=user_id, kind=kind, origin=str(place), name=name, fetched=fetched, read=read, now=now
+    )
+    what = "was added" if is_new else "was replaced"
+    success(request, f"{source.name} {what}: {_counted(len(read.events), 'event')} around today.")
+
+
+def _origin_of(file: "UploadedFile[Any]") -> str:
+    name = "".join(character for character in file.name or "" if character.isprintable()).strip()
+    return name[:FILE_NAME_CHARACTERS] or "calendar.ics"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
+def _not_found() -> NoReturn:
+    raise Http404 from None
+
+
+async def _page_async(request: HttpRequest, **forms: Any) -> HttpResponse:
+    return await sync_to_async(_page)(request, **forms)
+
+
+def _page(
+    request: HttpRequest,
+    *,
+    file_form: CalendarFileForm | None = None,
+    feed_form: CalendarFeedForm | None = None,
+) -> HttpResponse:
+    """Show the page; a form that was refused stands there as it was sent."""
+    user_id, profile = user_id_of(request), profile_for(request)
+    today = local_day(local_now(profile), profile.zone)
+    rows = _rows(user_id)
+    context = {
+        "here": "settings",
+        "zone": profile.zone,
+        "today": today,
+        "rows": rows,
+        "is_full": len(rows) >= MAX_SOURCES,
+        "max_sources": MAX_SOURCES,
+        "ahead_days": AHEAD_DAYS,
+        "day": calendar_of_day(user_id, today, profile.zone),
+        "file_form": file_form or CalendarFileForm(),
+        "feed_form": feed_form or CalendarFeedForm(),
+    }
+    is_refused = file_form is not None or feed_form is not None
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if is_refused else HTTPStatus.OK
+    return render(request, "coaching/pages/calendars.html", context, status=status)
+
+
+def _rows(user_id: int) -> Sequence[SourceRow]:
+    now = timezone.now()
+    is_ahead = Q(events__ends_at__gte=now) | Q(events__ends_on__gt=now.date())
+    sources = sources_of(user_id).annotate(ahead=Count("events", filter=is_ahead))
+    return [SourceRow(source=source, ahead=source.ahead) for source in sources]
