@@ -57,6 +57,7 @@ class TurnSetup:
     request: ModelRequest
     limits: PartLimits
     rounds: tuple[RoundShown, ...] = ()
+    call_ids: tuple[str, ...] = ()
     resumed: ResumedRound | None = None
     closing_stop_reason: str | None = None
     is_cut: bool = False
@@ -153,7 +154,11 @@ def _with_rounds(setup: TurnSetup, turn: Turn, rounds: Sequence[Round]) -> TurnS
     *earlier, last = [_finished(row, turn, is_thinking_valid=is_thinking_valid) for row in rounds]
     for finished, results in earlier:
         request = replace(request, messages=extend_messages(request, finished, results))
-    setup = replace(setup, rounds=tuple(_shown(row) for row in rounds))
+    setup = replace(
+        setup,
+        rounds=tuple(_shown(row) for row in rounds),
+        call_ids=tuple(turn.calls.values_list("tool_use_id", flat=True)),
+    )
     finished, results = last
     if finished.is_partial:
         return replace(setup, request=request, is_cut=True)

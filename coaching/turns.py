@@ -299,6 +299,7 @@ async def _run(setup: TurnSetup, *, client: ModelClient, publish: Publish, stop:
         limits=setup.limits,
         rounds_before=len(setup.rounds),
         resumed=setup.resumed,
+        used_call_ids=setup.call_ids,
     )
 
 

@@ -6,7 +6,7 @@ turn, after an answer or a restart, is another `run_part` with the messages so f
 `rounds_before`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from coaching.engine.asking import Asker
@@ -40,13 +40,15 @@ async def run_part(
     waiting_kinds: frozenset[ToolKind] = WAITING_KINDS,
     timeouts: StreamTimeouts | None = None,
     resumed: ResumedRound | None = None,
+    used_call_ids: Iterable[str] = (),
 ) -> PartResult:
     """Run rounds until the part ends, and return how.
 
     `shrink` makes a smaller request when the model's window is full. `waiting_kinds` are the kinds
     of tools that wait for the user. `resumed` is the last round of a runner that was lost: its
-    calls are finished first. Raises only what the recorder raises (`StaleRunnerError` among
-    it), with the upstream closed.
+    calls are finished first. `used_call_ids` are those of the turn's earlier rounds.
+
+    Raises only what the recorder raises (`StaleRunnerError` among it), with the upstream closed.
     """
     stop = stop or StopSignal()
     budget = PartBudget(limits)
@@ -69,6 +71,7 @@ async def run_part(
             stop=stop,
             waiting_kinds=waiting_kinds,
         ),
+        used_call_ids=used_call_ids,
     )
     try:
         step: PartResult | Decision = "next_round"

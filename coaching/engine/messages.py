@@ -6,7 +6,7 @@ conversation is ever bricked by a call that was left without its result.
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -263,15 +263,28 @@ def _stored_result(key: str, call: StoredCall) -> dict[str, Any]:
     return build_tool_result(key, ToolResult(content=content, is_error=call.is_error))
 
 
-def unique_call_ids(ids: Sequence[str], messages: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the ids of new calls as they may stand behind `messages`: the API wants each only once."""
-    used_ids = {
+def call_ids_in(messages: Sequence[Mapping[str, Any]]) -> set[str]:
+    """Return the ids of all calls in API messages."""
+    return {
         str(block["id"])
         for message in messages
         for block in message["content"]
         if isinstance(block, Mapping) and block.get("type") == "tool_use"
     }
-    return [_unique_id(tool_use_id, used_ids) for tool_use_id in ids]
+
+
+def unique_ids(ids: Sequence[str], used: Iterable[str]) -> dict[str, str]:
+    """Return an id for each of `ids` that isn't used yet: its own, or one made of it."""
+    used_ids = set(used)
+    return {tool_use_id: _unique_id(tool_use_id, used_ids) for tool_use_id in ids}
+
+
+def with_call_ids(blocks: Sequence[dict[str, Any]], ids: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Return content blocks whose calls have other ids; the others as they are."""
+    return [
+        {**block, "id": ids.get(block["id"], block["id"])} if block["type"] == "tool_use" else block
+        for block in blocks
+    ]
 
 
 def _unique_id(tool_use_id: str, used_ids: set[str]) -> str:

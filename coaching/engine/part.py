@@ -5,7 +5,7 @@ is decided elsewhere.
 """
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, TypeVar
 
@@ -19,9 +19,11 @@ from coaching.engine.messages import (
     FinishedRound,
     ModelRequest,
     append_round,
+    call_ids_in,
     canonical_json,
     shorten_saved,
-    unique_call_ids,
+    unique_ids,
+    with_call_ids,
 )
 from coaching.engine.ports import Recorder
 from coaching.engine.profiles import profile_for
@@ -76,6 +78,7 @@ class Part(Generic[C]):
         shrink: Callable[[ModelRequest], ModelRequest | None] | None,
         asker: Asker,
         runner: CallRunner[C],
+        used_call_ids: Iterable[str],
     ) -> None:
         self.request = request
         self.recorder = recorder
@@ -91,6 +94,7 @@ class Part(Generic[C]):
         self._budget = budget
         self._rounds_before = rounds_before
         self._shrink = shrink
+        self._used_call_ids = set(used_call_ids)
 
     async def ask(self) -> Reply:
         """Ask for the next round, or for the same one again, and show it."""
@@ -111,7 +115,7 @@ class Part(Generic[C]):
     async def record(self, reply: Reply) -> FinishedRound:
         """Record a whole round as it came, before anything of it runs."""
         shown = self._running_round()
-        reply = _with_unique_ids(reply, self.request)
+        reply = _with_unique_ids(reply, self._used_call_ids)
         finished = FinishedRound(
             number=shown.number,
             blocks=reply.blocks,
@@ -184,20 +188,18 @@ def failed(failure: UpstreamError) -> PartResult:
     )
 
 
-def _with_unique_ids(reply: Reply, request: ModelRequest) -> Reply:
-    """Return a reply whose calls have ids that the conversation hasn't seen: a model may repeat itself."""
+def _with_unique_ids(reply: Reply, used: set[str]) -> Reply:
+    """Return a reply whose calls have ids that are new to the turn, and note them: a model may repeat one."""
     given = [call.tool_use_id for call in reply.calls]
-    unique = dict(zip(given, unique_call_ids(given, request.messages), strict=True))
-    if given == list(unique.values()):
+    ids = unique_ids(given, used)
+    used.update(ids.values())
+    if given == list(ids.values()):
         return reply
-    _log.warning("call ids were used before: %s renamed", sum(old != new for old, new in unique.items()))
+    _log.warning("%s call ids were used before in this turn", sum(new != old for old, new in ids.items()))
     return replace(
         reply,
-        blocks=tuple(
-            {**block, "id": unique[block["id"]]} if block["type"] == "tool_use" else block
-            for block in reply.blocks
-        ),
-        calls=tuple(replace(call, tool_use_id=unique[call.tool_use_id]) for call in reply.calls),
+        blocks=tuple(with_call_ids(reply.blocks, ids)),
+        calls=tuple(replace(call, tool_use_id=ids[call.tool_use_id]) for call in reply.calls),
     )
 
 
@@ -220,12 +222,17 @@ def extend_messages(
     """Return the request's messages with a round and all its results behind them.
 
     The blocks are verbatim where the model binds thinking to its turn; elsewhere saved text is
-    left out from the first time on. A runner that takes the turn over builds the same bytes.
+    left out from the first time on. The API wants every id once in a request, so a call whose id an
+    earlier turn had goes under another one. A runner that takes the turn over builds the same bytes.
     """
     blocks: Sequence[dict[str, Any]] = finished.blocks
     if not profile_for(request.model).is_thinking_bound:
         blocks = [_without_saved_text(block, results) for block in blocks]
-    answered = [(call.tool_use_id, results[call.tool_use_id]) for call in finished.calls]
+    ids = {}
+    if finished.calls:
+        ids = unique_ids([call.tool_use_id for call in finished.calls], call_ids_in(request.messages))
+        blocks = with_call_ids(blocks, ids)
+    answered = [(ids[call.tool_use_id], results[call.tool_use_id]) for call in finished.calls]
     return append_round(request.messages, blocks, answered)
 
 
