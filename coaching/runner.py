@@ -231,8 +231,15 @@ class Runner:
             self._shown_task.cancel()
         await self._connection.close()
 
-    def resume(self, session_id: uuid.UUID, key: TurnKey) -> None:
-        """Go on with a turn that this runner has just claimed: it waited, or its runner was lost."""
+    def resume(self, session_id: uuid.UUID, key: TurnKey, *, last_number: int) -> None:
+        """Go on with a turn that this runner has just claimed: it waited, or its runner was lost.
+
+        `last_number` is the session's newest message's: where nobody has looked yet, what readers see when
+        the turn is over would else seem to lack all that came before.
+        """
+        hub = self._hub(session_id)
+        if hub.at_rest is None:
+            hub.last_number = max(hub.last_number, last_number)
         self._run(session_id, key, is_resumed=True)
 
     async def _open(self, open_turn: Callable[..., OpenedTurn], **arguments: Any) -> Submission:
@@ -293,7 +300,7 @@ class Runner:
         call = ended.call
         hub.publish(_answered(call))
         if ended.resumed is not None:
-            self.resume(session_id, ended.resumed)
+            self.resume(session_id, ended.resumed, last_number=ended.last_number)
         elif ended.next_pending is not None:
             following = ended.next_pending
             pending = CallPending(

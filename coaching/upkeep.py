@@ -163,11 +163,13 @@ def _read_leases() -> tuple[dict[str, int], list[leases.Lease]]:
 
 
 async def _claim(runner: Runner, lease: leases.Lease) -> bool:
+    if lease.session_id in runner.hubs:
+        await _looked(runner, lease.session_id)  # its readers hear first what its lost runner did
     key = await in_database(leases.claim_turn, lease.key, owner=runner.owner)
     if key is None or lease.session_id in runner.running:
         return False
     logger.info("turn_taken_over", turn_id=str(key.turn_id), session_id=str(lease.session_id))
-    runner.resume(lease.session_id, key)
+    runner.resume(lease.session_id, key, last_number=lease.last_number)
     return True
 
 

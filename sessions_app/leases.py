@@ -20,11 +20,12 @@ FORGET_SECONDS = 300.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
-    """A running turn and who holds it."""
+    """A running turn and who holds it. No message has come after `last_number` while it runs."""
 
     key: TurnKey
     session_id: uuid.UUID
     owner: str
+    last_number: int
 
 
 def store_beat(owner: str) -> None:
@@ -53,8 +54,15 @@ def read_leases() -> Collection[Lease]:
     """Return all running turns."""
     rows = Turn.objects.filter(status=TurnStatus.RUNNING)
     return [
-        Lease(key=TurnKey(turn_id=turn_id, fence=fence), session_id=session_id, owner=held_by)
-        for turn_id, fence, session_id, held_by in rows.values_list("id", "fence", "session_id", "owner")
+        Lease(
+            key=TurnKey(turn_id=turn_id, fence=fence),
+            session_id=session_id,
+            owner=held_by,
+            last_number=last_number,
+        )
+        for turn_id, fence, session_id, held_by, last_number in rows.values_list(
+            "id", "fence", "session_id", "owner", "session__last_message_number"
+        )
     ]
 
 

@@ -35,7 +35,7 @@ DISMISSED_STOP_REASON = "dismissed"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndedCall:
-    """A pending call that has just ended, and what follows from it.
+    """A pending call that has just ended, and what follows from it. `last_number` is the newest message's.
 
     `resumed` is the turn's key when its last pending call has ended and the model is asked again;
     `next_pending` is the call that is shown next; with neither, the turn is over.
@@ -43,6 +43,7 @@ class EndedCall:
 
     turn: Turn
     call: ToolCallRecord
+    last_number: int
     resumed: TurnKey | None = None
     next_pending: ToolCallRecord | None = None
 
@@ -152,12 +153,13 @@ def _end_call(call: ToolCallRecord, state: CallState, result: CallResult, *, val
 
 def _go_on(session: Session, call: ToolCallRecord, *, owner: str, rate_limit: RateLimit) -> EndedCall:
     turn = call.turn
+    number = session.last_message_number
     waiting = pending_calls(turn)
     if waiting:
-        return EndedCall(turn=turn, call=call, next_pending=waiting[0])
+        return EndedCall(turn=turn, call=call, last_number=number, next_pending=waiting[0])
     if not turn.calls.filter(round_number=call.round_number, state=CallState.ANSWERED).exists():
         end_turn(session, turn, Ending(status=TurnStatus.COMPLETED, stop_reason=DISMISSED_STOP_REASON))
-        return EndedCall(turn=turn, call=call)
+        return EndedCall(turn=turn, call=call, last_number=session.last_message_number)
     refuse_over_limits(user_id=session.user_id, rate_limit=rate_limit)
     turn.status = TurnStatus.RUNNING
     turn.owner = owner
@@ -166,7 +168,8 @@ def _go_on(session: Session, call: ToolCallRecord, *, owner: str, rate_limit: Ra
     turn.part_started_at = timezone.now()
     turn.is_stop_requested = False
     turn.save(update_fields=["status", "owner", "fence", "part", "part_started_at", "is_stop_requested"])
-    return EndedCall(turn=turn, call=call, resumed=TurnKey(turn_id=turn.id, fence=turn.fence))
+    key = TurnKey(turn_id=turn.id, fence=turn.fence)
+    return EndedCall(turn=turn, call=call, last_number=number, resumed=key)
 
 
 def _close_waiting_turn(

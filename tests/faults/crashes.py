@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -15,7 +15,7 @@ from tests.faults.auditor import LeaseWatcher, audit, audit_request_counts
 from tests.faults.house import House
 from tests.faults.people import Conversation, last_turn, open_conversations, until_closed
 from tests.faults.planned_model import PlannedRound
-from tests.faults.points import POINTS, Placed, Point, bring
+from tests.faults.points import POINTS, ROW_POINTS, Placed, Point, bring
 from tests.faults.report import Report
 
 BATCH = 12
@@ -23,6 +23,8 @@ AT_ONCE = 20
 USABLE_SECONDS = 10.0
 GONE_SECONDS = 15.0
 CLOSED_SECONDS = 45.0
+FIRST_ATTEMPT = frozenset({1})
+TWO_ATTEMPTS = frozenset({1, 2})
 RETRYABLE = (TurnStatus.INTERRUPTED, TurnStatus.FAILED, TurnStatus.STOPPED)
 
 
@@ -48,35 +50,70 @@ async def run_r1(house: House, *, seed: int, points: int) -> Report:
 
 
 async def run_r8(house: House, *, seed: int, points: int) -> Report:
-    """Freeze a runner past its lease, let another take over, thaw it: it may write nothing more."""
+    """Freeze a runner past its lease, let another take over, thaw it: it may write nothing more.
+
+    In turns it is thawed when the others' work is done, and in the middle of it.
+    """
     report = Report(fault="R8", seed=seed)
     rng = random.Random(seed)
+    batches = -(-points // (AT_ONCE // 2))
     async with house.opened(), LeaseWatcher(house) as watcher:
-        while report.points < points:
+        for number in range(batches):
             victim = rng.randrange(len(house.processes))
-            conversations = await open_conversations(house, min(AT_ONCE, points - report.points))
-            placed = await bring_all(conversations, rng, place=victim)
+            conversations = await open_conversations(house, min(AT_ONCE // 2, points - report.points))
+            thaw, attempts = (
+                (_thaw_after, FIRST_ATTEMPT) if (number + seed) % 2 else (_thaw_amid, TWO_ATTEMPTS)
+            )
+            placed = await bring_all(conversations, rng, place=victim, hold_attempts=attempts)
             before = await in_database(_owners, conversations)
             house.freeze(victim)
             began = asyncio.get_running_loop().time()
-            await asyncio.gather(*(item.release() for item in placed))
-            closed = await until_closed(conversations, CLOSED_SECONDS)
-            stood = await in_database(_dump, conversations)
-            house.thaw(victim)
-            for item in conversations:
-                report.points += 1
-                report.seconds.append(closed.get(item.key, began + CLOSED_SECONDS) - began)
-                report.expect(item.key in closed, f"R8 {item.key} was not taken over")
-            # What it still wants to write comes now: its readers are told the truth, and it beats again.
-            await asyncio.gather(*(_sees_the_end(item, report) for item in conversations), house.ensure_up())
-            now = await in_database(_dump, conversations)
-            for key, rows in now.items():
-                report.expect(rows == stood[key], f"R8 {key} was written to by a stale runner")
+            await thaw(house, victim, placed, before, report)
             owners = await in_database(_owners, conversations)
             report.count("taken over", sum(owners[key] != before[key] for key in owners))
+            report.points += len(placed)
             await _finish_batch(house, report, placed, began=began, is_counted=False)
         report.violations += watcher.violations
     return report
+
+
+async def _thaw_after(
+    house: House, victim: int, placed: Sequence[Placed], before: Mapping[str, str], report: Report
+) -> None:
+    """Thaw it when all is written: from then on no row changes."""
+    conversations = [item.conversation for item in placed]
+    began = asyncio.get_running_loop().time()
+    await asyncio.gather(*(item.release() for item in placed))
+    closed = await until_closed(conversations, CLOSED_SECONDS)
+    stood = await in_database(_dump, conversations)
+    house.thaw(victim)
+    for key in before:
+        report.seconds.append(closed.get(key, began + CLOSED_SECONDS) - began)
+        report.expect(key in closed, f"R8 {key} was not taken over")
+    # What it still wants to write comes now: its readers are told the truth, and it beats again.
+    await asyncio.gather(*(_sees_the_end(item, report) for item in conversations), house.ensure_up())
+    now = await in_database(_dump, conversations)
+    for key, rows in now.items():
+        report.expect(rows == stood[key], f"R8 {key} was written to by a stale runner")
+
+
+async def _thaw_amid(
+    house: House, victim: int, placed: Sequence[Placed], before: Mapping[str, str], report: Report
+) -> None:
+    """Thaw it while its successor stands at the same place: both go on, and one of them writes."""
+    conversations = [item.conversation for item in placed]
+    # A row that a stranger holds keeps everybody waiting, also who wants to take over.
+    await asyncio.gather(*(item.release() for item in placed if item.point in ROW_POINTS))
+    async with asyncio.timeout(CLOSED_SECONDS):
+        while True:
+            owners = await in_database(_owners, conversations)
+            if all(owners[key] != before[key] for key in owners):
+                break
+            await asyncio.sleep(0.1)
+    house.thaw(victim)
+    report.count("thawed amid", len(placed))
+    await house.ensure_up()
+    await asyncio.gather(*(item.release() for item in placed))
 
 
 async def run_r13(house: House, *, seed: int, points: int) -> Report:
@@ -92,7 +129,7 @@ async def run_r13(house: House, *, seed: int, points: int) -> Report:
             house.terminate(victim)
             for number, item in enumerate(placed):
                 # Rows are given back at once: nobody but a process of ours ever holds them.
-                if number % 2 or item.point in ("in_tool", "at_final_save"):
+                if number % 2 or item.point in ROW_POINTS:
                     await item.release()
             is_gone = await house.gone(victim, GONE_SECONDS * 2)
             gone_at = asyncio.get_running_loop().time()
@@ -115,7 +152,13 @@ async def run_r13(house: House, *, seed: int, points: int) -> Report:
     return report
 
 
-async def bring_all(conversations: Sequence[Conversation], rng: random.Random, *, place: int) -> list[Placed]:
+async def bring_all(
+    conversations: Sequence[Conversation],
+    rng: random.Random,
+    *,
+    place: int,
+    hold_attempts: frozenset[int] = FIRST_ATTEMPT,
+) -> list[Placed]:
     """Open readers at the process and at another one, and bring every conversation to its point."""
     house = conversations[0].house
     # Each point twice: what waits for a row holds one of the process's few database threads.
@@ -126,7 +169,7 @@ async def bring_all(conversations: Sequence[Conversation], rng: random.Random, *
         await conversation.read(place=place)
         if len(house.processes) > 1:
             await conversation.read(place=(place + 1) % len(house.processes))
-        return await bring(conversation, point, random.Random(seed))
+        return await bring(conversation, point, random.Random(seed), hold_attempts=hold_attempts)
 
     return list(
         await asyncio.gather(

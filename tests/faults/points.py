@@ -21,6 +21,8 @@ Point = Literal[
     "before_first_byte", "in_text", "in_tool_json", "in_tool", "before_next_round", "at_final_save"
 ]
 POINTS: tuple[Point, ...] = get_args(Point)
+ROW_POINTS: tuple[Point, ...] = ("in_tool", "at_final_save")
+"""Where the turn waits for a row that a stranger holds."""
 REACH_SECONDS = 15.0
 
 

@@ -13,7 +13,7 @@ from tests.faults.crashes import BATCH, bring_all, talk_on
 from tests.faults.house import House
 from tests.faults.people import Conversation, last_turn, open_conversations, until_closed
 from tests.faults.planned_model import plan_of
-from tests.faults.points import POINTS, Placed, bring
+from tests.faults.points import POINTS, ROW_POINTS, Placed, bring
 from tests.faults.proxy import Proxy
 from tests.faults.report import Report
 
@@ -114,7 +114,7 @@ async def run_r12(house: House, *, seed: int, points: int) -> Report:
                 report.count(status)
                 report.expect(
                     # What runs is finished, and a stop that comes from elsewhere may come behind it.
-                    status == TurnStatus.STOPPED or item.point in ("in_tool", "at_final_save"),
+                    status == TurnStatus.STOPPED or item.point in ROW_POINTS,
                     f"R12 {item.conversation.key} ({item.point}) ended as {status}",
                 )
             for reader in [reader for item in conversations for reader in item.readers]:
@@ -133,7 +133,7 @@ async def _stop(item: Placed, rng: random.Random, report: Report) -> None:
     loop = asyncio.get_running_loop()
     began = loop.time()
     await presser.send(type="stop")
-    if item.point in ("in_tool", "at_final_save"):
+    if item.point in ROW_POINTS:
         # What runs already is finished: the row that it waits for is the test's to give back.
         await item.release()
     reader = conversation.reader
@@ -142,7 +142,7 @@ async def _stop(item: Placed, rng: random.Random, report: Report) -> None:
     report.seconds.append(took)
     limit = STOP_SECONDS * house.patience
     report.expect(took <= limit, f"R12 {conversation.key} ({item.point}) stopped after {took:.2f} s")
-    if item.point in ("in_tool", "at_final_save"):
+    if item.point in ROW_POINTS:
         return
     try:
         closed = await house.practice.wait_until(

@@ -17,6 +17,7 @@ async def test_a_frozen_runner_writes_nothing_after_it_was_replaced(twin_house: 
     report = await crashes.run_r8(twin_house, seed=seed, points=20)
     assert report.violations == []
     assert report.facts["taken over"] == 20
+    assert report.facts["thawed amid"] == 10
 
 
 async def test_a_process_asked_to_end_drains_or_hands_over(twin_house: House, seed: int) -> None:

@@ -13,6 +13,7 @@ from coaching.practice.server import PracticeServer
 from sessions_app import services
 from sessions_app.database import in_database
 from sessions_app.expiry import expire_session
+from sessions_app.limits import RateLimit
 from sessions_app.models import Session, SessionKind, Turn
 from tests.live_sage import LiveSage, open_socket, start_web_process, stop_web_process, text_of
 
@@ -53,6 +54,38 @@ async def test_a_second_web_process_without_redis_says_so_and_takes_nothing_over
     assert (turn.fence, turn.status) == (1, "completed")
     assert "REDIS_URL is unset" in second.log.read_text()
     assert "REDIS_URL is unset" not in live_sage.log.read_text()
+
+
+async def test_who_reads_a_turn_that_was_taken_over_is_told_nothing_twice(
+    live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
+) -> None:
+    practice.script(["Good.", Reply.of("First half, ", Hold("middle"), "second half.")])
+    async with open_socket(live_sage, session.id, cookie) as client:
+        await client.next_frame()
+        await client.send(type="message", text="How are you?")
+        await client.until("done")
+    await in_database(_open_turn_of_the_dead, session)
+    await practice.reached("middle")  # it was taken over, and nobody looked
+    async with open_socket(live_sage, session.id, cookie) as first:
+        assert (await first.next_frame())["sync"]["status"] == "running"
+        practice.release("middle")
+        await first.until("done")
+        async with open_socket(live_sage, session.id, cookie) as second:
+            assert (await second.next_frame())["sync"]["status"] == "idle"
+            await first.send(type="nonsense")
+            assert list((await first.next_frame()).keys()) == ["error"]
+
+
+def _open_turn_of_the_dead(session: Session) -> None:
+    limit = RateLimit(turns=1000, seconds=60)
+    services.open_turn(
+        user_id=session.user_id,
+        session_id=session.id,
+        text="Tell me",
+        client_id="told",
+        owner="nobody",
+        rate_limit=limit,
+    )
 
 
 @pytest.mark.parametrize("is_asked", [True, False])
