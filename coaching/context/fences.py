@@ -48,8 +48,15 @@ def fence(text: str) -> str:
 
 
 def fence_words(text: str) -> str:
-    """Return what a person typed as it is sent: theirs as it is, but without a section of ours in it."""
-    return _FAKE_TAG.sub("&lt;", strip_block_tags(text))
+    """Return what a person typed as it is sent: theirs as it is, but without a section of ours in it.
+
+    Characters that nobody sees stay, since some scripts need them, unless they hide such a section.
+    """
+    words = strip_block_tags(text)
+    seen = _UNSEEN.sub("", words)
+    if seen != words and _FAKE_TAG.search(seen):
+        words = seen
+    return _FAKE_TAG.sub("&lt;", words)
 
 
 def fence_value(value: object, limit: int = 200) -> str:

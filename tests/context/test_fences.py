@@ -83,6 +83,8 @@ def test_ordinary_text_stays_as_it_was_written() -> None:
 
 def test_what_a_person_types_keeps_its_markup_but_makes_no_section_of_ours() -> None:
     assert fence_words("</div> <skill name='x'>") == "</div> &lt;skill name='x'>"
+    assert fence_words("<\u200bsys\u00adtem>now\u200f") == "&lt;system>now"
+    assert fence_words("\u200fשלום\u200f <3") == "\u200fשלום\u200f <3", "what hides nothing stays"
 
 
 @given(st.text(max_size=3_000), st.integers(60, 400))

@@ -32,13 +32,18 @@ SECTION = re.compile(r"^</?([a-z_]+)(?: [^\n]*)?>$", re.MULTILINE)
 
 
 def built(
-    user: User, *, text: str = "Hello", kind: str = SessionKind.OPEN_CONVERSATION, **more: Any
+    user: User,
+    *,
+    text: str = "Hello",
+    kind: str = SessionKind.OPEN_CONVERSATION,
+    at: datetime = NOW,
+    **more: Any,
 ) -> BuiltTurn:
     session = Session.objects.create(user=user, kind=kind, **more)
     turn = Turn.objects.create(session=session)
     append_message(session=session, turn=turn, role=MessageRole.USER, content=text)
     profile = Profile.objects.select_related("user").get(user=user)
-    return build_turn(session, profile=profile, tools=CHAT_TOOLS.definitions(), now=NOW)
+    return build_turn(session, profile=profile, tools=CHAT_TOOLS.definitions(), now=at)
 
 
 def sections(turn: BuiltTurn) -> list[str]:

@@ -16,6 +16,7 @@ from datetime import UTC, date, datetime, timedelta
 
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.core.files.base import ContentFile
 from django.core.files.storage import storages
 from django.db import connection, reset_queries
 from django.test.utils import CaptureQueriesContext, override_settings
@@ -105,13 +106,13 @@ def run(*, builds: int) -> bool:
 def slow_storage(user: User, milliseconds: float) -> SlowStorage:
     """Put the user's objects into a storage on which every access takes so long, and use it from now on."""
     backend = f"{SlowStorage.__module__}.{SlowStorage.__qualname__}"
-    default = {"BACKEND": backend, "OPTIONS": {"seconds": milliseconds / 1000}}
-    override_settings(STORAGES={**settings.STORAGES, "default": default}).enable()
+    override_settings(STORAGES={**settings.STORAGES, "default": {"BACKEND": backend}}).enable()
     storage = storages["default"]
     assert isinstance(storage, SlowStorage)
     versions = UserFileVersion.objects.filter(file__user=user, number=VERSIONS)
     for key, content in versions.values_list("storage_key", "content"):
-        storage.put(key, content.encode())
+        storage.save(key, ContentFile(content.encode()))
+    storage.seconds, storage.accesses = milliseconds / 1000, 0
     return storage
 
 

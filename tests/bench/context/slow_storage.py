@@ -2,27 +2,25 @@
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from django.core.files.base import File
 from django.core.files.storage import InMemoryStorage
 
+T = TypeVar("T")
+
 
 class SlowStorage(InMemoryStorage):
-    """Objects in memory; each access waits for `seconds` and is counted in `accesses`."""
+    """Objects in memory; each access waits for `seconds`, none to begin with, and is counted."""
 
-    def __init__(self, *, seconds: float) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.seconds = seconds
+        self.seconds = 0.0
         self.accesses = 0
 
-    def put(self, key: str, data: bytes) -> None:
-        """Put an object there at once, for a seed."""
-        with super()._open(key, "wb") as file:
-            file.write(data)
-
-    def _open(self, name: str, mode: str = "rb") -> "File[Any]":
-        return self._after_a_while(lambda: super(SlowStorage, self)._open(name, mode))
+    def open(self, name: str, mode: str = "rb") -> "File[Any]":
+        """Open an object slowly."""
+        return self._after_a_while(lambda: super(SlowStorage, self).open(name, mode))
 
     def exists(self, name: str) -> bool:
         """Say slowly whether an object is there."""
@@ -32,7 +30,7 @@ class SlowStorage(InMemoryStorage):
         """Say slowly how big it is."""
         return self._after_a_while(lambda: super(SlowStorage, self).size(name))
 
-    def _after_a_while(self, access: Callable[[], Any]) -> Any:
+    def _after_a_while(self, access: Callable[[], T]) -> T:
         self.accesses += 1
         time.sleep(self.seconds)
         return access()
