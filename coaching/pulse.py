@@ -27,17 +27,25 @@ _PULSE_SQL = """
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DomainPulse:
-    """One domain's ratings, 1 (worst) to 5. `trend` is the last four, the oldest first; never empty."""
+    """One domain's ratings, 1 (worst) to 5.
+
+    `trend` is the last four, the oldest first, and never empty; `trend_at` are their times.
+    """
 
     domain: LifeDomain
     baseline: int
     trend: tuple[int, ...]
-    rated_at: datetime
+    trend_at: tuple[datetime, ...]
 
     @property
     def latest(self) -> int:
         """The newest rating."""
         return self.trend[-1]
+
+    @property
+    def rated_at(self) -> datetime:
+        """When the newest rating was given."""
+        return self.trend_at[-1]
 
     @property
     def previous(self) -> int | None:
@@ -92,7 +100,7 @@ def read_pulse(user_id: int) -> Mapping[LifeDomain, DomainPulse]:
             domain=domain,
             baseline=firsts[domain],
             trend=tuple(rating for rating, _ in lasts[domain]),
-            rated_at=lasts[domain][-1][1],
+            trend_at=tuple(rated_at for _, rated_at in lasts[domain]),
         )
         for domain in LifeDomain
         if domain in firsts

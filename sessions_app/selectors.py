@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Sequence
 
-from sessions_app.models import OPEN_TURN_STATUSES, Message, Session, Turn
+from sessions_app.models import OPEN_TURN_STATUSES, Message, Session, SessionStatus, Turn
 
 
 def accessible_session(*, user_id: int, session_id: uuid.UUID, is_locked: bool = False) -> Session:
@@ -22,6 +22,14 @@ def recent_sessions(*, user_id: int, limit: int) -> Sequence[Session]:
     """Return the user's sessions, the last active first."""
     sessions = Session.objects.filter(user_id=user_id).defer("opening")
     return list(sessions.order_by("-last_active_at")[:limit])
+
+
+def session_to_go_on_with(*, user_id: int, kind: str) -> Session | None:
+    """Return the user's session of that kind that is active and has begun, the last active first, or None."""
+    sessions = Session.objects.filter(
+        user_id=user_id, kind=kind, status=SessionStatus.ACTIVE, last_message_number__gt=0
+    )
+    return sessions.defer("opening").order_by("-last_active_at").first()
 
 
 def history(session: Session) -> Sequence[Message]:

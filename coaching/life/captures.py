@@ -1,0 +1,141 @@
+"""Captures as their user sees them: kept from anywhere, waiting, put away.
+
+A capture is a file like any other, written through the versioned store; the row beside it says whether it
+still waits. Nothing here deletes: what is put away stays among the files.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from asgiref.sync import async_to_sync
+from django.db import IntegrityError, transaction
+from django.db.models import Count, F, Window
+from django.db.models.functions import Left
+
+from coaching.files.drafts import FileDraft, build_draft
+from coaching.files.frontmatter import strip_frontmatter
+from coaching.files.objects import StoredObject, store_object
+from coaching.files.store import store_version
+from coaching.models import Capture, FileSource, FileType
+from coaching.models.life import CaptureQuerySet
+from sessions_app.errors import Refused
+from sessions_app.text import check_client_id
+
+MAX_CAPTURE_CHARACTERS = 20_000
+SHOWN_CHARACTERS = 1_000
+_READ_CHARACTERS = 4_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitingCapture:
+    """A capture in a list. `text` may be its beginning only: then `is_cut`."""
+
+    id: int
+    path: str
+    text: str
+    is_cut: bool
+    captured_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitingCaptures:
+    """The newest of those that wait, and how many wait in all."""
+
+    newest: Sequence[WaitingCapture]
+    total: int
+
+    @property
+    def more(self) -> int:
+        """How many wait beside those."""
+        return self.total - len(self.newest)
+
+
+def captures_of(user_id: int) -> CaptureQuerySet:
+    """Return the user's captures, unread: the only door to them."""
+    return Capture.objects.filter(user_id=user_id)
+
+
+def waiting_captures(*, user_id: int, limit: int) -> WaitingCaptures:
+    """Read the newest captures that wait, with one query."""
+    found = (
+        captures_of(user_id)
+        .waiting()
+        .filter(file__versions__number=F("file__version_number"))
+        .annotate(head=Left("file__versions__content", _READ_CHARACTERS), total=Window(Count("id")))
+        .order_by("-captured_at", "-id")
+        .values_list("id", "file__path", "head", "captured_at", "total", named=True)[:limit]
+    )
+    rows = list(found)
+    newest = [_shown(row.id, row.file__path, row.head, row.captured_at) for row in rows]
+    return WaitingCaptures(newest=newest, total=rows[0].total if rows else 0)
+
+
+def keep_capture(
+    *, user_id: int, text: object, client_id: object, now: datetime, timezone: ZoneInfo
+) -> Capture:
+    """Keep a thought as a new file of the user's day. The same client id twice is one capture.
+
+    Raises `Refused`; nothing was kept then.
+    """
+    name = check_client_id(client_id) or ""
+    if name and (kept := captures_of(user_id).filter(client_id=name).first()):
+        return kept
+    draft = build_draft(file_type=FileType.CAPTURE, content=_content_of(text), now=now, timezone=timezone)
+    stored = async_to_sync(store_object)(user_id=user_id, data=draft.data)
+    try:
+        return _store(user_id=user_id, draft=draft, stored=stored, client_id=name)
+    except IntegrityError:
+        # Sent twice at once, and the other one was quicker.
+        return captures_of(user_id).get(client_id=name)
+
+
+def put_capture_away(*, user_id: int, capture_id: int, now: datetime) -> None:
+    """Let a capture wait no longer; its file stays. Raises `Capture.DoesNotExist`."""
+    _set_put_away(user_id=user_id, capture_id=capture_id, at=now)
+
+
+def bring_capture_back(*, user_id: int, capture_id: int) -> None:
+    """Let a capture that was put away wait again. Raises `Capture.DoesNotExist`."""
+    _set_put_away(user_id=user_id, capture_id=capture_id, at=None)
+
+
+def put_all_captures_away(*, user_id: int, now: datetime, newest_id: int) -> int:
+    """Let all captures up to that one wait no longer, and return how many did: later ones nobody has seen."""
+    return captures_of(user_id).waiting().filter(id__lte=newest_id).update(put_away_at=now)
+
+
+def _set_put_away(*, user_id: int, capture_id: int, at: datetime | None) -> None:
+    if not captures_of(user_id).filter(id=capture_id).update(put_away_at=at):
+        raise Capture.DoesNotExist
+
+
+@transaction.atomic
+def _store(*, user_id: int, draft: FileDraft, stored: StoredObject, client_id: str) -> Capture:
+    file = store_version(user_id=user_id, draft=draft, stored=stored, source=FileSource.USER)
+    capture = captures_of(user_id).get(file_id=file.file_id)
+    capture.client_id = client_id
+    capture.save(update_fields=["client_id"])
+    return capture
+
+
+def _content_of(text: object) -> str:
+    """Return the text as the body of a file: of a person's own words nothing is frontmatter."""
+    if not isinstance(text, str) or not text.strip():
+        raise Refused("Please write something first.")
+    if len(text) > MAX_CAPTURE_CHARACTERS:
+        raise Refused(
+            f"This has {len(text):,} characters; {MAX_CAPTURE_CHARACTERS:,} is the most that fits into a "
+            "capture. Please keep it in parts."
+        )
+    words = text.replace("\r\n", "\n").strip()
+    return words if strip_frontmatter(words) == words else f"\\{words}"
+
+
+def _shown(capture_id: int, path: str, head: str, captured_at: datetime) -> WaitingCapture:
+    body = strip_frontmatter(head).strip()
+    is_cut = len(body) > SHOWN_CHARACTERS or len(head) == _READ_CHARACTERS
+    return WaitingCapture(
+        id=capture_id, path=path, text=body[:SHOWN_CHARACTERS], is_cut=is_cut, captured_at=captured_at
+    )

@@ -1,0 +1,167 @@
+"""The pictures of ratings as geometry: a radar of all domains, a trend of one.
+
+Pure: numbers in, coordinates out. A domain without a rating is a gap and never a zero: the shape is open
+there.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+HIGHEST = 5
+
+_CENTRE_X, _CENTRE_Y = 210.0, 176.0
+_RADIUS = 122.0
+_LABEL_GAP = 17.0
+# Labels at the sides start beside their axis; at top and bottom they stand over and under it.
+_SIDE = 0.3
+
+_TREND_WIDTH, _TREND_HEIGHT, _TREND_MARGIN = 132.0, 44.0, 6.0
+
+Anchor = Literal["start", "middle", "end"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spoke:
+    """One axis of a radar: its end, its label, and where the ratings lie on it (None without one)."""
+
+    label: str
+    x: str
+    y: str
+    label_x: str
+    label_y: str
+    anchor: Anchor
+    dot: tuple[str, str] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Radar:
+    """A radar: rings and spokes, the ratings of now as filled areas with an outline, the first as an outline.
+
+    `area`, `outline` and `first` are SVG paths, empty where there is nothing to draw.
+    """
+
+    view_box: str
+    centre: tuple[str, str]
+    rings: Sequence[str]
+    spokes: Sequence[Spoke]
+    area: str
+    outline: str
+    first: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trend:
+    """A trend of one to four ratings. `line` is empty for a single one; `dots` are the ratings' places."""
+
+    view_box: str
+    left: str
+    right: str
+    rules: Sequence[str]
+    line: str
+    dots: Sequence[tuple[str, str]]
+
+
+def draw_radar(labels: Sequence[str], now: Sequence[int | None], first: Sequence[int | None]) -> Radar:
+    """Draw ratings from 1 to 5, one a label, clockwise from the top."""
+    number = len(labels)
+    places = [_place(index, number, rating) for index, rating in enumerate(now)]
+    firsts = [_place(index, number, rating) for index, rating in enumerate(first)]
+    return Radar(
+        view_box=f"0 0 {_text(2 * _CENTRE_X)} {_text(2 * _CENTRE_Y + 4)}",
+        centre=(_text(_CENTRE_X), _text(_CENTRE_Y)),
+        rings=[
+            " ".join(_pair(_at(index, number, ring / HIGHEST)) for index in range(number))
+            for ring in range(1, HIGHEST + 1)
+        ],
+        spokes=[
+            _spoke(index, number, label, place)
+            for index, (label, place) in enumerate(zip(labels, places, strict=True))
+        ],
+        area=_area(places),
+        outline=_outline(places),
+        first=_outline(firsts) if firsts != places else "",
+    )
+
+
+def draw_trend(ratings: Sequence[int]) -> Trend:
+    """Draw ratings from 1 to 5, the oldest at the left; a single one stands at the right, where now is."""
+    usable = _TREND_WIDTH - 2 * _TREND_MARGIN
+    step = usable / 3
+    right = _TREND_WIDTH - _TREND_MARGIN
+    dots = [
+        (right - step * (len(ratings) - 1 - index), _height(rating)) for index, rating in enumerate(ratings)
+    ]
+    return Trend(
+        view_box=f"0 0 {_text(_TREND_WIDTH)} {_text(_TREND_HEIGHT)}",
+        left=_text(_TREND_MARGIN),
+        right=_text(right),
+        rules=[_text(_height(rating)) for rating in (1, 3, 5)],
+        line=" ".join(map(_pair, dots)) if len(dots) > 1 else "",
+        dots=[(_text(x), _text(y)) for x, y in dots],
+    )
+
+
+def _spoke(index: int, number: int, label: str, place: tuple[float, float] | None) -> Spoke:
+    x, y = _at(index, number, 1)
+    across, down = math.sin(_angle(index, number)), -math.cos(_angle(index, number))
+    anchor: Anchor = "middle" if abs(across) < _SIDE else "start" if across > 0 else "end"
+    return Spoke(
+        label=label,
+        x=_text(x),
+        y=_text(y),
+        label_x=_text(x + across * _LABEL_GAP),
+        # The baseline of letters lies below their middle.
+        label_y=_text(y + down * _LABEL_GAP + 5),
+        anchor=anchor,
+        dot=(_text(place[0]), _text(place[1])) if place else None,
+    )
+
+
+def _area(places: Sequence[tuple[float, float] | None]) -> str:
+    """Fill between each pair of neighbours that both have a rating."""
+    if all(places):
+        return _outline(places)
+    centre = _pair((_CENTRE_X, _CENTRE_Y))
+    return " ".join(f"M{centre} L{_pair(one)} L{_pair(other)} Z" for one, other in _neighbours(places))
+
+
+def _outline(places: Sequence[tuple[float, float] | None]) -> str:
+    whole = [place for place in places if place]
+    if len(whole) == len(places):
+        return f"M{' L'.join(map(_pair, whole))} Z" if whole else ""
+    return " ".join(f"M{_pair(one)} L{_pair(other)}" for one, other in _neighbours(places))
+
+
+def _neighbours(
+    places: Sequence[tuple[float, float] | None],
+) -> list[tuple[tuple[float, float], tuple[float, float]]]:
+    following = [*places[1:], *places[:1]]
+    return [(one, other) for one, other in zip(places, following, strict=True) if one and other]
+
+
+def _place(index: int, number: int, rating: int | None) -> tuple[float, float] | None:
+    return None if rating is None else _at(index, number, rating / HIGHEST)
+
+
+def _at(index: int, number: int, share: float) -> tuple[float, float]:
+    angle = _angle(index, number)
+    return _CENTRE_X + math.sin(angle) * _RADIUS * share, _CENTRE_Y - math.cos(angle) * _RADIUS * share
+
+
+def _angle(index: int, number: int) -> float:
+    return 2 * math.pi * index / number
+
+
+def _height(rating: int) -> float:
+    share = (rating - 1) / (HIGHEST - 1)
+    return _TREND_HEIGHT - _TREND_MARGIN - share * (_TREND_HEIGHT - 2 * _TREND_MARGIN)
+
+
+def _pair(point: tuple[float, float]) -> str:
+    return f"{_text(point[0])},{_text(point[1])}"
+
+
+def _text(number: float) -> str:
+    return f"{number:.1f}".removesuffix(".0")

@@ -1,0 +1,147 @@
+"""The life map: eight domains, how each stands by its page, and how it was rated over time."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from coaching.files.selectors import files_of
+from coaching.files.types import RULES
+from coaching.life.drawing import Radar, Trend, draw_radar, draw_trend
+from coaching.models import FileType, LifeDomain
+from coaching.models.life import DomainStatus
+from coaching.pulse import TREND_LENGTH, DomainPulse, read_pulse
+from sessions_app.models import Session, SessionKind
+from sessions_app.selectors import session_to_go_on_with
+
+_MAP_TYPES = (FileType.DOMAIN, FileType.OVERVIEW, FileType.LIFE_PLAN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DomainGlance:
+    """A domain in a line: its status, empty where its page gives none or there is no page."""
+
+    name: str
+    label: str
+    status: str
+    status_label: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DomainOnMap:
+    """A domain with all that is known of it. `path` is its page's, empty where it has none yet."""
+
+    glance: DomainGlance
+    path: str
+    preview_line: str
+    pulse: DomainPulse | None
+    trend: Trend | None
+
+    @property
+    def trend_cells(self) -> Sequence[tuple[int | None, datetime | None]]:
+        """The trend with its times as a row of a table: the newest last, None before the first."""
+        ratings = list(zip(self.pulse.trend, self.pulse.trend_at, strict=True)) if self.pulse else []
+        return [*((None, None) for _ in range(TREND_LENGTH - len(ratings))), *ratings]
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether anything is known of it."""
+        return bool(self.path) or self.pulse is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LifeMap:
+    """The whole map. `mapping` is a session of life mapping that can be gone on with."""
+
+    domains: Sequence[DomainOnMap]
+    radar: Radar
+    overview_path: str
+    plan_path: str
+    mapping: Session | None
+
+    @property
+    def pages(self) -> int:
+        """How many domains have their page."""
+        return sum(bool(domain.path) for domain in self.domains)
+
+    @property
+    def missing(self) -> Sequence[str]:
+        """The names of the domains without a page, as words."""
+        return [domain.glance.label for domain in self.domains if not domain.path]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is known at all."""
+        return not (self.overview_path or self.plan_path or any(domain.is_drawn for domain in self.domains))
+
+    @property
+    def has_ratings(self) -> bool:
+        """Whether any domain was ever rated."""
+        return any(domain.pulse for domain in self.domains)
+
+    @property
+    def trend_columns(self) -> Sequence[str]:
+        """The heads of the columns of a table of all trends, the newest last."""
+        return [*(f"{TREND_LENGTH - place} before" for place in range(1, TREND_LENGTH)), "Newest"]
+
+
+def glances(statuses: Mapping[str, str]) -> Sequence[DomainGlance]:
+    """Return all eight domains in their order; `statuses` are by a domain's name."""
+    return [_glance(domain, statuses.get(domain.value, "")) for domain in LifeDomain]
+
+
+def all_statuses() -> Sequence[DomainGlance]:
+    """Return every status a domain can have, the best first: the key of the marks."""
+    return [
+        DomainGlance(name="", label="", status=status.value, status_label=str(status.label))
+        for status in DomainStatus
+    ]
+
+
+def read_life_map(*, user_id: int) -> LifeMap:
+    """Read the user's life map, with three queries."""
+    files = files_of(user_id).filter(file_type__in=_MAP_TYPES, version_number__gt=0)
+    pages: dict[str, Mapping[str, Any]] = dict(files.values_list("path", "frontmatter"))
+    pulse = read_pulse(user_id)
+    domains = [_on_map(domain, pages, pulse.get(domain)) for domain in LifeDomain]
+    return LifeMap(
+        domains=domains,
+        radar=draw_radar(
+            [domain.glance.label for domain in domains],
+            [domain.pulse.latest if domain.pulse else None for domain in domains],
+            [domain.pulse.baseline if domain.pulse else None for domain in domains],
+        ),
+        overview_path=_if_there(RULES[FileType.OVERVIEW].place, pages),
+        plan_path=_if_there(RULES[FileType.LIFE_PLAN].place, pages),
+        mapping=session_to_go_on_with(user_id=user_id, kind=SessionKind.LIFE_MAPPING),
+    )
+
+
+def _on_map(
+    domain: LifeDomain, pages: Mapping[str, Mapping[str, Any]], pulse: DomainPulse | None
+) -> DomainOnMap:
+    path = _if_there(f"{RULES[FileType.DOMAIN].place}/{domain.value}.md", pages)
+    frontmatter = pages.get(path, {})
+    preview_line = frontmatter.get("preview_line")
+    return DomainOnMap(
+        glance=_glance(domain, str(frontmatter.get("status") or "")),
+        path=path,
+        preview_line=preview_line if isinstance(preview_line, str) else "",
+        pulse=pulse,
+        trend=draw_trend(pulse.trend) if pulse else None,
+    )
+
+
+def _glance(domain: LifeDomain, status: str) -> DomainGlance:
+    # A page that came from elsewhere may say anything; what isn't a status is none.
+    known = DomainStatus(status) if status in DomainStatus.values else None
+    return DomainGlance(
+        name=domain.value,
+        label=str(domain.label),
+        status=known.value if known else "",
+        status_label=str(known.label) if known else "",
+    )
+
+
+def _if_there(path: str, pages: Mapping[str, object]) -> str:
+    return path if path in pages else ""

@@ -1,0 +1,108 @@
+"""Reflection prompts as their user meets them: one at a time, answered, or put away.
+
+An answer goes where Sage will find it: into a conversation, or into a capture that the day's log folds in.
+The prompt's own file stays the question.
+"""
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from zoneinfo import ZoneInfo
+
+from django.db.models import Count, QuerySet, Window
+
+from coaching.days import local_day
+from coaching.life.captures import keep_capture
+from coaching.models import Capture, ReflectionPrompt
+from sessions_app.errors import Refused
+
+QUOTED_CHARACTERS = 1_000
+SHOWN_CHARACTERS = 2_000
+NO_ANSWER_YET = "I'd like to talk about it."
+ALREADY = "You have answered this one already, or put it away."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownPrompt:
+    """A question, the day it was asked on, and how many wait in all."""
+
+    id: int
+    text: str
+    path: str
+    asked_on: date
+    is_open: bool = True
+    waiting: int = 1
+
+
+def prompts_of(user_id: int) -> QuerySet[ReflectionPrompt]:
+    """Return the user's reflection prompts, unread: the only door to them."""
+    return ReflectionPrompt.objects.filter(user_id=user_id)
+
+
+def next_prompt(*, user_id: int, timezone: ZoneInfo) -> ShownPrompt | None:
+    """Return the newest prompt that is open, with one query."""
+    waiting = _open(prompts_of(user_id)).select_related("file").annotate(waiting=Window(Count("id")))
+    prompt = waiting.order_by("-created_at", "-id").first()
+    return _shown(prompt, timezone=timezone, waiting=prompt.waiting) if prompt else None
+
+
+def accessible_prompt(*, user_id: int, prompt_id: int, timezone: ZoneInfo) -> ShownPrompt:
+    """Return a prompt, open or not. Raises `ReflectionPrompt.DoesNotExist`."""
+    return _shown(prompts_of(user_id).select_related("file").get(id=prompt_id), timezone=timezone)
+
+
+def put_prompt_away(*, user_id: int, prompt_id: int, now: datetime) -> None:
+    """Ask a question no longer; its file stays. Raises `ReflectionPrompt.DoesNotExist`."""
+    prompt = prompts_of(user_id).get(id=prompt_id)
+    _open(prompts_of(user_id)).filter(id=prompt.pk).update(put_away_at=now)
+
+
+def claim_prompt(*, user_id: int, prompt_id: int, now: datetime) -> None:
+    """Mark a prompt as answered, for whoever comes first. Raises `Refused` for everybody later."""
+    if not _open(prompts_of(user_id)).filter(id=prompt_id).update(answered_at=now):
+        raise Refused(ALREADY)
+
+
+def release_prompt(*, user_id: int, prompt_id: int) -> None:
+    """Ask again what was claimed and could not be answered after all."""
+    prompts_of(user_id).filter(id=prompt_id).update(answered_at=None)
+
+
+def keep_answer(
+    prompt: ShownPrompt, *, user_id: int, text: str, client_id: object, now: datetime, timezone: ZoneInfo
+) -> Capture:
+    """Keep an answer below its question in a capture, and mark the prompt as answered.
+
+    Sent twice it is kept once. Raises `Refused`.
+    """
+    if not text.strip():
+        raise Refused("Please write something first.")
+    question = "\n".join(f"> {line}".rstrip() for line in _quoted(prompt.text).splitlines())
+    kept = keep_capture(
+        user_id=user_id, text=f"{question}\n\n{text}", client_id=client_id, now=now, timezone=timezone
+    )
+    _open(prompts_of(user_id)).filter(id=prompt.id).update(answered_at=now)
+    return kept
+
+
+def message_about(prompt: ShownPrompt, text: str) -> str:
+    """Return what the user says first where a conversation begins with an answer, or without one."""
+    return f"You left me a question: “{_quoted(prompt.text)}”\n\n{text.strip() or NO_ANSWER_YET}"
+
+
+def _open(prompts: QuerySet[ReflectionPrompt]) -> QuerySet[ReflectionPrompt]:
+    return prompts.filter(answered_at=None, put_away_at=None)
+
+
+def _quoted(text: str) -> str:
+    return text if len(text) <= QUOTED_CHARACTERS else f"{text[:QUOTED_CHARACTERS].rstrip()} …"
+
+
+def _shown(prompt: ReflectionPrompt, *, timezone: ZoneInfo, waiting: int = 1) -> ShownPrompt:
+    return ShownPrompt(
+        id=prompt.pk,
+        text=prompt.text[:SHOWN_CHARACTERS],
+        path=prompt.file.path,
+        asked_on=local_day(prompt.created_at, timezone),
+        is_open=prompt.answered_at is None and prompt.put_away_at is None,
+        waiting=waiting,
+    )

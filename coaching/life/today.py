@@ -1,0 +1,114 @@
+"""The user's own day at one moment, as home shows it: what is planned, what waits, what is due.
+
+It is read once, in a fixed number of queries, and the signals are asked about just that: home offers the arc
+that Sage would offer. Days are the user's own: up to 04:00 an evening belongs to the day before.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+from django.db.models import Q
+
+from coaching.calendar.selectors import DayCalendar, calendar_of_day
+from coaching.days import TimeBracket, local_day, time_bracket
+from coaching.files.selectors import files_of
+from coaching.files.types import RULES
+from coaching.life.captures import WaitingCaptures, waiting_captures
+from coaching.life.life_map import DomainGlance, glances
+from coaching.life.moments import day_in_words
+from coaching.life.plans import ShownPlan, read_plan
+from coaching.life.prompts import ShownPrompt, next_prompt
+from coaching.models import FileType, Profile
+from coaching.skills.facts import checkin_due_on, life_facts
+from coaching.skills.rules import arc_of
+from coaching.skills.signals import Called, call_skills
+
+CAPTURES_SHOWN = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckIn:
+    """The weekly check-in: the day on which it is due, or was, and how many days off that is."""
+
+    due_on: date
+    days: int
+
+    @property
+    def is_due(self) -> bool:
+        """Whether its day has come."""
+        return self.days <= 0
+
+    @property
+    def words(self) -> str:
+        """Its day in words."""
+        return day_in_words(self.due_on, today=self.due_on - timedelta(days=self.days))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Today:
+    """The day. `log_path` is the log's that closed it, empty while it is open."""
+
+    day: date
+    bracket: TimeBracket
+    plan: ShownPlan | None
+    log_path: str
+    calendar: DayCalendar
+    captures: WaitingCaptures
+    prompt: ShownPrompt | None
+    domains: Sequence[DomainGlance]
+    has_life_map: bool
+    check_in: CheckIn
+    called: Called
+
+    @property
+    def is_mapped(self) -> bool:
+        """Whether any domain has a status."""
+        return any(domain.status for domain in self.domains)
+
+    @property
+    def reason(self) -> str:
+        """Why an arc is offered, in a sentence; empty where none is."""
+        because = [
+            match.because
+            for match in self.called.trace
+            if match.is_chosen and arc_of(match.skill) == self.called.arc
+        ]
+        return because[0] if because else ""
+
+
+def read_today(*, profile: Profile, now: datetime) -> Today:
+    """Read the day of the profile's user at `now` (aware). The profile's user must be loaded."""
+    user_id, zone = profile.user_id, profile.zone
+    day = local_day(now, zone)
+    plan = read_plan(user_id=user_id, day=day)
+    captures = waiting_captures(user_id=user_id, limit=CAPTURES_SHOWN)
+    log_path = f"{RULES[FileType.DAILY_LOG].place}/{day.isoformat()}.md"
+    pages = _read_pages(user_id, log_path)
+    facts = life_facts(
+        profile=profile,
+        now=now,
+        files=pages,
+        has_plan_today=plan is not None,
+        unfolded_captures=captures.total,
+    )
+    due_on = checkin_due_on(profile)
+    return Today(
+        day=day,
+        bracket=time_bracket(now.astimezone(zone)),
+        plan=plan,
+        log_path=log_path if facts.has_log_today else "",
+        calendar=calendar_of_day(user_id, day, zone),
+        captures=captures,
+        prompt=next_prompt(user_id=user_id, timezone=zone),
+        domains=glances(dict(facts.domain_statuses)),
+        has_life_map=facts.has_life_map,
+        check_in=CheckIn(due_on=due_on, days=(due_on - day).days),
+        called=call_skills(facts),
+    )
+
+
+def _read_pages(user_id: int, log_path: str) -> Sequence[tuple[str, str, Mapping[str, object]]]:
+    is_of_map = Q(file_type__in=(FileType.OVERVIEW, FileType.DOMAIN))
+    files = files_of(user_id).filter(is_of_map | Q(path=log_path), version_number__gt=0)
+    return list(files.values_list("file_type", "path", "frontmatter"))

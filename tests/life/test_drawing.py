@@ -1,0 +1,80 @@
+"""The pictures as geometry: within their frame, gaps where nothing is known."""
+
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coaching.life.drawing import draw_radar, draw_trend
+
+LABELS = ["Career", "Relationships", "Health", "Finances", "Learning", "Creativity", "Play", "Meaning"]
+NOTHING = [None] * 8
+
+
+def numbers_in(text: str) -> list[float]:
+    return [float(number) for number in re.findall(r"-?\d+(?:\.\d+)?", text)]
+
+
+def test_all_eight_make_one_closed_shape() -> None:
+    radar = draw_radar(LABELS, [5] * 8, [1] * 8)
+    assert radar.outline.count("M") == 1
+    assert radar.outline.endswith("Z")
+    assert radar.outline == radar.area
+    assert radar.first != ""
+    assert numbers_in(radar.rings[-1])[:2] == [float(radar.spokes[0].x), float(radar.spokes[0].y)]
+
+
+def test_what_isnt_rated_is_a_gap_and_no_zero() -> None:
+    radar = draw_radar(LABELS, [4, 3, None, None, 2, None, None, 5], NOTHING)
+    centre = ",".join(radar.centre)
+    assert radar.area.count(f"M{centre}") == 2, "between the first two, and from the last round to the first"
+    assert radar.outline.count("M") == 2
+    assert "Z" not in radar.outline
+    assert [spoke.dot is not None for spoke in radar.spokes] == [
+        True,
+        True,
+        False,
+        False,
+        True,
+        False,
+        False,
+        True,
+    ]
+
+
+def test_nothing_rated_is_nothing_drawn() -> None:
+    radar = draw_radar(LABELS, NOTHING, NOTHING)
+    assert (radar.area, radar.outline, radar.first) == ("", "", "")
+
+
+def test_the_first_ratings_are_not_drawn_twice() -> None:
+    assert draw_radar(LABELS, [3] * 8, [3] * 8).first == ""
+
+
+def test_a_single_rating_is_a_dot_at_the_right() -> None:
+    trend = draw_trend([4])
+    assert trend.line == ""
+    assert trend.dots == [(trend.right, trend.dots[0][1])]
+
+
+@given(st.lists(st.integers(1, 5), min_size=1, max_size=4))
+def test_a_trend_stays_inside_its_frame_and_higher_is_better(ratings: list[int]) -> None:
+    trend = draw_trend(ratings)
+    _, _, width, height = numbers_in(trend.view_box)
+    places = [(float(x), float(y)) for x, y in trend.dots]
+    assert all(0 <= x <= width and 0 <= y <= height for x, y in places)
+    for (one, one_place), (other, other_place) in zip(
+        zip(ratings, places, strict=True), zip(ratings[1:], places[1:], strict=False), strict=False
+    ):
+        assert one_place[0] < other_place[0]
+        assert (one < other) == (one_place[1] > other_place[1])
+
+
+@given(st.lists(st.none() | st.integers(1, 5), min_size=8, max_size=8))
+def test_a_radar_stays_inside_its_frame(ratings: list[int | None]) -> None:
+    radar = draw_radar(LABELS, ratings, ratings[::-1])
+    _, _, width, height = numbers_in(radar.view_box)
+    for path in (radar.area, radar.outline, radar.first):
+        numbers = numbers_in(path)
+        assert all(0 <= x <= width for x in numbers[::2])
+        assert all(0 <= y <= height for y in numbers[1::2])
