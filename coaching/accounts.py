@@ -48,7 +48,7 @@ def profile_for(request: HttpRequest) -> Profile:
     While nobody has said which time zone it is, the browser's is taken over: the page's script puts it in
     a cookie.
     """
-    profile, _ = Profile.objects.get_or_create(user_id=user_id_of(request))
+    profile, _ = Profile.objects.select_related("user").get_or_create(user_id=user_id_of(request))
     if is_timezone_unknown(profile) and (named := browser_timezone(request)):
         # Not where the person has chosen one in another tab just now.
         unknown = Profile.objects.filter(pk=profile.pk, timezone_source=TimezoneSource.NOBODY)

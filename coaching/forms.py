@@ -145,3 +145,33 @@ class TimezoneForm(forms.Form):
         if name not in known_timezones():
             raise forms.ValidationError("That is not a time zone.")
         return name
+
+
+class CaptureForm(forms.Form):
+    """Keep a thought. `then` is the page that its sender is on and comes back to."""
+
+    text = forms.CharField(required=False, strip=False)
+    id = forms.CharField(max_length=100, required=False)
+    then = forms.ChoiceField(choices=(("", "Captures"), ("home", "Home")), required=False)
+
+
+class CaptureActionForm(forms.Form):
+    """Put a capture away, or bring it back."""
+
+    do = forms.ChoiceField(choices=(("put_away", "Put away"), ("bring_back", "Bring back")))
+    then = forms.ChoiceField(choices=(("", "Captures"), ("home", "Home")), required=False)
+
+
+class TickForm(forms.Form):
+    """Set whether a priority of a plan is done; its text names it."""
+
+    text = forms.CharField(strip=False)
+    done = forms.ChoiceField(choices=(("1", "Done"), ("0", "Not done")))
+
+
+class PromptForm(forms.Form):
+    """Answer a question that Sage left: talk about it, write it down, or put it away."""
+
+    do = forms.ChoiceField(choices=(("talk", "Talk"), ("write", "Write it down"), ("put_away", "Put away")))
+    text = forms.CharField(required=False, strip=False)
+    id = forms.CharField(max_length=100, required=False)

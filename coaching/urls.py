@@ -5,17 +5,26 @@ from django.urls import path
 from coaching.views import (
     belongings,
     calendar,
+    captures,
     conversation,
     file_archive,
     file_edits,
     file_versions,
     files,
     home,
+    life_map,
+    prompts,
     settings,
 )
 
 urlpatterns = [
     path("", home.home, name="home"),
+    path("plan/<str:day>/", home.plan, name="plan"),
+    path("capture/", captures.captures, name="captures"),
+    path("capture/all/", captures.all_captures, name="all_captures"),
+    path("capture/<int:capture_id>/", captures.capture, name="capture"),
+    path("reflections/<int:prompt_id>/", prompts.prompt, name="prompt"),
+    path("map/", life_map.life_map, name="map"),
     path("chat/", conversation.sessions, name="sessions"),
     path("chat/new/", conversation.new_session, name="new_session"),
     path("chat/<uuid:session_id>/", conversation.session, name="session"),

@@ -32,6 +32,11 @@ def session_to_go_on_with(*, user_id: int, kind: str) -> Session | None:
     return sessions.defer("opening").order_by("-last_active_at").first()
 
 
+def was_begun_by(*, user_id: int, client_id: str) -> bool:
+    """Return whether the form of that id has begun a session of the user's."""
+    return bool(client_id) and Session.objects.filter(user_id=user_id, client_id=client_id).exists()
+
+
 def history(session: Session) -> Sequence[Message]:
     """Return the session's messages in order, each with its turn, without those of withdrawn turns."""
     return list(session.messages.filter(turn__is_withdrawn=False).select_related("turn").order_by("number"))

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from django.db.models import Count, QuerySet, Window
 
 from coaching.days import local_day
-from coaching.life.captures import keep_capture
+from coaching.life.captures import captures_of, keep_capture
 from coaching.models import Capture, ReflectionPrompt
 from sessions_app.errors import Refused
 
@@ -56,19 +56,13 @@ def put_prompt_away(*, user_id: int, prompt_id: int, now: datetime) -> None:
     _open(prompts_of(user_id)).filter(id=prompt.pk).update(put_away_at=now)
 
 
-def claim_prompt(*, user_id: int, prompt_id: int, now: datetime) -> None:
-    """Mark a prompt as answered, for whoever comes first. Raises `Refused` for everybody later."""
-    if not _open(prompts_of(user_id)).filter(id=prompt_id).update(answered_at=now):
-        raise Refused(ALREADY)
-
-
-def release_prompt(*, user_id: int, prompt_id: int) -> None:
-    """Ask again what was claimed and could not be answered after all."""
-    prompts_of(user_id).filter(id=prompt_id).update(answered_at=None)
+def mark_answered(*, user_id: int, prompt_id: int, now: datetime) -> None:
+    """Ask a question no longer, since it is answered."""
+    _open(prompts_of(user_id)).filter(id=prompt_id).update(answered_at=now)
 
 
 def keep_answer(
-    prompt: ShownPrompt, *, user_id: int, text: str, client_id: object, now: datetime, timezone: ZoneInfo
+    prompt: ShownPrompt, *, user_id: int, text: str, client_id: str, now: datetime, timezone: ZoneInfo
 ) -> Capture:
     """Keep an answer below its question in a capture, and mark the prompt as answered.
 
@@ -76,11 +70,13 @@ def keep_answer(
     """
     if not text.strip():
         raise Refused("Please write something first.")
+    if not (prompt.is_open or (client_id and captures_of(user_id).filter(client_id=client_id).exists())):
+        raise Refused(ALREADY)
     question = "\n".join(f"> {line}".rstrip() for line in _quoted(prompt.text).splitlines())
     kept = keep_capture(
         user_id=user_id, text=f"{question}\n\n{text}", client_id=client_id, now=now, timezone=timezone
     )
-    _open(prompts_of(user_id)).filter(id=prompt.id).update(answered_at=now)
+    mark_answered(user_id=user_id, prompt_id=prompt.id, now=now)
     return kept
 
 

@@ -71,21 +71,32 @@ async def new_session(request: HttpRequest) -> HttpResponse:
     form = NewSessionForm(request.POST)
     if not form.is_valid():
         return await _refused_home(request)
+    return await begin(
+        request,
+        kind=form.cleaned_data["kind"] or SessionKind.OPEN_CONVERSATION,
+        text=form.cleaned_data["text"],
+        client_id=form.cleaned_data["id"],
+    )
+
+
+async def begin(request: HttpRequest, *, kind: str, text: str, client_id: str) -> HttpResponse:
+    """Open a session, with its first message where there is one, and lead to it.
+
+    A message that is refused stands in the new session's composer, and the answer is no redirect.
+    """
     user_id = await auser_id_of(request)
-    kind = form.cleaned_data["kind"] or SessionKind.OPEN_CONVERSATION
     try:
         opened = await sync_to_async(begin_session)(
-            user_id=user_id, kind=kind, client_id=form.cleaned_data["id"] or None, rate_limit=rate_limit()
+            user_id=user_id, kind=kind, client_id=client_id or None, rate_limit=rate_limit()
         )
     except TooManySessions as refusal:
-        return await _too_many(request, str(refusal), kind=kind, draft=form.cleaned_data["text"])
+        return await _too_many(request, str(refusal), kind=kind, draft=text)
     except Refused:
         return await _refused_home(request)
-    text = form.cleaned_data["text"]
     if text.strip():
         try:
             await get_runner().submit_message(
-                user_id=user_id, session_id=opened.id, text=text, client_id=form.cleaned_data["id"]
+                user_id=user_id, session_id=opened.id, text=text, client_id=client_id
             )
         except Refused as refusal:
             return await _page_async(request, opened.id, refusal=str(refusal), draft=text)

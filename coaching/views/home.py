@@ -1,21 +1,33 @@
-"""The first page: where the day stands and how to begin."""
+"""The first page: where the day stands, what waits, and how to begin; and the ticks of the day's plan."""
 
 import uuid
+from datetime import date
+from http import HTTPStatus
 
-from django.http import HttpRequest, HttpResponse
+from django.contrib.auth.decorators import login_required
+from django.contrib.messages import info
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from coaching.accounts import greeting_at, local_now, profile_for, timezone_offer, user_id_of
-from coaching.days import local_day
 from coaching.files.selectors import files_of
+from coaching.forms import TickForm
+from coaching.life.plans import read_plan, tick_priority
+from coaching.life.today import read_today
+from coaching.markdown import render_markdown
+from coaching.models import DayPlan
+from coaching.views.captures import capture_context
 from coaching.views.files import FileRow
-from coaching.views.starters import starters_for
+from coaching.views.parts import back_to, wants_part
+from coaching.views.starters import starters_of
+from sessions_app.errors import Refused
 from sessions_app.models import SessionStatus
 from sessions_app.selectors import recent_sessions
 
 RECENT_SESSIONS = 4
 RECENT_FILES = 4
+UNREADABLE = "That couldn't be read. Please try it again."
 
 
 @require_safe
@@ -26,21 +38,64 @@ def home(request: HttpRequest) -> HttpResponse:
     user_id = user_id_of(request)
     profile = profile_for(request)
     now = local_now(profile)
-    sessions = [
-        session for session in recent_sessions(user_id=user_id, limit=20) if session.last_message_number
-    ][:RECENT_SESSIONS]
-    files = files_of(user_id).order_by("-updated_at")[:RECENT_FILES]
+    today = read_today(profile=profile, now=now)
+    begun = [session for session in recent_sessions(user_id=user_id, limit=20) if session.last_message_number]
+    active = [session for session in begun if session.status == SessionStatus.ACTIVE]
+    starters = starters_of(today.called)
+    due = next((starter for starter in starters if starter.is_due), None)
     context = {
         "here": "home",
         "greeting": greeting_at(now),
         "name": profile.name,
         "timezone_offer": timezone_offer(request, profile),
-        "today": local_day(now, profile.zone),
+        "today": today,
         "zone": profile.zone,
-        "starters": starters_for(profile),
-        "sessions": sessions,
-        "latest": next((session for session in sessions if session.status == SessionStatus.ACTIVE), None),
-        "files": [FileRow.of(file) for file in files],
+        "starters": [starter for starter in starters if not starter.is_due],
+        "due": due,
+        "due_session": next((session for session in active if due and session.kind == due.kind), None),
+        "sessions": begun[:RECENT_SESSIONS],
+        "latest": active[0] if active else None,
+        "files": [FileRow.of(file) for file in files_of(user_id).order_by("-updated_at")[:RECENT_FILES]],
+        "question": render_markdown(today.prompt.text) if today.prompt else "",
         "client_id": str(uuid.uuid4()),
+        **capture_context(request, profile=profile, captures=today.captures, today=today.day, then="home"),
     }
     return render(request, "coaching/pages/home.html", context)
+
+
+@login_required
+@require_POST
+def plan(request: HttpRequest, day: str) -> HttpResponse:
+    """Tick a priority of a day's plan, or take the tick away."""
+    user_id, on = user_id_of(request), _day_of(day)
+    form = TickForm(request.POST)
+    refusal = "" if form.is_valid() else UNREADABLE
+    try:
+        if form.is_valid():
+            tick_priority(
+                user_id=user_id,
+                day=on,
+                text=form.cleaned_data["text"],
+                is_done=form.cleaned_data["done"] == "1",
+            )
+    except DayPlan.DoesNotExist:
+        raise Http404 from None
+    except Refused as refused:
+        refusal = str(refused)
+    if not wants_part(request):
+        if refusal:
+            info(request, refusal)
+        return back_to("home", "#plan")
+    shown = read_plan(user_id=user_id, day=on)
+    if shown is None:
+        raise Http404
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if refusal else HTTPStatus.OK
+    context = {"plan": shown, "refusal": refusal}
+    return render(request, "coaching/components/plan.html", context, status=status)
+
+
+def _day_of(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise Http404 from None

@@ -8,7 +8,7 @@ from django.utils import timezone
 from coaching.models import Profile
 from coaching.shown_names import ARC_WORDS
 from coaching.skills.facts import build_life_facts
-from coaching.skills.signals import call_skills
+from coaching.skills.signals import Called, call_skills
 from sessions_app.models import SessionKind
 
 
@@ -24,7 +24,11 @@ class Starter:
 
 def starters_for(profile: Profile) -> Sequence[Starter]:
     """Return the arcs in their order, the one that the signals call for marked."""
-    called = call_skills(build_life_facts(user_id=profile.user_id, now=timezone.now()))
+    return starters_of(call_skills(build_life_facts(user_id=profile.user_id, now=timezone.now())))
+
+
+def starters_of(called: Called) -> Sequence[Starter]:
+    """Return the arcs in their order, the one that was called marked."""
     return [
         Starter(
             kind=kind,

@@ -1,7 +1,11 @@
-// What every page does: the switch between light and dark, the account menu, the time zone, the composer's keys.
+// What every page does: the switch between light and dark, the account menu, the time zone, the keys, captures,
+// forms that change a part of it.
 
+import { equipCapture } from "./capture.js";
 import { equipComposer } from "./composer.js";
 import { tellTimezone } from "./timezone.js";
+import { equipDialog, equipKeys } from "./keys.js";
+import { equipParts } from "./parts.js";
 
 const root = document.documentElement;
 
@@ -37,5 +41,11 @@ document.getElementById("theme")?.addEventListener("click", switchTheme);
 document.querySelectorAll("details.menu").forEach(equipMenu);
 tellTimezone();
 
-const composer = document.getElementById("composer");
-if (composer) equipComposer(composer);
+document.querySelectorAll("#composer, .quick").forEach(equipComposer);
+equipParts();
+
+const captureDialog = document.getElementById("capture-dialog");
+if (captureDialog) {
+  document.querySelectorAll("dialog").forEach(equipDialog);
+  equipKeys(document.getElementById("keys-dialog"), { c: equipCapture(captureDialog) });
+}

@@ -26,7 +26,8 @@ PUBLIC_PAGES = (
     "/goodbye/",
 )
 OWN_PAGES = (
-    "/", "/chat/", "/files/", "/files/life-map/career.md", "/files/life-map/career.md?view=raw",
+    "/", "/capture/", "/map/",
+    "/chat/", "/files/", "/files/life-map/career.md", "/files/life-map/career.md?view=raw",
     "/files/life-map/career.md/edit/", "/files/life-map/career.md/versions/",
     "/files/life-map/career.md/difference/",
     "/settings/", "/settings/delete/",

@@ -102,7 +102,7 @@ def test_the_tree_names_folders_types_and_folds_older_days_away(
         UserFile.objects.filter(pk=file.pk).update(file_type=FileType.DAILY_LOG)
     keep_file("life-map/career.md", "x")
     page = page_of(signed_in, "/files/")
-    assert page.index("Daily logs") < page.index("Life map")
+    assert page.index("<bdi>Daily logs") < page.index("<bdi>Life map")
     assert "Life domain" in page
     assert page.index("Saturday, 14 November 2026") < page.index("Thursday, 5 November 2026")
     folded = page[page.index('<details class="month">') :]

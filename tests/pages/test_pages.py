@@ -99,7 +99,7 @@ def test_a_form_that_is_sent_twice_begins_one_conversation(signed_in: Client, us
     assert begin(kind="open_conversation", id="form-2") != first
     assert begin(kind="open_conversation") != begin(kind="open_conversation")
     assert Session.objects.filter(user=user).count() == 5
-    for address in ("/", "/chat/", "/files/", first):
+    for address in ("/", "/map/", "/chat/", "/files/", first):
         page = page_of(signed_in, address)
         forms = re.findall(r'action="/chat/new/".*?</form>', page, re.DOTALL)
         assert forms, address
@@ -174,7 +174,7 @@ def test_files_are_shown_by_folder_as_page_raw_and_by_version(signed_in: Client,
     keep_file("life-map/career.md", old, "---\ntype: domain\n---\n\nNew **words**")
     keep_file("daily-logs/2026-11-20.md", "x")
     listed = page_of(signed_in, "/files/")
-    assert listed.index("Daily logs") < listed.index("Life map")
+    assert listed.index("<bdi>Daily logs") < listed.index("<bdi>Life map")
     assert "Friday, 20 November 2026" in listed
     assert "<strong>words</strong>" in page_of(signed_in, "/files/life-map/career.md")
     before = page_of(signed_in, "/files/life-map/career.md?version=1")

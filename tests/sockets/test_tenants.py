@@ -24,7 +24,15 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
 from coaching.consumers import HANDLERS, SessionConsumer
-from coaching.models import CalendarSource, FileType, UserFile, UserFileVersion
+from coaching.models import (
+    CalendarSource,
+    Capture,
+    DayPlan,
+    FileType,
+    ReflectionPrompt,
+    UserFile,
+    UserFileVersion,
+)
 from coaching.practice.server import PracticeServer
 from sessions_app import services
 from sessions_app.database import in_database
@@ -47,6 +55,7 @@ SECRET = "a secret that only ada knows"
 FILE_PATH = "life-map/career.md"
 MISSING_PATH = "life-map/health.md"
 CALENDAR_ID = 4_000_000
+PLAN_DAY = "2026-11-21"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +79,19 @@ MISSING_ID = str(uuid.UUID(int=7))
 
 ROUTES = {
     "home": Row(path="/", scope="own"),
+    "plan": Row(
+        path=f"/plan/{PLAN_DAY}/",
+        missing="/plan/2026-11-22/",
+        method="post",
+        form={"text": SECRET, "done": "1"},
+    ),
+    "captures": Row(path="/capture/", scope="own"),
+    "all_captures": Row(path="/capture/all/", method="post", form={"newest": "999999"}, scope="own"),
+    "capture": Row(
+        path="/capture/{capture}/", missing="/capture/999999/", method="post", form={"do": "put_away"}
+    ),
+    "prompt": Row(path="/reflections/{prompt}/", missing="/reflections/999999/"),
+    "map": Row(path="/map/", scope="own"),
     "sessions": Row(path="/chat/", scope="own"),
     "new_session": Row(path="/chat/new/", method="post", form={"kind": "open_conversation"}, scope="own"),
     "session": Row(path="/chat/{session}/", missing=f"/chat/{MISSING_ID}/"),
@@ -158,7 +180,30 @@ def owned(user: User) -> Session:
     calendar = source_of(user, SECRET, id=CALENDAR_ID, kind="feed", origin="https://calendar.example/x")
     now = timezone.now()
     timed(calendar, SECRET, now.isoformat(), (now + timedelta(days=2)).isoformat())
+    captured = UserFile.objects.create(
+        user=user, path="captures/2026-11-21-100000.md", file_type=FileType.CAPTURE, version_number=1
+    )
+    UserFileVersion.objects.create(
+        file=captured, number=1, content=SECRET, size=1, sha256="", storage_key="key 2", source="user"
+    )
+    Capture.objects.create(user=user, file=captured, captured_at=timezone.now())
+    asked = UserFile.objects.create(
+        user=user, path="reflections/2026-11-21-rest.md", file_type=FileType.REFLECTION_PROMPT
+    )
+    ReflectionPrompt.objects.create(user=user, file=asked, text=SECRET)
+    DayPlan.objects.create(
+        user=user, date=PLAN_DAY, intention=SECRET, priorities=[{"text": SECRET, "is_done": False}]
+    )
     return session
+
+
+def path_of(row: Row, owned: Session) -> str:
+    """Return the route's path with the ids of the person's objects."""
+    return row.path.format(
+        session=owned.id,
+        capture=Capture.objects.get(user_id=owned.user_id).pk,
+        prompt=ReflectionPrompt.objects.get(user_id=owned.user_id).pk,
+    )
 
 
 def all_routes() -> Iterator[str]:
@@ -191,6 +236,12 @@ async def unpacked(response: StreamingHttpResponse) -> bytes:
         return b"\n".join(archive.read(name) for name in archive.namelist())
 
 
+def assert_untouched(owned: Session) -> None:
+    """The person's capture still waits, and nothing of their plan is ticked."""
+    assert Capture.objects.waiting().get().user_id == owned.user_id
+    assert not any(priority["is_done"] for priority in DayPlan.objects.get().priorities)
+
+
 def comparable(response: HttpResponse) -> tuple[int, str]:
     """Return an answer without what differs from one request to the next."""
     text = response.content.decode(errors="replace")
@@ -213,25 +264,27 @@ def test_anothers_object_is_answered_like_a_missing_one(
     row = ROUTES[name]
     theirs = Client()
     theirs.force_login(other_user)
-    foreign = ask(theirs, row, row.path.format(session=owned.id))
+    foreign = ask(theirs, row, path_of(row, owned))
     missing = ask(theirs, row, row.missing)
     assert foreign.status_code == 404
     assert comparable(foreign) == comparable(missing)
     assert Message.objects.count() == 1
-    assert UserFileVersion.objects.count() == 1
+    assert UserFileVersion.objects.count() == 2
     assert CalendarSource.objects.get().tried_at == NOW
+    assert_untouched(owned)
 
 
 @pytest.mark.parametrize("name", [name for name, row in ROUTES.items() if row.scope != "public"])
 def test_nobody_signed_in_is_sent_to_the_sign_in_page(name: str, owned: Session) -> None:
     row = ROUTES[name]
-    response = ask(Client(), row, row.path.format(session=owned.id))
+    response = ask(Client(), row, path_of(row, owned))
     assert SECRET not in response.content.decode()
     assert response.status_code == 302
     assert response["Location"].startswith("/accounts/login/")
     assert Session.objects.count() == 1
     assert Message.objects.count() == 1
-    assert UserFileVersion.objects.count() == 1
+    assert UserFileVersion.objects.count() == 2
+    assert_untouched(owned)
 
 
 @pytest.mark.parametrize("name", [name for name, row in ROUTES.items() if row.scope == "own"])
@@ -243,20 +296,21 @@ def test_a_page_of_ones_own_shows_nothing_of_another(name: str, owned: Session, 
     assert (response.status_code == 422) if row.is_refused else (response.status_code < 400)
     assert SECRET not in response.content.decode()
     assert str(owned.id) not in response.content.decode()
+    assert_untouched(owned)
 
 
 @pytest.mark.parametrize(
     "name",
     [
         "session", "file", "file_edit", "file_versions", "file_difference", "file_archive", "sessions",
-        "files", "export", "calendar",
+        "files", "export", "calendar", "captures", "prompt",
     ],
 )  # fmt: skip
 def test_the_owner_does_see_it(name: str, owned: Session, user: User) -> None:
     mine = Client()
     mine.force_login(user)
     row = ROUTES[name]
-    text = ask(mine, row, row.path.format(session=owned.id)).content.decode()
+    text = ask(mine, row, path_of(row, owned)).content.decode()
     assert SECRET in text or "Career" in text
 
 

@@ -1,0 +1,166 @@
+"""Captures: keep one from anywhere, see which wait, put them away."""
+
+import uuid
+from datetime import date
+from http import HTTPStatus
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.contrib.messages import info
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST
+
+from coaching.accounts import profile_for, user_id_of
+from coaching.days import local_day
+from coaching.forms import CaptureActionForm, CaptureForm
+from coaching.life.captures import (
+    WaitingCaptures,
+    bring_capture_back,
+    captures_of,
+    keep_capture,
+    put_all_captures_away,
+    put_capture_away,
+    waiting_captures,
+)
+from coaching.life.moments import moment_in_words
+from coaching.life.today import CAPTURES_SHOWN
+from coaching.models import Capture, Profile
+from coaching.views.parts import back_to, wants_part
+from sessions_app.errors import Refused
+
+CAPTURES_A_PAGE = 100
+UNREADABLE = "That couldn't be read. Please send it again."
+KEPT = "Kept with your captures."
+ALL_PUT_AWAY = "Put away. They stay among your files."
+
+
+def capture_context(
+    request: HttpRequest,
+    *,
+    profile: Profile,
+    captures: WaitingCaptures,
+    today: date,
+    then: str,
+    refusal: str = "",
+    draft: str = "",
+) -> dict[str, Any]:
+    """Return what the list of captures and its form show. `then` is the page that they stand on."""
+    rows = [
+        {"capture": capture, "at": moment_in_words(capture.captured_at, today=today, zone=profile.zone)}
+        for capture in captures.newest
+    ]
+    return {
+        "captures": captures,
+        "rows": rows,
+        "newest_id": max((capture.id for capture in captures.newest), default=0),
+        "then": then,
+        "away": _put_away_lately(request),
+        "capture_id": str(uuid.uuid4()),
+        "capture_refusal": refusal,
+        "capture_draft": draft,
+    }
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def captures(request: HttpRequest) -> HttpResponse:
+    """Show the captures that wait below a form; posted to, keep what it holds."""
+    profile = profile_for(request)
+    if request.method != "POST":
+        return _page(request, profile)
+    form = CaptureForm(request.POST)
+    draft = request.POST.get("text", "")
+    if not form.is_valid():
+        return _page(request, profile, refusal=UNREADABLE, draft=draft)
+    now = timezone.now()
+    try:
+        keep_capture(
+            user_id=profile.user_id,
+            text=form.cleaned_data["text"],
+            client_id=form.cleaned_data["id"],
+            now=now,
+            timezone=profile.zone,
+        )
+    except Refused as refusal:
+        return _page(request, profile, refusal=str(refusal), draft=draft)
+    if wants_part(request):
+        return _part(request, profile, then=form.cleaned_data["then"])
+    info(request, KEPT)
+    return back_to(form.cleaned_data["then"] or "captures", "#captures")
+
+
+@login_required
+@require_POST
+def capture(request: HttpRequest, capture_id: int) -> HttpResponse:
+    """Put a capture away, or bring it back."""
+    form = CaptureActionForm(request.POST)
+    user_id = user_id_of(request)
+    if not form.is_valid():
+        return back_to("captures")
+    is_put_away = form.cleaned_data["do"] == "put_away"
+    try:
+        if is_put_away:
+            put_capture_away(user_id=user_id, capture_id=capture_id, now=timezone.now())
+        else:
+            bring_capture_back(user_id=user_id, capture_id=capture_id)
+    except Capture.DoesNotExist:
+        raise Http404 from None
+    then = form.cleaned_data["then"]
+    if wants_part(request):
+        return _part(request, profile_for(request), then=then, away=capture_id if is_put_away else None)
+    return back_to(then or "captures", f"?away={capture_id}#captures" if is_put_away else "#captures")
+
+
+@login_required
+@require_POST
+def all_captures(request: HttpRequest) -> HttpResponse:
+    """Put all captures away that its sender saw."""
+    newest = request.POST.get("newest", "")
+    if newest.isascii() and newest.isdigit() and len(newest) < 19:
+        put_all_captures_away(user_id=user_id_of(request), now=timezone.now(), newest_id=int(newest))
+        info(request, ALL_PUT_AWAY)
+    return back_to("captures")
+
+
+def _put_away_lately(request: HttpRequest) -> int | None:
+    """Return the capture that was just put away, so that it can be brought back."""
+    named = request.GET.get("away", "")
+    if not (named.isascii() and named.isdigit() and len(named) < 19):
+        return None
+    put_away = captures_of(user_id_of(request)).filter(id=int(named), put_away_at__isnull=False)
+    return int(named) if put_away.exists() else None
+
+
+def _page(request: HttpRequest, profile: Profile, *, refusal: str = "", draft: str = "") -> HttpResponse:
+    if wants_part(request) and refusal:
+        context = {"message": refusal}
+        status = HTTPStatus.UNPROCESSABLE_ENTITY
+        return render(request, "coaching/components/notice.html", context, status=status)
+    context = {
+        "here": "captures",
+        **_context(request, profile, then="", limit=CAPTURES_A_PAGE, refusal=refusal, draft=draft),
+    }
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if refusal else HTTPStatus.OK
+    return render(request, "coaching/pages/captures.html", context, status=status)
+
+
+def _part(request: HttpRequest, profile: Profile, *, then: str, away: int | None = None) -> HttpResponse:
+    limit = CAPTURES_SHOWN if then == "home" else CAPTURES_A_PAGE
+    context = {**_context(request, profile, then=then, limit=limit), "away": away}
+    return render(request, "coaching/components/captures.html", context)
+
+
+def _context(
+    request: HttpRequest, profile: Profile, *, then: str, limit: int, refusal: str = "", draft: str = ""
+) -> dict[str, Any]:
+    return capture_context(
+        request,
+        profile=profile,
+        captures=waiting_captures(user_id=profile.user_id, limit=limit),
+        today=local_day(timezone.now(), profile.zone),
+        then=then,
+        refusal=refusal,
+        draft=draft,
+    )

@@ -1,0 +1,23 @@
+"""The life map: how eight parts of a life stand, and how they were rated over time."""
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from coaching.accounts import profile_for
+from coaching.life.life_map import all_statuses, read_life_map
+
+
+@login_required
+@require_safe
+def life_map(request: HttpRequest) -> HttpResponse:
+    """Show the person's life map."""
+    profile = profile_for(request)
+    context = {
+        "here": "map",
+        "zone": profile.zone,
+        "map": read_life_map(user_id=profile.user_id),
+        "statuses": all_statuses(),
+    }
+    return render(request, "coaching/pages/map.html", context)

@@ -1,0 +1,112 @@
+"""A question that Sage left: its page, and what becomes of the answer."""
+
+import uuid
+from http import HTTPStatus
+
+from asgiref.sync import sync_to_async
+from django.contrib.auth.decorators import login_required
+from django.contrib.messages import info
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
+
+from coaching.accounts import profile_for, user_id_of
+from coaching.forms import PromptForm
+from coaching.life.prompts import (
+    ALREADY,
+    ShownPrompt,
+    accessible_prompt,
+    keep_answer,
+    mark_answered,
+    message_about,
+    put_prompt_away,
+)
+from coaching.markdown import render_markdown
+from coaching.models import Profile, ReflectionPrompt
+from coaching.views.conversation import begin
+from coaching.views.parts import back_to
+from sessions_app.errors import Refused
+from sessions_app.models import SessionKind
+from sessions_app.selectors import was_begun_by
+
+UNREADABLE = "That couldn't be read. Please send it again."
+WRITTEN = "Kept below its question, with your captures."
+PUT_AWAY = "Put away. The question stays among your files."
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+async def prompt(request: HttpRequest, prompt_id: int) -> HttpResponse:
+    """Show a question; posted to, talk about it, write the answer down, or put it away."""
+    profile, shown = await sync_to_async(_read)(request, prompt_id)
+    if request.method != "POST":
+        return await sync_to_async(_page)(request, shown)
+    form = PromptForm(request.POST)
+    draft = request.POST.get("text", "")
+    if not form.is_valid():
+        return await sync_to_async(_page)(request, shown, refusal=UNREADABLE, draft=draft)
+    try:
+        if form.cleaned_data["do"] == "talk":
+            return await _talk(request, shown, form, user_id=profile.user_id)
+        return await sync_to_async(_put_down)(request, shown, form, profile)
+    except Refused as refusal:
+        return await sync_to_async(_page)(request, shown, refusal=str(refusal), draft=draft)
+
+
+async def _talk(request: HttpRequest, shown: ShownPrompt, form: PromptForm, *, user_id: int) -> HttpResponse:
+    """Begin a conversation with the answer; sent twice it begins once."""
+    client_id = form.cleaned_data["id"]
+    is_begun = await sync_to_async(was_begun_by)(user_id=user_id, client_id=client_id)
+    if not (shown.is_open or is_begun):
+        raise Refused(ALREADY)
+    response = await begin(
+        request,
+        kind=SessionKind.OPEN_CONVERSATION,
+        text=message_about(shown, form.cleaned_data["text"]),
+        client_id=client_id,
+    )
+    if response.status_code == HTTPStatus.FOUND:
+        await sync_to_async(mark_answered)(user_id=user_id, prompt_id=shown.id, now=timezone.now())
+    return response
+
+
+def _put_down(request: HttpRequest, shown: ShownPrompt, form: PromptForm, profile: Profile) -> HttpResponse:
+    now = timezone.now()
+    if form.cleaned_data["do"] == "put_away":
+        put_prompt_away(user_id=profile.user_id, prompt_id=shown.id, now=now)
+        info(request, PUT_AWAY)
+        return back_to("home")
+    keep_answer(
+        shown,
+        user_id=profile.user_id,
+        text=form.cleaned_data["text"],
+        client_id=form.cleaned_data["id"],
+        now=now,
+        timezone=profile.zone,
+    )
+    info(request, WRITTEN)
+    return back_to("home")
+
+
+def _read(request: HttpRequest, prompt_id: int) -> tuple[Profile, ShownPrompt]:
+    profile = profile_for(request)
+    try:
+        return profile, accessible_prompt(
+            user_id=user_id_of(request), prompt_id=prompt_id, timezone=profile.zone
+        )
+    except ReflectionPrompt.DoesNotExist:
+        raise Http404 from None
+
+
+def _page(request: HttpRequest, shown: ShownPrompt, *, refusal: str = "", draft: str = "") -> HttpResponse:
+    context = {
+        "here": "home",
+        "prompt": shown,
+        "question": render_markdown(shown.text),
+        "refusal": refusal,
+        "draft": draft,
+        "client_id": str(uuid.uuid4()),
+    }
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if refusal else HTTPStatus.OK
+    return render(request, "coaching/pages/prompt.html", context, status=status)

@@ -1,0 +1,254 @@
+"""Captures: kept from anywhere and once, folded by the day's log, put away and brought back."""
+
+import threading
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+from http import HTTPStatus
+from zoneinfo import ZoneInfo
+
+import pytest
+import time_machine
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from coaching.files.frontmatter import parse_file
+from coaching.life.captures import keep_capture as keep
+from coaching.life.captures import waiting_captures
+from coaching.models import Capture, FileSource, FileType, Profile, UserFile, UserFileVersion
+from coaching.skills.facts import build_life_facts
+from tests.life.conftest import NOON, TODAY, KeepCapture, KeepFile
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("at_noon")]
+
+PART = {"Sage-Part": "1"}
+
+
+def text_of(capture: Capture) -> str:
+    version = UserFileVersion.objects.get(file=capture.file, number=capture.file.version_number)
+    return parse_file(version.content)[1].rstrip("\n")
+
+
+def test_a_thought_is_a_file_of_the_users_own_in_the_users_own_time(person: User, browser: Client) -> None:
+    response = browser.post("/capture/", {"text": "Paint that light.", "id": "one"})
+    assert response.status_code == HTTPStatus.SEE_OTHER
+    assert response["Location"] == "/capture/#captures"
+    capture = Capture.objects.get(user=person)
+    assert capture.file.path == "captures/2026-11-18-130000.md"
+    assert capture.captured_at == NOON
+    version = UserFileVersion.objects.get(file=capture.file)
+    assert version.source == FileSource.USER
+    assert version.content == "---\ntype: capture\ndate: 2026-11-18\n---\n\nPaint that light.\n"
+    page = browser.get("/capture/").content.decode()
+    assert "Kept with your captures." in page
+    assert "Paint that light." in page
+
+
+def test_the_same_id_twice_is_one_capture(person: User, browser: Client) -> None:
+    for _ in range(3):
+        browser.post("/capture/", {"text": "Once.", "id": "same"})
+    assert Capture.objects.count() == UserFile.objects.count() == 1
+    browser.post("/capture/", {"text": "Once.", "id": "another"})
+    browser.post("/capture/", {"text": "Nobody named this."})
+    browser.post("/capture/", {"text": "Nor this."})
+    assert Capture.objects.count() == 4
+    assert UserFile.objects.filter(path="captures/2026-11-18-130000-4.md").exists()
+
+
+def test_an_id_is_the_senders_own(person: User, other_user: User, browser: Client) -> None:
+    browser.post("/capture/", {"text": "Mine.", "id": "same"})
+    theirs = keep(user_id=other_user.pk, text="Theirs.", client_id="same", now=NOON, timezone=ZoneInfo("UTC"))
+    assert theirs.user_id == other_user.pk
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_same_id_at_once_is_one_capture(person: User) -> None:
+    kept: list[int] = []
+
+    def send() -> None:
+        capture = keep(
+            user_id=person.pk, text="Once.", client_id="same", now=NOON, timezone=ZoneInfo("Europe/Berlin")
+        )
+        kept.append(capture.pk)
+        connection.close()
+
+    threads = [threading.Thread(target=send) for _ in range(5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(kept) == 5
+    assert len(set(kept)) == 1
+    assert Capture.objects.count() == UserFile.objects.count() == UserFileVersion.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "write something"), ("  \n ", "write something"), ("x" * 20_001, "20,001 characters"),
+        ("a\x00b", "be read"),
+    ],
+)  # fmt: skip
+def test_what_cant_be_kept_is_refused_and_stays_in_the_field(
+    person: User, browser: Client, text: str, says: str
+) -> None:
+    response = browser.post("/capture/", {"text": text, "id": "one"})
+    assert response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+    page = response.content.decode()
+    assert says in page
+    assert text.strip() in page
+    part = browser.post("/capture/", {"text": text, "id": "one"}, headers=PART)
+    assert part.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+    assert "<html" not in part.content.decode()
+    assert not UserFile.objects.exists()
+
+
+def test_a_persons_own_words_are_never_taken_for_frontmatter(person: User, browser: Client) -> None:
+    text = "---\nmood: low\n---\nand words"
+    browser.post("/capture/", {"text": text})
+    assert text_of(Capture.objects.get()) == f"\\{text}"
+
+
+def test_a_storage_that_fails_is_told_and_nothing_is_lost(
+    person: User, browser: Client, settings: object
+) -> None:
+    nowhere = {
+        "BACKEND": "coaching.files.disk_storage.DiskObjectStorage",
+        "OPTIONS": {"location": "/dev/null"},
+    }
+    settings.STORAGES = {**settings.STORAGES, "default": nowhere}  # type: ignore[attr-defined]
+    response = browser.post("/capture/", {"text": "Keep me.", "id": "one"})
+    assert response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+    assert "could not be stored just now" in response.content.decode()
+    assert "Keep me." in response.content.decode()
+    assert not Capture.objects.exists()
+
+
+def test_the_log_of_the_day_folds_what_was_caught_on_it(
+    person: User, browser: Client, keep_file: KeepFile, keep_capture: KeepCapture
+) -> None:
+    keep_capture(person, "yesterday", now=NOON - timedelta(days=1))
+    browser.post("/capture/", {"text": "today"})
+    with time_machine.travel(datetime(2026, 11, 19, 2, 59, tzinfo=UTC), tick=False):
+        browser.post("/capture/", {"text": "past midnight, still today"})
+    with time_machine.travel(datetime(2026, 11, 19, 3, 1, tzinfo=UTC), tick=False):
+        browser.post("/capture/", {"text": "tomorrow"})
+    keep_file(person, FileType.DAILY_LOG, name=str(TODAY), now=NOON + timedelta(days=1))
+    waiting = waiting_captures(user_id=person.pk, limit=10)
+    assert [capture.text for capture in waiting.newest] == ["tomorrow", "yesterday"]
+    assert set(Capture.objects.filter(folded_on__isnull=False).values_list("folded_on", flat=True)) == {TODAY}
+
+
+@pytest.mark.parametrize(
+    ("moment", "path"),
+    [
+        # Berlin, the hour that comes twice: both times are of the day before.
+        ("2026-10-25T00:30:00+00:00", "captures/2026-10-24-023000"),
+        ("2026-10-25T01:30:00+00:00", "captures/2026-10-24-023000"),
+        ("2026-10-25T03:00:00+00:00", "captures/2026-10-25-040000"),
+        # The hour that never comes.
+        ("2027-03-28T00:59:59+00:00", "captures/2027-03-27-015959"),
+        ("2027-03-28T01:00:00+00:00", "captures/2027-03-27-030000"),
+        ("2027-03-28T02:00:00+00:00", "captures/2027-03-28-040000"),
+    ],
+)
+def test_a_capture_is_of_the_day_that_the_person_lives(
+    person: User, browser_of: Callable[[User], Client], moment: str, path: str
+) -> None:
+    with time_machine.travel(datetime.fromisoformat(moment), tick=False):
+        browser_of(person).post("/capture/", {"text": "now"})
+    assert UserFile.objects.get().path == f"{path}.md"
+
+
+def test_home_lists_what_waits_and_puts_it_away(
+    person: User, browser: Client, keep_capture: KeepCapture
+) -> None:
+    capture = keep_capture(person, "A <b>bold</b> idea")
+    page = browser.get("/").content.decode()
+    assert "A &lt;b&gt;bold&lt;/b&gt; idea" in page
+    address = f"/capture/{capture.pk}/"
+    response = browser.post(address, {"do": "put_away", "then": "home"})
+    assert response["Location"] == f"/?away={capture.pk}#captures"
+    page = browser.get(f"/?away={capture.pk}").content.decode()
+    assert "bold" not in page.replace("recent", "").split("Written lately")[0].split("Captures")[1]
+    assert "Bring it back" in page
+    assert build_life_facts(user_id=person.pk, now=NOON).unfolded_captures == 0
+    assert browser.get(f"/files/{capture.file.path}").status_code == HTTPStatus.OK
+    part = browser.post(address, {"do": "bring_back", "then": "home"}, headers=PART).content.decode()
+    assert part.startswith('<div class="captures-list"')
+    assert "bold" in part
+    assert Capture.objects.get().put_away_at is None
+
+
+def test_all_that_were_seen_are_put_away_at_once(
+    person: User, browser: Client, keep_capture: KeepCapture
+) -> None:
+    seen = [keep_capture(person, f"idea {number}") for number in range(3)]
+    newer = keep_capture(person, "came later")
+    response = browser.post("/capture/all/", {"newest": seen[-1].pk})
+    assert response["Location"] == "/capture/"
+    assert list(Capture.objects.waiting()) == [newer]
+    for nonsense in ("", "x", "-1", "9" * 30, "²"):
+        browser.post("/capture/all/", {"newest": nonsense})
+    assert list(Capture.objects.waiting()) == [newer]
+
+
+def test_a_long_capture_shows_its_beginning(person: User, browser: Client, keep_capture: KeepCapture) -> None:
+    keep_capture(person, "word " * 4_000)
+    page = browser.get("/capture/").content.decode()
+    assert "word word" in page
+    assert " …</p>" in page
+    assert page.count("word") < 300
+
+
+def test_a_changed_capture_is_listed_once_with_its_newest_words(
+    person: User, keep_capture: KeepCapture
+) -> None:
+    capture = keep_capture(person, "old words")
+    capture.file.version_number = 2
+    capture.file.save()
+    UserFileVersion.objects.create(
+        file=capture.file, number=2, content="new words", size=9, sha256="", storage_key="k2", source="user"
+    )
+    waiting = waiting_captures(user_id=person.pk, limit=10)
+    assert [found.text for found in waiting.newest] == ["new words"]
+    assert waiting.total == 1
+
+
+def test_the_address_names_only_pages_of_ours(person: User, browser: Client) -> None:
+    response = browser.post("/capture/", {"text": "x", "then": "https://example.org/"})
+    assert response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+    assert browser.post("/capture/", {"text": "x", "then": "home"})["Location"] == "/#captures"
+
+
+@pytest.mark.parametrize("away", ["x", "-1", "%00", "9" * 40, "²"])
+def test_a_strange_word_in_the_address_is_nothing(person: User, browser: Client, away: str) -> None:
+    assert "Bring it back" not in browser.get(f"/capture/?away={away}").content.decode()
+
+
+def test_times_are_said_on_the_persons_own_day(
+    person: User, browser: Client, keep_capture: KeepCapture
+) -> None:
+    keep_capture(person, "a", now=NOON)
+    keep_capture(person, "b", now=datetime(2026, 11, 17, 22, 30, tzinfo=UTC))
+    keep_capture(person, "c", now=datetime(2025, 12, 24, 8, 0, tzinfo=UTC))
+    page = browser.get("/capture/").content.decode()
+    assert ">13:00</time>" in page
+    assert ">yesterday, 23:30</time>" in page
+    assert ">Wednesday, 24 December 2025, 09:00</time>" in page
+    Profile.objects.update(timezone="Pacific/Auckland")
+    assert ">11:30</time>" in browser.get("/capture/").content.decode()
+
+
+def test_the_number_of_queries_is_constant(
+    person: User, keep_capture: KeepCapture, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    for number in range(7):
+        keep_capture(person, f"idea {number}", now=NOON + timedelta(seconds=number))
+        with django_assert_num_queries(1):
+            waiting = waiting_captures(user_id=person.pk, limit=4)
+        assert waiting.total == number + 1
+    assert waiting.more == 3
+    assert waiting.newest[0].text == "idea 6"
+    assert date.fromisoformat(waiting.newest[0].path[9:19]) == TODAY

@@ -1,0 +1,152 @@
+"""The life map's page: empty, partial and whole, in pictures and in tables."""
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from http import HTTPStatus
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from coaching.models import FileType, LifeDomain
+from coaching.pulse import store_ratings
+from sessions_app import services
+from sessions_app.models import Session, SessionKind
+from tests.life.conftest import NOON, KeepFile
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("at_noon")]
+
+
+def map_of(browser: Client) -> str:
+    response = browser.get("/map/")
+    assert response.status_code == HTTPStatus.OK
+    return response.content.decode()
+
+
+def rate(user: User, domain: LifeDomain, *ratings: int) -> None:
+    for number, rating in enumerate(ratings):
+        store_ratings(
+            user_id=user.pk,
+            ratings={domain: rating},
+            note="",
+            session_id=None,
+            rated_at=NOON - timedelta(days=7 * (len(ratings) - number)),
+        )
+
+
+def rows_of(page: str, table: int) -> dict[str, list[str]]:
+    """Return the rows of a table by their heads, tags and time stamps left out."""
+    body = re.findall(r"<tbody>(.*?)</tbody>", page, re.DOTALL)[table]
+    rows = {}
+    for row in re.findall(r"<tr>(.*?)</tr>", body, re.DOTALL):
+        cells = re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.DOTALL)
+        texts = [re.sub(r"<[^>]+>", "", cell) for cell in cells]
+        rows[texts[0]] = texts[1:]
+    return rows
+
+
+def test_an_empty_map_says_how_it_is_drawn(person: User, browser: Client) -> None:
+    page = map_of(browser)
+    assert "Your map is still blank" in page
+    assert 'name="kind" value="life_mapping">Begin life mapping' in page
+    assert "<table" not in page
+    assert "radar-area" not in page
+    session = services.open_session(user_id=person.pk, kind=SessionKind.LIFE_MAPPING)
+    Session.objects.filter(id=session.id).update(last_message_number=1)
+    page = map_of(browser)
+    assert f'href="/chat/{session.id}/">Go on with the map' in page
+    assert "Begin life mapping" not in page
+
+
+def test_a_partial_map_names_what_is_white(person: User, browser: Client, keep_file: KeepFile) -> None:
+    keep_file(person, FileType.DOMAIN, name="health", status="okay", preview_line="Sleep is the lever.")
+    keep_file(person, FileType.DOMAIN, name="play")
+    rate(person, LifeDomain.FINANCES, 3)
+    page = map_of(browser)
+    assert "2 of 8 are drawn" in page
+    assert "Career, Relationships, Finances, Learning, Creativity, Meaning" in page
+    assert "Sleep is the lever." in page
+    assert "Not marked yet" in page
+    assert page.count("Not drawn yet.") == 5
+    assert page.count('class="radar-dot"') == 1
+    assert rows_of(page, 0)["Finances"] == ["–", "3", "3"]
+
+
+def test_a_whole_map_shows_status_baseline_and_trend_of_all_eight(
+    person: User, browser: Client, keep_file: KeepFile
+) -> None:
+    for domain in LifeDomain:
+        keep_file(person, FileType.DOMAIN, name=domain.value, status="good")
+        rate(person, domain, 1, 2, 3, 4, 5, 4)
+    keep_file(person, FileType.OVERVIEW)
+    keep_file(person, FileType.LIFE_PLAN)
+    page = map_of(browser)
+    assert "The whole map is drawn" in page
+    assert 'href="/files/life-map/_overview.md"' in page
+    assert 'href="/files/life-plan/current.md"' in page
+    assert page.count('class="trend-line"') == 8
+    pictures, trends = rows_of(page, 0), rows_of(page, 1)
+    assert len(pictures) == len(trends) == 8
+    assert pictures["Meaning"] == ["Good", "1", "4"]
+    assert [cell[0] for cell in trends["Meaning"]] == ["3", "4", "5", "4"]
+    assert trends["Meaning"][-1] == "4 11 Nov 2026"
+
+
+def test_days_of_ratings_are_those_of_the_persons_zone(person: User, browser: Client) -> None:
+    store_ratings(
+        user_id=person.pk,
+        ratings={LifeDomain.PLAY: 2},
+        note="",
+        session_id=None,
+        rated_at=datetime(2026, 11, 10, 23, 30, tzinfo=UTC),
+    )
+    assert rows_of(map_of(browser), 1)["Play"] == ["–", "–", "–", "2 11 Nov 2026"]
+
+
+def test_each_domain_can_be_read_and_talked_about(person: User, browser: Client, keep_file: KeepFile) -> None:
+    keep_file(person, FileType.DOMAIN, name="health", status="okay")
+    page = map_of(browser)
+    assert 'href="/files/life-map/health.md"' in page
+    for domain in LifeDomain.values:
+        assert f"this part of my life: {domain}." in page.replace("&#x27;", "'")
+    assert page.count('action="/chat/new/"') >= 8
+    before = Session.objects.count()
+    for address in ("/map/?text=hello", "/map/?kind=open_conversation", "/chat/new/?text=hello"):
+        browser.get(address)
+    assert Session.objects.count() == before, "nothing in an address begins anything"
+
+
+def test_a_page_that_says_anything_else_than_a_status_has_none(
+    person: User, browser: Client, keep_file: KeepFile
+) -> None:
+    file = keep_file(person, FileType.DOMAIN, name="health")
+    file.frontmatter = {"status": '"><script>alert(1)</script>', "preview_line": ["a", "list"]}
+    file.save()
+    page = map_of(browser)
+    assert "<script>alert" not in page
+    assert "Not marked yet" in page
+
+
+def test_anothers_map_is_no_part_of_ones_own(
+    person: User, other_user: User, browser: Client, browser_of: Callable[[User], Client]
+) -> None:
+    rate(other_user, LifeDomain.PLAY, 1, 2)
+    assert "Your map is still blank" in map_of(browser)
+    assert "Your map is still blank" not in map_of(browser_of(other_user))
+
+
+def test_the_number_of_queries_is_constant(person: User, browser: Client, keep_file: KeepFile) -> None:
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as captured:
+            map_of(browser)
+        return len(captured)
+
+    before = queries()
+    for domain in LifeDomain:
+        keep_file(person, FileType.DOMAIN, name=domain.value, status="good")
+        rate(person, domain, *([3] * 20))
+    assert queries() == before
+    assert before <= 6

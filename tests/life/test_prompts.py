@@ -1,0 +1,126 @@
+"""Reflection prompts: one at a time, answered where Sage finds it, or put away."""
+
+from datetime import timedelta
+from http import HTTPStatus
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from coaching.files.frontmatter import parse_file
+from coaching.life.prompts import (
+    accessible_prompt,
+    mark_answered,
+    message_about,
+)
+from coaching.models import Capture, FileType, Profile, ReflectionPrompt, UserFileVersion
+from tests.life.conftest import NOON, KeepFile
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("at_noon")]
+
+
+@pytest.fixture
+def prompt(person: User, keep_file: KeepFile) -> ReflectionPrompt:
+    """A question that waits."""
+    file = keep_file(
+        person, FileType.REFLECTION_PROMPT, "What would *rest* be\nif it were no reward?", name="rest"
+    )
+    return ReflectionPrompt.objects.get(file=file)
+
+
+def test_home_asks_one_question_at_a_time_the_newest_first(
+    person: User, browser: Client, keep_file: KeepFile, prompt: ReflectionPrompt
+) -> None:
+    page = browser.get("/").content.decode()
+    assert "<em>rest</em>" in page
+    keep_file(person, FileType.REFLECTION_PROMPT, "And what is enough?", name="enough")
+    newer = ReflectionPrompt.objects.get(text="And what is enough?")
+    ReflectionPrompt.objects.filter(pk=newer.pk).update(created_at=NOON + timedelta(minutes=1))
+    page = browser.get("/").content.decode()
+    assert "And what is enough?" in page
+    assert "<em>rest</em>" not in page
+    assert "2 wait" in page
+    assert browser.post(f"/reflections/{newer.pk}/", {"do": "put_away"})["Location"] == "/"
+    page = browser.get("/").content.decode()
+    assert "Put away. The question stays among your files." in page
+    assert "<em>rest</em>" in page
+    assert browser.get("/files/" + newer.file.path).status_code == HTTPStatus.OK
+
+
+def test_an_answer_is_kept_below_its_question_in_a_capture(
+    person: User, browser: Client, prompt: ReflectionPrompt
+) -> None:
+    address = f"/reflections/{prompt.pk}/"
+    for _ in range(2):
+        response = browser.post(address, {"do": "write", "text": "A walk without an aim.", "id": "one"})
+        assert response["Location"] == "/"
+    capture = Capture.objects.get()
+    version = UserFileVersion.objects.get(file=capture.file)
+    body = parse_file(version.content)[1].strip()
+    assert body == "> What would *rest* be\n> if it were no reward?\n\nA walk without an aim."
+    prompt.refresh_from_db()
+    assert prompt.answered_at == NOON
+    assert UserFileVersion.objects.filter(file=prompt.file).count() == 1
+    assert "A question for you" not in browser.get("/").content.decode()
+
+
+@pytest.mark.parametrize("form", [{"do": "write", "text": " "}, {"do": "dance", "text": "Kept words"}, {}])
+def test_what_cant_be_taken_is_said_and_stays(
+    browser: Client, prompt: ReflectionPrompt, form: dict[str, str]
+) -> None:
+    response = browser.post(f"/reflections/{prompt.pk}/", form)
+    assert response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+    page = response.content.decode()
+    assert form.get("text", "").strip() in page
+    assert 'class="notice"' in page
+    prompt.refresh_from_db()
+    assert prompt.answered_at is None
+
+
+def test_only_the_first_of_two_tabs_answers_and_the_others_words_stay_on_its_page(
+    person: User, browser: Client, prompt: ReflectionPrompt
+) -> None:
+    mark_answered(user_id=person.pk, prompt_id=prompt.pk, now=NOON)
+    for do in ("talk", "write"):
+        form = {"do": do, "text": "My second thought", "id": f"second {do}"}
+        response = browser.post(f"/reflections/{prompt.pk}/", form)
+        assert response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+        page = response.content.decode()
+        assert "answered this one already" in page
+        assert "My second thought" in page
+    assert not Capture.objects.exists()
+
+
+def test_a_question_that_sage_asks_anew_is_open_again(
+    person: User, keep_file: KeepFile, browser: Client, prompt: ReflectionPrompt
+) -> None:
+    browser.post(f"/reflections/{prompt.pk}/", {"do": "put_away"})
+    keep_file(person, FileType.REFLECTION_PROMPT, "What would rest be now?", name="rest")
+    assert "What would rest be now?" in browser.get("/").content.decode()
+
+
+def test_what_is_said_first_names_the_question(person: User, prompt: ReflectionPrompt) -> None:
+    shown = accessible_prompt(user_id=person.pk, prompt_id=prompt.pk, timezone=Profile.objects.get().zone)
+    assert message_about(shown, " A walk. ") == (
+        "You left me a question: “What would *rest* be\nif it were no reward?”\n\nA walk."
+    )
+    assert message_about(shown, "").endswith("I'd like to talk about it.")
+    prompt.text = "x" * 90_000
+    prompt.save()
+    long = accessible_prompt(user_id=person.pk, prompt_id=prompt.pk, timezone=Profile.objects.get().zone)
+    assert len(message_about(long, "y")) < 1_100
+
+
+def test_anothers_question_is_a_missing_one(
+    other_user: User, person: User, browser: Client, keep_file: KeepFile
+) -> None:
+    Profile.objects.create(user=other_user)
+    file = keep_file(other_user, FileType.REFLECTION_PROMPT, "Theirs?", name="theirs")
+    theirs = ReflectionPrompt.objects.get(file=file)
+    for form in ({"do": "put_away"}, {"do": "write", "text": "x"}, {"do": "talk", "text": "x"}):
+        assert browser.post(f"/reflections/{theirs.pk}/", form).status_code == HTTPStatus.NOT_FOUND
+    mark_answered(user_id=person.pk, prompt_id=theirs.pk, now=NOON)
+    theirs.refresh_from_db()
+    assert theirs.answered_at is None
+    assert theirs.put_away_at is None
+    assert browser.get(f"/reflections/{'9' * 30}/").status_code == HTTPStatus.NOT_FOUND
