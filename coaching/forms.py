@@ -30,6 +30,10 @@ class NewSessionForm(forms.Form):
 class CalendarFileForm(forms.Form):
     """Upload a calendar."""
 
+    def __init__(self, *args: Any, **values: Any) -> None:
+        # Both forms stand on one page.
+        super().__init__(*args, auto_id="upload_%s", **values)
+
     file = forms.FileField(
         label="Calendar file",
         allow_empty_file=True,
@@ -42,6 +46,9 @@ class CalendarFileForm(forms.Form):
 
 class CalendarFeedForm(forms.Form):
     """Follow a calendar feed."""
+
+    def __init__(self, *args: Any, **values: Any) -> None:
+        super().__init__(*args, auto_id="feed_%s", **values)
 
     address = forms.CharField(
         label="Address of the feed",

@@ -39,7 +39,8 @@ CLIPPED = timedelta(days=400)
 _FOLD = re.compile(rb"\n[ \t]")
 _DAY = re.compile(r":(\d{8})")
 _UNTIL = re.compile(r"UNTIL=(\d{8})")
-_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
+# Controls, and marks that turn the direction of a line or that nobody sees.
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]+")
 _PROPERTIES = frozenset(
     (
         "UID", "DTSTART", "DTEND", "DURATION", "RRULE", "RDATE", "EXDATE", "RECURRENCE-ID", "STATUS",

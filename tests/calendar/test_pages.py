@@ -115,7 +115,7 @@ def test_a_file_that_can_t_be_read_is_refused_beside_its_field(
     response = upload(signed_in, raw, name="Kept as typed")
     assert response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
     page = page_of(response)
-    assert sentence in page[page.index('id="id_file_error"') :]
+    assert sentence in page[page.index('id="upload_file_error"') :]
     assert 'value="Kept as typed"' in page
     assert not CalendarSource.objects.exists()
 
