@@ -1,7 +1,12 @@
-"""The long forms: `python -m tests.faults [R1 R4 …] [--seed N] [--points N]`.
+"""The long forms of the reliability goals, with real processes that are killed, frozen and cut off.
 
-Prints the seed of every run and a table at the end; the exit code is 1 when there was a violation. It
-brings its own PostgreSQL in a temporary folder, and Redis where `redis-server` is installed.
+  python -m tests.faults                          every row, each with its own number of points
+  python -m tests.faults R8 R12 --seed 7          these faults, with every row of theirs
+  python -m tests.faults R12-twin --points 24     one row, shorter
+  python -m tests.faults --list                   the rows
+
+Prints the seed of every run and a table at the end; the exit code is 1 when there was a violation. It brings
+its own PostgreSQL in a temporary folder, and a Redis for rows with two processes (`redis-server`).
 """
 
 import argparse
@@ -27,11 +32,16 @@ HEAD = "| fault | seed | points | violations | worst s | what happened |\n|---|-
 
 def main(arguments: Sequence[str]) -> int:
     """Run the long forms and print their table."""
-    parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
-    parser.add_argument("faults", nargs="*", metavar="R1", help="which ones (default: all)")
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.faults",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("faults", nargs="*", metavar="ROW", help="faults or single rows (default: all)")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(2**31))
     parser.add_argument("--points", type=int, help="how many points each (default: each one's own)")
     parser.add_argument("--patience", type=float, default=1.0, help="stretches time limits (default: 1)")
+    parser.add_argument("--list", action="store_true", help="print the rows and their points, run nothing")
     chosen = parser.parse_args(arguments)
     folder = Path(tempfile.mkdtemp(prefix="sage-long-"))
     os.environ.update(dict.fromkeys(variable_names(), ""))
@@ -42,11 +52,20 @@ def main(arguments: Sequence[str]) -> int:
     try:
         os.environ["DATABASE_URL"] = server.url
         django.setup()
+        if chosen.list:
+            return _tell_rows()
         call_command("migrate", verbosity=0)
         return _run_all(chosen, folder)
     finally:
         server.leave()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _tell_rows() -> int:
+    for form in import_module("tests.faults.long_forms").FORMS:
+        processes = "process" if form.processes == 1 else "processes and Redis"
+        _tell(f"{form.name:12} {form.points:5} points, {form.processes} web {processes}")
+    return 0
 
 
 def _run_all(chosen: argparse.Namespace, folder: Path) -> int:

@@ -31,11 +31,11 @@ class LongForm:
 FORMS: tuple[LongForm, ...] = (
     LongForm(name="R1-alone", scenario=crashes.run_r1, points=150),
     LongForm(name="R1-twin", scenario=crashes.run_r1, points=150, processes=2),
-    LongForm(name="R3", scenario=redis_loss.run_r3, points=60, processes=2),
+    LongForm(name="R3", scenario=redis_loss.run_r3, points=480, processes=2),
     LongForm(
         name="R4",
         scenario=upstream.run_r4,
-        points=1000,
+        points=upstream.EVERY_FAULT,
         variables={"SAGE_TURN_SECONDS": "8"},
         program=UNBROKEN,
     ),
@@ -48,7 +48,7 @@ FORMS: tuple[LongForm, ...] = (
     LongForm(name="R12-twin", scenario=readers.run_r12, points=50, processes=2),
     LongForm(name="turns-alone", scenario=random_turns.run_random_turns, points=300),
     LongForm(name="turns-twin", scenario=random_turns.run_random_turns, points=300, processes=2),
-    LongForm(name="R13", scenario=crashes.run_r13, points=40, processes=2),
+    LongForm(name="R13", scenario=crashes.run_r13, points=100, processes=2),
 )
 
 

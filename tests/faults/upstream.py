@@ -48,13 +48,17 @@ def all_faults(rng: random.Random) -> list[tuple[str, Fault]]:
     return faults
 
 
+EVERY_FAULT = len(all_faults(random.Random(0)))
+"""Points of the long form: every kind and status at every place, once and for ever."""
+
+
 async def run_r4(house: House, *, seed: int, points: int) -> Report:
-    """Give each turn one fault, once or again and again; `points` 0 or more than there are takes all."""
+    """Give each turn one fault, once or again and again; `points` says how many of `EVERY_FAULT`."""
     report = Report(fault="R4", seed=seed)
     rng = random.Random(seed)
     turn_seconds = float(house.variables.get("SAGE_TURN_SECONDS", "55"))
     faults = all_faults(rng)
-    faults = _spread(faults)[: points or len(faults)]
+    faults = _spread(faults)[:points]
     async with house.opened():
         turns = asyncio.Semaphore(AT_ONCE)
 

@@ -1,5 +1,6 @@
 """What `manage.py check` says."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import pytest
 from pytest_django import Settings
 
 from sage.checks import warn_of_retired_models, warn_of_unused_settings
-from tests.sage.processes import finished
+from tests.sage.processes import PROJECT, finished
 
 
 def test_the_documented_production_environment_is_clean(tmp_path: Path) -> None:
@@ -21,7 +22,11 @@ def test_the_documented_production_environment_is_clean(tmp_path: Path) -> None:
         "SAGE_S3_BUCKET": "sage",
         "EMAIL_URL": "smtp+tls://sage:password@mail.example:587",
         "ANTHROPIC_API_KEY": "key",
+        "SAGE_SIGNUP": "closed",
     }
+    documented = (PROJECT / "docs" / "operating.md").read_text().partition("## A production environment")[2]
+    block = documented.partition("```sh\n")[2].partition("```")[0]
+    assert set(re.findall(r"^([A-Z_0-9]+)=", block, re.MULTILINE)) == set(environment) - {"SAGE_DATA_DIR"}
     code, output = finished(
         "manage.py", "check", "--deploy", "--fail-level", "WARNING", environment=environment
     )
