@@ -123,7 +123,7 @@ class DeleteAccountForm(forms.Form):
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._user = user
-        self.fields["username"].label = f"Type {user.get_username()} to say that you mean it"
+        self.fields["username"].label = f"Type “{user.get_username()}” to say that you mean it"
 
     def clean_username(self) -> str:
         """Refuse anything but the person's own."""

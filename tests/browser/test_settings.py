@@ -62,7 +62,7 @@ async def test_everything_is_taken_along_and_then_left(
         assert any(name.endswith("/README.md") for name in archive.namelist())
 
     await page.get_by_role("link", name="Delete my account").click()
-    await page.get_by_label("Type ada").fill("ada")
+    await page.get_by_label("Type “ada”").fill("ada")
     await page.get_by_label("Your password").fill("not this one")
     await page.get_by_role("button", name="Delete my account").click()
     await expect(page.get_by_text("That isn't your password.")).to_be_visible()

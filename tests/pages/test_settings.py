@@ -103,7 +103,7 @@ def test_a_month_is_the_persons_own_and_is_added_up_by_purpose(
     assert "Conversations 1 1,250 $1.23" in text
     assert "Summaries 1 7 under $0.01" in text
     assert "Remembering long conversations 1 3 not known" in text
-    assert "1 request had a price that isn't known" in text
+    assert "Not counted: 1 request whose price isn't known" in text
 
 
 def test_turns_of_the_month_are_counted(
