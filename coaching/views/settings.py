@@ -10,7 +10,7 @@ from django.contrib.auth.decorators import login_required
 from django.contrib.messages import success
 from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
 from django.shortcuts import redirect, render
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_http_methods, require_POST
@@ -131,7 +131,6 @@ def _page(request: HttpRequest, profile: Profile, form: ProfileForm) -> HttpResp
         "browser_city": city_of(browser) if browser else "",
         "month": _month(profile),
         "budget": _budget(profile.user_id),
-        "calendar_url": _address_of("calendar"),
     }
     status = HTTPStatus.BAD_REQUEST if form.errors else HTTPStatus.OK
     return render(request, "coaching/pages/settings.html", context, status=status)
@@ -173,11 +172,3 @@ def _budget(user_id: int) -> Budget | None:
         return None
     day = tokens_of_day(user_id=user_id, now=timezone.now())
     return Budget(limit=configured.SAGE_DAILY_TOKENS, used=day.tokens, hours_to_more=day.hours_to_more)
-
-
-def _address_of(name: str) -> str:
-    """Return the address of a page that may not be there, empty then."""
-    try:
-        return reverse(name)
-    except NoReverseMatch:
-        return ""

@@ -20,7 +20,7 @@ MOMENT = datetime(2026, 11, 20, 21, 30, tzinfo=UTC)
 FITTING: Mapping[str, Mapping[str, Any]] = {
     "account.EmailAddress": {"primary": False},
     "coaching.CalendarEvent": {"starts_at": MOMENT, "ends_at": MOMENT, "starts_on": None, "ends_on": None},
-    "coaching.CalendarSource": {"failures": 0, "failing_since": None, "error": ""},
+    "coaching.CalendarSource": {"kind": "file", "failures": 0, "failing_since": None, "error": ""},
     "coaching.Profile": {"timezone": "Asia/Tokyo"},
     "coaching.PulseRating": {"rating": 3},
     "coaching.UserFile": {"path": "life-map/career.md", "file_type": "domain", "version_number": 1},

@@ -71,11 +71,13 @@ def test_wrong_settings_change_nothing_and_say_so(
     assert (profile.name, profile.timezone, profile.checkin_weekday) == ("Before", "Asia/Tokyo", 6)
 
 
-def test_every_page_leads_to_the_settings_and_they_to_password_and_addresses(signed_in: Client) -> None:
+def test_every_page_leads_to_the_settings_and_they_to_all_that_is_set_elsewhere(signed_in: Client) -> None:
     assert 'href="/settings/"' in page_of(signed_in, "/")
     page = page_of(signed_in)
     assert 'href="/accounts/password/change/"' in page
     assert 'href="/accounts/email/"' in page
+    assert 'href="/settings/calendar/"' in page
+    assert 'href="/settings/delete/"' in page
 
 
 def test_a_month_is_the_persons_own_and_is_added_up_by_purpose(
