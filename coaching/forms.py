@@ -30,9 +30,9 @@ class NewSessionForm(forms.Form):
 class CalendarFileForm(forms.Form):
     """Upload a calendar."""
 
-    def __init__(self, *args: Any, **values: Any) -> None:
+    def __init__(self, data: Any = None, files: Any = None) -> None:
         # Both forms stand on one page.
-        super().__init__(*args, auto_id="upload_%s", **values)
+        super().__init__(data, files, auto_id="upload_%s")
 
     file = forms.FileField(
         label="Calendar file",
@@ -47,8 +47,8 @@ class CalendarFileForm(forms.Form):
 class CalendarFeedForm(forms.Form):
     """Follow a calendar feed."""
 
-    def __init__(self, *args: Any, **values: Any) -> None:
-        super().__init__(*args, auto_id="feed_%s", **values)
+    def __init__(self, data: Any = None) -> None:
+        super().__init__(data, auto_id="feed_%s")
 
     address = forms.CharField(
         label="Address of the feed",
