@@ -189,6 +189,8 @@ def _conflict(edit: Edit) -> HttpResponse:
     if was is not None:
         attributes = merge_attributes(was.attributes, edit.attributes, edit.held.attributes)
         merged = merge(base=was.body, mine=mine.strip(), theirs=edit.held.body)
+        if merged is not None and len(merged) > MAX_CONTENT_CHARACTERS:
+            merged = None
     body = mine if merged in (None, mine.strip()) else str(merged)
     form = FileForm.showing(
         edit.held, body=body, attributes=attributes, version=edit.newest.version.number, mine=mine

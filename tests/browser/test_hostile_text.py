@@ -29,7 +29,7 @@ async def assert_harmless(page: Page, where: str, watcher: Watcher) -> None:
     for element in await found.locator(FORBIDDEN).all():
         # Our own turns carry ids and our own buttons names: content sits below these.
         inside = await element.evaluate(
-            "(node) => Boolean(node.closest('.prose, .note, .said-text, .facts, .raw'))"
+            "(node) => Boolean(node.closest('.prose, .note, .said-text, .facts, .raw, .difference'))"
         )
         assert not inside, await element.evaluate("(node) => node.outerHTML")
     identified = await found.locator(".prose [id], .note [id], .said-text [id]").count()
@@ -88,10 +88,17 @@ async def test_payloads_in_files_and_titles_do_nothing(
     page: Page, session: Session, watcher: Watcher
 ) -> None:
     everything = "\n\n".join(PAYLOADS)
-    await in_database(keep_hostile_file, session, everything)
-    for address in ("/", "/chat/", path_of(session), "/files/", "/files/life-map/career.md"):
+    await in_database(keep_hostile_file, session, f"{everything}\n\n{MARK}")
+    file = "/files/life-map/career.md"
+    for address in ("/", "/chat/", path_of(session), "/files/", file, f"{file}/versions/"):
         await page.goto(address)
         await assert_harmless(page, "main", watcher)
+    await page.goto(f"{file}/edit/")
+    await expect(page.locator("#preview .prose")).to_contain_text(MARK)
+    await assert_harmless(page, "#preview", watcher)
+    await page.goto(f"{file}/difference/")
+    await expect(page.locator(".difference")).to_contain_text(MARK)
+    await assert_harmless(page, "main", watcher)
     await page.goto("/files/life-map/career.md?view=raw")
     assert PAYLOADS[0] in (await page.locator(".raw").inner_text())
     await assert_harmless(page, "main", watcher)
@@ -106,19 +113,22 @@ def keep_hostile_file(session: Session, everything: str) -> None:
         user_id=session.user_id,
         path="life-map/career.md",
         file_type=FileType.DOMAIN,
-        version_number=1,
+        version_number=2,
         frontmatter={"preview_line": PAYLOADS[4]},
     )
     preview = PAYLOADS[4].replace("'", "''")
-    UserFileVersion.objects.create(
-        file=file,
-        number=1,
-        content=f"---\ntype: domain\npreview_line: '{preview}'\n---\n\n{everything}\n",
-        size=len(everything),
-        sha256="",
-        storage_key="hostile",
-        source="tool",
-    )
+    hostile = f"---\ntype: domain\npreview_line: '{preview}'\n---\n\n{everything}\n"
+    for number, content in enumerate(("harmless", hostile), start=1):
+        UserFileVersion.objects.create(
+            file=file,
+            number=number,
+            content=content,
+            size=len(content),
+            sha256="",
+            storage_key=f"hostile {number}",
+            source="tool",
+            session=session,
+        )
 
 
 async def test_payloads_in_questions_and_answers_do_nothing(

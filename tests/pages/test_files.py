@@ -504,3 +504,25 @@ async def test_names_in_the_archive_lead_nowhere_else(user: User, keep_file: Kee
 
 def test_an_empty_page_offers_no_archive(signed_in: Client) -> None:
     assert "all.zip" not in page_of(signed_in, "/files/")
+
+
+def test_no_page_of_a_file_has_script_or_style_inside(signed_in: Client, write: Write) -> None:
+    write("One")
+    write("Two", status="good")
+    pages = [page_of(signed_in, f"{CAREER}{end}") for end in ("", "?view=raw", "?version=1")]
+    pages += [page_of(signed_in, f"{CAREER}/{end}/") for end in ("edit", "versions", "difference")]
+    pages.append(send(signed_in, "Mine", version=1).content.decode())
+    for page in pages:
+        assert not re.search(r"<script(?![^>]*\ssrc=)", page)
+        assert not re.search(r"<style|\sstyle=|\son[a-z]+=|javascript:", page)
+
+
+def test_a_tree_of_a_thousand_files_takes_no_more_queries_than_one_of_three(
+    signed_in: Client, user: User, django_assert_max_num_queries: Any
+) -> None:
+    UserFile.objects.bulk_create(
+        UserFile(user=user, path=f"daily-logs/{2000 + number}-01-01.md", file_type=FileType.DAILY_LOG)
+        for number in range(1000)
+    )
+    with django_assert_max_num_queries(5):
+        assert page_of(signed_in, "/files/").count('class="ledger-row"') == 1000

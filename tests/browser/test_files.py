@@ -1,0 +1,130 @@
+"""Files in a browser: edited with a preview, in two tabs at once, and with a page that was lost."""
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.async_api import Page, expect
+
+from coaching.models import FileType, UserFile, UserFileVersion
+from sessions_app.database import in_database
+from tests.browser.conftest import OpenContext, Watcher
+from tests.browser.test_accessibility import serious_findings
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+FILE = "/files/life-map/career.md"
+BODY = "First.\n\nSecond.\n\nThird."
+
+
+def keep(user: User, body: str) -> None:
+    file = UserFile.objects.create(
+        user=user,
+        path="life-map/career.md",
+        file_type=FileType.DOMAIN,
+        version_number=1,
+        frontmatter={"preview_line": "\u202eturned"},
+    )
+    UserFileVersion.objects.create(
+        file=file,
+        number=1,
+        content=f"---\ntype: domain\nstatus: good\n---\n\n{body}\n",
+        size=len(body),
+        sha256="",
+        storage_key="career",
+        source="tool",
+    )
+
+
+def without_refusals(faults: list[str]) -> list[str]:
+    """Leave out what a browser notes about a page that says why something wasn't saved."""
+    return [fault for fault in faults if "status of 409" not in fault]
+
+
+async def test_a_text_is_previewed_and_saved_and_two_tabs_lose_nothing(
+    page: Page, open_context: OpenContext, cookie: str, user: User, watcher: Watcher
+) -> None:
+    await in_database(keep, user, BODY)
+    await page.goto(FILE)
+    await page.get_by_role("link", name="Edit").click()
+    text = page.get_by_label("Text")
+    await expect(page.locator("#preview .prose")).to_contain_text("Second.")
+    await text.fill(BODY.replace("First.", "First, and **mine**."))
+    await expect(page.locator("#preview strong")).to_have_text("mine")
+    await expect(page.locator("#file-count")).to_contain_text("of 100,000 characters")
+    await expect(page.get_by_role("button", name="Preview")).to_be_hidden()
+    other = await (await open_context(cookie)).new_page()
+    await other.goto(f"{FILE}/edit/")
+    await other.get_by_label("Text").fill(f"{BODY}\n\nFourth.")
+    await other.get_by_label("How it stands").select_option("thriving")
+    await other.keyboard.press("Tab")
+    await other.get_by_role("button", name="Save").press("Enter")
+    await expect(other.get_by_role("status")).to_contain_text("Saved as version 2.")
+    await page.get_by_role("button", name="Save").click()
+    await expect(page.get_by_role("alert")).to_contain_text("changed in another tab while you were writing")
+    assert await serious_findings(page) == []
+    await page.get_by_role("button", name="Save both together").click()
+    await expect(page.get_by_role("status")).to_contain_text("Saved as version 3.")
+    await expect(page.locator(".prose")).to_contain_text("First, and mine.")
+    await expect(page.locator(".prose")).to_contain_text("Fourth.")
+    await expect(page.locator(".facts")).to_contain_text("thriving")
+    assert page.url.endswith(FILE)
+    await page.get_by_role("link", name="All 3 versions and what changed").click()
+    await page.get_by_role("link", name="What changed in version 3").click()
+    await expect(page.locator(".difference ins")).to_have_text([", and **mine**"])
+    assert await serious_findings(page) == []
+    await page.get_by_role("button", name="Bring version 2 back").click()
+    await expect(page.get_by_role("status")).to_contain_text("Version 2 holds again, as version 4.")
+    assert without_refusals(watcher.faults) == []
+
+
+async def test_what_was_written_outlives_a_sign_out_and_what_is_too_long_stays(
+    page: Page, user: User, cookie: str, watcher: Watcher
+) -> None:
+    await in_database(keep, user, BODY)
+    await page.goto(f"{FILE}/edit/")
+    await page.get_by_label("Text").fill("\U0001f33f" * 100_001)
+    await page.get_by_role("button", name="Save").click()
+    await expect(page.get_by_role("alert").first).to_contain_text("1 characters too long")
+    await page.get_by_label("Text").fill("Mine, unsaved.")
+    cookies = await page.context.cookies()
+    await page.context.clear_cookies(name="sessionid")
+    await page.get_by_role("button", name="Save").click()
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
+    await page.context.add_cookies(cookies)  # type: ignore[arg-type]
+    await page.goto(f"{FILE}/edit/")
+    await expect(page.get_by_label("Text")).to_have_value(BODY)
+    await page.get_by_role("button", name="Take it up again").click()
+    await expect(page.get_by_label("Text")).to_have_value("Mine, unsaved.")
+    await page.get_by_role("button", name="Save").click()
+    await expect(page.locator(".prose")).to_have_text("Mine, unsaved.")
+    await page.get_by_role("link", name="Edit").click()
+    await expect(page.locator("#draft")).to_be_hidden()
+    assert watcher.faults == []
+
+
+async def test_text_from_right_to_left_turns_nothing_around_it(
+    page: Page, user: User, watcher: Watcher
+) -> None:
+    await in_database(keep, user, "\u202eturned\n\n\u05e9\u05dc\u05d5\u05dd \u05e2\u05d5\u05dc\u05dd")
+    goes_right = """(node) => {
+        const text = document.createTreeWalker(node, NodeFilter.SHOW_TEXT).nextNode();
+        const at = (index) => {
+            const range = document.createRange();
+            range.setStart(text, index);
+            range.setEnd(text, index + 1);
+            return range.getBoundingClientRect().left;
+        };
+        return at(0) < at(3);
+    }"""
+    for address, places in (
+        ("/files/", ["h1", ".ledger-more", ".ledger-meta"]),
+        (FILE, ["h1", ".version-head a", ".version-more time", ".file-head .quiet"]),
+        (f"{FILE}/edit/", ["h1", "#preview-title", ".editor-acts .quiet, .editor-text > .quiet"]),
+    ):
+        await page.goto(address)
+        for place in places:
+            assert await page.locator(place).first.evaluate(goes_right), (address, place)
+    await page.goto(FILE)
+    paragraphs = page.locator(".prose p")
+    assert not await paragraphs.nth(0).evaluate(goes_right)
+    assert await paragraphs.nth(1).evaluate("(node) => getComputedStyle(node).unicodeBidi") == "plaintext"
+    assert watcher.faults == []
