@@ -30,6 +30,7 @@ from coaching.shown_names import folder_name, shown_name
 from coaching.views.file_form import FileForm, text_with_facts
 from coaching.views.file_versions import writer_of
 
+UNREADABLE = "That couldn't be read, so nothing was saved. This is what the file says; please write again."
 NOT_SAVED = "This wasn't saved yet. Mend what is marked below and save again."
 TOO_LONG_TO_SHOW = (
     "The text is too long to be saved: {count:,} characters, and {most:,} is the most that fits."
@@ -73,11 +74,11 @@ def edit(request: HttpRequest, path: str) -> HttpResponse:
     user_id = user_id_of(request)
     newest = _newest(user_id, path)
     held = editable_of(newest)
-    if request.method != "POST":
+    if "body" not in request.POST:  # What came without a text would empty the file.
         form = FileForm.showing(
             held, body=held.body, attributes=held.attributes, version=newest.version.number
         )
-        return _editor(request, newest, form)
+        return _editor(request, newest, form, refusal=UNREADABLE if request.method == "POST" else "")
     form = FileForm(held, request.POST)
     is_valid = form.is_valid()
     if request.POST.get("do") == "preview":

@@ -84,7 +84,8 @@ def _fact_lines(name: AttributeName, value: Any) -> list[str]:
 class FileForm(forms.Form):
     """A file as its user wants it. `version` is the one that was opened, 0 where nobody can tell.
 
-    `mine` is what was typed before another's changes were merged into `body`; it has none where none were.
+    `mine` is what was typed before another's changes were merged into `body`. An attribute that isn't sent
+    at all stays as it is: only a field that came empty takes one back.
     """
 
     body = PlainField(required=False, label="Text", widget=forms.Textarea(attrs={"rows": 22, "dir": "auto"}))
@@ -93,6 +94,7 @@ class FileForm(forms.Form):
 
     def __init__(self, held: Editable, data: Any = None, *, initial: dict[str, Any] | None = None) -> None:
         super().__init__(data, initial=initial, auto_id="file-%s")
+        self._held = held
         taken = RULES[held.file_type].attributes if held.has_fields else frozenset()
         self.attribute_names = [name for name in ATTRIBUTE_ORDER if name in taken]
         for name in self.attribute_names:
@@ -121,10 +123,10 @@ class FileForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         """Check the attributes by their own rules."""
         cleaned = super().clean() or {}
+        held = self._held.attributes.given()
         given = {
-            name: value
+            name: self._value_of(name, cleaned) if self._is_sent(name) else held.get(name)
             for name in self.attribute_names
-            if (value := self._value_of(name, cleaned)) is not None
         }
         try:
             cleaned["attributes"] = FileAttributes.model_validate(given)
@@ -132,6 +134,12 @@ class FileForm(forms.Form):
             for fault in invalid.errors():
                 self.add_error(str(fault["loc"][0]), _in_words(fault))
         return cleaned
+
+    def _is_sent(self, name: AttributeName) -> bool:
+        """Say whether a field came. Boxes come only where one is ticked: they came where any field did."""
+        if isinstance(self.fields[name], forms.MultipleChoiceField):
+            return any(other in self.data for other in self.attribute_names)
+        return name in self.data
 
     def _value_of(self, name: AttributeName, cleaned: dict[str, Any]) -> Any:
         value = cleaned.get(name)
