@@ -54,8 +54,10 @@ class LiveSage:
         return f"ws://localhost:{self.port}/ws/sessions/{session_id}/"
 
 
-def start_web_process(*, practice_port: int, **variables: str) -> LiveSage:
-    """Start `manage.py web` on the test database and wait until its port is open."""
+def start_web_process(
+    *, practice_port: int, program: tuple[str, ...] = ("manage.py", "web"), **variables: str
+) -> LiveSage:
+    """Start `manage.py web`, or what stands in for it, on the test database; wait until its port is open."""
     environment = os.environ | {
         "DATABASE_URL": url_of_test_database(),
         "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{practice_port}",
@@ -67,9 +69,10 @@ def start_web_process(*, practice_port: int, **variables: str) -> LiveSage:
     log = Path(os.environ[FOLDER_VARIABLE]) / f"web-{practice_port}-{time.monotonic_ns()}.log"
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [sys.executable, "manage.py", "web", "--port", "0"],
+            [sys.executable, *program, "--port", "0"],
             cwd=ROOT,
             env=environment,
+            stdin=subprocess.PIPE,
             stdout=output,
             stderr=subprocess.STDOUT,
         )
@@ -90,6 +93,8 @@ def stop_web_process(sage: LiveSage) -> None:
     except subprocess.TimeoutExpired:
         sage.process.kill()
         sage.process.wait()
+    if sage.process.stdin is not None:
+        sage.process.stdin.close()
 
 
 def free_port() -> int:

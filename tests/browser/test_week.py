@@ -1,0 +1,257 @@
+"""One week of a life in a real browser: the clock of the web process travels, the practice coach answers."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from itertools import pairwise
+from time import monotonic, sleep
+from zoneinfo import ZoneInfo
+
+import pytest
+from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session as BrowserSession
+from django.test import Client
+from playwright.async_api import Browser, Page, expect
+
+from coaching.files.selectors import read_file
+from coaching.models import Capture, LifeDomain, Profile, UserFile
+from coaching.practice.server import PracticeServer
+from sessions_app.database import in_database
+from sessions_app.models import Session, SessionStatus
+from tests.browser.conftest import WAIT_MS
+from tests.browser.test_arcs import begin, close_day, life_mapping, open_day, weekly_checkin
+from tests.live_sage import LiveSage, free_port, start_web_process, stop_web_process
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+
+OpenPage = Callable[[str], Awaitable[Page]]
+
+OFFERED = ".starter:has(.tag) .starter-name"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Day:
+    """One day of the person's, in the zone they are in; its evening may end after midnight."""
+
+    on: date
+    zone: str
+    bedtime: str = "21:30"
+    is_past_midnight: bool = False
+
+    def at(self, clock: str, *, later: int = 0, fold: int = 0) -> datetime:
+        """Return a time on the wall of this day's zone, `later` days on."""
+        return datetime.combine(
+            self.on + timedelta(days=later), time.fromisoformat(clock).replace(fold=fold), ZoneInfo(self.zone)
+        )
+
+    @property
+    def evening(self) -> datetime:
+        """When the person closes the day: of an hour that comes twice, the second time."""
+        if self.is_past_midnight:
+            return self.at(self.bedtime, later=1, fold=1)
+        return self.at(self.bedtime)
+
+
+BERLIN, NEW_YORK, AUCKLAND = "Europe/Berlin", "America/New_York", "Pacific/Auckland"
+# Berlin's clocks go forward and Auckland's go back in the nights that these Saturdays end with. The first of
+# April is lost above the Pacific.
+DAYS = (
+    Day(on=date(2027, 3, 27), zone=BERLIN, bedtime="03:15", is_past_midnight=True),
+    Day(on=date(2027, 3, 28), zone=BERLIN),
+    Day(on=date(2027, 3, 29), zone=BERLIN),
+    Day(on=date(2027, 3, 30), zone=NEW_YORK),
+    Day(on=date(2027, 3, 31), zone=NEW_YORK, bedtime="23:50"),
+    Day(on=date(2027, 4, 2), zone=AUCKLAND),
+    Day(on=date(2027, 4, 3), zone=AUCKLAND, bedtime="02:30", is_past_midnight=True),
+    Day(on=date(2027, 4, 4), zone=AUCKLAND),
+)
+CHECKIN_ON = date(2027, 4, 2)
+
+
+class Clock:
+    """The clock of the travelling web process."""
+
+    def __init__(self, sage: LiveSage) -> None:
+        self._sage = sage
+
+    async def set(self, moment: datetime) -> None:
+        """Make it that moment, and wait until the process knows."""
+        told = moment.astimezone(UTC).isoformat()
+        stdin = self._sage.process.stdin
+        assert stdin is not None
+        stdin.write(f"{told}\n".encode())
+        stdin.flush()
+        await asyncio.to_thread(self._wait_for, f"It is {told}")
+
+    def _wait_for(self, line: str) -> None:
+        deadline = monotonic() + WAIT_MS / 1000
+        while line not in self._sage.log.read_text(errors="replace"):
+            assert monotonic() < deadline, f"the clock wasn't moved: {line}"
+            sleep(0.01)
+
+
+@pytest.fixture(scope="module")
+def travelling_sage(django_db_setup: None) -> Iterator[LiveSage]:
+    """A web process whose clock moves; it stands at the first morning."""
+    start = DAYS[0].at("08:00").isoformat()
+    sage = start_web_process(practice_port=free_port(), program=("-m", "tests.travelling_web", start))
+    yield sage
+    stop_web_process(sage)
+
+
+@pytest.fixture
+async def coach(travelling_sage: LiveSage) -> AsyncIterator[PracticeServer]:
+    """The practice coach behind it."""
+    async with PracticeServer(port=travelling_sage.practice_port, tokens_per_second=0) as server:
+        yield server
+
+
+@dataclass(slots=True, kw_only=True)
+class Life:
+    """One person, their page and the clock they live by."""
+
+    user: User
+    page: Page
+    clock: Clock
+    open_page: OpenPage
+
+    async def go_home(self, moment: datetime) -> None:
+        """Make it that moment and look at the first page."""
+        await self.clock.set(moment)
+        await self.page.goto("/")
+
+    async def offers(self, label: str | None) -> None:
+        """See which arc home calls a good one now."""
+        if label is None:
+            await expect(self.page.locator(OFFERED)).to_have_count(0)
+        else:
+            await expect(self.page.locator(OFFERED)).to_contain_text(label)
+
+    async def move_to(self, day: Day) -> None:
+        """Be in another zone: the browser knows it, and its person says so."""
+        await self.clock.set(day.at("08:00"))
+        await self.page.context.close()
+        self.page = await self.open_page(day.zone)
+        await self.page.goto("/")
+        await self.page.goto("/settings/")
+        city = day.zone.rpartition("/")[2].replace("_", " ")
+        await self.page.get_by_role("button", name=f"Use {city}").click()
+        await expect(self.page.get_by_label("Time zone")).to_have_value(day.zone)
+
+    async def capture(self, words: str) -> None:
+        """Jot something down from wherever this is, by one key."""
+        await self.page.keyboard.press("c")
+        dialog = self.page.get_by_role("dialog")
+        await dialog.get_by_role("textbox").fill(words)
+        await dialog.get_by_role("button", name="Keep").click()
+        await expect(dialog).to_be_hidden()
+
+    async def file(self, path: str) -> UserFile:
+        """Return one of the person's files; without it the test fails."""
+        return await in_database(UserFile.objects.get, user=self.user, path=path)
+
+
+@pytest.fixture
+async def life(travelling_sage: LiveSage, browser: Browser, coach: PracticeServer, user: User) -> Life:
+    """A person who has come this morning, at a browser of theirs."""
+    clock = Clock(travelling_sage)
+    await clock.set(DAYS[0].at("08:00"))
+    key = await in_database(_arrive, user)
+
+    async def open_page(zone: str) -> Page:
+        context = await browser.new_context(base_url=travelling_sage.origin, timezone_id=zone)
+        context.set_default_timeout(WAIT_MS)
+        await context.add_cookies([{"name": "sessionid", "value": key, "url": travelling_sage.origin}])
+        return await context.new_page()
+
+    return Life(user=user, page=await open_page(DAYS[0].zone), clock=clock, open_page=open_page)
+
+
+def _arrive(user: User) -> str:
+    """Sign up that morning; return the key of a browser session that outlives the journey."""
+    user.date_joined = DAYS[0].at("08:00")
+    user.save(update_fields=["date_joined"])
+    Profile.objects.create(user=user, timezone=DAYS[0].zone, checkin_weekday=CHECKIN_ON.weekday())
+    client = Client()
+    client.force_login(user)
+    BrowserSession.objects.update(expire_date=datetime(2099, 1, 1, tzinfo=UTC))
+    return client.cookies["sessionid"].value
+
+
+async def test_a_week_is_lived_in_three_time_zones_and_across_both_changes_of_the_clocks(life: Life) -> None:
+    await life.go_home(DAYS[0].at("09:00"))
+    await life.offers("Life mapping")
+    await life_mapping(await begin(life.page, "Life mapping"))
+    await _see_the_map(life)
+    for before, day in pairwise((DAYS[0], *DAYS)):
+        if day.zone != before.zone:
+            await life.move_to(day)
+        await _live_morning(life, day)
+        await life.capture(f"An idea of {day.on}")
+        if day.on == CHECKIN_ON:
+            await _check_in(life, day)
+        await _live_evening(life, day)
+    captures = await in_database(_captures, life.user)
+    assert captures == [(f"An idea of {day.on}", day.on) for day in DAYS]
+
+
+async def _see_the_map(life: Life) -> None:
+    pages = [await life.file(f"life-map/{domain}.md") for domain in LifeDomain.values]
+    assert [page.frontmatter.get("status") for page in pages].count("needs_attention") >= 1
+    for path in ("life-map/_overview.md", "life-plan/current.md", "sage/context.md"):
+        await life.file(path)
+    await life.page.goto("/map/")
+    for domain in LifeDomain:
+        await expect(life.page.locator("main")).to_contain_text(str(domain.label))
+
+
+async def _live_morning(life: Life, day: Day) -> None:
+    await life.go_home(day.at("09:30"))
+    await expect(life.page.get_by_role("heading", level=1)).to_contain_text("Good morning")
+    await expect(life.page.locator(".today")).to_have_text(f"{day.on:%A}, {day.on.day} {day.on:%B}")
+    await life.offers("Open the day")
+    await open_day(await begin(life.page, "Open the day"))
+    plan = await life.file(f"day-plans/{day.on}.md")
+    assert plan.frontmatter["intention"] == "Unhurried"
+    assert len(plan.frontmatter["priorities"]) == 3
+    await life.go_home(day.at("12:30"))
+    await expect(life.page.locator("main")).to_contain_text("Unhurried")
+    await expect(life.page.locator("main")).to_contain_text("call mum")
+    await life.offers("Weekly check-in" if day.on == CHECKIN_ON else None)
+
+
+async def _check_in(life: Life, day: Day) -> None:
+    await life.go_home(day.at("15:00"))
+    await weekly_checkin(await begin(life.page, "Weekly check-in"))
+    written = await life.file(f"check-ins/{day.on}.md")
+    assert written.frontmatter["themes"]
+    profile = await in_database(Profile.objects.get, user=life.user)
+    assert profile.next_checkin_on == day.on + timedelta(days=7)
+    await life.page.goto("/")
+    await life.offers(None)
+
+
+async def _live_evening(life: Life, day: Day) -> None:
+    await life.go_home(day.evening)
+    await expect(life.page.get_by_role("heading", level=1)).to_contain_text("Good evening")
+    await expect(life.page.locator(".today")).to_contain_text(f"{day.on:%A}")
+    await life.offers("Close the day")
+    await close_day(await begin(life.page, "Close the day"))
+    log = await life.file(f"daily-logs/{day.on}.md")
+    assert {"energy", "mood_signal", "domains_touched"} <= log.frontmatter.keys()
+    assert not await in_database(_open_ends, life.user)
+    await life.page.goto("/")
+    await life.offers(None)
+
+
+def _captures(user: User) -> list[tuple[str, date | None]]:
+    """Return what was jotted down, and the day whose log took it in."""
+    rows = Capture.objects.filter(user=user).order_by("captured_at").select_related("file")
+    texts = {row.pk: read_file(user_id=user.pk, path=row.file.path).text for row in rows}
+    return [(texts[row.pk].rpartition("---")[2].strip(), row.folded_on) for row in rows]
+
+
+def _open_ends(user: User) -> list[Session]:
+    """Return the conversations that aren't over: each arc came to its end."""
+    return list(Session.objects.filter(user=user).exclude(status=SessionStatus.COMPLETED))
