@@ -124,16 +124,23 @@ def live_sage(django_db_setup: None) -> Iterator[LiveSage]:
     stop_web_process(sage)
 
 
+@asynccontextmanager
+async def serve_practice(sage: LiveSage) -> AsyncIterator[PracticeServer]:
+    """Serve the model behind a web process, without delay; scripts and faults end with it.
+
+    What the web process logs meanwhile is printed, so a failure shows it.
+    """
+    logged = sage.log.stat().st_size
+    async with PracticeServer(port=sage.practice_port, tokens_per_second=0) as server:
+        yield server
+    print(sage.log.read_bytes()[logged:].decode(errors="replace"))  # noqa: T201
+
+
 @pytest.fixture
 async def practice(live_sage: LiveSage) -> AsyncIterator[PracticeServer]:
-    """The model behind `live_sage`, without delay; scripts and faults end with the test.
-
-    What the web process logs during the test is printed, so a failure shows it.
-    """
-    logged = live_sage.log.stat().st_size
-    async with PracticeServer(port=live_sage.practice_port, tokens_per_second=0) as server:
+    """The model behind `live_sage`, for the length of a test."""
+    async with serve_practice(live_sage) as server:
         yield server
-    print(live_sage.log.read_bytes()[logged:].decode(errors="replace"))  # noqa: T201
 
 
 def session_cookie(user: User) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+import pytest_asyncio
 from django.contrib.auth.hashers import PBKDF2PasswordHasher, make_password
 from django.contrib.auth.models import User
 from django.test import Client
@@ -20,11 +21,13 @@ from playwright.async_api import (
     async_playwright,
     expect,
 )
+from pytest_asyncio import is_async_test
 
+from coaching.practice.server import PracticeServer
 from sessions_app import services
 from sessions_app.models import Session, SessionKind
 from tests.conftest import PASSWORD, require
-from tests.live_sage import LiveSage
+from tests.live_sage import LiveSage, serve_practice
 
 CHROMIUM = next(
     (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), ""
@@ -40,6 +43,14 @@ ARGUMENTS = [
 ]
 WAIT_MS = 30_000
 expect.set_options(timeout=WAIT_MS)  # a busy machine is no fault; what never comes still fails
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let all tests here share one event loop: a browser belongs to one, and starting it costs a second."""
+    here = Path(__file__).parent
+    for item in items:
+        if item.path.is_relative_to(here) and is_async_test(item):
+            item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
 
 
 class Watcher:
@@ -80,9 +91,9 @@ def chromium() -> str:
     return CHROMIUM
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browser(chromium: str) -> AsyncIterator[Browser]:
-    """A browser with an empty profile."""
+    """The browser of all tests here; each of them opens contexts of its own in it, with nothing in them."""
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(
             executable_path=chromium, args=ARGUMENTS, env=dict(os.environ)
@@ -97,19 +108,30 @@ def watcher(live_sage: LiveSage) -> Watcher:
     return Watcher(f"localhost:{live_sage.port}")
 
 
-@pytest.fixture
-async def open_context(browser: Browser, live_sage: LiveSage, watcher: Watcher) -> OpenContext:
-    """Open a browser context; with a cookie of `cookie_of` it is signed in."""
+@pytest_asyncio.fixture(loop_scope="session")
+async def practice(live_sage: LiveSage) -> AsyncIterator[PracticeServer]:
+    """The model behind `live_sage`, in the loop that these tests share."""
+    async with serve_practice(live_sage) as server:
+        yield server
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def open_context(browser: Browser, live_sage: LiveSage, watcher: Watcher) -> AsyncIterator[OpenContext]:
+    """Open a browser context, for as long as the test; with a cookie of `cookie_of` it is signed in."""
+    opened: list[BrowserContext] = []
 
     async def open_one(session_id: str = "", **options: object) -> BrowserContext:
         context = await browser.new_context(base_url=live_sage.origin, **options)  # type: ignore[arg-type]
+        opened.append(context)
         context.set_default_timeout(WAIT_MS)
         context.on("page", watcher.watch)
         if session_id:
             await context.add_cookies([{"name": "sessionid", "value": session_id, "url": live_sage.origin}])
         return context
 
-    return open_one
+    yield open_one
+    for context in opened:
+        await context.close()
 
 
 @pytest.fixture
@@ -134,7 +156,7 @@ def session(user: User) -> Session:
     return services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def page(open_context: OpenContext, cookie: str) -> Page:
     """A page of the signed-in person."""
     context = await open_context(cookie)

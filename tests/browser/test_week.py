@@ -9,6 +9,7 @@ from time import monotonic, sleep
 from zoneinfo import ZoneInfo
 
 import pytest
+import pytest_asyncio
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session as BrowserSession
 from django.test import Client
@@ -21,7 +22,7 @@ from sessions_app.database import in_database
 from sessions_app.models import Session, SessionStatus
 from tests.browser.conftest import WAIT_MS
 from tests.browser.test_arcs import begin, close_day, life_mapping, open_day, weekly_checkin
-from tests.live_sage import LiveSage, free_port, start_web_process, stop_web_process
+from tests.live_sage import LiveSage, free_port, serve_practice, start_web_process, stop_web_process
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
@@ -100,10 +101,10 @@ def travelling_sage(django_db_setup: None) -> Iterator[LiveSage]:
     stop_web_process(sage)
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def coach(travelling_sage: LiveSage) -> AsyncIterator[PracticeServer]:
     """The practice coach behind it."""
-    async with PracticeServer(port=travelling_sage.practice_port, tokens_per_second=0) as server:
+    async with serve_practice(travelling_sage) as server:
         yield server
 
 
@@ -152,8 +153,10 @@ class Life:
         return await in_database(UserFile.objects.get, user=self.user, path=path)
 
 
-@pytest.fixture
-async def life(travelling_sage: LiveSage, browser: Browser, coach: PracticeServer, user: User) -> Life:
+@pytest_asyncio.fixture(loop_scope="session")
+async def life(
+    travelling_sage: LiveSage, browser: Browser, coach: PracticeServer, user: User
+) -> AsyncIterator[Life]:
     """A person who has come this morning, at a browser of theirs."""
     clock = Clock(travelling_sage)
     await clock.set(DAYS[0].at("08:00"))
@@ -165,7 +168,9 @@ async def life(travelling_sage: LiveSage, browser: Browser, coach: PracticeServe
         await context.add_cookies([{"name": "sessionid", "value": key, "url": travelling_sage.origin}])
         return await context.new_page()
 
-    return Life(user=user, page=await open_page(DAYS[0].zone), clock=clock, open_page=open_page)
+    life = Life(user=user, page=await open_page(DAYS[0].zone), clock=clock, open_page=open_page)
+    yield life
+    await life.page.context.close()
 
 
 def _arrive(user: User) -> str:
