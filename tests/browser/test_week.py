@@ -28,7 +28,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.django_db(trans
 
 OpenPage = Callable[[str], Awaitable[Page]]
 
-OFFERED = ".starter:has(.tag) .starter-name"
+OFFERED = "form.next h2"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,7 +222,7 @@ async def _live_morning(life: Life, day: Day) -> None:
     assert len(plan.frontmatter["priorities"]) == 3
     await life.go_home(day.at("12:30"))
     await expect(life.page.locator("main")).to_contain_text("Unhurried")
-    await expect(life.page.locator("main")).to_contain_text("call mum")
+    await expect(life.page.locator("main")).to_contain_text("Call mum")
     await life.offers("Weekly check-in" if day.on == CHECKIN_ON else None)
 
 
