@@ -32,13 +32,15 @@ FORMS: tuple[LongForm, ...] = (
     LongForm(name="R1-alone", scenario=crashes.run_r1, points=150),
     LongForm(name="R1-twin", scenario=crashes.run_r1, points=150, processes=2),
     LongForm(name="R3", scenario=redis_loss.run_r3, points=480, processes=2),
+    # Every one where turns have 8 seconds, and each kind at each place once where they have all of theirs.
     LongForm(
-        name="R4",
+        name="R4-hasty",
         scenario=upstream.run_r4,
         points=upstream.EVERY_FAULT,
         variables={"SAGE_TURN_SECONDS": "8"},
         program=UNBROKEN,
     ),
+    LongForm(name="R4-whole", scenario=upstream.run_r4, points=upstream.EACH_ONCE, program=UNBROKEN),
     LongForm(name="R6-alone", scenario=readers.run_r6, points=100),
     LongForm(name="R6-twin", scenario=readers.run_r6, points=100, processes=2),
     LongForm(name="R7", scenario=races.run_r7, points=1000, processes=2),

@@ -22,7 +22,7 @@ from tests.faults.house import House
 from tests.faults.planned_model import Plan, PlannedRound
 from tests.live_sage import session_cookie
 
-WAIT_SECONDS = 60.0
+WAIT_SECONDS = 75.0  # longer than any part of a turn may last
 _LOST = (OSError, websockets.WebSocketException, TimeoutError, EOFError)
 
 Frame = dict[str, Any]

@@ -30,7 +30,7 @@ from tests.faults.report import Report
 
 PEOPLE = 6
 STEPS_BETWEEN_KILLS = (8, 20)
-SETTLED_SECONDS = 60.0
+SETTLED_SECONDS = 75.0
 MID_TURN_SECONDS = 10.0
 RETRYABLE = (TurnStatus.FAILED, TurnStatus.INTERRUPTED, TurnStatus.STOPPED)
 
