@@ -16,6 +16,7 @@ from tests.faults.report import Report
 SESSIONS = 8
 CLOSED_SECONDS = 45.0
 BUSY = "still answering"
+NO_SUCH_FRAME = "A frame's type must be"
 
 
 async def run_r7(house: House, *, seed: int, points: int) -> Report:
@@ -121,6 +122,7 @@ async def _pair(conversation: Conversation, rng: random.Random, report: Report) 
     tabs = conversation.readers[:2]
     rng.shuffle(tabs)
     ended = [len(tab.dones) for tab in tabs]
+    told = [len(tab.refusals) for tab in tabs]
     client_id = f"{plan.key}-pair"
     began = asyncio.get_running_loop().time()
     await tabs[0].send(type="message", text=plan.text, id=client_id)
@@ -136,6 +138,9 @@ async def _pair(conversation: Conversation, rng: random.Random, report: Report) 
         seen = len(tab.errors)
         await tab.send(type="nonsense")
         await tab.until(lambda tab=tab, seen=seen: len(tab.errors) > seen)  # type: ignore[misc]
+    for tab, before in zip(tabs, told, strict=True):
+        others = [sentence for sentence in tab.refusals[before:] if NO_SUCH_FRAME not in sentence]
+        report.expect(not others, f"R9 {conversation.key}: who sent it again was told {others}")
     report.seconds.append(asyncio.get_running_loop().time() - began)
     conversation.sent.append(client_id)
 
