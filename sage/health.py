@@ -1,13 +1,16 @@
 """Whether the process lives, and whether what it needs answers.
 
-Each part is asked by itself, in threads of its own and under a short deadline, so that one that hangs can't
-hide the others or hold up anything else. The answer names the part that fails; the reason is for the log.
+Each part is asked by itself, in a thread of its own and under a short deadline, so that one that hangs can't
+hide the others or hold up anything else: while it hangs it isn't asked again, however often somebody wants to
+know. The answer names the part that fails; the reason is for the log.
 """
 
 import asyncio
 import os
+import threading
+import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from uuid import uuid4
 
@@ -21,7 +24,6 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 PART_SECONDS = 3
 
 log = structlog.get_logger(__name__)
-_threads = ThreadPoolExecutor(max_workers=6, thread_name_prefix="health")
 
 
 async def healthz(_request: HttpRequest) -> HttpResponse:
@@ -31,7 +33,7 @@ async def healthz(_request: HttpRequest) -> HttpResponse:
 
 async def readyz(_request: HttpRequest) -> JsonResponse:
     """Answer 200 when database, cache and storage work, else 503 and which one doesn't."""
-    verdicts = await asyncio.gather(*(_is_working(name, ask) for name, ask in PARTS.items()))
+    verdicts = await asyncio.gather(*(part.is_working() for part in _parts))
     parts = {
         name: "ok" if is_working else "failing" for name, is_working in zip(PARTS, verdicts, strict=True)
     }
@@ -72,13 +74,39 @@ PARTS: dict[str, Callable[[], None]] = {
 }
 
 
-async def _is_working(name: str, ask: Callable[[], None]) -> bool:
-    asked = asyncio.get_running_loop().run_in_executor(_threads, ask)
-    done, _ = await asyncio.wait([asked], timeout=PART_SECONDS)
-    if not done:
-        log.warning("part_not_ready", part=name, reason="timeout")
-        return False
-    if error := asked.exception():
-        log.warning("part_not_ready", part=name, reason=type(error).__name__)
-        return False
-    return True
+class _Part:
+    """One part with the thread that asks it. All who want to know at once share one question."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"health {name}")
+        self._lock = threading.Lock()
+        self._asked: Future[None] | None = None
+        self._asked_at = 0.0
+
+    async def is_working(self) -> bool:
+        """Ask, or join who asks already, and return whether the part answered well and in time."""
+        question, seconds_left = self._ask()
+        asked = asyncio.wrap_future(question)
+        # Seen also where nobody waits for it any more.
+        asked.add_done_callback(lambda ended: None if ended.cancelled() else ended.exception())
+        done, _ = await asyncio.wait([asked], timeout=seconds_left)
+        if not done:
+            log.warning("part_not_ready", part=self._name, reason="timeout")
+            return False
+        if error := asked.exception():
+            log.warning("part_not_ready", part=self._name, reason=type(error).__name__)
+            return False
+        return True
+
+    def _ask(self) -> tuple[Future[None], float]:
+        """Return the open question and the seconds that are left for its answer."""
+        with self._lock:
+            now = time.monotonic()
+            if self._asked is None or self._asked.done():
+                self._asked = self._thread.submit(PARTS[self._name])
+                self._asked_at = now
+            return self._asked, max(0.0, self._asked_at + PART_SECONDS - now)
+
+
+_parts = [_Part(name) for name in PARTS]

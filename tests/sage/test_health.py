@@ -1,11 +1,19 @@
 """Readiness when a part is gone. That the whole is well is seen on a running `up`."""
 
+import asyncio
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
 from django.db import connection
 from django.test import AsyncClient
 from pytest_django import Settings
+
+from sage.health import PART_SECONDS, PARTS
 
 NOWHERE = "redis://127.0.0.1:1/0"
 
@@ -48,3 +56,57 @@ async def test_that_the_process_lives_needs_no_database(monkeypatch: pytest.Monk
 async def test_no_answer_is_kept_by_a_cache() -> None:
     answer = await AsyncClient().get("/readyz")
     assert answer.headers["Cache-Control"] == "no-store"
+
+
+@contextmanager
+def silent_server() -> Iterator[int]:
+    """A port that takes every connection and never says a word."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen(64)
+        yield listening.getsockname()[1]
+
+
+def _health_threads() -> int:
+    return sum(thread.name.startswith("health") for thread in threading.enumerate())
+
+
+async def test_a_part_that_hangs_is_named_in_time_and_takes_one_thread_however_often_it_is_asked(
+    settings: Settings,
+) -> None:
+    with silent_server() as port:
+        settings.STORAGES = {
+            **settings.STORAGES,
+            "default": {
+                "BACKEND": "coaching.files.s3_storage.S3ObjectStorage",
+                "OPTIONS": {
+                    "bucket_name": "nothing",
+                    "endpoint_url": f"http://127.0.0.1:{port}",
+                    "access_key": "x",
+                    "secret_key": "x",
+                    "region_name": "eu-central-1",
+                    "read_seconds": 6.0,
+                    "attempts": 1,
+                },
+            },
+        }
+        began = time.monotonic()
+        answers = await asyncio.gather(*(_ready() for _ in range(20)))
+        assert time.monotonic() - began < PART_SECONDS + 1.5
+        assert {(code, parts["storage"], parts["cache"]) for code, parts in answers} == {
+            (503, "failing", "ok")
+        }
+        began = time.monotonic()
+        assert (await _ready())[1]["storage"] == "failing"
+        assert time.monotonic() - began < 1.5  # it hangs still, and that is known
+        assert _health_threads() <= len(PARTS)
+
+
+async def test_a_database_that_hangs_is_named_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    with silent_server() as port:
+        monkeypatch.setitem(connection.settings_dict, "HOST", "127.0.0.1")
+        monkeypatch.setitem(connection.settings_dict, "PORT", str(port))
+        began = time.monotonic()
+        code, parts = await _ready()
+        assert (code, parts["database"]) == (503, "failing")
+        assert time.monotonic() - began < PART_SECONDS + 1.5
