@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager, nullcontext
 from channels.routing import get_default_application
 from django.conf import settings
 
+from coaching.files.objects import warm_storage
 from coaching.markdown import warm_markdown
 from coaching.runner import get_runner
 from coaching.upkeep import kept_up
@@ -70,6 +71,7 @@ def serve(
     """
     worker = JobWorker() if has_worker else None
     warm_markdown()
+    warm_storage()
 
     @asynccontextmanager
     async def service() -> AsyncIterator[None]:

@@ -64,6 +64,15 @@ class ObjectStorage(Protocol):
         ...
 
 
+@runtime_checkable
+class WarmStorage(Protocol):
+    """A storage that takes its time before its first write."""
+
+    def warm(self) -> None:
+        """Make ready."""
+        ...
+
+
 async def store_object(
     *, user_id: int, data: bytes, deadline_seconds: float = STORAGE_SECONDS
 ) -> StoredObject:
@@ -95,6 +104,13 @@ async def erase_objects(*, user_id: int) -> int:
     except STORAGE_ERRORS as error:
         logger.warning("objects_not_erased", user_id=user_id, error=type(error).__name__)
         raise ObjectsNotErased from error
+
+
+def warm_storage() -> None:
+    """Have the storage make ready what a first write would wait for."""
+    storage = storages["default"]
+    if isinstance(storage, WarmStorage):
+        storage.warm()
 
 
 def _erase(prefix: str) -> int:

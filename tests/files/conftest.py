@@ -64,6 +64,7 @@ def s3_storage(settings: Settings, s3_server: S3Server) -> Iterator[S3]:
     storage = storages["default"]
     assert isinstance(storage, S3ObjectStorage)
     storage.connection.meta.client.close()
+    storage.client.close()
     proxy.stop()
 
 

@@ -65,6 +65,7 @@ class FaultProxy:
     def __init__(self, port: int) -> None:
         self.fault: Fault = "none"
         self.requests: list[tuple[str, str]] = []
+        self.expectations: list[str] = []
         self.released = threading.Event()
         self.stalled = threading.Event()
         self.connections: set[socket.socket] = set()
@@ -103,6 +104,7 @@ class _Handler(BaseHTTPRequestHandler):
     def handle_one(self) -> None:
         proxy = self.faults
         proxy.requests.append((self.command, self.path))
+        proxy.expectations += self.headers.get_all("Expect", [])
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         match proxy.fault:
             case "500" | "503":

@@ -93,6 +93,15 @@ async def test_an_answer_that_was_lost_leaves_an_object_that_is_collected(s3_sto
 
 
 @pytest.mark.s3
+async def test_a_small_object_is_sent_at_once_without_asking_first_whether_it_may(
+    s3_storage: S3, user: User
+) -> None:
+    await store(user, "The first.")
+    assert [method for method, _ in s3_storage.proxy.requests] == ["PUT"]
+    assert s3_storage.proxy.expectations == []
+
+
+@pytest.mark.s3
 async def test_one_lost_answer_is_asked_again_under_the_same_key(s3_storage: S3, user: User) -> None:
     await store(user, "Old")
     s3_storage.proxy.requests.clear()
