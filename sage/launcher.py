@@ -21,12 +21,11 @@ from daphne.endpoints import build_endpoint_description_strings
 from daphne.http_protocol import WebRequest
 from daphne.ws_protocol import WebSocketProtocol
 from twisted.internet import defer, reactor
-from twisted.internet.interfaces import IPushProducer
 from twisted.internet.tcp import Connection
 from twisted.python.failure import Failure
-from zope.interface import implementer
 
 from sage.env import StartError
+from sage.outlet import Outlet
 
 DRAIN_SECONDS = 10.0
 CLOSE_SECONDS = 2.0
@@ -79,42 +78,6 @@ def run_web_server(
         slow_reader_seconds=slow_reader_seconds,
     )
     server.serve(lifecycle)
-
-
-@implementer(IPushProducer)
-class Outlet:
-    """Tells whether a connection's reader keeps up: open until Twisted's write buffer is full."""
-
-    def __init__(self) -> None:
-        self._is_open = asyncio.Event()
-        self._is_open.set()
-
-    @property
-    def is_open(self) -> bool:
-        """Whether the reader keeps up."""
-        return self._is_open.is_set()
-
-    def pauseProducing(self) -> None:  # noqa: N802
-        """Close: more than Twisted's buffer waits for the reader."""
-        self._is_open.clear()
-
-    def resumeProducing(self) -> None:  # noqa: N802
-        """Open: the buffer is empty."""
-        self._is_open.set()
-
-    def stopProducing(self) -> None:  # noqa: N802
-        """Open for good: the connection is gone and nobody has to wait for it."""
-        self._is_open.set()
-
-    async def wait(self, seconds: float) -> bool:
-        """Wait until the reader has taken what it was sent; False if it doesn't within `seconds`."""
-        if self._is_open.is_set():
-            return True
-        try:
-            await asyncio.wait_for(self._is_open.wait(), seconds)
-        except TimeoutError:
-            return False
-        return True
 
 
 class WebServer(Server):  # type: ignore[misc]  # Daphne has no types

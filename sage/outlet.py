@@ -1,0 +1,42 @@
+"""Back-pressure: what a connection's reader is told by Twisted's write buffer, as something to wait for."""
+
+import asyncio
+
+from twisted.internet.interfaces import IPushProducer
+from zope.interface import implementer
+
+
+@implementer(IPushProducer)
+class Outlet:
+    """Tells whether a connection's reader keeps up: open until Twisted's write buffer is full."""
+
+    def __init__(self) -> None:
+        self._is_open = asyncio.Event()
+        self._is_open.set()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the reader keeps up."""
+        return self._is_open.is_set()
+
+    def pauseProducing(self) -> None:  # noqa: N802
+        """Close: more than Twisted's buffer waits for the reader."""
+        self._is_open.clear()
+
+    def resumeProducing(self) -> None:  # noqa: N802
+        """Open: the buffer is empty."""
+        self._is_open.set()
+
+    def stopProducing(self) -> None:  # noqa: N802
+        """Open for good: the connection is gone and nobody has to wait for it."""
+        self._is_open.set()
+
+    async def wait(self, seconds: float) -> bool:
+        """Wait until the reader has taken what it was sent; False if it doesn't within `seconds`."""
+        if self._is_open.is_set():
+            return True
+        try:
+            await asyncio.wait_for(self._is_open.wait(), seconds)
+        except TimeoutError:
+            return False
+        return True
