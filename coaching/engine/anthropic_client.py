@@ -6,9 +6,7 @@ retries nothing: whoever asks owns the deadline and so the retry.
 """
 
 import asyncio
-import email.utils
 import logging
-import math
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
@@ -21,7 +19,8 @@ import anthropic
 import httpx2
 from anthropic.resources.messages.messages import DEPRECATED_MODELS
 
-from coaching.engine.errors import USER_MESSAGES, FailureReason, UpstreamError
+from coaching.engine.errors import UpstreamError
+from coaching.engine.failures import failure_in_stream, failure_of
 from coaching.engine.messages import ModelRequest
 from coaching.engine.ports import StreamTimeouts
 from coaching.engine.profiles import profile_for
@@ -45,30 +44,6 @@ _TRANSPORT_ERRORS = (
     AssertionError,  # what the transport raises for an empty body
 )
 _MALFORMED = (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError)
-
-_REASON_BY_STATUS: Mapping[int, FailureReason] = {
-    401: "unauthorized",
-    402: "unauthorized",
-    403: "unauthorized",
-    404: "unknown_model",
-    408: "unavailable",
-    409: "unavailable",
-    429: "rate_limited",
-    529: "overloaded",
-}
-_STATUS_BY_ERROR_TYPE: Mapping[str, int] = {
-    "invalid_request_error": 400,
-    "authentication_error": 401,
-    "billing_error": 402,
-    "permission_error": 403,
-    "not_found_error": 404,
-    "timeout_error": 408,
-    "request_too_large": 413,
-    "rate_limit_error": 429,
-    "api_error": 500,
-    "overloaded_error": 529,
-}
-_RETRYABLE_BELOW_500 = frozenset({408, 409, 429})
 
 
 class AnthropicClient:
@@ -192,7 +167,7 @@ class SDKReplyStream:
         try:
             for event in self._parser.close() if chunk is None else self._parser.feed(chunk):
                 if event.get("type") == "error":
-                    self._failure = _from_error_event(event, self._headers)
+                    self._failure = failure_in_stream(event, self._headers)
                     return deltas
                 self._builder.feed(event, deltas)
                 if self._builder.is_whole:
@@ -253,46 +228,7 @@ async def _close_quietly(stream: RawStream) -> None:
 
 
 def _from_status(error: anthropic.APIStatusError) -> UpstreamError:
-    return _failure(error.status_code, str(error.type or ""), error.response.headers)
-
-
-def _from_error_event(event: dict[str, Any], headers: Mapping[str, str]) -> UpstreamError:
-    error = event.get("error")
-    kind = str(error.get("type", "")) if isinstance(error, dict) else ""
-    return _failure(_STATUS_BY_ERROR_TYPE.get(kind, 500), f"in stream, {kind or 'untyped'}", headers)
-
-
-def _failure(status: int, detail: str, headers: Mapping[str, str]) -> UpstreamError:
-    default: FailureReason = "unavailable" if status >= 500 else "rejected"
-    reason = _REASON_BY_STATUS.get(status, default)
-    retry_after = _retry_after(headers)
-    user_message = USER_MESSAGES[reason]
-    if retry_after is not None and retry_after >= 1 and status >= 429:
-        user_message = f"{user_message.split('. ')[0]}. Try again in {math.ceil(retry_after)} seconds."
-    return UpstreamError(
-        reason,
-        user_message,
-        detail=f"status {status} {detail} {headers.get('request-id', '')}".strip(),
-        is_retryable=status >= 500 or status in _RETRYABLE_BELOW_500,
-        retry_after_seconds=retry_after,
-    )
-
-
-def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Read how long the server asks to wait, in seconds: as a number or as a date."""
-    value = headers.get("retry-after", "")
-    try:
-        return max(0.0, float(headers.get("retry-after-ms", "")) / 1000)
-    except ValueError:
-        pass
-    try:
-        return max(0.0, float(value))
-    except ValueError:
-        pass
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
-    except ValueError:
-        return None
+    return failure_of(error.status_code, str(error.type or ""), error.response.headers)
 
 
 def retirement_date(model: str) -> str | None:

@@ -11,6 +11,9 @@ from typing import Any
 from coaching.engine.events import TextDelta
 from coaching.engine.json_text import parse_object
 
+MAX_ID_CHARACTERS = 100
+MAX_TOKENS = 2**31 - 1
+
 
 @dataclass(frozen=True, slots=True)
 class ThinkingDelta:
@@ -88,7 +91,8 @@ class ReplyBuilder:
         self._blocks: dict[int, _Block] = {}
         self._stop_reason: str | None = None
         self._stop_details: dict[str, Any] | None = None
-        self._usage: dict[str, Any] = dict(message.get("usage") or {})
+        self._usage: dict[str, Any] = {}
+        self._take_usage(message.get("usage"))
 
     def feed(self, event: dict[str, Any], deltas: list[ReplyDelta]) -> None:
         """Take one event and append what it shows to `deltas`.
@@ -106,20 +110,31 @@ class ReplyBuilder:
         elif kind == "message_start":
             if self._message:
                 deltas.append(MessageRestarted())
-            self._clear(event["message"])
+            self._clear(_object(event["message"]))
         elif kind == "message_delta":
-            delta = event["delta"]
-            self._stop_reason = delta.get("stop_reason") or self._stop_reason
-            self._stop_details = delta.get("stop_details")
-            self._usage.update(
-                (key, value) for key, value in (event.get("usage") or {}).items() if value is not None
-            )
+            self._feed_end(_object(event["delta"]))
+            self._take_usage(event.get("usage"))
         elif kind == "message_stop":
             if not self._message:
                 raise ValueError("message_stop without message_start")
             self.is_whole = True
 
+    def _feed_end(self, delta: dict[str, Any]) -> None:
+        self._stop_reason = _text(delta.get("stop_reason") or self._stop_reason or "") or None
+        details = delta.get("stop_details")
+        self._stop_details = None if details is None else _object(details)
+
+    def _take_usage(self, usage: object) -> None:
+        # Numbers of the bill alone: what can't be read of it is no reason to lose an answer.
+        if isinstance(usage, dict):
+            self._usage.update((key, value) for key, value in usage.items() if value is not None)
+
     def _open_block(self, index: int, start: dict[str, Any], deltas: list[ReplyDelta]) -> None:
+        if not isinstance(index, int):
+            raise TypeError("a block's index must be a number")
+        _text(_object(start)["type"])
+        if start["type"] == "tool_use":
+            _check_call(start)
         block = self._blocks[index] = _Block(dict(start))
         if start["type"] == "text" and start.get("text"):
             self._feed_delta(block, {"type": "text_delta", "text": start["text"]}, deltas)
@@ -129,13 +144,13 @@ class ReplyBuilder:
     def _feed_delta(self, block: _Block, delta: dict[str, Any], deltas: list[ReplyDelta]) -> None:
         kind = delta["type"]
         if kind == "text_delta":
-            text = _showable(delta["text"])
+            text = _showable(_text(delta["text"]))
             block.parts.append(text)
             _show(deltas, TextDelta(text))
         elif kind == "input_json_delta":
-            block.parts.append(delta["partial_json"])
+            block.parts.append(_text(delta["partial_json"]))
         elif kind == "thinking_delta":
-            block.parts.append(delta["thinking"])
+            block.parts.append(_text(delta["thinking"]))
             _show(deltas, ThinkingDelta(_showable(delta["thinking"])))
         elif kind == "signature_delta":
             block.signature += delta["signature"]
@@ -160,6 +175,27 @@ class ReplyBuilder:
             has_started=bool(self._message),
             is_whole=self.is_whole,
         )
+
+
+def _object(value: object) -> dict[str, Any]:
+    """Return a JSON object as it is. Raises `TypeError` for anything else."""
+    if not isinstance(value, dict):
+        raise TypeError("an object was expected")
+    return value
+
+
+def _text(value: object) -> str:
+    """Return a JSON string as it is. Raises `TypeError` for anything else."""
+    if not isinstance(value, str):
+        raise TypeError("a string was expected")
+    return value
+
+
+def _check_call(start: dict[str, Any]) -> None:
+    """Refuse a call that nobody could keep or answer. Raises `ValueError`, `KeyError` or `TypeError`."""
+    tool_use_id, name = _text(start["id"]), _text(start["name"])
+    if not 0 < len(tool_use_id) <= MAX_ID_CHARACTERS or not tool_use_id.isprintable() or not name:
+        raise ValueError("a call without an id or a name")
 
 
 def _showable(text: str) -> str:
@@ -215,14 +251,20 @@ def _is_empty_text(block: dict[str, Any]) -> bool:
 
 
 def _usage(raw: dict[str, Any]) -> ReplyUsage:
-    written = raw.get("cache_creation") or {}
-    one_hour = int(written.get("ephemeral_1h_input_tokens") or 0)
-    total = int(raw.get("cache_creation_input_tokens") or 0)
+    written = raw.get("cache_creation")
+    written = written if isinstance(written, dict) else {}
+    one_hour = _count(written.get("ephemeral_1h_input_tokens"))
+    total = _count(raw.get("cache_creation_input_tokens"))
     five_minutes = written.get("ephemeral_5m_input_tokens")
     return ReplyUsage(
-        input_tokens=int(raw.get("input_tokens") or 0),
-        output_tokens=int(raw.get("output_tokens") or 0),
-        cache_creation_5m_tokens=max(0, total - one_hour) if five_minutes is None else int(five_minutes),
+        input_tokens=_count(raw.get("input_tokens")),
+        output_tokens=_count(raw.get("output_tokens")),
+        cache_creation_5m_tokens=max(0, total - one_hour) if five_minutes is None else _count(five_minutes),
         cache_creation_1h_tokens=one_hour,
-        cache_read_tokens=int(raw.get("cache_read_input_tokens") or 0),
+        cache_read_tokens=_count(raw.get("cache_read_input_tokens")),
     )
+
+
+def _count(value: object) -> int:
+    """Return a number of tokens; what can't be one counts as none."""
+    return int(value) if isinstance(value, int | float) and 0 <= value <= MAX_TOKENS else 0

@@ -1,8 +1,10 @@
 """What a part does when the upstream fails, stalls, breaks off, or the user stops."""
 
 import asyncio
+import email.utils
 import json
 import time
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -28,6 +30,7 @@ from tests.engine.upstream import (
     failing,
     saying,
     start,
+    whole_block,
     words,
 )
 
@@ -83,6 +86,52 @@ async def test_retry_after_is_obeyed(bench: Bench) -> None:
     assert 1.0 <= second - first < 2.0
 
 
+@pytest.mark.parametrize(
+    "value", ["inf", "-inf", "nan", "1e400", "-5", "1e300", "soon", "Fri, 99 Nov 9999 99:99:99 GMT"]
+)
+async def test_a_wait_that_nobody_can_mean_is_passed_over(bench: Bench, value: str) -> None:
+    bench.upstream.script(failing(429, retry_after=value), saying("Here"))
+    assert (await bench.part()).outcome == "completed"
+    first, second = bench.upstream.times
+    assert second - first < 1.5
+
+
+@pytest.mark.parametrize(("seconds", "words"), [(90, "90 seconds"), (600, "10 minutes"), (7201, "3 hours")])
+async def test_a_long_wait_is_named_in_words_that_fit(bench: Bench, seconds: int, words: str) -> None:
+    bench.upstream.script(failing(429, retry_after=str(seconds)))
+    assert words in ((await bench.part()).user_message or "")
+
+
+async def test_a_wait_until_a_date_is_obeyed(bench: Bench) -> None:
+    date = email.utils.format_datetime(datetime.now(UTC) + timedelta(minutes=30), usegmt=True)
+    bench.upstream.script(failing(503, retry_after=date))
+    result = await bench.part()
+    assert "30 minutes" in (result.user_message or "")
+    assert len(bench.upstream.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        None,
+        "many",
+        [1],
+        {"input_tokens": "ten"},
+        {"input_tokens": -3},
+        {"input_tokens": 1e300},
+        {"input_tokens": None, "cache_creation": 7},
+        {"cache_creation": {"ephemeral_1h_input_tokens": []}},
+    ],
+)
+async def test_a_bill_that_cannot_be_read_loses_no_answer(bench: Bench, usage: Any) -> None:
+    message = {"id": "m", "type": "message", "role": "assistant", "model": "m", "content": [], "usage": usage}
+    ending = event("message_delta", delta={"stop_reason": "end_turn"}, usage=usage) + event("message_stop")
+    bench.upstream.script(Answer(event("message_start", message=message) + words(0, "Here") + ending))
+    assert (await bench.part()).outcome == "completed"
+    [recorded] = bench.recorder.usages
+    assert recorded.input_tokens == 0
+
+
 async def test_a_wait_beyond_the_deadline_is_not_begun_and_is_named(bench: Bench) -> None:
     bench.upstream.script(failing(429, retry_after="90"))
     began = time.monotonic()
@@ -125,6 +174,22 @@ BROKEN: dict[str, tuple[Any, ...]] = {
     "has a delta without text": (
         HALF + event("content_block_delta", index=0, delta={"type": "text_delta", "text": None}),
     ),
+    "has a block without a type": (HALF + event("content_block_start", index=1, content_block={}),),
+    "has a block that is no object": (HALF + event("content_block_start", index=1, content_block=None),),
+    "has a block in no order": (HALF + event("content_block_start", index="1", content_block={"type": "x"}),),
+    "has a call without an id": (HALF + whole_block(1, {"type": "tool_use", "name": "save_file"}),),
+    "has a call without a name": (HALF + whole_block(1, {"type": "tool_use", "id": "t", "input": {}}),),
+    "has a call with an endless id": (HALF + call(1, "t" * 101, "save_file"),),
+    "has a call with an id that can't be kept": (HALF + call(1, "t\x00", "save_file"),),
+    "has an input that is no text": (
+        HALF
+        + call(1, "t", "save_file", is_closed=False)
+        + event("content_block_delta", index=1, delta={"type": "input_json_delta", "partial_json": 5}),
+    ),
+    "stops for a reason that is no word": (
+        HALF + event("message_delta", delta={"stop_reason": {"a": 1}}) + event("message_stop"),
+    ),
+    "gives details that are no object": (HALF + end("refusal", stop_details="no"),),
     "has bytes that are no text": (HALF + b"data: \xff\xfe\n\n",),
     "stops without a reason": (HALF + end(None),),
     "says tool_use without a call": (HALF + end("tool_use"),),

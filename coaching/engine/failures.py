@@ -1,0 +1,89 @@
+"""What an upstream's refusal means: its status or error type as our reason, and how long it asks to wait.
+
+Pure: it knows numbers, names and headers, and neither SDK nor socket.
+"""
+
+import email.utils
+import math
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from coaching.engine.errors import USER_MESSAGES, FailureReason, UpstreamError
+
+MAX_RETRY_AFTER_SECONDS = 24 * 3600.0
+
+_REASON_BY_STATUS: Mapping[int, FailureReason] = {
+    401: "unauthorized",
+    402: "unauthorized",
+    403: "unauthorized",
+    404: "unknown_model",
+    408: "unavailable",
+    409: "unavailable",
+    429: "rate_limited",
+    529: "overloaded",
+}
+_STATUS_BY_ERROR_TYPE: Mapping[str, int] = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "timeout_error": 408,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "api_error": 500,
+    "overloaded_error": 529,
+}
+_RETRYABLE_BELOW_500 = frozenset({408, 409, 429})
+
+
+def failure_in_stream(event: dict[str, Any], headers: Mapping[str, str]) -> UpstreamError:
+    """Build the failure that an `error` event in a stream tells."""
+    error = event.get("error")
+    kind = str(error.get("type", "")) if isinstance(error, dict) else ""
+    return failure_of(_STATUS_BY_ERROR_TYPE.get(kind, 500), f"in stream, {kind or 'untyped'}", headers)
+
+
+def failure_of(status: int, detail: str, headers: Mapping[str, str]) -> UpstreamError:
+    """Build the failure of an answer with that status, for user and log."""
+    default: FailureReason = "unavailable" if status >= 500 else "rejected"
+    reason = _REASON_BY_STATUS.get(status, default)
+    retry_after = _retry_after(headers)
+    user_message = USER_MESSAGES[reason]
+    if retry_after is not None and retry_after >= 1 and status >= 429:
+        user_message = f"{user_message.split('. ')[0]}. Try again in {_in_words(retry_after)}."
+    return UpstreamError(
+        reason,
+        user_message,
+        detail=f"status {status} {detail} {headers.get('request-id', '')}".strip(),
+        is_retryable=status >= 500 or status in _RETRYABLE_BELOW_500,
+        retry_after_seconds=retry_after,
+    )
+
+
+def _in_words(seconds: float) -> str:
+    for unit, length in (("hour", 3600), ("minute", 60)):
+        if seconds > 2 * length:
+            return f"{math.ceil(seconds / length)} {unit}s"
+    count = math.ceil(seconds)
+    return f"{count} second{'' if count == 1 else 's'}"
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """Read how long the server asks to wait, in seconds: as a number or as a date. None for nonsense."""
+    for name, scale in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        try:
+            return _wait(float(headers.get(name, "")) * scale)
+        except ValueError:
+            continue
+    try:
+        date = email.utils.parsedate_to_datetime(headers.get("retry-after", ""))
+        return _wait(date.timestamp() - time.time())
+    except (ValueError, TypeError, OverflowError):
+        return None
+
+
+def _wait(seconds: float) -> float | None:
+    """Return a wait that can be meant: none is over at once, and nobody waits longer than a day."""
+    return max(0.0, seconds) if seconds <= MAX_RETRY_AFTER_SECONDS else None
