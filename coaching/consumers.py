@@ -87,7 +87,9 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
         self.user_id = user.pk
         self.session_id = self.scope["url_route"]["kwargs"]["session_id"]
         try:
-            self.subscription = await get_runner().attach(user_id=self.user_id, session_id=self.session_id)
+            self.subscription = await get_runner().readers.attach(
+                user_id=self.user_id, session_id=self.session_id
+            )
         except Session.DoesNotExist:
             await self.close(NOT_FOUND)
             return
@@ -105,7 +107,7 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
         if self.socket is not None:
             open_sockets.discard(self.socket)
         if self.subscription is not None:
-            get_runner().detach(self.session_id, self.subscription)
+            get_runner().readers.detach(self.session_id, self.subscription)
             self.subscription = None
         if self.sender is not None:
             self.sender.cancel()
@@ -120,12 +122,8 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
             return
         try:
             frame = _parsed(text_data)
-            await in_database(
-                check_access,
-                session_key=self.scope["session"].session_key,
-                user_id=self.user_id,
-                session_id=self.session_id,
-            )
+            session_key = self.scope["session"].session_key
+            await in_database(check_access, session_key=session_key, user_id=self.user_id)
             await self._handle(frame)
         except Refused as refusal:
             self._tell(str(refusal))

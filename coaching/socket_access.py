@@ -5,28 +5,30 @@ an account is disabled.
 """
 
 import asyncio
-import uuid
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
-from importlib import import_module
-from types import SimpleNamespace
-from typing import Any, cast
 
 import structlog
 from django.conf import settings
-from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY, get_user, get_user_model
-from django.db import DatabaseError
-from django.http import HttpRequest
-from django.utils import timezone
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY, get_user_model
+from django.contrib.sessions.backends.db import SessionStore
+from django.db import DatabaseError, connection
 from django.utils.crypto import constant_time_compare
 
 from sessions_app.database import in_database
-from sessions_app.models import Session
-from sessions_app.selectors import accessible_session
 
 logger = structlog.get_logger(__name__)
 
 WATCH_SECONDS = 3.0
+
+# Written out: every frame of every socket waits for it.
+_SIGNED_IN_SQL = """
+    SELECT browser.session_key, browser.session_data, person.id, person.password
+    FROM unnest(%s::text[], %s::bigint[]) AS claimed(session_key, user_id)
+    JOIN django_session AS browser USING (session_key)
+    JOIN auth_user AS person ON person.id = claimed.user_id
+    WHERE browser.expire_date > now() AND person.is_active
+"""
 
 
 class SignedOutError(Exception):
@@ -62,51 +64,48 @@ class OpenSockets:
             await asyncio.sleep(WATCH_SECONDS)
             sockets = list(self._sockets)
             try:
-                signed_in = await in_database(read_signed_in, {item.session_key for item in sockets})
+                pairs = {(item.session_key, item.user_id) for item in sockets}
+                signed_in = await in_database(signed_in_of, pairs) if pairs else set()
             except DatabaseError:
                 logger.warning("sockets_not_checked", sockets=len(sockets))
                 continue
             for item in sockets:
-                if signed_in.get(item.session_key) != item.user_id:
+                if (item.session_key, item.user_id) not in signed_in:
                     await item.end()
 
 
 open_sockets = OpenSockets()
 
 
-def read_signed_in(session_keys: Collection[str]) -> dict[str, int]:
-    """Return whom each browser session is signed in as, in two queries; without those that aren't."""
-    if not session_keys:
-        return {}
-    model = _session_store().get_model_class()
-    rows = model.objects.filter(session_key__in=session_keys, expire_date__gt=timezone.now())
-    claims = {row.session_key: row.get_decoded() for row in rows}
-    users = get_user_model().objects.in_bulk(
-        [int(claim[SESSION_KEY]) for claim in claims.values() if SESSION_KEY in claim]
-    )
-    signed_in = {}
-    for session_key, claim in claims.items():
-        user = users.get(int(claim.get(SESSION_KEY, 0)))
-        if user is None or not user.is_active:
-            continue
-        if constant_time_compare(claim.get(HASH_SESSION_KEY, ""), user.get_session_auth_hash()):
-            signed_in[session_key] = user.pk
-    return signed_in
+def signed_in_of(sockets: Collection[tuple[str, int]]) -> set[tuple[str, int]]:
+    """Return those pairs of browser session and user that still belong together, in one query.
 
-
-def check_access(*, session_key: str | None, user_id: int, session_id: uuid.UUID) -> Session:
-    """Return the session if the socket's browser session still belongs to its user and the session to them.
-
-    Reads the browser session anew: it may have ended, its user been disabled or their password
-    changed since. Raises `SignedOutError`, and `Session.DoesNotExist` for a missing session and for
-    another's alike.
+    Reads the browser sessions anew: they may have ended, their users been disabled or changed their password.
     """
-    browser_session = _session_store()(session_key)
-    user = get_user(cast("HttpRequest", SimpleNamespace(session=browser_session)))
-    if user.pk != user_id or not user.is_active:
+    with connection.cursor() as cursor:
+        keys, user_ids = [key for key, _ in sockets], [user_id for _, user_id in sockets]
+        cursor.execute(_SIGNED_IN_SQL, [keys, user_ids])
+        rows = cursor.fetchall()
+    return {(key, user_id) for key, data, user_id, password in rows if _speaks_for(data, user_id, password)}
+
+
+def check_access(*, session_key: str | None, user_id: int) -> None:
+    """See that a socket may still speak for its user. Raises `SignedOutError`.
+
+    Whose session it speaks in is asked by whatever does what a frame wants, behind the one door.
+    """
+    if (session_key, user_id) not in signed_in_of([(session_key or "", user_id)]):
         raise SignedOutError
-    return accessible_session(user_id=user_id, session_id=session_id)
 
 
-def _session_store() -> Any:
-    return import_module(settings.SESSION_ENGINE).SessionStore
+def _speaks_for(session_data: str, user_id: int, password: str) -> bool:
+    """Say whether a browser session is signed in as a user with that password."""
+    claims = SessionStore().decode(session_data)
+    if claims.get(SESSION_KEY) != str(user_id):
+        return False
+    if claims.get(BACKEND_SESSION_KEY) not in settings.AUTHENTICATION_BACKENDS:
+        return False
+    user = get_user_model()(pk=user_id, password=password)
+    hashes = (user.get_session_auth_hash(), *user.get_session_auth_fallback_hash())
+    claimed = claims.get(HASH_SESSION_KEY, "")
+    return any(constant_time_compare(claimed, known) for known in hashes)

@@ -16,6 +16,8 @@ from urllib.parse import urlsplit
 from django.core.exceptions import ImproperlyConfigured
 from environ import Env
 
+from sessions_app.rate import RateLimit
+
 Signup = Literal["open", "closed"]
 ValueT = TypeVar("ValueT")
 
@@ -31,14 +33,6 @@ class StartError(Exception):
 
 class SettingError(StartError):
     """A variable has a value that can't be used. The text names it and says what would work."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RateLimit:
-    """At most `turns` turns in any `seconds` seconds, for one user."""
-
-    turns: int
-    seconds: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

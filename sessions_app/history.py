@@ -1,5 +1,7 @@
 """Appends to a session's history: the one place where a message gets its number."""
 
+from collections.abc import Sequence
+
 from django.utils import timezone
 
 from sessions_app.models import Message, MessageRole, Session, Turn
@@ -17,20 +19,41 @@ def append_message(
     metadata: dict[str, object] | None = None,
 ) -> Message:
     """Append a message under the next number. The caller holds the lock of the session's row."""
+    message = next_message(
+        session=session, role=role, content=content, client_id=client_id, metadata=metadata
+    )
+    store_message(message, turn=turn)
+    return message
+
+
+def next_message(
+    *,
+    session: Session,
+    role: MessageRole,
+    content: str,
+    client_id: str | None = None,
+    metadata: dict[str, object] | None = None,
+) -> Message:
+    """Return a message under the next number, not yet stored. The caller holds the session's lock."""
     session.last_message_number += 1
     session.last_active_at = timezone.now()
     if role == MessageRole.USER and not session.title:
         session.title = _title_from(content)
-    session.save(update_fields=["last_message_number", "last_active_at", "title"])
-    return Message.objects.create(
+    return Message(
         session=session,
-        turn=turn,
         number=session.last_message_number,
         role=role,
         content=content,
         client_id=client_id,
         metadata=metadata or {},
     )
+
+
+def store_message(message: Message, *, turn: Turn, session_fields: Sequence[str] = ()) -> None:
+    """Store a message of `next_message`, and what it changed of its session, with other fields of it."""
+    message.turn = turn
+    message.session.save(update_fields=["last_message_number", "last_active_at", "title", *session_fields])
+    message.save(force_insert=True)
 
 
 def _title_from(text: str) -> str:

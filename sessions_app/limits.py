@@ -1,48 +1,54 @@
 """How much a user may ask for: turns a minute, and turns at once. Counted from the turns themselves."""
 
-from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.db import connection
 from django.utils import timezone
 
 from sessions_app.errors import Refused, TooManySessions
-from sessions_app.models import Session, Turn, TurnStatus
+from sessions_app.models import Session
+from sessions_app.rate import RateLimit
 from sessions_app.usage import tokens_of_day
+
+__all__ = ["MAX_RUNNING_TURNS_PER_USER", "RateLimit", "refuse_over_limits"]
 
 MAX_RUNNING_TURNS_PER_USER = 2
 SESSIONS_PER_TURN = 3
 """A session that nobody speaks in costs a row: people may open more of them than they may have answered."""
 _USER_LOCK_NAMESPACE = 0x5A6E
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RateLimit:
-    """At most `turns` turns in any `seconds` seconds, and `daily_tokens` in any 24 hours, for one user."""
-
-    turns: int
-    seconds: int
-    daily_tokens: int | None = None
+# Written out, since the user waits for it before the first word: one statement, each half with its own index.
+_TURNS_SQL = """
+    SELECT
+        (
+            SELECT count(*) FROM sessions_app_turn AS turn
+            JOIN sessions_app_session AS session ON session.id = turn.session_id
+            WHERE turn.status = 'running' AND session.user_id = %(user)s
+        ),
+        (
+            SELECT array_agg(recent.started_at) FROM (
+                SELECT turn.started_at FROM sessions_app_turn AS turn
+                JOIN sessions_app_session AS session ON session.id = turn.session_id
+                WHERE turn.started_at > %(since)s AND session.user_id = %(user)s
+                ORDER BY turn.started_at DESC LIMIT %(most)s
+            ) AS recent
+        )
+"""
 
 
 def refuse_over_limits(*, user_id: int, rate_limit: RateLimit) -> None:
     """Refuse a turn over the user's limits; the user's advisory lock makes racing turns count each other."""
+    now = timezone.now()
+    window = timedelta(seconds=rate_limit.seconds)
     lock_limits(user_id=user_id)
-    turns = Turn.objects.filter(session__user_id=user_id)
-    if turns.filter(status=TurnStatus.RUNNING).count() >= MAX_RUNNING_TURNS_PER_USER:
+    running, recent = _count_turns(user_id, since=now - window, most=rate_limit.turns)
+    if running >= MAX_RUNNING_TURNS_PER_USER:
         raise Refused(
             f"Sage is already answering in {MAX_RUNNING_TURNS_PER_USER} conversations. "
             "Please wait for one to finish."
         )
-    now = timezone.now()
-    window = timedelta(seconds=rate_limit.seconds)
-    recent = list(
-        turns.filter(started_at__gt=now - window)
-        .order_by("-started_at")
-        .values_list("started_at", flat=True)[: rate_limit.turns]
-    )
     if len(recent) >= rate_limit.turns:
-        raise Refused(_a_lot(recent[-1] + window - now))
+        raise Refused(_a_lot(min(recent) + window - now))
     if rate_limit.daily_tokens is not None:
         _refuse_over_budget(user_id=user_id, daily_tokens=rate_limit.daily_tokens)
 
@@ -59,9 +65,20 @@ def refuse_too_many_sessions(*, user_id: int, rate_limit: RateLimit) -> None:
 
 
 def lock_limits(*, user_id: int) -> None:
-    """Let this transaction alone count what the user asks for."""
+    """Let this transaction alone count what the user asks for.
+
+    A statement of its own: what the next one sees is what was committed when the lock was given.
+    """
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_USER_LOCK_NAMESPACE, user_id % 2**31])
+
+
+def _count_turns(user_id: int, *, since: datetime, most: int) -> tuple[int, list[datetime]]:
+    """Return how many of the user's turns run, and when the last ones began: at most `most` since then."""
+    with connection.cursor() as cursor:
+        cursor.execute(_TURNS_SQL, {"user": user_id, "since": since, "most": most})
+        running, recent = cursor.fetchone()
+    return running, recent or []
 
 
 def _a_lot(wait: timedelta) -> str:

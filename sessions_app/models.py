@@ -2,6 +2,8 @@
 
 Rules that must never break live here as database constraints. No model call and no socket is
 made from this package, and a session is reached through `selectors.accessible_session` only.
+
+Longer than other modules, since the tables refer to each other and their constraints are read together.
 """
 
 import json
@@ -100,6 +102,9 @@ class TurnStatus(models.TextChoices):
 
 
 OPEN_TURN_STATUSES = (TurnStatus.RUNNING, TurnStatus.AWAITING_USER)
+RETRIED_TURN_STATUSES = (TurnStatus.FAILED, TurnStatus.INTERRUPTED, TurnStatus.STOPPED)
+CUT_FOR_LENGTH = "max_tokens"
+"""The model's word for an answer that was cut because it got too long."""
 
 
 class Turn(models.Model):
@@ -161,6 +166,16 @@ class Turn(models.Model):
     def is_open(self) -> bool:
         """Whether the turn still runs or waits."""
         return self.status in OPEN_TURN_STATUSES
+
+    @property
+    def can_be_retried(self) -> bool:
+        """Whether its message may be answered again, where it is the session's last turn."""
+        return self.status in RETRIED_TURN_STATUSES
+
+    @property
+    def can_be_continued(self) -> bool:
+        """Whether Sage may go on where its answer was cut, where it is the session's last turn."""
+        return self.stop_reason == CUT_FOR_LENGTH
 
     def words_of_running_round(self) -> tuple[str, str]:
         """Return text and notes of the running round as last stored, both empty where there are none.

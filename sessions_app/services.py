@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.utils import timezone
 
+from sessions_app.beginnings import Begin, put_beginning
 from sessions_app.errors import Refused
-from sessions_app.history import append_message
+from sessions_app.history import next_message, store_message
 from sessions_app.limits import RateLimit, lock_limits, refuse_over_limits, refuse_too_many_sessions
 from sessions_app.models import (
-    OPEN_TURN_STATUSES,
     Message,
     MessageRole,
     Session,
@@ -26,8 +26,11 @@ from sessions_app.models import (
     TurnStatus,
 )
 from sessions_app.pending_calls import supersede_pending_calls
-from sessions_app.selectors import accessible_session
+from sessions_app.selectors import accessible_session, open_turn_status
 from sessions_app.text import check_client_id, check_message_text
+
+GO_ON = "Please go on from where you stopped."
+STILL_ANSWERING = "Sage is still answering. You can stop it, or wait a moment."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,9 +103,16 @@ def end_session(*, user_id: int, session_id: uuid.UUID, status: SessionStatus) -
 
 @transaction.atomic
 def open_turn(
-    *, user_id: int, session_id: uuid.UUID, text: object, client_id: object, owner: str, rate_limit: RateLimit
+    *,
+    user_id: int,
+    session_id: uuid.UUID,
+    text: object,
+    client_id: object,
+    owner: str,
+    rate_limit: RateLimit,
+    begin: Begin | None = None,
 ) -> OpenedTurn:
-    """Commit the user's message and open the turn that will answer it.
+    """Commit the user's message and open the turn that will answer it, with what it begins with.
 
     The same client id twice gives the same turn. A message to an ended session opens a new one
     that is linked to it; one beside a pending call supersedes the call. Raises `Refused` with a
@@ -120,21 +130,20 @@ def open_turn(
             break
         session = _continued(session)
     refuse_over_limits(user_id=user_id, rate_limit=rate_limit)
-    superseded = supersede_pending_calls(session)
-    _refuse_second_turn(session)
-    turn = Turn.objects.create(session=session, owner=owner)
-    message = append_message(
-        session=session,
-        turn=turn,
-        role=MessageRole.USER,
-        content=checked_text,
-        client_id=checked_id or str(uuid.uuid4()),
-    )
+    superseded = _close_waiting_turn(session)
+    turn, message = _say(session, checked_text, client_id=checked_id, owner=owner, begin=begin)
     return OpenedTurn(session_id=session.id, turn=turn, message=message, is_new=True, superseded=superseded)
 
 
 @transaction.atomic
-def retry_turn(*, user_id: int, session_id: uuid.UUID, owner: str, rate_limit: RateLimit) -> OpenedTurn:
+def retry_turn(
+    *,
+    user_id: int,
+    session_id: uuid.UUID,
+    owner: str,
+    rate_limit: RateLimit,
+    begin: Begin | None = None,
+) -> OpenedTurn:
     """Open a turn in the place of the last one, which failed, was cut or was stopped.
 
     Where the last turn's tools took effect, its answer stays and Sage is asked to go on; else the
@@ -144,22 +153,33 @@ def retry_turn(*, user_id: int, session_id: uuid.UUID, owner: str, rate_limit: R
     session = _active_session(user_id=user_id, session_id=session_id)
     _refuse_second_turn(session)
     last = session.turns.order_by("-started_at").first()
-    if last is None or last.status not in (TurnStatus.FAILED, TurnStatus.INTERRUPTED, TurnStatus.STOPPED):
+    if last is None or not last.can_be_retried:
         raise Refused("There is nothing to try again.")
     if last.calls.exists():
-        return _go_on(session=session, owner=owner, rate_limit=rate_limit)
+        return _go_on(session=session, owner=owner, rate_limit=rate_limit, begin=begin)
     refuse_over_limits(user_id=user_id, rate_limit=rate_limit)
     message = last.messages.get(role=MessageRole.USER)
-    turn = Turn.objects.create(session=session, owner=owner)
-    message.turn = turn
-    message.save(update_fields=["turn"])
     _withdraw(session, [last.id])
+    turn = Turn(session=session, owner=owner)
+    session_fields = _begun(begin, session, turn, message)
+    turn.save(force_insert=True)
+    message.turn = turn
+    message.save(update_fields=["turn", "metadata"])
+    if session_fields:
+        session.save(update_fields=session_fields)
     return OpenedTurn(session_id=session.id, turn=turn, message=message, is_new=True, withdrawn=(last.id,))
 
 
 @transaction.atomic
 def edit_message(
-    *, user_id: int, session_id: uuid.UUID, text: object, client_id: object, owner: str, rate_limit: RateLimit
+    *,
+    user_id: int,
+    session_id: uuid.UUID,
+    text: object,
+    client_id: object,
+    owner: str,
+    rate_limit: RateLimit,
+    begin: Begin | None = None,
 ) -> OpenedTurn:
     """Put a new message in the place of the user's last one, and answer that.
 
@@ -171,8 +191,7 @@ def edit_message(
     session = _active_session(user_id=user_id, session_id=session_id)
     if checked_id is not None and session.messages.filter(client_id=checked_id).exists():
         raise Refused("This message was sent before.")
-    superseded = supersede_pending_calls(session)
-    _refuse_second_turn(session)
+    superseded = _close_waiting_turn(session)
     refuse_over_limits(user_id=user_id, rate_limit=rate_limit)
     spoken = session.messages.filter(role=MessageRole.USER, turn__is_withdrawn=False)
     last = spoken.exclude(metadata__has_key="is_hidden").order_by("-number").first()
@@ -181,14 +200,7 @@ def edit_message(
     later = session.messages.filter(number__gte=last.number, turn__is_withdrawn=False)
     withdrawn = tuple(dict.fromkeys(later.order_by("number").values_list("turn_id", flat=True)))
     _withdraw(session, withdrawn)
-    turn = Turn.objects.create(session=session, owner=owner)
-    message = append_message(
-        session=session,
-        turn=turn,
-        role=MessageRole.USER,
-        content=checked_text,
-        client_id=checked_id or str(uuid.uuid4()),
-    )
+    turn, message = _say(session, checked_text, client_id=checked_id, owner=owner, begin=begin)
     return OpenedTurn(
         session_id=session.id,
         turn=turn,
@@ -204,7 +216,14 @@ def _withdraw(session: Session, turn_ids: Sequence[uuid.UUID]) -> None:
 
 
 @transaction.atomic
-def continue_turn(*, user_id: int, session_id: uuid.UUID, owner: str, rate_limit: RateLimit) -> OpenedTurn:
+def continue_turn(
+    *,
+    user_id: int,
+    session_id: uuid.UUID,
+    owner: str,
+    rate_limit: RateLimit,
+    begin: Begin | None = None,
+) -> OpenedTurn:
     """Open a turn that goes on where the last answer was cut for its length.
 
     Raises `Refused` where the last answer is whole.
@@ -212,23 +231,48 @@ def continue_turn(*, user_id: int, session_id: uuid.UUID, owner: str, rate_limit
     session = _active_session(user_id=user_id, session_id=session_id)
     _refuse_second_turn(session)
     last = session.turns.order_by("-started_at").first()
-    if last is None or last.stop_reason != "max_tokens":
+    if last is None or not last.can_be_continued:
         raise Refused("There is nothing to go on with.")
-    return _go_on(session=session, owner=owner, rate_limit=rate_limit)
+    return _go_on(session=session, owner=owner, rate_limit=rate_limit, begin=begin)
 
 
-def _go_on(*, session: Session, owner: str, rate_limit: RateLimit) -> OpenedTurn:
+def _go_on(*, session: Session, owner: str, rate_limit: RateLimit, begin: Begin | None) -> OpenedTurn:
     refuse_over_limits(user_id=session.user_id, rate_limit=rate_limit)
-    turn = Turn.objects.create(session=session, owner=owner)
-    message = append_message(
-        session=session,
-        turn=turn,
-        role=MessageRole.USER,
-        content="Please go on from where you stopped.",
-        client_id=str(uuid.uuid4()),
-        metadata={"is_hidden": True},
-    )
+    turn, message = _say(session, GO_ON, owner=owner, begin=begin, metadata={"is_hidden": True})
     return OpenedTurn(session_id=session.id, turn=turn, message=message, is_new=True)
+
+
+def _say(
+    session: Session,
+    text: str,
+    *,
+    owner: str,
+    begin: Begin | None,
+    client_id: str | None = None,
+    metadata: dict[str, object] | None = None,
+) -> tuple[Turn, Message]:
+    """Open a turn with a new message of the user's. The caller holds the lock of the session's row."""
+    message = next_message(
+        session=session,
+        role=MessageRole.USER,
+        content=text,
+        client_id=client_id or str(uuid.uuid4()),
+        metadata=metadata,
+    )
+    turn = Turn(session=session, owner=owner)
+    session_fields = _begun(begin, session, turn, message)
+    turn.save(force_insert=True)
+    store_message(message, turn=turn, session_fields=session_fields)
+    return turn, message
+
+
+def _begun(begin: Begin | None, session: Session, turn: Turn, message: Message) -> Sequence[str]:
+    """Put what the turn begins with into rows that are about to be stored; return the session's fields."""
+    beginning = begin(session, message) if begin is not None else None
+    if beginning is None:
+        return ()
+    put_beginning(beginning, session=session, turn=turn, message=message)
+    return () if beginning.opening is None else ("opening", "metadata")
 
 
 def _active_session(*, user_id: int, session_id: uuid.UUID) -> Session:
@@ -247,6 +291,16 @@ def _continued(ended: Session) -> Session:
     return accessible_session(user_id=ended.user_id, session_id=successor.id, is_locked=True)
 
 
+def _close_waiting_turn(session: Session) -> tuple[ToolCallRecord, ...]:
+    """Supersede what the open turn waits for; return the calls. Raises `Refused` where it runs."""
+    status = open_turn_status(session.id)
+    if status is None:
+        return ()
+    if status != TurnStatus.AWAITING_USER:
+        raise Refused(STILL_ANSWERING)
+    return supersede_pending_calls(session)
+
+
 def _refuse_second_turn(session: Session) -> None:
-    if session.turns.filter(status__in=OPEN_TURN_STATUSES).exists():
-        raise Refused("Sage is still answering. You can stop it, or wait a moment.")
+    if open_turn_status(session.id) is not None:
+        raise Refused(STILL_ANSWERING)

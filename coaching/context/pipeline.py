@@ -41,6 +41,13 @@ class Context:
     called: Called
 
 
+def read_ahead(shelf: Shelf) -> None:
+    """Make all reads of a shelf now: inside a transaction one that fails would break all that follows."""
+    for name in shelf.reads():
+        _attempt(name, partial(getattr, shelf, name))
+    shelf.close()
+
+
 def build_context(shelf: Shelf, *, recent_texts: Sequence[str]) -> Context:
     """Build all sections in their order, and what the signals call for.
 

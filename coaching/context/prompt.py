@@ -32,7 +32,7 @@ from coaching.context.pipeline import build_context
 from coaching.context.shelf import Shelf
 from coaching.context.statement import SKILL_KEY, Part, skill_part, state
 from coaching.context.trace import Sent, trace_of
-from coaching.context.window import Window, open_window
+from coaching.context.window import Window, open_window, smaller_window
 from coaching.engine.messages import (
     ModelRequest,
     StoredMessage,
@@ -42,7 +42,7 @@ from coaching.engine.messages import (
 from coaching.models import Profile
 from coaching.models.skills import SkillKind
 from coaching.skills.callers import ARC, named_in
-from coaching.skills.loader import MOMENT_KEY, SkillLibrary, read_library, skills_moment
+from coaching.skills.loader import MOMENT_KEY, SkillLibrary, library_at, skills_moment
 from coaching.skills.reader import SkillError
 from sessions_app import selectors
 from sessions_app.arcs import current_arc
@@ -91,26 +91,52 @@ def build_frame(
 
 
 def build_turn(
-    session: Session, *, profile: Profile, tools: list[dict[str, Any]], now: datetime
+    session: Session,
+    *,
+    profile: Profile,
+    tools: list[dict[str, Any]],
+    now: datetime,
+    shelf: Shelf | None = None,
+    newest: Message | None = None,
 ) -> BuiltTurn:
-    """Build the request for a session whose history ends with a user's message; `now` is aware."""
-    return _TurnBuilder(session, profile=profile, tools=tools, now=now).build()
+    """Build the request for a session whose history ends with a user's message; `now` is aware.
+
+    `shelf` is what was read ahead, `newest` that message where it isn't stored yet.
+    """
+    shelf = shelf or Shelf(profile=profile, session_id=session.id, now=now)
+    return _TurnBuilder(session, shelf=shelf, tools=tools, newest=newest).build()
+
+
+def build_smaller_turn(
+    session: Session, *, profile: Profile, tools: list[dict[str, Any]], now: datetime
+) -> BuiltTurn | None:
+    """Build the request anew over half the window; None where that can't get any smaller.
+
+    The edge moves for good: later turns would meet the same limit.
+    """
+    shelf = Shelf(profile=profile, session_id=session.id, now=now)
+    builder = _TurnBuilder(session, shelf=shelf, tools=tools, newest=None)
+    smaller = smaller_window(builder.window, count_message)
+    if smaller is None:
+        return None
+    builder.move_to(smaller)
+    return builder.build()
 
 
 class _TurnBuilder:
     """The steps from a history to a request; each uses what the one before has found."""
 
     def __init__(
-        self, session: Session, *, profile: Profile, tools: list[dict[str, Any]], now: datetime
+        self, session: Session, *, shelf: Shelf, tools: list[dict[str, Any]], newest: Message | None
     ) -> None:
-        self.started = time.perf_counter()
+        self.started = time.perf_counter() - shelf.seconds_ahead
         self.session = session
-        self.now = now
+        self.shelf = shelf
+        self.now = shelf.now
         self.stored_opening = Opening.from_text(session.opening)
-        self.tail, older = selectors.history_tail(
-            session, limit=settings.SAGE_WINDOW_MESSAGES + settings.SAGE_WINDOW_STEP + 2
-        )
-        self.window = open_window(
+        limit = settings.SAGE_WINDOW_MESSAGES + settings.SAGE_WINDOW_STEP + 2
+        self.tail, older = selectors.history_tail(session, limit=limit, newest=newest)
+        window = open_window(
             self.tail,
             minimum=settings.SAGE_WINDOW_MESSAGES,
             step=settings.SAGE_WINDOW_STEP,
@@ -118,15 +144,20 @@ class _TurnBuilder:
             edge=self.stored_opening.edge if self.stored_opening else None,
             count_tokens=count_message,
         )
-        self.in_results = skills_in_results(self.window.messages)
-        self.is_rebuilt = self.stored_opening is None or self.stored_opening.edge != self.window.edge
+        self.tools = tools
+        self.move_to(window)
+
+    def move_to(self, window: Window) -> None:
+        """Build over this window."""
+        self.window = window
+        self.in_results = skills_in_results(window.messages)
+        self.is_rebuilt = self.stored_opening is None or self.stored_opening.edge != window.edge
         # The cache is lost with the edge anyway: a long conversation gets today's skills then.
         is_moved = self.is_rebuilt and self.stored_opening is not None
-        self.library = _library(session.id, now if is_moved else skills_moment(session))
-        self.session_metadata = {MOMENT_KEY: now.isoformat()} if is_moved else {}
-        self.frame = build_frame(session, tools=tools, library=self.library)
-        self.shelf = Shelf(profile=profile, session_id=session.id, now=now)
-        self.context = build_context(self.shelf, recent_texts=_recent_texts(self.window))
+        self.library = _library(self.session.id, self.now if is_moved else skills_moment(self.session))
+        self.session_metadata = {MOMENT_KEY: self.now.isoformat()} if is_moved else {}
+        self.frame = build_frame(self.session, tools=self.tools, library=self.library)
+        self.context = build_context(self.shelf, recent_texts=_recent_texts(window))
         self.room = PROMPT_TOKENS - SPARE_TOKENS - _frame_tokens(self.frame)
 
     def build(self) -> BuiltTurn:
@@ -254,7 +285,7 @@ class _TurnBuilder:
 @lru_cache(maxsize=128)
 def _library(_session_id: uuid.UUID, moment: datetime) -> SkillLibrary:
     """Return the skills that a session goes on with. What held at a moment never changes afterwards."""
-    return read_library(moment=moment)
+    return library_at(moment)
 
 
 def _recent_texts(window: Window) -> Sequence[str]:

@@ -221,7 +221,7 @@ def flagged_domains(shelf: Shelf) -> Section | None:
     flagged = [
         _entry("domain", pages[domain], name=domain, status=status, weight=1.0)
         for status in FLAGGED
-        for domain in LifeDomain.values
+        for domain in LifeDomain
         if domain in pages and pages[domain].frontmatter.get("status") == status
     ]
     return Section(name="flagged_domains", attributes={}, entries=tuple(flagged)) if flagged else None

@@ -5,12 +5,13 @@ much the user has written. Texts come cut by the database: what no section could
 """
 
 import json
+import time
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import cached_property
-from typing import Any
+from typing import Any, Self, TypeVar, overload
 
 from django.db import connection
 
@@ -20,6 +21,8 @@ from coaching.files.frontmatter import strip_frontmatter
 from coaching.files.types import RULES
 from coaching.models import FileType, LifeDomain, Profile
 from coaching.pulse import DomainPulse, read_pulse
+
+T = TypeVar("T")
 
 READ_CHARACTERS = 24_000
 NEWEST = {FileType.CHECK_IN: 3, FileType.DAILY_LOG: 7, FileType.CAPTURE: 10}
@@ -125,21 +128,52 @@ class LastSession:
     day: date
 
 
+class _once(cached_property[T]):  # noqa: N801 - it is used as a decorator
+    """A read that happens once. After the shelf was closed none happens any more."""
+
+    @overload
+    def __get__(self, shelf: None, owner: type[Any] | None = None) -> Self: ...
+
+    @overload
+    def __get__(self, shelf: object, owner: type[Any] | None = None) -> T: ...
+
+    def __get__(self, shelf: Any, owner: type[Any] | None = None) -> Any:
+        if shelf is not None and shelf.is_closed and self.attrname not in shelf.__dict__:
+            raise LookupError(f"{self.attrname} couldn't be read ahead")
+        return super().__get__(shelf, owner)
+
+
 class Shelf:
-    """The reads of one turn, bound to one user. `now` is aware."""
+    """The reads of one turn, bound to one user. `now` is aware.
+
+    `seconds_ahead` is the time that they took where they were all made ahead; it `is_closed` then.
+    """
 
     def __init__(self, *, profile: Profile, session_id: uuid.UUID, now: datetime) -> None:
         self.profile = profile
         self.now = now
         self.today = local_day(now, profile.zone)
         self.yesterday = self.today - timedelta(days=1)
-        self._session_id = session_id
+        self.session_id = session_id
+        self._opened = time.perf_counter()
+        self.seconds_ahead = 0.0
+        self.is_closed = False
 
-    @cached_property
+    @classmethod
+    def reads(cls) -> Sequence[str]:
+        """Return the names of all reads."""
+        return [name for name, value in vars(cls).items() if isinstance(value, _once)]
+
+    def close(self) -> None:
+        """Read nothing more: what couldn't be read stays unknown. A transaction may begin now."""
+        self.seconds_ahead = time.perf_counter() - self._opened
+        self.is_closed = True
+
+    @_once
     def files(self) -> Mapping[str, ShelvedFile]:
         """Every file that a section shows or a signal looks at, by path."""
         paths = [RULES[file_type].place for file_type in STANDING_TYPES]
-        paths += [f"{RULES[FileType.DOMAIN].place}/{domain}.md" for domain in LifeDomain.values]
+        paths += [f"{RULES[FileType.DOMAIN].place}/{domain}.md" for domain in LifeDomain]
         for day in (self.today, self.yesterday):
             paths += [self.path_of(FileType.DAY_PLAN, day), self.path_of(FileType.DAILY_LOG, day)]
         rows = self._read(FILES_SQL, paths=paths, characters=READ_CHARACTERS)
@@ -155,7 +189,7 @@ class Shelf:
             for path, file_type, frontmatter, version, characters, head in rows
         }
 
-    @cached_property
+    @_once
     def plans(self) -> Mapping[date, Plan]:
         """The day plans of today and yesterday."""
         rows = self._read(PLANS_SQL, days=[self.today, self.yesterday])
@@ -164,26 +198,26 @@ class Shelf:
             for day, intention, priorities, file_id in rows
         }
 
-    @cached_property
+    @_once
     def pulse(self) -> Mapping[LifeDomain, DomainPulse]:
         """The ratings."""
         return read_pulse(self.profile.user_id)
 
-    @cached_property
+    @_once
     def calendar(self) -> DayCalendar:
         """What stands in the calendars today."""
         return calendar_of_day(self.profile.user_id, self.today, self.profile.zone)
 
-    @cached_property
+    @_once
     def unfolded_captures(self) -> int:
         """How many captures wait: neither folded into a log nor put away."""
         ((count,),) = self._read(CAPTURES_SQL)
         return int(count)
 
-    @cached_property
+    @_once
     def last_session(self) -> LastSession | None:
         """The session that the user was in before this one, if something was said there."""
-        rows = self._read(LAST_SESSION_SQL, session=self._session_id)
+        rows = self._read(LAST_SESSION_SQL, session=self.session_id)
         return next(
             (LastSession(kind=kind, day=local_day(active_at, self.profile.zone)) for kind, active_at in rows),
             None,

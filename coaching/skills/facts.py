@@ -54,10 +54,10 @@ def life_facts(
         if file_type == FileType.DOMAIN
     }
     types = {file_type for file_type, _, _ in rows}
-    statuses = [(name, str(pages.get(name, {}).get("status") or "")) for name in LifeDomain.values]
+    statuses = [(name, str(pages.get(name, {}).get("status") or "")) for name in LifeDomain]
     return LifeFacts(
         local_time=now.astimezone(profile.zone),
-        has_life_map=FileType.OVERVIEW in types or pages.keys() >= set(LifeDomain.values),
+        has_life_map=FileType.OVERVIEW in types or pages.keys() >= set(LifeDomain),
         has_plan_today=has_plan_today,
         has_log_today=any(
             file_type == FileType.DAILY_LOG and path.endswith(f"/{today.isoformat()}.md")

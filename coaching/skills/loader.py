@@ -10,9 +10,13 @@ A skill that wasn't synced by then is read from its file.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
+
+from django.db import connection
 
 from coaching.models.skills import Skill, SkillKind
 from coaching.skills import rules
@@ -29,6 +33,8 @@ from sessions_app.models import Session
 BASE_SKILL = "open-conversation"
 MOMENT_KEY = "skills_moment"
 
+# States are only ever added, so their number at a moment says which ones they are. A user waits for it.
+_STATES_SQL = "SELECT count(*), max(history_id) FROM coaching_historicalskill WHERE history_date <= %s"
 _COLUMNS = ("name", "kind", "description", "override", "file_text", "is_retired")
 
 
@@ -110,6 +116,26 @@ def read_library(*, moment: datetime | None = None) -> SkillLibrary:
             is_overridden=bool(row.override),
         )
     return SkillLibrary(found)
+
+
+def library_at(moment: datetime) -> SkillLibrary:
+    """Return the skills that held at `moment`, read only where no earlier call met the same history."""
+    with connection.cursor() as cursor:
+        cursor.execute(_STATES_SQL, [moment])
+        states: tuple[int, int | None] = cursor.fetchone()
+    return _library_of(states, skills_root(), _Moment(moment))
+
+
+@dataclass(frozen=True, slots=True)
+class _Moment:
+    """A moment that is no key: all at which the history was the same have the same skills."""
+
+    value: datetime = field(compare=False)
+
+
+@lru_cache(maxsize=16)
+def _library_of(_states: tuple[int, int | None], _root: Path, moment: _Moment) -> SkillLibrary:
+    return read_library(moment=moment.value)
 
 
 def _states_at(moment: datetime) -> Any:

@@ -1,6 +1,6 @@
 """Whole turns in this process: services, engine, tools and the practice model over a real socket."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,10 +13,12 @@ from coaching.engine.budget import StopSignal
 from coaching.models import FileSource, Profile, UserFile, UserFileVersion
 from coaching.practice.server import PracticeServer
 from coaching.turn_events import TurnDone, TurnEvent
+from coaching.turn_start import start_turn
 from sessions_app import services
 from sessions_app.database import in_database
 from sessions_app.limits import RateLimit
-from sessions_app.models import Message, Session, SessionKind, Turn
+from sessions_app.models import Message, Session, SessionKind
+from sessions_app.services import OpenedTurn
 from sessions_app.turn_records import TurnKey
 
 NO_LIMIT = RateLimit(turns=10_000, seconds=60)
@@ -68,21 +70,16 @@ class Talk:
 
     async def say(self, text: str) -> TurnDone:
         """Send a message and have it answered."""
-        opened = await in_database(
-            services.open_turn,
-            user_id=self.session.user_id,
-            session_id=self.session.id,
-            text=text,
-            client_id=None,
-            owner="test",
-            rate_limit=NO_LIMIT,
-        )
-        return await self.answer(opened.turn)
+        return await self._answer(services.open_turn, text)
 
     async def edit(self, text: str) -> TurnDone:
         """Put a new message in the place of the last one."""
-        opened = await in_database(
-            services.edit_message,
+        return await self._answer(services.edit_message, text)
+
+    async def _answer(self, open_turn: Callable[..., OpenedTurn], text: str) -> TurnDone:
+        started = await in_database(
+            start_turn,
+            open_turn,
             user_id=self.session.user_id,
             session_id=self.session.id,
             text=text,
@@ -90,16 +87,14 @@ class Talk:
             owner="test",
             rate_limit=NO_LIMIT,
         )
-        return await self.answer(opened.turn)
-
-    async def answer(self, turn: Turn) -> TurnDone:
-        """Have an open turn answered."""
+        turn = started.opened.turn
         events: list[TurnEvent] = []
         done = await turns.answer(
             TurnKey(turn_id=turn.id, fence=turn.fence),
             client=self.client,
             publish=events.append,
             stop=StopSignal(),
+            setup=started.setup,
             on_setup=lambda _: None,
         )
         self.said.append(done.text)

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from sage.data_folder import open_data_folder, read_or_make_secret
-from sage.env import Environment, RateLimit, SettingError, read_environment, variable_names
+from sage.env import Environment, SettingError, read_environment, variable_names
+from sessions_app.rate import RateLimit
 from tests.sage.processes import PROJECT, finished
 
 WRONG_VALUES = [

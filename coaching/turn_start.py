@@ -1,0 +1,103 @@
+"""Starts a turn: the user's message, the turn and its request, committed together.
+
+What a life is made of is read first, outside the transaction: a read that fails leaves a section out and
+breaks nothing. What depends on the session is read under its lock. The user waits for all of it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import structlog
+from django.db import InterfaceError, OperationalError
+from django.utils import timezone
+
+from coaching.context.pipeline import READ_ERRORS, read_ahead
+from coaching.context.prompt import BuiltTurn, build_turn
+from coaching.context.shelf import Shelf
+from coaching.models import Profile
+from coaching.tools import CHAT_TOOLS
+from coaching.turn_setup import TurnSetup, beginning_of, limits_left, state_of
+from sessions_app.beginnings import Begin, Beginning
+from sessions_app.models import Message, Session
+from sessions_app.services import OpenedTurn
+from sessions_app.turn_records import TurnKey
+
+logger = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartedTurn:
+    """A turn that was opened; without a setup where it is an old one, or its request is still to be built."""
+
+    opened: OpenedTurn
+    setup: TurnSetup | None = None
+
+
+class _Starter:
+    """Builds a turn's request while the turn is being opened, and keeps it."""
+
+    def __init__(self, profile: Profile, shelf: Shelf) -> None:
+        self.profile = profile
+        self._shelf = shelf
+        self.session: Session | None = None
+        self.built: BuiltTurn | None = None
+
+    def begin(self, session: Session, message: Message) -> Beginning:
+        """Build what the turn begins with."""
+        self.session = session
+        now, shelf = self._shelf.now, self._shelf
+        if session.id != shelf.session_id:  # a message to a session that has ended goes into another one
+            shelf = Shelf(profile=self.profile, session_id=session.id, now=now)
+        tools = CHAT_TOOLS.definitions()
+        self.built = build_turn(
+            session, profile=self.profile, tools=tools, now=now, shelf=shelf, newest=message
+        )
+        return beginning_of(self.built)
+
+    def setup_of(self, opened: OpenedTurn) -> TurnSetup | None:
+        """Return what the turn needs before its first round; None where nothing was built for it."""
+        if not opened.is_new or self.built is None or self.session is None:
+            return None
+        return TurnSetup(
+            key=TurnKey(turn_id=opened.turn.id, fence=opened.turn.fence),
+            user_id=self.profile.user_id,
+            session_id=opened.session_id,
+            timezone=self.profile.zone,
+            state=state_of(self.session),
+            request=self.built.request,
+            limits=limits_left(opened.turn),
+        )
+
+
+def start_turn(
+    open_turn: Callable[..., OpenedTurn], *, user_id: int, session_id: UUID, **arguments: Any
+) -> StartedTurn:
+    """Open a turn by one of the services and return it with what it needs before its first round.
+
+    Where the request can't be built the message is committed without it: the turn then tries again, and says
+    what came of it. Raises what the service raises.
+    """
+    profile = _profile_of(user_id)
+    shelf = Shelf(profile=profile, session_id=session_id, now=timezone.now())
+    read_ahead(shelf)
+    starter = _Starter(profile, shelf)
+
+    def opened(begin: Begin | None) -> OpenedTurn:
+        return open_turn(user_id=user_id, session_id=session_id, begin=begin, **arguments)
+
+    try:
+        turn = opened(starter.begin)
+    except READ_ERRORS as error:
+        # A fault of the request alone: without a database the message couldn't be kept either.
+        if isinstance(error, OperationalError | InterfaceError):
+            raise
+        logger.exception("turn_begins_without_request", session_id=str(session_id))
+        return StartedTurn(opened=opened(None))
+    return StartedTurn(opened=turn, setup=starter.setup_of(turn))
+
+
+def _profile_of(user_id: int) -> Profile:
+    profile, _ = Profile.objects.select_related("user").get_or_create(user_id=user_id)
+    return profile
