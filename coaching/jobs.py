@@ -109,8 +109,8 @@ async def expire_sessions(timestamp: int) -> None:  # noqa: ARG001 - every perio
     logger.info("sessions_expired", expired=len(report.expired), arcs_left=len(report.arcs_left))
     runner = get_runner()
     for session_id in (*report.expired, *report.arcs_left):
-        if session_id in runner.hubs:  # in `up` the pages are in this very process
-            await runner.look(session_id)
+        if session_id in runner.readers.hubs:  # in `up` the pages are in this very process
+            await runner.readers.look(session_id)
         await runner.doorbell.ring(session_id)
 
 

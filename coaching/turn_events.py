@@ -4,7 +4,7 @@ Facts only. `frames` makes JSON of them, `fragments` HTML; both match the closed
 `assert_never`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -144,15 +144,13 @@ class ErrorShown:
 class TurnDone:
     """The turn part is over or waits for the user: exactly one per part, always last.
 
-    `status` is the turn's status. `can_retry` and `can_continue` say what the page may offer.
+    `status` is the turn's status.
     """
 
     turn_id: str
     stop_reason: str
     status: str
     text: str = ""
-    can_retry: bool = False
-    can_continue: bool = False
 
 
 TurnEvent = (
@@ -171,6 +169,9 @@ TurnEvent = (
     | TurnDone
 )
 
+Publish = Callable[[TurnEvent], None]
+"""Whatever takes events in, in order."""
+
 __all__ = [
     "ArcCompleted",
     "CallAnswered",
@@ -180,6 +181,7 @@ __all__ = [
     "MessageStored",
     "ModeChanged",
     "NoteDelta",
+    "Publish",
     "RoundBoundary",
     "RoundClosed",
     "RoundRestarted",

@@ -3,7 +3,6 @@
 A runner that was replaced finds another number there, gets `StaleFence` and has written nothing.
 """
 
-import json
 import uuid
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from sessions_app.models import (
     TurnStatus,
 )
 from sessions_app.text import mended, mended_json
+from sessions_app.turn_answers import OPEN_CALL_STATES, build_answer, close_calls, keep_shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,12 +66,13 @@ class Ending:
 
 
 def locked_turn(key: TurnKey) -> Turn:
-    """Lock and return the running turn, its session's row first: an effect may change the session too.
+    """Lock and return the running turn, with its session read but not locked.
 
+    Whoever will write to the session too has locked its row before: `locked_session_of`.
     Raises `StaleFence` where the fencing number has moved on or the turn isn't running any more.
     """
-    locked_session_of(key.turn_id)
-    turn = Turn.objects.select_for_update(no_key=True).filter(id=key.turn_id, fence=key.fence).first()
+    turns = Turn.objects.select_for_update(of=("self",), no_key=True).select_related("session")
+    turn = turns.filter(id=key.turn_id, fence=key.fence).first()
     if turn is None or turn.status != TurnStatus.RUNNING:
         raise StaleFence(str(key.turn_id))
     return turn
@@ -90,20 +91,6 @@ def locked_session_of(turn_id: uuid.UUID) -> Session:
 
 
 @transaction.atomic
-def store_prefix(key: TurnKey, *, model: str, prefix: str) -> None:
-    """Store the request that the turn begins with, as canonical JSON text.
-
-    The user waits for it, so it is one statement and doesn't wait for the disk: the first round's commit
-    brings it there, too, and without a round a new request can be built. Raises `StaleFence`.
-    """
-    with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL synchronous_commit TO off")
-    mine = Turn.objects.filter(id=key.turn_id, fence=key.fence, status=TurnStatus.RUNNING)
-    if not mine.update(model=model, prefix=prefix):
-        raise StaleFence(str(key.turn_id))
-
-
-@transaction.atomic
 def store_round(
     key: TurnKey,
     *,
@@ -116,8 +103,9 @@ def store_round(
     upstream_id: str,
     model: str,
     calls: Sequence[NewCall],
+    usage: ModelUsage | None = None,
 ) -> None:
-    """Commit a round and its calls, before any of them runs."""
+    """Commit a round and its calls, before any of them runs, and what its answer cost."""
     turn = locked_turn(key)
     Round.objects.create(
         turn=turn,
@@ -126,15 +114,24 @@ def store_round(
         blocks=blocks,
         text=mended(text),
         notes=mended(notes),
-        stop_reason=stop_reason,
+        stop_reason=mended(stop_reason)[:40],
         is_partial=is_partial,
-        upstream_id=upstream_id[:100],
-        model=model,
+        upstream_id=mended(upstream_id)[:100],
+        model=mended(model)[:100],
     )
+    _store_calls(turn, number, calls)
+    if usage is not None:
+        _store_usage(turn, usage)
+    if turn.shown:
+        turn.shown = ""
+        turn.save(update_fields=["shown"])
+
+
+def _store_calls(turn: Turn, round_number: int, calls: Sequence[NewCall]) -> None:
     ToolCallRecord.objects.bulk_create(
         ToolCallRecord(
             turn=turn,
-            round_number=number,
+            round_number=round_number,
             position=call.position,
             tool_use_id=call.tool_use_id,
             name=mended(call.name)[:100],
@@ -143,8 +140,6 @@ def store_round(
         )
         for call in calls
     )
-    turn.shown = ""
-    turn.save(update_fields=["shown"])
 
 
 @transaction.atomic
@@ -153,8 +148,9 @@ def run_effect(key: TurnKey, tool_use_id: str, effect: Callable[[], CallResult])
 
     A call that already has a result isn't run again; that result is returned.
     """
+    locked_session_of(key.turn_id)  # an effect may change it
     turn = locked_turn(key)
-    call = turn.calls.select_for_update().get(tool_use_id=tool_use_id)
+    call = turn.calls.get(tool_use_id=tool_use_id)
     if call.state == CallState.FINISHED:
         return CallResult(content=call.result, is_error=call.is_error)
     result = effect()
@@ -166,8 +162,8 @@ def run_effect(key: TurnKey, tool_use_id: str, effect: Callable[[], CallResult])
 def store_result(key: TurnKey, tool_use_id: str, result: CallResult) -> None:
     """Record a call's result, unless its effect has recorded one already."""
     turn = locked_turn(key)
-    call = turn.calls.select_for_update().get(tool_use_id=tool_use_id)
-    if call.state in (CallState.RUNNING, CallState.PENDING):
+    call = turn.calls.get(tool_use_id=tool_use_id)
+    if call.state in OPEN_CALL_STATES:
         _finish(call, result)
 
 
@@ -185,8 +181,11 @@ def store_usage(key: TurnKey, *, usage: ModelUsage) -> None:
     Where the turn is gone, its user is too, and nobody's tokens are counted any more.
     """
     turn = Turn.objects.select_related("session").filter(id=key.turn_id).first()
-    if turn is None:
-        return
+    if turn is not None:
+        _store_usage(turn, usage)
+
+
+def _store_usage(turn: Turn, usage: ModelUsage) -> None:
     usage.turn = turn
     usage.session = turn.session
     usage.user_id = turn.session.user_id
@@ -198,7 +197,7 @@ def pause_turn(key: TurnKey, *, stop_reason: str) -> None:
     """Let the turn wait for the user: it stays open, with its prefix, and no runner holds it."""
     turn = locked_turn(key)
     turn.status = TurnStatus.AWAITING_USER
-    turn.stop_reason = stop_reason
+    turn.stop_reason = mended(stop_reason)[:40]
     turn.owner = ""
     turn.is_stop_requested = False
     turn.save(update_fields=["status", "stop_reason", "owner", "is_stop_requested"])
@@ -214,45 +213,22 @@ def close_turn(key: TurnKey, ending: Ending) -> Message | None:
     session = locked_session_of(key.turn_id)
     turn = locked_turn(key)
     if ending.status == TurnStatus.INTERRUPTED:
-        _keep_shown(turn)
+        keep_shown(turn)
     return end_turn(session, turn, ending)
-
-
-def _keep_shown(turn: Turn) -> None:
-    """Make a partial round of what a lost runner had shown."""
-    text, notes = turn.words_of_running_round()
-    if not text:
-        return
-    last = turn.rounds.order_by("-number").first()
-    Round.objects.create(
-        turn=turn,
-        number=last.number + 1 if last else 1,
-        part=turn.part,
-        blocks=json.dumps([{"type": "text", "text": text}]),
-        text=text,
-        notes=notes,
-        stop_reason="interrupted",
-        is_partial=True,
-    )
 
 
 def end_turn(session: Session, turn: Turn, ending: Ending) -> Message | None:
     """Close a turn whose row and session's row the caller has locked. See `close_turn`."""
     now = timezone.now()
-    turn.calls.filter(state__in=[CallState.RUNNING, CallState.PENDING]).update(
-        state=CallState.INTERRUPTED,
-        finished_at=now,
-        is_error=True,
-        result="Interrupted: it is not known to have run.",
-    )
-    content, metadata = build_answer(turn)
+    calls = close_calls(turn, now)
+    content, metadata = build_answer(turn, calls)
     message = None
     if content or metadata["tool_calls"]:
         message = append_message(
             session=session, turn=turn, role=MessageRole.ASSISTANT, content=content, metadata=metadata
         )
     turn.status = ending.status
-    turn.stop_reason = ending.stop_reason
+    turn.stop_reason = mended(ending.stop_reason)[:40]
     turn.failure = ending.failure
     turn.user_notice = ending.user_notice
     turn.prefix = ""
@@ -271,31 +247,6 @@ def end_turn(session: Session, turn: Turn, ending: Ending) -> Message | None:
         ]
     )
     return message
-
-
-def build_answer(turn: Turn) -> tuple[str, dict[str, Any]]:
-    """Return a turn's text, rounds joined by a blank line, and the metadata of its message."""
-    texts: list[str] = []
-    round_ends: list[int] = []
-    notes = []
-    for number, text, note in turn.rounds.order_by("number").values_list("number", "text", "notes"):
-        if text:
-            texts.append(text)
-        round_ends.append(len("\n\n".join(texts)))
-        if note:
-            notes.append({"round": number, "text": note})
-    calls = [
-        {
-            "id": call.tool_use_id,
-            "name": call.name,
-            "input": call.input,
-            "result": call.result,
-            "is_error": call.is_error,
-            "round": call.round_number,
-        }
-        for call in turn.calls.order_by("round_number", "position")
-    ]
-    return "\n\n".join(texts), {"tool_calls": calls, "round_ends": round_ends, "notes": notes}
 
 
 def store_shown(shown: Sequence[tuple[TurnKey, str]]) -> Collection[uuid.UUID]:

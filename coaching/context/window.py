@@ -70,10 +70,18 @@ def open_window(
             return Window(edge=edge, messages=kept)
     is_early = _tokens(fresh, count_tokens) > MAX_TOKENS
     if is_early:
-        fresh = _shrunk(fresh, count_tokens)
+        fresh = _shrunk(fresh, count_tokens, TOKENS_AFTER_MOVE)
     is_whole = len(fresh) == older + len(messages)
     number = 0 if is_whole or not fresh else fresh[0].number
     return Window(edge=Edge(number=number, is_early=is_early and not is_whole), messages=fresh)
+
+
+def smaller_window(window: Window, count_tokens: Callable[[Message], int]) -> Window | None:
+    """Return the end of a window in at most half its tokens; None where only the newest message is left."""
+    if len(window.messages) < 2:
+        return None
+    kept = _shrunk(window.messages, count_tokens, _tokens(window.messages, count_tokens) // 2)
+    return Window(edge=Edge(number=kept[0].number, is_early=True), messages=kept)
 
 
 def _from_edge(messages: Sequence[Message], edge: Edge, *, older: int) -> Sequence[Message]:
@@ -85,11 +93,13 @@ def _from_edge(messages: Sequence[Message], edge: Edge, *, older: int) -> Sequen
     return messages[_with_question(messages, start) :]
 
 
-def _shrunk(messages: Sequence[Message], count_tokens: Callable[[Message], int]) -> Sequence[Message]:
+def _shrunk(
+    messages: Sequence[Message], count_tokens: Callable[[Message], int], most: int
+) -> Sequence[Message]:
     """Return the end of the messages that fits, from a user's message on; the newest one always."""
     sizes = [count_tokens(message) for message in messages]
     for start, message in enumerate(messages[:-1]):
-        if message.role == MessageRole.USER and sum(sizes[start:]) <= TOKENS_AFTER_MOVE:
+        if message.role == MessageRole.USER and sum(sizes[start:]) <= most:
             return messages[start:]
     return messages[-1:]
 

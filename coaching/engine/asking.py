@@ -100,10 +100,11 @@ class Asker:
         self._stop = stop
         self._timeouts = timeouts
 
-    async def ask(self, request: ModelRequest, shown: ShownRound) -> Reply:
-        """Return the whole reply to a request.
+    async def ask(self, request: ModelRequest, shown: ShownRound) -> tuple[Reply, RoundUsage]:
+        """Return the whole reply to a request, and what it cost: that is recorded with its round.
 
-        Raises `UpstreamError` after the last attempt and `PartStoppedError` on stop.
+        What failed attempts cost is recorded here. Raises `UpstreamError` after the last attempt and
+        `PartStoppedError` on stop.
         """
         retries = RoundRetries()
         last_error: UpstreamError | None = None
@@ -128,7 +129,7 @@ class Asker:
             async with self._budget.interruptible(self._stop):
                 await asyncio.sleep(wait)
 
-    async def _listen(self, request: ModelRequest, shown: ShownRound) -> Reply:
+    async def _listen(self, request: ModelRequest, shown: ShownRound) -> tuple[Reply, RoundUsage]:
         reply: Reply | None = None
         try:
             async with (
@@ -141,16 +142,13 @@ class Asker:
                             shown.show(delta)
                 finally:
                     reply = stream.reply()
-        except (UpstreamError, PartStoppedError):
             # Outside the stream's block: the upstream is closed before anything is stored.
-            await self._record_usage(reply, request, shown)
+            checked = _checked(reply)
+        except (UpstreamError, PartStoppedError):
+            if reply is not None and reply.has_started:
+                await self._recorder.record_usage(_usage_of(reply, request, shown.number))
             raise
-        await self._record_usage(reply, request, shown)
-        return _checked(reply)
-
-    async def _record_usage(self, reply: Reply | None, request: ModelRequest, shown: ShownRound) -> None:
-        if reply is not None and reply.has_started:
-            await self._recorder.record_usage(_usage_of(reply, request, shown.number))
+        return checked, _usage_of(checked, request, shown.number)
 
 
 def _checked(reply: Reply | None) -> Reply:

@@ -26,6 +26,12 @@ CUT_IN_CALL = "What I wanted to do got too long, so I didn't do it. Ask me for a
 CONVERSATION_TOO_LONG = "This conversation got too long for one answer. Start a new one to go on."
 NO_WORDS = "I have nothing more to say to that just now. Try putting it differently."
 
+_NOTICES: Mapping[str, str] = {
+    "max_tokens": CUT_IN_WORDS,
+    "model_context_window_exceeded": CONVERSATION_TOO_LONG,
+}
+"""What is said of a part whose last words are whole in themselves, but not the answer."""
+
 Decision = Literal["next_round", "same_round"]
 
 _log = logging.getLogger(__name__)
@@ -101,7 +107,7 @@ async def on_refusal(part: Part[Any], reply: Reply) -> PartResult | Decision:
 
 async def on_full_window(part: Part[Any], reply: Reply) -> PartResult | Decision:
     """The window is full: try once with a smaller one."""
-    if part.shrink_request():
+    if await part.shrink_request():
         return "same_round"
     await part.record_words(reply)
     return PartResult(
@@ -131,6 +137,11 @@ def decision_for(reply: Reply) -> Handler:
     if handler is None:
         _log.warning("unknown stop reason %.40r", reply.stop_reason)
     return handler or on_end
+
+
+def ended_before(stop_reason: str) -> PartResult:
+    """Return how a part ended whose last round was recorded by a runner that was lost then."""
+    return PartResult(outcome="completed", stop_reason=stop_reason, user_message=_NOTICES.get(stop_reason))
 
 
 def _completed(part: Part[Any], stop_reason: str | None, words_missing: str) -> PartResult:

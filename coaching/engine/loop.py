@@ -16,7 +16,7 @@ from coaching.engine.decisions import Decision, decision_for, finish_calls
 from coaching.engine.errors import UpstreamError
 from coaching.engine.events import EngineEvent
 from coaching.engine.messages import ModelRequest
-from coaching.engine.part import Part, PartResult, ResumedRound, failed
+from coaching.engine.part import Part, PartResult, ResumedRound, Shrink, failed
 from coaching.engine.ports import ModelClient, Recorder, StreamTimeouts
 from coaching.engine.tools import ToolCall, ToolKind, Toolset
 
@@ -36,7 +36,7 @@ async def run_part(
     limits: PartLimits,
     rounds_before: int = 0,
     stop: StopSignal | None = None,
-    shrink: Callable[[ModelRequest], ModelRequest | None] | None = None,
+    shrink: Shrink | None = None,
     waiting_kinds: frozenset[ToolKind] = WAITING_KINDS,
     timeouts: StreamTimeouts | None = None,
     resumed: ResumedRound | None = None,

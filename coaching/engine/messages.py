@@ -19,7 +19,7 @@ SAVED_FIELDS: Mapping[str, frozenset[str]] = {"save_file": frozenset({"content"}
 MAX_RESULT_BYTES = 10_000
 EXCERPT_HEAD_BYTES = 6_000
 EXCERPT_TAIL_BYTES = 1_500
-INTERRUPTED = "interrupted: this call has no result. It may or may not have taken effect."
+INTERRUPTED = "interrupted: it may or may not have taken effect. Check before you repeat it."
 OPENING_STUB = "(The conversation begins.)"
 NO_TEXT = "(no text)"
 

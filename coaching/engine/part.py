@@ -5,7 +5,7 @@ is decided elsewhere.
 """
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, TypeVar
 
@@ -18,6 +18,7 @@ from coaching.engine.messages import (
     SAVED_FIELDS,
     FinishedRound,
     ModelRequest,
+    RoundUsage,
     append_round,
     call_ids_in,
     canonical_json,
@@ -30,6 +31,8 @@ from coaching.engine.profiles import profile_for
 from coaching.engine.reply import Reply
 from coaching.engine.tools import ToolCall, ToolResult
 
+Shrink = Callable[[ModelRequest], Awaitable[ModelRequest | None]]
+"""Makes a request smaller for a model whose window is full; None where it can't be."""
 Outcome = Literal["completed", "awaiting_user", "stopped", "failed"]
 
 _log = logging.getLogger(__name__)
@@ -75,7 +78,7 @@ class Part(Generic[C]):
         recorder: Recorder,
         emit: Callable[[EngineEvent], None],
         rounds_before: int,
-        shrink: Callable[[ModelRequest], ModelRequest | None] | None,
+        shrink: Shrink | None,
         asker: Asker,
         runner: CallRunner[C],
         used_call_ids: Iterable[str],
@@ -95,9 +98,11 @@ class Part(Generic[C]):
         self._rounds_before = rounds_before
         self._shrink = shrink
         self._used_call_ids = set(used_call_ids)
+        self._usage: RoundUsage | None = None
 
     async def ask(self) -> Reply:
         """Ask for the next round, or for the same one again, and show it."""
+        await self._record_usage()
         if not self.is_same_round or self.shown is None:
             self.shown = None
             self.is_words_only = self._budget.open_round()
@@ -110,7 +115,8 @@ class Part(Generic[C]):
         request = self.request
         if self.is_words_only:
             request = replace(request, tool_choice={"type": "none"})
-        return await self._asker.ask(request, self.shown)
+        reply, self._usage = await self._asker.ask(request, self.shown)
+        return reply
 
     async def record(self, reply: Reply) -> FinishedRound:
         """Record a whole round as it came, before anything of it runs."""
@@ -139,6 +145,7 @@ class Part(Generic[C]):
         """Keep what was shown of the running round, if it never was recorded, and return the result."""
         if self.shown is not None and (unfinished := self.shown.unfinished(self.request.model)):
             await self._record(unfinished)
+        await self._record_usage()
         return result
 
     async def run_calls(
@@ -160,10 +167,10 @@ class Part(Generic[C]):
         messages = extend_messages(self.request, finished, ran.results)
         self.request = replace(self.request, messages=messages)
 
-    def shrink_request(self) -> bool:
+    async def shrink_request(self) -> bool:
         """Make the request smaller, once in a part, and return whether that was possible."""
-        smaller = self._shrink(self.request) if self._shrink else None
-        self._shrink = None
+        shrink, self._shrink = self._shrink, None
+        smaller = await shrink(self.request) if shrink else None
         if smaller is None:
             return False
         self.request = smaller
@@ -177,7 +184,14 @@ class Part(Generic[C]):
     async def _record(self, finished: FinishedRound) -> None:
         self.has_shown_anything = self.has_shown_anything or bool(finished.text.strip())
         self.shown = None
-        await self.recorder.record_round(finished)
+        usage, self._usage = self._usage, None
+        await self.recorder.record_round(finished, usage)
+
+    async def _record_usage(self) -> None:
+        """Record what an answer cost of which no round came: the same round is asked again."""
+        if self._usage is not None:
+            usage, self._usage = self._usage, None
+            await self.recorder.record_usage(usage)
 
 
 def failed(failure: UpstreamError) -> PartResult:

@@ -51,8 +51,11 @@ class ModelClient(Protocol):
 class Recorder(Protocol):
     """Keeps what happens in a part. Any method may raise `StaleRunnerError`."""
 
-    async def record_round(self, finished: FinishedRound, /) -> None:
-        """Commit a round's blocks and calls, before any of its calls runs."""
+    async def record_round(self, finished: FinishedRound, usage: RoundUsage | None, /) -> None:
+        """Commit a round's blocks and calls, before any of its calls runs.
+
+        `usage` is what its answer cost; None where that was recorded before.
+        """
         ...
 
     async def record_result(self, call: ToolCall, result: ToolResult, /) -> None:
@@ -60,5 +63,5 @@ class Recorder(Protocol):
         ...
 
     async def record_usage(self, usage: RoundUsage, /) -> None:
-        """Store what one upstream answer cost."""
+        """Store what one upstream answer cost of which no round comes."""
         ...

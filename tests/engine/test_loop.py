@@ -337,7 +337,7 @@ async def test_a_refusal_becomes_one_kind_sentence_and_never_an_empty_bubble(ben
 
 
 async def test_a_full_window_is_shrunk_once(bench: Bench) -> None:
-    def shrink(request: ModelRequest) -> ModelRequest:
+    async def shrink(request: ModelRequest) -> ModelRequest:
         return ModelRequest(
             model=request.model, max_tokens=50, messages=[{"role": "user", "content": "Short"}]
         )

@@ -201,12 +201,14 @@ class MemoryRecorder:
         self.usages: list[RoundUsage] = []
         self.failure: Exception | None = None
 
-    async def record_round(self, finished: FinishedRound, /) -> None:
+    async def record_round(self, finished: FinishedRound, usage: RoundUsage | None, /) -> None:
         """Keep a round."""
         if self.failure:
             raise self.failure
         self.log.append(f"round {finished.number}")
         self.rounds.append(finished)
+        if usage is not None:
+            self.usages.append(usage)
 
     async def record_result(self, tool_call: ToolCall, result: ToolResult, /) -> None:
         """Keep a result."""
