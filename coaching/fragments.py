@@ -2,10 +2,11 @@
 
 A fragment's elements are swapped in by htmx, out of band; what the page's script must know beside that is
 appended to `#signals`, where the script takes it from. No event is interpreted here and nothing is stored.
-Rendered markdown is made off the event loop.
+Rendered markdown is made off the event loop, after the database has been given back.
 """
 
 import asyncio
+import uuid
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -15,7 +16,7 @@ from typing import Any, ParamSpec, TypeVar, assert_never
 from django.db import DatabaseError
 from django.template.loader import render_to_string
 
-from coaching import shown, shown_calls
+from coaching import shown, shown_calls, shown_rows
 from coaching.shown_items import SaidItem
 from coaching.shown_names import ARC_WORDS
 from coaching.turn_events import (
@@ -120,7 +121,8 @@ def _render_arc(event: ModeChanged | ArcCompleted) -> str:
 
 async def _render_message(event: MessageStored) -> str:
     try:
-        title, items = await in_database(shown.stored_said_items, event.turn_id, number=event.number)
+        rows = await in_database(shown_rows.read_said, event.turn_id, number=event.number)
+        title, items = rows.title, shown.said_items(rows)
     except DatabaseError:  # The words are here; only title and day's line may be missing.
         said = SaidItem(session_id="", number=event.number, client_id=event.id, text=event.text)
         title, items = "", [said]
@@ -129,17 +131,19 @@ async def _render_message(event: MessageStored) -> str:
 
 async def _render_done(event: TurnDone) -> str:
     try:
-        view = await in_database(shown.stored_done, event.turn_id)
+        rows = await in_database(shown_rows.read_done, event.turn_id)
     except DatabaseError:  # What was shown stays on the screen until the page can ask again.
-        view = None
+        rows = None
+    view = await _off_loop(shown.done_view, rows) if rows else None
     return _render("turn_done", {"status": event.status, "turn_id": event.turn_id, "view": view})
 
 
 async def _render_answered(event: CallAnswered) -> str:
     try:
-        item = await in_database(shown.stored_answer, event)
+        rows = await in_database(shown_rows.read_answered, event)
     except DatabaseError:  # The form stays until the turn's end or a reload shows what became of it.
-        item = None
+        rows = None
+    item = await _off_loop(shown.answered_item, rows) if rows else None
     return _render("call_answered", {"tool_use_id": event.tool_use_id, "state": event.state, "item": item})
 
 
@@ -154,9 +158,10 @@ async def _render_sync(event: Sync) -> str:
     item = None
     if event.turn_id:
         try:
-            item = await in_database(shown.synced_turn_item, event)
+            calls = await in_database(shown_rows.read_calls, uuid.UUID(event.turn_id))
         except DatabaseError:  # Its words are here; only what became of its questions isn't.
-            item = await _off_loop(shown.live_turn_item, event.turn_id, event.rounds)
+            calls = None
+        item = await _off_loop(shown.synced_turn_item, event, calls)
     return _render("sync", {"item": item, "sync": event, "calls": shown.running_calls(event.running)})
 
 

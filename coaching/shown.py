@@ -1,25 +1,19 @@
 """What a page shows of a session, as values: the same ones for a page and for the stream.
 
-The page builds the whole list, a fragment one item of it, so a reload and a stream can't differ. No HTML
-is written here (rendered markdown comes from `markdown`) and nothing is changed.
+The page builds the whole list, a fragment one item of it, so a reload and a stream can't differ. They are
+built of rows that `shown_rows` has read: nothing is read or changed here. No HTML is written (rendered
+markdown comes from `markdown`, and may take seconds).
 """
 
-import uuid
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from itertools import groupby
 from zoneinfo import ZoneInfo
 
-from django.utils import timezone
-
 from coaching.days import local_day
 from coaching.markdown import render_markdown
-from coaching.models import Profile
-from coaching.shown_arcs import ending_of, head_of
 from coaching.shown_calls import (
-    SHOWN_STATES,
     QuestionItem,
     ShownCall,
     calls_by_round,
@@ -39,14 +33,13 @@ from coaching.shown_items import (
     TurnItem,
 )
 from coaching.shown_names import ACTIVITY_OF_TOOL, ANY_ACTIVITY
+from coaching.shown_rows import DoneRows, HistoryRows, SaidRows, TurnRows
 from coaching.shown_why import why_of
-from coaching.turn_events import CallAnswered, RoundShown, Sync
+from coaching.turn_events import RoundShown, Sync
 from coaching.turn_trace import read_trace
-from sessions_app.models import CallState, Message, MessageRole, ToolCallRecord, Turn, TurnStatus
-from sessions_app.spending import Spending, spending_of_session, spending_of_turn
+from sessions_app.models import Message, MessageRole, ToolCallRecord, Turn, TurnStatus
+from sessions_app.spending import Spending
 
-_CAN_RETRY = (TurnStatus.FAILED, TurnStatus.INTERRUPTED, TurnStatus.STOPPED)
-_CUT_FOR_LENGTH = "max_tokens"
 _TEXT_JOIN = "\n\n"
 
 
@@ -63,20 +56,11 @@ class _Days:
         return [DayItem(date=day)]
 
 
-def zone_of(user_id: int) -> ZoneInfo:
-    """Return the user's time zone; UTC until it is known."""
-    profile = Profile.objects.filter(user_id=user_id).first()
-    return profile.zone if profile else ZoneInfo("UTC")
-
-
-def items_of(history: Iterable[Message], *, zone: ZoneInfo) -> list[ShownItem]:
-    """Build what a page shows of a session's history, without the turn that is still open."""
-    history = list(history)
-    calls = _calls_of_session(history[0].session_id) if history else {}
-    spent = spending_of_session(history[0].session_id) if history else {}
+def items_of(rows: HistoryRows, *, zone: ZoneInfo) -> list[ShownItem]:
+    """Build what a page shows of a piece of history, without the turn that is still open."""
     days = _Days(zone)
     items: list[ShownItem] = []
-    for _, group in groupby(history, key=lambda message: message.turn_id):
+    for turn_id, group in groupby(rows.messages, key=lambda message: message.turn_id):
         messages = list(group)
         for message in messages:
             if message.role == MessageRole.USER and not message.metadata.get("is_hidden"):
@@ -85,8 +69,8 @@ def items_of(history: Iterable[Message], *, zone: ZoneInfo) -> list[ShownItem]:
         answer = next((message for message in messages if message.role == MessageRole.ASSISTANT), None)
         if turn.is_open:
             continue
-        item = closed_turn_item(turn, answer, calls.get(turn.id, ()), spent.get(turn.id), zone=zone)
-        if item is not None:
+        calls, spent = rows.calls.get(turn_id, ()), rows.spent.get(turn_id)
+        if item := closed_turn_item(turn, answer, calls, spent, zone=zone):
             items.append(item)
     return items
 
@@ -101,75 +85,32 @@ def said_item(message: Message) -> SaidItem:
     )
 
 
-def stored_said_items(turn_id: str, *, number: int) -> tuple[str, list[ShownItem]]:
-    """Read a stored user message; return its session's title and what its arrival shows.
-
-    That is the message, under a new day's line where one is due.
-    """
-    message = Message.objects.select_related("session").get(
-        session__turns=uuid.UUID(turn_id), number=number
-    )  # not by its own turn: a retry may have moved it
-    before = (
-        Message.objects.filter(
-            session_id=message.session_id, role=MessageRole.USER, number__lt=number, turn__is_withdrawn=False
-        )
-        .exclude(metadata__has_key="is_hidden")
-        .order_by("-number")
-        .first()
-    )
-    days = _Days(zone_of(message.session.user_id))
-    if before:
-        days.line_before(before)
-    return message.session.title, [*days.line_before(message), said_item(message)]
+def said_items(rows: SaidRows) -> list[ShownItem]:
+    """Build what the arrival of a message shows: the message, under a new day's line where one is due."""
+    days = _Days(rows.zone)
+    if rows.before:
+        days.line_before(rows.before)
+    return [*days.line_before(rows.message), said_item(rows.message)]
 
 
-def stored_done(turn_id: str) -> DoneView:
-    """Read what the end of a turn part shows."""
-    turn = Turn.objects.select_related("session").get(id=uuid.UUID(turn_id))
+def done_view(rows: DoneRows) -> DoneView:
+    """Build what the end of a turn part shows."""
     return DoneView(
-        item=_stored_item(turn),
-        made=files_written(_calls_of_turn(turn.id)) if turn.is_open else (),
-        head=head_of(turn.session),
-        ending=ending_of(turn.session, now=timezone.now()),
+        item=turn_item(rows.turn) if rows.turn else None,
+        made=files_written(rows.open_calls),
+        head=rows.head,
+        ending=rows.ending,
     )
 
 
-def stored_answer(event: CallAnswered) -> QuestionItem | TurnItem | None:
-    """Read what the end of a pending call shows: the question as it stays, or its turn where that is over.
-
-    A turn that goes on after an answer is never shown as over: its own end says so.
-    """
-    turn = Turn.objects.select_related("session").get(id=uuid.UUID(event.turn_id))
-    if event.state != CallState.ANSWERED and not turn.is_open:
-        return _stored_item(turn)
-    call = turn.calls.filter(tool_use_id=event.tool_use_id).first()
-    return question_of(call) if call else None
+def answered_item(rows: TurnRows | ToolCallRecord) -> QuestionItem | TurnItem | None:
+    """Build what the end of a pending call shows: the question as it stays, or its turn."""
+    return question_of(rows) if isinstance(rows, ToolCallRecord) else turn_item(rows)
 
 
-def _stored_item(turn: Turn) -> TurnItem | None:
-    if turn.is_open or turn.is_withdrawn:
-        return None
-    answer = turn.messages.filter(role=MessageRole.ASSISTANT).first()
-    return closed_turn_item(
-        turn,
-        answer,
-        _calls_of_turn(turn.id),
-        spending_of_turn(turn.id),
-        zone=zone_of(turn.session.user_id),
-    )
-
-
-def _calls_of_turn(turn_id: uuid.UUID) -> Sequence[ToolCallRecord]:
-    calls = ToolCallRecord.objects.filter(turn_id=turn_id, state__in=SHOWN_STATES)
-    return list(calls.order_by("round_number", "position"))
-
-
-def _calls_of_session(session_id: uuid.UUID) -> Mapping[uuid.UUID, Sequence[ToolCallRecord]]:
-    calls = ToolCallRecord.objects.filter(turn__session_id=session_id, state__in=SHOWN_STATES)
-    by_turn: dict[uuid.UUID, list[ToolCallRecord]] = defaultdict(list)
-    for call in calls.order_by("round_number", "position"):
-        by_turn[call.turn_id].append(call)
-    return by_turn
+def turn_item(rows: TurnRows) -> TurnItem | None:
+    """Build what a page shows of a turn that is over."""
+    return closed_turn_item(rows.turn, rows.answer, rows.calls, rows.spent, zone=rows.zone)
 
 
 def closed_turn_item(
@@ -198,8 +139,8 @@ def closed_turn_item(
         why=why_of(read_trace(turn, records, spending)) if answer else None,
         notice=turn.user_notice,
         is_stopped=is_stopped,
-        can_retry=turn.status in _CAN_RETRY,
-        can_continue=turn.stop_reason == _CUT_FOR_LENGTH,
+        can_retry=turn.can_be_retried,
+        can_continue=turn.can_be_continued,
     )
 
 
@@ -235,12 +176,11 @@ def running_calls(names: Mapping[str, str]) -> list[RunningCall]:
     ]
 
 
-def synced_turn_item(sync: Sync) -> TurnItem | None:
-    """Read the turn's calls and build what a snapshot shows of it, or None where the session is idle."""
-    if not sync.turn_id:
-        return None
+def synced_turn_item(sync: Sync, records: Sequence[ToolCallRecord] | None) -> TurnItem:
+    """Build what a snapshot shows of the open turn. Without its calls only its words are here."""
     is_waiting = sync.status == "awaiting_user"
-    records = _calls_of_turn(uuid.UUID(sync.turn_id))
+    if records is None:
+        return live_turn_item(sync.turn_id, sync.rounds)
     calls = calls_by_round(records, is_waiting=is_waiting)
     item = live_turn_item(sync.turn_id, sync.rounds, calls, is_waiting=is_waiting)
     return replace(item, made=files_written(records) if is_waiting else ())

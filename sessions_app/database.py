@@ -54,14 +54,15 @@ async def _run_in(executor: ThreadPoolExecutor, call: Callable[[], ResultT]) -> 
 
 
 def _with_fresh_connections(call: Callable[[], ResultT]) -> ResultT:
-    _give_back_connections()
+    give_back_connections()
     try:
         return call()
     finally:
-        _give_back_connections()
+        give_back_connections()
 
 
-def _give_back_connections() -> None:
+def give_back_connections() -> None:
+    """Give this thread's connections back, where no transaction is open; the next query takes a fresh one."""
     # `close()` hands a pooled connection back to the pool, which checks it before it lends it again.
     for connection in connections.all(initialized_only=True):
         if not connection.in_atomic_block:

@@ -3,6 +3,9 @@
 import uuid
 from collections.abc import Sequence
 
+from django.db import connection
+from django.db.models import QuerySet
+
 from sessions_app.models import OPEN_TURN_STATUSES, Message, Session, SessionStatus, Turn
 
 
@@ -42,9 +45,46 @@ def history(session: Session) -> Sequence[Message]:
     return list(session.messages.filter(turn__is_withdrawn=False).select_related("turn").order_by("number"))
 
 
-def history_tail(session: Session, *, limit: int) -> tuple[Sequence[Message], int]:
-    """Return the last `limit` messages of the history in order, and how many there are before them."""
+def history_page(session: Session, *, before: int | None, limit: int) -> tuple[Sequence[Message], bool]:
+    """Return the last messages of the history in order, each with its turn, and whether there are earlier.
+
+    At most `limit`, of those before the number `before` where it is given. A turn that doesn't fit whole is
+    left out, where it isn't all there is.
+    """
+    messages = session.messages.filter(turn__is_withdrawn=False).select_related("turn")
+    if before is not None:
+        messages = messages.filter(number__lt=before)
+    page = list(messages.order_by("-number")[: limit + 1])[::-1]
+    if len(page) <= limit:
+        return page, False
+    cut_turn = page[0].turn_id
+    whole = [message for message in page[1:] if message.turn_id != cut_turn]
+    return whole or page[1:], True
+
+
+def number_after(session: Session, number: int, *, count: int) -> int | None:
+    """Return the number of the message that stands behind `count` more than `number`; None near the end."""
+    later = session.messages.filter(turn__is_withdrawn=False, number__gt=number)
+    return later.order_by("number").values_list("number", flat=True)[count : count + 1].first()
+
+
+def history_tail(
+    session: Session, *, limit: int, newest: Message | None = None
+) -> tuple[Sequence[Message], int]:
+    """Return the last `limit` messages of the history in order, and how many there are before them.
+
+    `newest` is the last of them where it isn't stored yet; what has a higher number isn't history then.
+    """
     messages = session.messages.filter(turn__is_withdrawn=False)
+    if newest is not None:
+        if newest.number == 1:  # the user waits for no query that can't find anything
+            return [newest], 0
+        before, left_out = _tail(messages.filter(number__lt=newest.number), limit - 1)
+        return [*before, newest], left_out
+    return _tail(messages, limit)
+
+
+def _tail(messages: QuerySet[Message], limit: int) -> tuple[Sequence[Message], int]:
     tail = list(messages.order_by("-number")[: limit + 1])[::-1]
     if len(tail) <= limit:
         return tail, 0
@@ -56,6 +96,17 @@ def transcript(session: Session) -> Sequence[Message]:
     return [message for message in history(session) if not message.metadata.get("is_hidden")]
 
 
+def open_turn_status(session_id: uuid.UUID) -> str | None:
+    """Return the status of the session's open turn, None where there is none. A user waits for it."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT status FROM sessions_app_turn WHERE session_id = %s AND status = ANY(%s)",
+            [session_id, list(OPEN_TURN_STATUSES)],
+        )
+        row = cursor.fetchone()
+    return row and str(row[0])
+
+
 def open_turn(session: Session) -> Turn | None:
     """Return the session's open turn with its rounds and calls loaded, or None."""
     return (
@@ -64,8 +115,3 @@ def open_turn(session: Session) -> Turn | None:
         .order_by("-started_at")
         .first()
     )
-
-
-def last_turn(session: Session) -> Turn | None:
-    """Return the newest turn of the session, open or not."""
-    return session.turns.order_by("-started_at").first()

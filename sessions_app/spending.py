@@ -1,7 +1,7 @@
 """What turns have cost: tokens, money and time, added up over their model calls."""
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from django.db.models import Count, F, Min, QuerySet, Sum
@@ -39,12 +39,12 @@ class Spending:
 
 def spending_of_turn(turn_id: uuid.UUID) -> Spending | None:
     """Return what a turn took; None where nothing was asked."""
-    return _by_turn(ModelUsage.objects.filter(turn_id=turn_id)).get(turn_id)
+    return spending_of_turns([turn_id]).get(turn_id)
 
 
-def spending_of_session(session_id: uuid.UUID) -> Mapping[uuid.UUID, Spending]:
-    """Return what each turn of a session took."""
-    return _by_turn(ModelUsage.objects.filter(turn__session_id=session_id))
+def spending_of_turns(turn_ids: Collection[uuid.UUID]) -> Mapping[uuid.UUID, Spending]:
+    """Return what each of these turns took, without those for which nothing was asked."""
+    return _by_turn(ModelUsage.objects.filter(turn_id__in=turn_ids))
 
 
 def _by_turn(usage: QuerySet[ModelUsage]) -> Mapping[uuid.UUID, Spending]:

@@ -5,8 +5,10 @@ With a script the page talks through its WebSocket; here a form waits for the an
 
 import re
 import uuid
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from asgiref.sync import sync_to_async
 from django.contrib.auth.decorators import login_required
@@ -23,10 +25,14 @@ from coaching.accounts import auser_id_of, profile_for, user_id_of
 from coaching.days import local_day
 from coaching.forms import MessageForm, NewSessionForm
 from coaching.runner import get_runner, rate_limit
-from coaching.shown_arcs import ending_of, head_of
-from coaching.shown_items import SaidItem, TurnItem
+from coaching.running import Submission
+from coaching.shown_arcs import EndingItem, HeadItem, ending_of, head_of
+from coaching.shown_items import SaidItem
+from coaching.shown_rows import HistoryRows, read_history
+from coaching.views.earlier import earlier, number_in
 from coaching.views.starters import starters_for
 from sessions_app import selectors
+from sessions_app.database import give_back_connections
 from sessions_app.errors import Refused, TooManySessions
 from sessions_app.models import Session, SessionKind, SessionStatus, Turn, TurnStatus
 from sessions_app.services import begin_session
@@ -60,7 +66,12 @@ def sessions(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_safe
 def session(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """Show one conversation; with `?edit` its last message stands in the composer, to be changed."""
+    """Show one conversation; with `?edit` its last message stands in the composer, to be changed.
+
+    With `?before=NUMBER` what was said before that message is shown, to be read again.
+    """
+    if (before := number_in(request)) is not None:
+        return earlier(request, session_id, before=before)
     return _page(request, session_id, is_editing="edit" in request.GET)
 
 
@@ -151,30 +162,28 @@ async def _act(request: HttpRequest, session_id: uuid.UUID, form: MessageForm) -
             await runner.stop(user_id=user_id, session_id=session_id)
             await runner.wait_until_idle(session_id, seconds=WAIT_SECONDS)
             return "", session_id
-        case "retry":
-            submission = await runner.retry(user_id=user_id, session_id=session_id)
-        case "continue":
-            submission = await runner.continue_answer(user_id=user_id, session_id=session_id)
-        case "edit":
-            submission = await runner.edit_message(
-                user_id=user_id,
-                session_id=session_id,
-                text=form.cleaned_data["text"],
-                client_id=form.cleaned_data["id"],
-            )
-            if submission.kept:
-                info(request, KEPT.format(paths=", ".join(submission.kept)))
-        case _:
-            submission = await runner.submit_message(
-                user_id=user_id,
-                session_id=session_id,
-                text=form.cleaned_data["text"],
-                client_id=form.cleaned_data["id"],
-            )
+    submission = await _submit(user_id, session_id, form)
+    if submission.kept:
+        info(request, KEPT.format(paths=", ".join(submission.kept)))
     # Where it went on in another session there is a page to go to: that shows the answer as it comes.
     if submission.session_id == session_id:
         await runner.wait_until_idle(session_id, seconds=WAIT_SECONDS)
     return f"#turn-{submission.turn_id}", submission.session_id
+
+
+async def _submit(user_id: int, session_id: uuid.UUID, form: MessageForm) -> Submission:
+    """Open the turn that the form asks for."""
+    runner = get_runner()
+    words = {"text": form.cleaned_data["text"], "client_id": form.cleaned_data["id"]}
+    match form.cleaned_data["do"]:
+        case "retry":
+            return await runner.retry(user_id=user_id, session_id=session_id)
+        case "continue":
+            return await runner.continue_answer(user_id=user_id, session_id=session_id)
+        case "edit":
+            return await runner.edit_message(user_id=user_id, session_id=session_id, **words)
+        case _:
+            return await runner.submit_message(user_id=user_id, session_id=session_id, **words)
 
 
 def _answer_in(fields: QueryDict) -> object:
@@ -206,6 +215,41 @@ async def _refused_home(request: HttpRequest) -> HttpResponse:
     return await sync_to_async(render)(request, "400.html", status=HTTPStatus.BAD_REQUEST)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PageRows:
+    """What a conversation's page is made of, as it was read; `turn` is the open one."""
+
+    session: Session
+    zone: ZoneInfo
+    turn: Turn | None
+    history: HistoryRows
+    head: HeadItem
+    ending: EndingItem | None
+
+
+def _read_page(request: HttpRequest, session_id: uuid.UUID) -> _PageRows:
+    """Read a conversation's page, and give the database back. Raises `Http404`."""
+    try:
+        found = selectors.accessible_session(user_id=user_id_of(request), session_id=session_id)
+    except Session.DoesNotExist:
+        raise Http404 from None
+    # The open turn first: one that closes in between is then in the history, never in neither.
+    turn = selectors.open_turn(found)
+    history = read_history(found)
+    if turn and any(message.turn_id == turn.id and not message.turn.is_open for message in history.messages):
+        turn = None
+    rows = _PageRows(
+        session=found,
+        zone=profile_for(request).zone,
+        turn=turn,
+        history=history,
+        head=head_of(found),
+        ending=ending_of(found, now=timezone.now()),
+    )
+    give_back_connections()  # rendering takes its time
+    return rows
+
+
 def _page(
     request: HttpRequest,
     session_id: uuid.UUID,
@@ -216,27 +260,21 @@ def _page(
     given: object = None,
 ) -> HttpResponse:
     """Show one conversation; with a refusal, the text or the answer that was refused stays where it was."""
-    try:
-        found = selectors.accessible_session(user_id=user_id_of(request), session_id=session_id)
-    except Session.DoesNotExist:
-        raise Http404 from None
-    zone = profile_for(request).zone
-    # The open turn first: one that closes in between is then in the history, never in neither.
-    turn = selectors.open_turn(found)
-    items = shown.items_of(selectors.history(found), zone=zone)
-    if turn and any(isinstance(item, TurnItem) and item.turn_id == str(turn.id) for item in items):
-        turn = None
-    is_active = found.status == SessionStatus.ACTIVE
+    rows = _read_page(request, session_id)
+    session, turn, history = rows.session, rows.turn, rows.history
+    items = shown.items_of(history, zone=rows.zone)
+    is_active = session.status == SessionStatus.ACTIVE
     said = [item for item in items if isinstance(item, SaidItem)]
     is_editing = is_editing and is_active and bool(said)
     context = {
         "here": "sessions",
-        "session": found,
-        "title": found.title or found.get_kind_display(),
-        "begun_on": local_day(found.started_at, zone),
+        "session": session,
+        "title": session.title or session.get_kind_display(),
+        "begun_on": local_day(session.started_at, rows.zone),
         "is_active": is_active,
-        "head": head_of(found),
-        "ending": ending_of(found, now=timezone.now()),
+        "head": rows.head,
+        "ending": rows.ending,
+        "earlier": history.first_number if history.has_earlier else None,
         "items": items,
         "open_item": shown.open_turn_item(turn, given=given) if turn else None,
         "is_running": _has_status(turn, TurnStatus.RUNNING),

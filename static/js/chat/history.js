@@ -1,6 +1,6 @@
 // Fetches the conversation again when the page has missed a part of it, and puts each item in its one place.
 
-const ALSO = ["chat-title", "chat-status", "arc", "ending"];
+const ALSO = ["chat-title", "chat-status", "arc", "earlier", "ending"];
 
 export class History {
   #list;

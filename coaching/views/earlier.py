@@ -1,0 +1,58 @@
+"""What was said earlier in a conversation, a page at a time: to be read, without a socket and a composer."""
+
+import re
+import uuid
+from dataclasses import replace
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+
+from coaching import shown
+from coaching.accounts import profile_for, user_id_of
+from coaching.days import local_day
+from coaching.shown_items import SaidItem, ShownItem, TurnItem
+from coaching.shown_rows import PAGE_MESSAGES, read_history
+from sessions_app import selectors
+from sessions_app.database import give_back_connections
+from sessions_app.models import Session
+
+NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
+
+
+def number_in(request: HttpRequest) -> int | None:
+    """Return the number of the message before which to begin; None for none and for nonsense."""
+    text = request.GET.get("before", "")
+    return int(text) if NUMBER.fullmatch(text) else None
+
+
+def earlier(request: HttpRequest, session_id: uuid.UUID, *, before: int) -> HttpResponse:
+    """Show what was said before a message; where that is nothing, the conversation itself."""
+    try:
+        found = selectors.accessible_session(user_id=user_id_of(request), session_id=session_id)
+    except Session.DoesNotExist:
+        raise Http404 from None
+    rows = read_history(found, before=before)
+    if not rows.messages:
+        return redirect("session", found.id)
+    later = selectors.number_after(found, rows.messages[-1].number, count=PAGE_MESSAGES)
+    zone = profile_for(request).zone
+    give_back_connections()  # rendering takes its time
+    context = {
+        "here": "sessions",
+        "session": found,
+        "title": found.title or found.get_kind_display(),
+        "begun_on": local_day(found.started_at, zone),
+        "items": [_as_past(item) for item in shown.items_of(rows, zone=zone)],
+        "earlier": rows.first_number if rows.has_earlier else None,
+        "later": later,
+    }
+    return render(request, "coaching/pages/earlier.html", context)
+
+
+def _as_past(item: ShownItem) -> ShownItem:
+    """Return an item without what can be done with the last ones only."""
+    if isinstance(item, SaidItem):
+        return replace(item, session_id="")
+    if isinstance(item, TurnItem):
+        return replace(item, can_retry=False, can_continue=False)
+    return item

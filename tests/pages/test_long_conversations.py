@@ -1,0 +1,114 @@
+"""A conversation of thousands of messages: the page shows its end, and the way to what was said earlier."""
+
+import re
+import time
+from http import HTTPStatus
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from coaching.shown_rows import PAGE_MESSAGES
+from sessions_app.models import Message, MessageRole, Session, Turn, TurnStatus
+from tests.pages.conftest import Exchange
+
+pytestmark = pytest.mark.django_db
+
+OPEN_SECONDS = 2.0
+"""Generous: other processes share the machine. Alone it takes a tenth of it."""
+
+
+def fill(session: Session, exchanges: int) -> None:
+    """Store so many exchanges, the messages numbered from 1."""
+    turns = Turn.objects.bulk_create(
+        Turn(session=session, status=TurnStatus.COMPLETED, stop_reason="end_turn", ended_at=timezone.now())
+        for _ in range(exchanges)
+    )
+    Message.objects.bulk_create(
+        Message(session=session, turn=turn, number=2 * place + offset, role=role, content=f"{role} {place}")
+        for place, turn in enumerate(turns)
+        for offset, role in ((1, MessageRole.USER), (2, MessageRole.ASSISTANT))
+    )
+    session.last_message_number = 2 * exchanges
+    session.save()
+
+
+def page_of(client: Client, address: str) -> str:
+    response = client.get(address)
+    assert response.status_code == HTTPStatus.OK
+    return response.content.decode()
+
+
+def numbers_in(page: str) -> list[int]:
+    return [int(number) for number in re.findall(r'<li[^>]* data-number="([0-9]+)"', page)]
+
+
+def link_in(page: str, words: str) -> str | None:
+    found = re.search(rf'href="([^"]+)"[^>]*>{words}</a>', page)
+    return found[1] if found else None
+
+
+def test_five_thousand_messages_open_quickly_at_their_end(signed_in: Client, session: Session) -> None:
+    fill(session, 2_500)
+    address = f"/chat/{session.id}/"
+    page_of(signed_in, address)
+    began = time.monotonic()
+    with CaptureQueriesContext(connection) as statements:
+        page = page_of(signed_in, address)
+    assert time.monotonic() - began < OPEN_SECONDS
+    assert numbers_in(page) == list(range(5_001 - PAGE_MESSAGES, 5_001))
+    assert len(statements) < 15
+    assert len(page) < 100_000
+
+
+def test_every_message_is_on_one_of_the_pages_back_and_forth(signed_in: Client, session: Session) -> None:
+    fill(session, 70)
+    address = f"/chat/{session.id}/"
+    page = page_of(signed_in, address)
+    seen, earliest = numbers_in(page), ""
+    while (link := link_in(page, "Show earlier")) is not None:
+        earliest = address + link
+        page = page_of(signed_in, earliest)
+        seen = numbers_in(page) + seen
+    assert seen == list(range(1, 141))
+    forth = [numbers_in(page)]
+    while (link := link_in(page, "Show later")) is not None:
+        page = page_of(signed_in, address + link)
+        forth.append(numbers_in(page))
+    assert forth[0] == list(range(1, 21))
+    assert forth[1] == list(range(21, 81))
+    assert link_in(page, "To the latest") == address
+    assert "ws-connect" not in page
+    assert 'id="composer"' not in page
+    assert "Change</a>" not in page
+
+
+def test_an_answer_never_stands_without_its_question(
+    signed_in: Client, session: Session, exchange: Exchange
+) -> None:
+    exchange("Without an answer", None, status=TurnStatus.STOPPED)
+    for number in range(PAGE_MESSAGES // 2):
+        exchange(f"Said {number}", f"Answered {number}")
+    exchange("Newest, without an answer", None, status=TurnStatus.STOPPED)
+    numbers = numbers_in(page_of(signed_in, f"/chat/{session.id}/"))
+    assert len(numbers) == PAGE_MESSAGES - 1
+    assert numbers[0] % 2 == 0  # the questions behind the first message, which had no answer
+
+
+@pytest.mark.parametrize("before", ["0", "1", "-1", "x", "", "99999999999999999999", "\u0663", "1e3", "%00"])
+def test_a_strange_number_shows_the_conversation_itself(
+    signed_in: Client, session: Session, exchange: Exchange, before: str
+) -> None:
+    exchange("Hello", "Hi")
+    response = signed_in.get(f"/chat/{session.id}/?before={before}", follow=True)
+    assert response.status_code == HTTPStatus.OK
+    assert 'id="composer"' in response.content.decode()
+
+
+def test_anothers_past_is_like_a_missing_one(client: Client, session: Session, exchange: Exchange) -> None:
+    exchange("Hello", "Hi")
+    client.force_login(User.objects.create_user("eve", password="x"))
+    assert client.get(f"/chat/{session.id}/?before=5").status_code == HTTPStatus.NOT_FOUND
