@@ -7,10 +7,11 @@ looks at least that often while they show a turn that runs elsewhere.
 import asyncio
 import uuid
 
-import redis.exceptions
 import structlog
 from channels.exceptions import ChannelFull
 from channels.layers import get_channel_layer
+
+from coaching.redis_errors import redis_errors
 
 logger = structlog.get_logger(__name__)
 
@@ -18,7 +19,9 @@ GROUP = "sage.runners"
 RETRY_SECONDS = 1.0
 RING_SECONDS = 0.25
 
-_LAYER_ERRORS = (redis.exceptions.RedisError, OSError, ChannelFull)
+
+def _layer_errors() -> tuple[type[Exception], ...]:
+    return (*redis_errors(), OSError, ChannelFull)
 
 
 class Doorbell:
@@ -34,7 +37,7 @@ class Doorbell:
             # Whoever rings has a user waiting: a Redis that hangs must not make them wait too.
             async with asyncio.timeout(RING_SECONDS):
                 await self._layer.group_send(GROUP, {"type": "ring", "session": str(session_id)})
-        except _LAYER_ERRORS as error:
+        except _layer_errors() as error:
             logger.warning("doorbell_unheard", session_id=str(session_id), error=type(error).__name__)
 
     async def wait(self, seconds: float) -> None:
@@ -54,6 +57,6 @@ class Doorbell:
                 while True:
                     await self._layer.receive(channel)
                     self._rung.set()
-            except _LAYER_ERRORS as error:
+            except _layer_errors() as error:
                 logger.warning("doorbell_lost", error=type(error).__name__)
                 await asyncio.sleep(RETRY_SECONDS)

@@ -1,16 +1,22 @@
 """The one client of the model API in this process, behind its circuit breaker.
 
-Where no key and no URL is set, the practice model is started in this process and asked instead.
+Where no key and no URL is set, the practice model is started in this process and asked instead. The SDK takes
+a second to load: that happens in a thread, once the process serves already, and before anybody has written.
 """
 
 import asyncio
+import gc
 from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING
 
 from django.conf import settings
+from django.utils.module_loading import import_string
 
-from coaching.engine.anthropic_client import AnthropicClient
 from coaching.engine.breaker import BreakerClient
-from coaching.practice.server import PracticeServer
+
+if TYPE_CHECKING:
+    from coaching.engine.anthropic_client import AnthropicClient
+    from coaching.practice.server import PracticeServer
 
 
 class ModelConnection:
@@ -23,21 +29,36 @@ class ModelConnection:
 
     async def client(self) -> BreakerClient:
         """Return the client, opened now if it isn't: the practice model's where no key and no URL is set."""
+        if self._client is not None:
+            return self._client
         async with self._opening:
             if self._client is None:
                 self._client = await self._open()
             return self._client
 
     async def _open(self) -> BreakerClient:
+        client_class = await asyncio.to_thread(_load_client)
         if not settings.IS_PRACTICE_MODEL:
-            client = AnthropicClient(settings.ANTHROPIC_API_KEY, settings.ANTHROPIC_BASE_URL)
+            client = client_class(settings.ANTHROPIC_API_KEY, settings.ANTHROPIC_BASE_URL)
         else:
-            practice = await self._resources.enter_async_context(PracticeServer())
-            client = AnthropicClient(api_key="practice", base_url=practice.url)
+            practice_class = await asyncio.to_thread(_load_practice)
+            practice = await self._resources.enter_async_context(practice_class())
+            client = client_class(api_key="practice", base_url=practice.url)
         self._resources.push_async_callback(client.aclose)
+        gc.freeze()  # what was loaded just now stays: no collection needs to walk it
         return BreakerClient(client)
 
     async def close(self) -> None:
         """Close the client's connections and the practice model, if it runs."""
         self._client = None
         await self._resources.aclose()
+
+
+def _load_client() -> "type[AnthropicClient]":
+    loaded: type[AnthropicClient] = import_string("coaching.engine.anthropic_client.AnthropicClient")
+    return loaded
+
+
+def _load_practice() -> "type[PracticeServer]":
+    loaded: type[PracticeServer] = import_string("coaching.practice.server.PracticeServer")
+    return loaded

@@ -46,6 +46,7 @@ async def kept_up(runner: Runner, *, is_alone: bool, has_doorbell: bool) -> Asyn
     await in_database(leases.store_beat, runner.owner)
     neighbours = Neighbours(are_there=not is_alone)
     loops = [
+        runner.warm(),
         _beat(runner),
         _take_over(runner, neighbours, is_alone=is_alone),
         _follow(runner, neighbours),
@@ -141,7 +142,7 @@ async def _take_over(runner: Runner, neighbours: Neighbours, *, is_alone: bool) 
             for lease in held
             if lease.owner == runner.owner and lease.session_id not in runner.running
         }
-        if runner.openings:
+        if runner.readers.openings:
             own = set()
         for lease in held:
             if lease.owner in dead or lease.key.turn_id in own & missed:
@@ -163,7 +164,7 @@ def _read_leases() -> tuple[dict[str, int], list[leases.Lease]]:
 
 
 async def _claim(runner: Runner, lease: leases.Lease) -> bool:
-    if lease.session_id in runner.hubs:
+    if lease.session_id in runner.readers.hubs:
         await _looked(runner, lease.session_id)  # its readers hear first what its lost runner did
     key = await in_database(leases.claim_turn, lease.key, owner=runner.owner)
     if key is None or lease.session_id in runner.running:
@@ -179,7 +180,9 @@ async def _follow(runner: Runner, neighbours: Neighbours) -> None:
     async def look() -> None:
         await _stop_where_asked(runner)
         elsewhere = [
-            session_id for session_id, hub in runner.hubs.items() if hub.subscriptions and not hub.live
+            session_id
+            for session_id, hub in runner.readers.hubs.items()
+            if hub.subscriptions and not hub.live
         ]
         for session_id in set(shown) - set(elsewhere):
             del shown[session_id]
@@ -195,7 +198,7 @@ async def _follow(runner: Runner, neighbours: Neighbours) -> None:
 
 async def _looked(runner: Runner, session_id: uuid.UUID) -> bool:
     try:
-        return await runner.look(session_id)
+        return await runner.readers.look(session_id)
     except Session.DoesNotExist:
         return False
 

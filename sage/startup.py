@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import psycopg
-import redis
 from allauth.account.models import EmailAddress
 from django.conf import settings
 from django.contrib.auth import get_user_model
@@ -13,6 +12,7 @@ from django.core.management import call_command
 from django.db import connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 
+from coaching.redis_errors import redis_errors
 from sage.env import StartError
 from sage.health import ask_cache
 from sage.static_files import collect_static_files
@@ -37,8 +37,12 @@ def check_services() -> None:
             ) from None
     try:
         ask_cache()
-    except (redis.RedisError, OSError):
+    except _cache_errors():
         raise StartError("Redis can't be reached: start it, correct REDIS_URL, or unset it.") from None
+
+
+def _cache_errors() -> tuple[type[Exception], ...]:
+    return (*redis_errors(), OSError)
 
 
 def prepare_database() -> None:
