@@ -9,6 +9,7 @@ import time_machine
 from django.contrib.auth.models import User
 from django.db import connection
 from pytest_django import DjangoAssertNumQueries
+from structlog.testing import capture_logs
 
 from coaching.context.budget import PROMPT_TOKENS, count_tokens
 from coaching.context.prompt import BuiltTurn, build_turn
@@ -188,10 +189,16 @@ def test_a_failing_read_leaves_its_section_out_and_nothing_else(person: User) ->
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE coaching_pulserating RENAME TO moved_away")
     try:
-        turn = built(person)
+        with capture_logs() as logged:
+            turn = built(person)
     finally:
         with connection.cursor() as cursor:
             cursor.execute("ALTER TABLE moved_away RENAME TO coaching_pulserating")
+    left_out = [entry for entry in logged if entry["event"] == "context_section_left_out"]
+    assert [(entry["section"], entry["error"]) for entry in left_out] == [
+        ("pulse_baseline", "ProgrammingError")
+    ]
+    assert turn.turn_metadata["context"]["left_out"] == ["pulse_baseline"]
     whole = "\n".join(texts(turn))
     assert "Ada is a nurse." in whole
     assert "<session_context>" in whole
