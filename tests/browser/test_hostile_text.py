@@ -1,16 +1,23 @@
 """Hostile text on every way to the screen does nothing: no dialog, no violation, no request elsewhere."""
 
+from datetime import timedelta
+from zoneinfo import ZoneInfo
+
 import pytest
+from django.contrib.auth.models import User
+from django.utils import timezone
 from playwright.async_api import Page, expect
 
-from coaching.models import FileType, UserFile, UserFileVersion
+from coaching.days import local_day
+from coaching.models import CalendarEvent, DayPlan, FileType, Profile, UserFile, UserFileVersion
 from coaching.practice.script import Hold, Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database
 from sessions_app.models import Session
 from tests.browser.chat_page import path_of, say, until_done
-from tests.browser.conftest import Watcher
+from tests.browser.conftest import OpenContext, Watcher
 from tests.browser.payloads import HOST, PAYLOADS
+from tests.context.test_hostile import HOSTILE, PAGES, PATHS, fill
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -168,3 +175,25 @@ async def test_payloads_as_a_tools_words_do_nothing(
     await say(page, "Save it")
     await until_done(page)
     await assert_harmless(page, "#messages", watcher)
+
+
+@pytest.mark.parametrize("kind", ["one long line", "turned around", "fake sections"])
+async def test_a_hostile_life_fits_every_screen(
+    open_context: OpenContext, cookie: str, user: User, session: Session, watcher: Watcher, kind: str
+) -> None:
+    def fill_life() -> None:
+        Profile.objects.create(user=user, timezone="Europe/Lisbon")
+        fill(user, HOSTILE[kind])
+        today = local_day(timezone.now(), ZoneInfo("Europe/Lisbon"))
+        DayPlan.objects.filter(date="2026-11-18").update(date=today)
+        for number, event in enumerate(CalendarEvent.objects.all()):
+            event.starts_at = event.ends_at = timezone.now() + timedelta(seconds=number)
+            event.save()
+
+    await in_database(fill_life)
+    page = await (await open_context(cookie, viewport={"width": 360, "height": 800})).new_page()
+    for address in (*PAGES, path_of(session), *(f"/files/{path}" for path in PATHS[:2])):
+        await page.goto(address)
+        width = await page.evaluate("() => document.documentElement.scrollWidth")
+        assert width <= 360, f"{address} is {width} wide"
+        await assert_harmless(page, "main", watcher)
