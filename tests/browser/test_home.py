@@ -1,0 +1,204 @@
+"""Home, captures and the map in a real browser: one key, quick ticks, and all of it without a script."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.async_api import Page, expect
+
+from coaching.days import local_day
+from coaching.models import Capture, DayPlan, FileType, LifeDomain, Profile, PulseRating, ReflectionPrompt
+from coaching.practice.server import PracticeServer
+from sessions_app.database import in_database
+from sessions_app.models import Message, Session
+from tests.browser.conftest import OpenContext, Watcher
+from tests.browser.test_accessibility import Scheme, serious_findings
+from tests.life.conftest import KeepFile, keep_file
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+__all__ = ["keep_file"]
+
+
+@pytest.fixture
+def person(user: User, keep_file: KeepFile) -> User:
+    """Somebody with a plan, a question, a capture and a map."""
+    profile = Profile.objects.create(user=user, name="Ada", timezone="Europe/Berlin")
+    now = datetime.now(UTC)
+    keep_file(user, FileType.OVERVIEW, "It hangs together.", now=now)
+    keep_file(user, FileType.CAPTURE, "An older thought", now=now - timedelta(hours=1))
+    keep_file(user, FileType.REFLECTION_PROMPT, "What would rest be?", name="rest", now=now)
+    for domain in LifeDomain:
+        keep_file(user, FileType.DOMAIN, name=domain.value, status="okay", preview_line="A line.", now=now)
+        for rating in (2, 3, 4):
+            PulseRating.objects.create(user=user, domain=domain, rating=rating, rated_at=now)
+    day = str(local_day(now, profile.zone))
+    keep_file(
+        user, FileType.DAY_PLAN, name=day, intention="Unhurried", priorities=["Call Mia", "Swim"], now=now
+    )
+    return user
+
+
+async def texts_kept() -> list[str]:
+    def read() -> list[str]:
+        captures = Capture.objects.order_by("id").select_related("file")
+        return [capture.file.versions.first().content.split("\n\n", 1)[1].strip() for capture in captures]  # type: ignore[union-attr]
+
+    return await in_database(read)
+
+
+async def test_one_key_keeps_a_thought_on_any_page(person: User, page: Page, watcher: Watcher) -> None:
+    dialog = page.locator("#capture-dialog")
+    field = dialog.get_by_role("textbox")
+    await page.goto("/files/")
+    await page.keyboard.press("c")
+    await expect(field).to_be_focused()
+    await page.keyboard.type("cut the call")
+    await page.keyboard.press("Escape")
+    await expect(dialog).to_be_hidden()
+    await page.goto("/map/")
+    await page.keyboard.press("c")
+    await expect(field).to_have_value("cut the call")
+    await page.keyboard.press("Enter")
+    await expect(dialog).to_be_hidden()
+    await expect(page.locator("#toast")).to_have_text("Kept with your captures.")
+    assert await texts_kept() == ["An older thought", "cut the call"]
+
+    await page.goto("/")
+    await expect(page.locator("#captures .thought")).to_have_count(2)
+    await page.get_by_role("link", name="Capture a thought").click()
+    await page.keyboard.type("and one from home")
+    await dialog.get_by_role("button", name="Keep").click()
+    await expect(page.locator("#captures .thought").first).to_contain_text("and one from home")
+
+    await page.get_by_label("What is on your mind?").focus()
+    await page.keyboard.type("c?")
+    await expect(page.get_by_label("What is on your mind?")).to_have_value("c?")
+    await page.locator("#main").focus()
+    await page.keyboard.press("?")
+    await page.get_by_label("Single keys work while no field has the focus").uncheck()
+    await page.get_by_role("button", name="Close", exact=True).click()
+    await page.locator("#main").focus()
+    await page.keyboard.press("c")
+    await expect(dialog).to_be_hidden()
+    assert watcher.faults == []
+
+
+async def test_a_thought_that_doesnt_arrive_stays_and_is_kept_once(person: User, page: Page) -> None:
+    await page.goto("/")
+    quick = page.get_by_label("A thought to keep")
+    await page.context.set_offline(True)
+    await quick.fill("Offline")
+    await page.keyboard.press("Enter")
+    await expect(page.locator(".quick .notice")).to_contain_text("didn't arrive")
+    await expect(quick).to_have_value("Offline")
+    await page.context.set_offline(False)
+    await page.keyboard.press("Enter")
+    await expect(page.locator("#captures .thought")).to_have_count(2)
+    await expect(quick).to_have_value("")
+    assert await texts_kept() == ["An older thought", "Offline"]
+    first = page.locator("#captures .thought").first
+    await first.get_by_role("button", name="Put away").click()
+    await expect(page.locator("#captures .thought")).to_have_count(1)
+    await page.get_by_role("button", name="Bring it back").click()
+    await expect(page.locator("#captures .thought")).to_have_count(2)
+
+
+async def test_a_tick_is_there_at_once_and_after_a_reload(person: User, page: Page, watcher: Watcher) -> None:
+    await page.goto("/")
+    mia, swim = (page.get_by_role("checkbox", name=name) for name in ("Call Mia", "Swim"))
+    await mia.click()
+    await swim.focus()
+    await page.keyboard.press("Space")
+    await expect(page.locator(".plan-count")).to_have_text("All of it done.")
+    await expect(swim).to_be_focused()
+    await mia.click()
+    await mia.click()
+    await mia.click()
+    await expect(page.locator(".plan-count")).to_have_text("1 of 2 done")
+    await page.reload()
+    await expect(mia).not_to_be_checked()
+    await expect(swim).to_be_checked()
+    plan = await in_database(DayPlan.objects.get)
+    assert [priority["is_done"] for priority in plan.priorities] == [False, True]
+    assert watcher.faults == []
+
+
+async def test_a_question_and_a_part_of_the_map_lead_into_conversations(
+    person: User, page: Page, practice: PracticeServer, watcher: Watcher
+) -> None:
+    practice.script(["A walk is a good answer.", "Tell me about play."])
+    await page.goto("/")
+    await page.get_by_label("Your answer").fill("A walk.")
+    await page.get_by_role("button", name="Talk about it").click()
+    await expect(page.locator("#messages .said-text")).to_have_text(
+        "You left me a question: “What would rest be?”\n\nA walk."
+    )
+    await expect(page.locator("#messages")).to_contain_text("A walk is a good answer.")
+    prompt = await in_database(ReflectionPrompt.objects.get)
+    assert prompt.answered_at is not None
+    await page.goto("/map/")
+    await page.get_by_role("button", name="Talk about play").click()
+    await expect(page.locator("#messages")).to_contain_text("Tell me about play.")
+    assert await in_database(Session.objects.count) == 2
+    assert await in_database(Message.objects.filter(role="user").count) == 2
+    assert watcher.faults == []
+
+
+async def test_all_of_it_works_without_a_script(
+    person: User, open_context: OpenContext, cookie: str, watcher: Watcher
+) -> None:
+    page = await (
+        await open_context(cookie, java_script_enabled=False, viewport={"width": 360, "height": 800})
+    ).new_page()
+    await page.goto("/")
+    await page.get_by_role("checkbox", name="Swim").click()
+    await expect(page.get_by_role("checkbox", name="Swim")).to_be_checked()
+    await page.get_by_role("link", name="Capture a thought").click()
+    await page.get_by_label("A thought to keep").fill("By hand")
+    await page.get_by_role("button", name="Keep", exact=True).click()
+    await expect(page.locator(".flash")).to_contain_text("Kept with your captures.")
+    await page.locator(".thought").first.get_by_role("button", name="Put away").click()
+    await page.get_by_role("button", name="Bring it back").click()
+    await expect(page.locator(".thought")).to_have_count(2)
+    await page.get_by_label("Pages").first.click()
+    await page.get_by_role("link", name="Life map").click()
+    await page.get_by_text("All trends as a table").click()
+    await expect(page.get_by_role("row", name="Play")).to_contain_text("4")
+    await page.goto("/")
+    await page.get_by_label("Your answer").fill("A walk.")
+    await page.get_by_role("button", name="Just write it down").click()
+    await expect(page.locator(".flash")).to_contain_text("Kept below its question")
+    assert (await texts_kept())[-1] == "> What would rest be?\n\nA walk."
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_axe_finds_nothing_serious_where_a_life_is_full(
+    person: User, scheme: Scheme, open_context: OpenContext, cookie: str
+) -> None:
+    context = await open_context(
+        cookie, color_scheme=scheme, reduced_motion="reduce", viewport={"width": 360, "height": 800}
+    )
+    page = await context.new_page()
+    await page.goto("/")
+    findings = await serious_findings(page)
+    for key, name in (("c", "#capture-dialog"), ("?", "#keys-dialog")):
+        await page.keyboard.press(key)
+        await expect(page.locator(name)).to_be_visible()
+        findings += await serious_findings(page)
+        await page.keyboard.press("Escape")
+        await expect(page.locator(name)).to_be_hidden()
+    await page.get_by_label("Pages").first.click()
+    findings += await serious_findings(page)
+    for address in (
+        "/map/",
+        "/capture/",
+        f"/reflections/{(await in_database(ReflectionPrompt.objects.get)).pk}/",
+    ):
+        await page.goto(address)
+        for summary in await page.locator(".as-table > summary").all():
+            await summary.click()
+        findings += await serious_findings(page)
+        wide = await page.evaluate("document.documentElement.scrollWidth > innerWidth")
+        assert not wide, f"{address} is wider than the screen"
+    assert findings == []
