@@ -48,10 +48,11 @@ _PROPERTIES = frozenset(
     )
 )  # fmt: skip
 
-# What odd values make the libraries raise. MemoryError: what was built of one series is free again.
+# What odd values make the libraries raise. MemoryError: what was built of one series is free again. OSError:
+# a time zone that has the name of a folder.
 BROKEN = (
-    ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError, RecursionError, TypeError,
-    ValueError,
+    ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError, OSError, RecursionError,
+    TypeError, ValueError,
 )  # fmt: skip
 
 
@@ -210,13 +211,18 @@ def _on_alarm(*_: object) -> None:
 
 
 def learn_timezones(calendar: Scanned) -> None:
-    """Make the zones known that the calendar defines; a broken one stays unknown."""
+    """Make the zones known that the calendar defines, and its own one sure; a broken one stays unknown."""
     for lines in calendar.timezones[:MAX_TIMEZONES]:
         try:
             with limited():
                 icalendar.Calendar.from_ical("\r\n".join(["BEGIN:VCALENDAR", *lines, "END:VCALENDAR"]))
         except (*BROKEN, TooLong):
             continue
+    try:
+        # One that nobody knows would take all events with it.
+        calendar.zone = getattr(icalendar.timezone.tzp.timezone(calendar.zone), "key", "")
+    except BROKEN:
+        calendar.zone = ""
 
 
 def read_series(

@@ -96,6 +96,26 @@ def test_a_time_without_a_known_zone_is_the_clock_on_the_wall(zone: str) -> None
     )
 
 
+@pytest.mark.parametrize(
+    ("zone", "hour"),
+    [
+        ("America/New_York", "14:00"),
+        ("W. Europe Standard Time", "08:00"),
+        ("Nowhere", "09:00"),
+        ("Europe", "09:00"),
+    ],
+)
+def test_a_calendar_may_have_a_zone_of_its_own(zone: str, hour: str) -> None:
+    found = read(
+        "UID:1\nSUMMARY:x\nDTSTART:20261118T090000",
+        "UID:2\nSUMMARY:y\nDTSTART:20261118T100000Z",
+        head=f"X-WR-TIMEZONE:{zone}\n",
+    )
+    assert sorted(f"{event.title} {event.starts_at:%H:%M}" for event in found.events) == [
+        f"x {hour}", "y 10:00",
+    ]  # fmt: skip
+
+
 def test_whole_days_are_days_and_lead_through_no_time_zone() -> None:
     found = read(
         "UID:1\nSUMMARY:Holiday\nDTSTART;VALUE=DATE:20261118\nDTEND;VALUE=DATE:20261121",
@@ -183,6 +203,7 @@ def test_a_bomb_is_left_out_and_takes_no_other_event_with_it(rule: str) -> None:
     [
         "UID:1\nSUMMARY:no start",
         "UID:1\nDTSTART:yesterday",
+        "UID:1\nDTSTART;TZID=Europe:20261118T090000",
         "UID:1\nDTSTART;VALUE=DATE:20261399",
         "UID:1\nDTSTART:20261118T090000Z\nDURATION:P99999999999D",
         "UID:1\nDTSTART:20261118T090000Z\nRRULE:FREQ=DAILY\nEXDATE:nonsense",
