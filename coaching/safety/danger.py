@@ -36,9 +36,10 @@ def find_danger(text: str) -> Danger | None:
     whole = readable(text)
     plain = harmless.without_idioms(whole)
     sentences = list(_sentences(plain))
+    message = _Message(plain)
     found: list[Danger] = []
     for sentence in sentences:
-        for danger in _dangers_in(sentence, plain):
+        for danger in _dangers_in(sentence, message):
             if danger.level == "immediate" and danger.about == "self":
                 return danger
             found.append(danger)
@@ -61,6 +62,20 @@ _WHO = whole_words(read_table("harmless")["who"])
 _QUOTED = re.compile(r'"[^"]{1,300}(?:"|$)|(?<!\w)\'[^\']{3,200}\'(?!\w)')
 
 
+class _Message:
+    """The whole message: each thing is looked for in it once, however many sentences ask."""
+
+    def __init__(self, plain: str) -> None:
+        self._plain = plain
+        self._answers: dict[re.Pattern[str], bool] = {}
+
+    def says(self, pattern: re.Pattern[str]) -> bool:
+        """Say whether the pattern is found anywhere in it."""
+        if pattern not in self._answers:
+            self._answers[pattern] = bool(pattern.search(self._plain))
+        return self._answers[pattern]
+
+
 def _sentences(plain: str) -> Iterator[str]:
     """Go through the sentences; a very long one is read in pieces that share their ends."""
     last = ""
@@ -73,11 +88,11 @@ def _sentences(plain: str) -> Iterator[str]:
             yield sentence[max(0, start - OVERLAP_CHARACTERS) : start + MAX_SENTENCE_CHARACTERS]
 
 
-def _dangers_in(sentence: str, plain: str) -> Iterator[Danger]:
+def _dangers_in(sentence: str, message: _Message) -> Iterator[Danger]:
     for phrase in PHRASES:
         for match in phrase.matches_in(sentence):
             about = _about(phrase, match, sentence)
-            if _holds(phrase, match, sentence, plain, about):
+            if _holds(phrase, match, sentence, message, about):
                 is_lowered = about == "other" and phrase.about is None
                 yield Danger(level="concern" if is_lowered else phrase.level, about=about, topic=phrase.topic)
 
@@ -99,22 +114,22 @@ def _about(phrase: Phrase, match: re.Match[str], sentence: str) -> About:
     return "other" if named and named[0] not in _SELF else "self"
 
 
-def _holds(phrase: Phrase, match: re.Match[str], sentence: str, plain: str, about: About) -> bool:
+def _holds(phrase: Phrase, match: re.Match[str], sentence: str, message: _Message, about: About) -> bool:
     before = _CLAUSE.split(sentence[: match.start()])[-1]
     behind = sentence[match.end() :]
     if _is_denied(before, behind, sentence[: match.end()]):
         return False
-    if harmless.ASKED.search(sentence[: match.start()]) and not harmless.ANSWERED_YES.search(plain):
+    if harmless.ASKED.search(sentence[: match.start()]) and not message.says(harmless.ANSWERED_YES):
         return False
-    if _is_long_past(before, match[0], sentence) and not harmless.STILL.search(plain):
+    if _is_long_past(before, match[0], sentence) and not message.says(harmless.STILL):
         return False
     if _is_told(phrase, match, sentence, before, about):
         return False
-    if phrase.beside and not phrase.beside.search(plain):
+    if phrase.beside and not message.says(phrase.beside):
         return False
-    if "rope" in match[0] and harmless.CLIMBING.search(plain):
+    if "rope" in match[0] and message.says(harmless.CLIMBING):
         return False
-    return not (phrase.unless and phrase.unless.search(plain))
+    return not (phrase.unless and message.says(phrase.unless))
 
 
 def _is_denied(before: str, behind: str, so_far: str) -> bool:

@@ -134,7 +134,8 @@ def test_no_text_is_too_strange(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     ["want to " * 2500, "i think about it and not " * 800, "die\nkill\n" * 2000, "a*" * 10_000,
-     "\"'" * 10_000, "if he died " * 1800, "e\u0301\u200b" * 7000, " " * 20_000],
+     "\"'" * 10_000, "if he died " * 1800, "e\u0301\u200b" * 7000, " " * 20_000, "@" * 20_000,
+     "years ago i wanted to die. and ok. " * 600],
 )  # fmt: skip
 def test_the_longest_hostile_message_is_read_in_a_moment(text: str) -> None:
     began = time.process_time()
