@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from http import HTTPStatus
 from typing import cast
+from weakref import WeakValueDictionary
 
 import structlog
 from allauth.core import ratelimit
@@ -24,8 +25,8 @@ from coaching.forms import DeleteAccountForm
 logger = structlog.get_logger(__name__)
 
 TOO_OFTEN = "That was tried too often. Wait a minute, then try again."
-_exporting: set[int] = set()
-"""Whose archive this process is sending."""
+_exporting: WeakValueDictionary[int, "_Sending"] = WeakValueDictionary()
+"""The archives that this process is sending, by whose they are."""
 
 
 @login_required
@@ -82,15 +83,24 @@ def _delete_page(
 
 
 class _Sending:
-    """A person's archive while it is sent. Django closes it when the response is over, however it ends."""
+    """A person's archive while it is sent.
+
+    Django closes it when the response is over, but not where making the archive failed, or where nobody was
+    there any more to send it to: so it counts for as long as it is held, and no failure locks its person out.
+    """
 
     def __init__(self, user: User) -> None:
         self._user_id = user.pk
         self._pieces = stream_archive(user, now=timezone.now())
-        _exporting.add(user.pk)
+        _exporting[user.pk] = self
 
-    def __aiter__(self) -> AsyncIterator[bytes]:
-        return self._pieces
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        try:
+            async for piece in self._pieces:
+                yield piece
+        finally:
+            self.close()
 
     def close(self) -> None:
-        _exporting.discard(self._user_id)
+        if _exporting.get(self._user_id) is self:
+            del _exporting[self._user_id]

@@ -17,7 +17,7 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
-from django.db import connections
+from django.db import OperationalError, connections
 from django.test import AsyncClient, Client
 from django.utils import timezone
 
@@ -345,6 +345,25 @@ async def test_one_archive_at_a_time_is_enough(browser: AsyncClient, user: User)
     first.close()
     third = await browser.post("/settings/export/")
     assert len(unpacked(await bytes_of(third))) > 10
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_an_archive_that_fails_locks_nobody_out(
+    browser: AsyncClient, user: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Django closes no response whose content raised."""
+
+    async def failing(*_: object, **__: object) -> AsyncIterator[bytes]:
+        yield b"PK"
+        raise OperationalError
+
+    with monkeypatch.context() as patched:
+        patched.setattr("coaching.views.belongings.stream_archive", failing)
+        response = await browser.post("/settings/export/")
+        with pytest.raises(OperationalError):
+            await bytes_of(response)
+    again = await browser.post("/settings/export/")
+    assert unpacked(await bytes_of(again))
 
 
 @pytest.mark.django_db
