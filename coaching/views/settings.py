@@ -8,7 +8,7 @@ from http import HTTPStatus
 from django.conf import settings as configured
 from django.contrib.auth.decorators import login_required
 from django.contrib.messages import success
-from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
+from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -114,9 +114,10 @@ def take_timezone(request: HttpRequest) -> HttpResponse:
     choose_timezone(user_id=user_id_of(request), timezone=name)
     success(request, f"Sage goes by the time in {city_of(name)} now.")
     back = form.cleaned_data["back"]
-    if not url_has_allowed_host_and_scheme(back, allowed_hosts=None):
+    # An address and never a view's name, which `redirect` would take it for.
+    if not (back.startswith("/") and url_has_allowed_host_and_scheme(back, allowed_hosts=None)):
         back = reverse("settings")
-    return redirect(back)
+    return HttpResponseRedirect(back)
 
 
 def _page(request: HttpRequest, profile: Profile, form: ProfileForm) -> HttpResponse:

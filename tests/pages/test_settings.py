@@ -180,7 +180,10 @@ def test_another_time_zone_of_the_browser_is_offered_until_it_is_taken_or_refuse
     assert Profile.objects.get(user=user).timezone == "Asia/Tokyo"
 
 
-@pytest.mark.parametrize("back", ["https://evil.example/", "//evil.example", "javascript:alert(1)", ""])
+@pytest.mark.parametrize(
+    "back",
+    ["https://evil.example/", "//evil.example", "javascript:alert(1)", "", "nowhere", "session", "export"],
+)
 def test_the_way_back_leads_nowhere_else(signed_in: Client, back: str) -> None:
     response = signed_in.post("/settings/timezone/", {"timezone": "Asia/Tokyo", "back": back})
     assert response["Location"] == "/settings/"
