@@ -87,8 +87,11 @@ def keep_capture(
     try:
         return _store(user_id=user_id, draft=draft, stored=stored, client_id=name)
     except IntegrityError:
-        # Sent twice at once, and the other one was quicker.
-        return captures_of(user_id).get(client_id=name)
+        # Sent twice at once, and the other one was quicker. Anything else isn't what was to be kept.
+        kept = captures_of(user_id).filter(client_id=name).first() if name else None
+        if kept is None:
+            raise
+        return kept
 
 
 def put_capture_away(*, user_id: int, capture_id: int, now: datetime) -> None:
