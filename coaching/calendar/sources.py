@@ -50,7 +50,8 @@ class AttemptLimit:
             made = self._made.setdefault(user_id, deque())
             if len(made) >= self._attempts:
                 minutes = int((self._seconds - now + made[0]) // 60) + 1
-                raise Refused(f"That was a lot at once. Please try again in {minutes} minutes.")
+                unit = "minute" if minutes == 1 else "minutes"
+                raise Refused(f"That was a lot at once. Please try again in {minutes} {unit}.")
             made.append(now)
 
 
