@@ -166,8 +166,9 @@ class ArcTalk:
         if len(told) >= _MAX_COMPLETIONS:
             return say(pick(UNABLE_TO_COMPLETE, self.conversation))
         note = [] if told or is_leaving else [Note(pick(GOING_ON, self.conversation))]
-        kind = "session" if self.span.is_whole_session else "arc"
-        return Reply.of(*note, ToolUse("complete_session", {"type": kind}))
+        # A session of the arc's own kind ends with it. Where the call that entered the arc has long since
+        # left the window, this alone leaves the conversation around it open.
+        return Reply.of(*note, ToolUse("complete_session", {"type": "arc"}))
 
     @cached_property
     def missing(self) -> Mapping[str, int]:

@@ -102,7 +102,20 @@ async def test_an_arc_is_walked_from_greeting_to_completion(
         assert walk.calls[-1][0] == "complete_session", "the conversation simply goes on"
     else:
         assert walk.status == "completed"
-        assert walk.calls[-1] == ("complete_session", {"type": "session"})
+        assert walk.calls[-1] == ("complete_session", {"type": "arc"})
+
+
+async def test_an_arc_whose_beginning_has_left_the_window_ends_without_the_conversation(
+    client: AsyncAnthropic,
+) -> None:
+    walk = Walk(client, header='<skill name="open-day">\n## Goal\n\nA day with a shape.\n</skill>')
+    walk.active_arc = "open_day"
+    await walk.say("go on")
+    await walk.tap("rested")
+    await walk.say("write a letter")
+    await walk.say("Calm")
+    assert walk.completed == ["open_day"]
+    assert walk.status == "active"
 
 
 async def test_the_map_holds_what_was_said_and_nothing_else(client: AsyncAnthropic) -> None:
