@@ -91,6 +91,12 @@ ROUTES = {
         path="/capture/{capture}/", missing="/capture/999999/", method="post", form={"do": "put_away"}
     ),
     "prompt": Row(path="/reflections/{prompt}/", missing="/reflections/999999/"),
+    "prompt by form": Row(
+        path="/reflections/{prompt}/",
+        missing="/reflections/999999/",
+        method="post",
+        form={"do": "put_away"},
+    ),
     "map": Row(path="/map/", scope="own"),
     "sessions": Row(path="/chat/", scope="own"),
     "new_session": Row(path="/chat/new/", method="post", form={"kind": "open_conversation"}, scope="own"),
@@ -237,7 +243,8 @@ async def unpacked(response: StreamingHttpResponse) -> bytes:
 
 
 def assert_untouched(owned: Session) -> None:
-    """The person's capture still waits, and nothing of their plan is ticked."""
+    """The person's capture and question still wait, and nothing of their plan is ticked."""
+    assert ReflectionPrompt.objects.get().put_away_at is None
     assert Capture.objects.waiting().get().user_id == owned.user_id
     assert not any(priority["is_done"] for priority in DayPlan.objects.get().priorities)
 
