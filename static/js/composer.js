@@ -4,7 +4,8 @@ const MAX_HEIGHT_SHARE = 0.4;
 
 export function equipComposer(form) {
   const field = form.elements.namedItem("text");
-  const draftKey = `sage-draft:${form.dataset.draft ?? form.getAttribute("action")}`;
+  // The next person at this browser sees nothing of it.
+  const draftKey = `sage-draft:${document.body.dataset.user}:${form.dataset.draft ?? form.getAttribute("action")}`;
 
   if (!field.value && form.elements.namedItem("do")?.value !== "edit") field.value = stored(draftKey);
   fit(field);

@@ -7,8 +7,9 @@ const SAVED_MARK = "#saved";
 const form = document.getElementById("file-editor");
 const file = document.getElementById("file");
 
+// The next person at this browser may have a file of the same name.
 function draftKey(path) {
-  return `sage-file:${path}`;
+  return `sage-file:${document.body.dataset.user}:${path}`;
 }
 
 function readDraft(path) {
