@@ -21,7 +21,7 @@ from procrastinate.exceptions import UniqueViolation
 from procrastinate.jobs import Job
 
 from coaching.belongings.removal import REMOVAL_JOB, REMOVAL_QUEUE, remove_person
-from coaching.calendar.fetch import get_fetcher
+from coaching.calendar.fetchers import get_fetcher
 from coaching.calendar.refresh import (
     REFRESH_JOB,
     attempt_refresh,

@@ -10,9 +10,7 @@ nothing here writes one to a log.
 import asyncio
 import socket
 import zlib
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -21,6 +19,7 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
 from coaching.calendar.addresses import checked_redirect, is_public
+from coaching.calendar.fetchers import Fetched
 from coaching.calendar.reading import MAX_BYTES, TOO_LARGE
 from sessions_app.errors import Refused
 
@@ -52,18 +51,6 @@ Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 
 class _PrivateAddressError(OSError):
     """A name or an address that isn't public. An OSError, as connecting may fail with."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fetched:
-    """What a feed's server answered. `body` is None where nothing has changed since the last time.
-
-    `etag` and `last_modified` are to be given back the next time.
-    """
-
-    body: bytes | None
-    etag: str
-    last_modified: str
 
 
 async def resolve_name(host: str, port: int) -> Sequence[str]:
@@ -198,25 +185,6 @@ class _CheckingResolver(AbstractResolver):
 
     async def close(self) -> None:
         """Hold nothing."""
-
-
-_fetcher = FeedFetcher()
-
-
-def get_fetcher() -> FeedFetcher:
-    """Return what fetches this process's feeds."""
-    return _fetcher
-
-
-@contextmanager
-def use_fetcher(fetcher: FeedFetcher) -> Iterator[None]:
-    """Let this process fetch its feeds with another fetcher for a while."""
-    global _fetcher  # noqa: PLW0603
-    before, _fetcher = _fetcher, fetcher
-    try:
-        yield
-    finally:
-        _fetcher = before
 
 
 def _short(header: str) -> str:

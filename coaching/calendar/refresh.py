@@ -12,7 +12,7 @@ import structlog
 from django.db import transaction
 from yarl import URL
 
-from coaching.calendar.fetch import FeedFetcher, Fetched
+from coaching.calendar.fetchers import Fetched, Fetcher
 from coaching.calendar.reading import Overloaded, ReadCalendar, digest_of, read_calendar
 from coaching.job_queue import enqueue
 from coaching.models import CalendarEvent, CalendarKind, CalendarSource
@@ -75,7 +75,7 @@ def begin_refresh(*, source_id: int, now: datetime, is_due_only: bool = False) -
     )
 
 
-async def attempt_refresh(attempt: Attempt, *, fetcher: FeedFetcher) -> Outcome:
+async def attempt_refresh(attempt: Attempt, *, fetcher: Fetcher) -> Outcome:
     """Ask a feed's server, and read what is new. Touches no database.
 
     Raises `Overloaded` where it should simply be tried again.

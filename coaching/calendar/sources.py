@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from coaching.calendar.fetch import Fetched
+from coaching.calendar.fetchers import Fetched
 from coaching.calendar.reading import ReadCalendar, digest_of
 from coaching.calendar.refresh import interval_of, replace_events
 from coaching.calendar.selectors import sources_of

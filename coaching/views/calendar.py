@@ -22,7 +22,7 @@ from yarl import URL
 
 from coaching.accounts import auser_id_of, local_now, profile_for, user_id_of
 from coaching.calendar.addresses import checked_address
-from coaching.calendar.fetch import Fetched, get_fetcher
+from coaching.calendar.fetchers import Fetched, get_fetcher
 from coaching.calendar.reading import AHEAD_DAYS, MAX_BYTES, TOO_LARGE, read_calendar
 from coaching.calendar.refresh import attempt_refresh, begin_refresh, finish_refresh
 from coaching.calendar.selectors import calendar_of_day, sources_of

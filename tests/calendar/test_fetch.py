@@ -19,7 +19,8 @@ from yarl import URL
 
 from coaching.calendar import fetch
 from coaching.calendar.addresses import checked_address, checked_redirect, is_public
-from coaching.calendar.fetch import FeedFetcher, Fetched
+from coaching.calendar.fetch import FeedFetcher
+from coaching.calendar.fetchers import Fetched
 from sessions_app.errors import Refused
 from tests.calendar.conftest import FeedServer, calendar_text, feed_server, one_event
 

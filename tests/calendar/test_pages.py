@@ -12,7 +12,8 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from coaching.calendar.fetch import FeedFetcher, use_fetcher
+from coaching.calendar.fetch import FeedFetcher
+from coaching.calendar.fetchers import use_fetcher
 from coaching.calendar.reading import MAX_BYTES
 from coaching.calendar.sources import MAX_SOURCES, AttemptLimit, attempts
 from coaching.models import CalendarEvent, CalendarSource, Profile

@@ -11,7 +11,8 @@ from aiohttp import web
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from coaching.calendar.fetch import FeedFetcher, Fetched, use_fetcher
+from coaching.calendar.fetch import FeedFetcher
+from coaching.calendar.fetchers import Fetched, use_fetcher
 from coaching.calendar.reading import read_calendar
 from coaching.calendar.refresh import (
     FEED_INTERVAL,
