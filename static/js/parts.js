@@ -26,7 +26,7 @@ async function send(form, body) {
     const now = underway.get(name);
     now.count -= 1;
     // An answer that others follow is old already: the last one tells what holds.
-    settle(form, answer, now.count === 0);
+    settle(form, body, answer, now.count === 0);
   });
   underway.set(name, turn);
 }
@@ -40,7 +40,7 @@ async function post(form, body) {
   }
 }
 
-function settle(form, answer, isLast) {
+function settle(form, body, answer, isLast) {
   if (!answer) {
     keepDraft(form);
     return tell(form, LOST);
@@ -49,7 +49,7 @@ function settle(form, answer, isLast) {
   const part = page.getElementById(form.dataset.part);
   if (answer.response.ok && !answer.response.redirected) {
     if (part && isLast) put(part);
-    return done(form);
+    return done(form, body);
   }
   if (answer.response.status === 422) {
     if (part) return put(part);
@@ -75,11 +75,13 @@ function put(part) {
   (same || part).focus({ preventScroll: true });
 }
 
-function done(form) {
+function done(form, body) {
   tell(form, "");
   if (!form.dataset.said) return;
-  // A draft that stood in the field when the page came would come back by a reset.
-  form.querySelectorAll("textarea").forEach((field) => (field.value = ""));
+  // What was written since then stays: only what was sent is kept by now.
+  form.querySelectorAll("textarea").forEach((field) => {
+    if (field.value === body.get(field.name)) field.value = "";
+  });
   keepDraft(form);
   renew(form);
   toast(form.dataset.said);
