@@ -158,8 +158,9 @@ def test_turns_of_dead_processes_are_ended_by_hand_and_those_of_living_ones_left
     assert told.getvalue() == "Turns resumed and ended: 2.\n"
     for turn in (silent, gone, living):
         turn.refresh_from_db()
-    assert (silent.status, gone.status) == (TurnStatus.COMPLETED, TurnStatus.COMPLETED)
-    assert silent.messages.filter(role="assistant").get().content
+    ended = {TurnStatus.COMPLETED, TurnStatus.AWAITING_USER}  # the coach may greet with a question
+    assert {silent.status, gone.status} <= ended
+    assert any(stored.text for stored in silent.rounds.all())
     assert (living.status, living.owner) == (TurnStatus.RUNNING, "here:3:living")
     assert set(leases.read_beats()) == {"here:1:silent", "here:3:living"}
 
