@@ -5,6 +5,8 @@ input and answers one JSON object: `{"name", "left_out", "events"}`, or `{"refus
 must import neither Django nor anything of ours. One broken event takes no other with it: each series is read
 by itself, with a limit on its time and on how often it happens. Only lines that say when, what and where are
 ever parsed, and single events of other years aren't at all.
+
+Over 300 lines, since what is run by path can be put in no second module of ours.
 """
 
 import codecs
