@@ -4,13 +4,14 @@ import asyncio
 import random
 from dataclasses import replace
 from typing import get_args
+from uuid import UUID
 
 from coaching.engine.decisions import CONVERSATION_TOO_LONG, CUT_IN_CALL, CUT_IN_WORDS, NO_WORDS
 from coaching.engine.errors import USER_MESSAGES, FailureReason
 from coaching.models import UserFileVersion
 from coaching.practice.faults import Fault, FaultKind
 from sessions_app.database import in_database
-from sessions_app.models import Turn, TurnStatus
+from sessions_app.models import ToolCallRecord, Turn, TurnStatus
 from tests.faults.auditor import audit, audit_request_counts
 from tests.faults.crashes import talk_on
 from tests.faults.house import House
@@ -20,7 +21,10 @@ from tests.faults.report import Report
 
 AT_ONCE = 24
 SECRET = "upstream-words-that-nobody-may-see"
-PLACES = ("before_first_byte", "in_text", "in_tool_json", "second_round")
+PLACES = ("before_first_byte", "in_text", "in_tool_json", "before_message_stop", "second_round")
+PLACES_OF_FAULTS = ("before_first_byte", "in_tool_json", "before_message_stop")
+BREAKING = ("cut", "reset", "end_early", "broken_json", "error_event")
+"""What leaves an answer without its end, wherever it strikes: none of its calls may run."""
 STATUSES = (400, 401, 403, 404, 408, 409, 413, 422, 429, 500, 503, 529)
 RETRY_AFTERS = (None, "0", "1", "3600")
 SENTENCES = frozenset({*USER_MESSAGES.values(), CUT_IN_CALL, CUT_IN_WORDS, CONVERSATION_TOO_LONG, NO_WORDS})
@@ -33,7 +37,7 @@ def all_faults(rng: random.Random) -> list[tuple[str, Fault]]:
     """Return every kind at every place, once and for ever, in random order."""
     faults: list[tuple[str, Fault]] = []
     for place in PLACES:
-        at = {"before_first_byte": "before_first_byte", "in_tool_json": "in_tool_json"}.get(place, "in_text")
+        at = place if place in PLACES_OF_FAULTS else "in_text"
         for kind in get_args(FaultKind):
             for times in (1, 99):
                 fault = Fault(kind=kind, place=at, times=times, message=SECRET)  # type: ignore[arg-type]
@@ -117,6 +121,12 @@ async def _one(
     _check_outcome(name, turn, reader.ended[str(turn.id)].errors, report)
     report.expect(SECRET not in str(reader.frames), f"{name}: the user was shown the upstream's words")
     report.violations += [f"{name}: {cut}" for cut in await in_database(_cut_calls, conversation.user_id)]
+    if fault.kind in BREAKING:
+        number = 2 if place == "second_round" else 1
+        attempts = "1" if fault.times == 1 else r"\d+"
+        broken = rf"toolu_{plan.key}r{number}a{attempts}c"
+        ran = await in_database(_calls_named, conversation.session_id, broken)
+        report.expect(not ran, f"{name}: calls of an answer without its end were taken in: {ran}")
     house.practice.faults.take(model="", last_user_text="")
     _forget_fault(house, plan.key)
     await talk_on(conversation, report)
@@ -141,6 +151,11 @@ def _check_outcome(name: str, turn: Turn, errors: list[str], report: Report) -> 
     for sentence in told:
         report.expect(sentence.split(". ")[0].rstrip(".") in known, f"{name}: told {sentence!r}")
     report.expect(turn.user_notice == "".join(errors), f"{name}: stored {turn.user_notice!r}, told {errors}")
+
+
+def _calls_named(session_id: UUID, start: str) -> list[str]:
+    calls = ToolCallRecord.objects.filter(turn__session_id=session_id, tool_use_id__regex=rf"^{start}")
+    return list(calls.values_list("tool_use_id", flat=True))
 
 
 def _cut_calls(user_id: int) -> list[str]:
