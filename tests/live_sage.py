@@ -31,6 +31,7 @@ from tests.embedded_database import FOLDER_VARIABLE
 ROOT = Path(__file__).resolve().parent.parent
 START_SECONDS = 60
 FRAME_SECONDS = 10.0
+WEB = ("manage.py", "web")
 
 Frame = dict[str, Any]
 
@@ -54,9 +55,7 @@ class LiveSage:
         return f"ws://localhost:{self.port}/ws/sessions/{session_id}/"
 
 
-def start_web_process(
-    *, practice_port: int, program: tuple[str, ...] = ("manage.py", "web"), **variables: str
-) -> LiveSage:
+def start_web_process(*, practice_port: int, program: tuple[str, ...] = WEB, **variables: str) -> LiveSage:
     """Start `manage.py web`, or what stands in for it, on the test database; wait until its port is open."""
     environment = os.environ | {
         "DATABASE_URL": url_of_test_database(),
@@ -72,7 +71,7 @@ def start_web_process(
             [sys.executable, *program, "--port", "0"],
             cwd=ROOT,
             env=environment,
-            stdin=subprocess.PIPE,
+            stdin=subprocess.DEVNULL if program == WEB else subprocess.PIPE,
             stdout=output,
             stderr=subprocess.STDOUT,
         )
