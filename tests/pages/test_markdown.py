@@ -176,7 +176,8 @@ def test_bombs_don_t_keep_others_waiting(make_renderer: Callable[..., MarkdownRe
         for number in range(10):
             assert "<strong>" in renderer.render(f"**{number}**")
         assert not all(bomb.done() for bomb in bombs), "the words were rendered beside the bombs"
-        assert all(bomb.result().startswith('<p class="plain">') for bomb in bombs)
+        # A quick machine may render one of them in its time: the others found the workers taken.
+        assert sum(bomb.result().startswith('<p class="plain">') for bomb in bombs) >= 3
 
 
 def test_the_worker_knows_neither_django_nor_us() -> None:
