@@ -21,7 +21,6 @@ from coaching.live import Subscription
 from coaching.runner import get_runner
 from coaching.socket_access import OpenSocket, SignedOutError, check_access, open_sockets
 from coaching.turn_events import ErrorShown, TurnEvent
-from coaching.turn_start import Guard
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
 from sessions_app.models import Session
@@ -39,9 +38,6 @@ INTERNAL_ERROR = 1011
 FRAMES_PER_SECOND = 20
 FRAME_BURST = 40
 MAX_IGNORED_FRAMES = 500
-
-CHECKED_WITHIN = "message"
-"""The frame whose check is made where its turn is opened: its sender waits for the first word."""
 
 UNREADABLE = "That frame is not a JSON object."
 TOO_MANY_FRAMES = "Too many messages at once. Please slow down."
@@ -78,7 +74,6 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
     sender: asyncio.Task[None] | None = None
     socket: OpenSocket | None = None
     ending: asyncio.Task[None] | None = None
-    guard: Guard | None = None
 
     async def connect(self) -> None:
         """Accept, refuse who may not read, else attach."""
@@ -91,7 +86,6 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
             return
         self.user_id = user.pk
         self.session_id = self.scope["url_route"]["kwargs"]["session_id"]
-        self.guard = self._check_access
         try:
             self.subscription = await get_runner().readers.attach(
                 user_id=self.user_id, session_id=self.session_id
@@ -128,8 +122,8 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
             return
         try:
             frame = _parsed(text_data)
-            if frame.get("type") != CHECKED_WITHIN:
-                await in_database(self._check_access)
+            session_key = self.scope["session"].session_key
+            await in_database(check_access, session_key=session_key, user_id=self.user_id)
             await self._handle(frame)
         except Refused as refusal:
             self._tell(str(refusal))
@@ -154,10 +148,6 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
             raise Refused(f"A frame's type must be one of: {', '.join(HANDLERS)}.")
         await handler(self, frame)
 
-    def _check_access(self) -> None:
-        """See that the socket may still speak for its user. Sync ORM code; raises `SignedOutError`."""
-        check_access(session_key=self.scope["session"].session_key, user_id=self.user_id)
-
     async def handle_message(self, frame: dict[str, Any]) -> None:
         """Submit a message of the user."""
         submission = await get_runner().submit_message(
@@ -165,7 +155,6 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
             session_id=self.session_id,
             text=frame.get("text"),
             client_id=frame.get("id"),
-            guard=self.guard,
         )
         if submission.session_id != self.session_id:
             raise Refused(f"This conversation has ended. It goes on at /chat/{submission.session_id}/")

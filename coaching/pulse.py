@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.db import connection
+
 from coaching.models import LifeDomain, PulseRating
-from coaching.reads import Read, Rows, run
 
 TREND_LENGTH = 4
 
@@ -86,15 +87,9 @@ def store_ratings(
 
 def read_pulse(user_id: int) -> Mapping[LifeDomain, DomainPulse]:
     """Return the pulse of every domain that the user has rated, in the domains' own order."""
-    return run(pulse_read(user_id))
-
-
-def pulse_read(user_id: int) -> Read[Mapping[LifeDomain, DomainPulse]]:
-    """Return the read of `read_pulse`."""
-    return Read(sql=_PULSE_SQL, values={"user": user_id, "length": TREND_LENGTH}, parse=_pulse_of)
-
-
-def _pulse_of(rows: Rows) -> Mapping[LifeDomain, DomainPulse]:
+    with connection.cursor() as cursor:
+        cursor.execute(_PULSE_SQL, {"user": user_id, "length": TREND_LENGTH})
+        rows = cursor.fetchall()
     firsts = {domain: rating for domain, rating, _, place, _ in rows if place == 1}
     lasts: dict[str, list[tuple[int, datetime]]] = {}
     for domain, rating, rated_at, _, age in rows:

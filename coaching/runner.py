@@ -11,7 +11,7 @@ import socket
 import uuid
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import structlog
@@ -28,7 +28,7 @@ from coaching.running import RunningTurn, Submission, store_shown, take_in_setup
 from coaching.stored_view import kept_writes
 from coaching.turn_events import ErrorShown, TurnDone, TurnStarted
 from coaching.turn_setup import TurnSetup
-from coaching.turn_start import Guard, start_turn
+from coaching.turn_start import start_turn
 from sessions_app import pending_calls, selectors, services
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
@@ -60,21 +60,14 @@ class Runner:
         await self._connection.client()
 
     async def submit_message(
-        self,
-        *,
-        user_id: int,
-        session_id: uuid.UUID,
-        text: object,
-        client_id: object = None,
-        guard: Guard | None = None,
+        self, *, user_id: int, session_id: uuid.UUID, text: object, client_id: object = None
     ) -> Submission:
         """Commit a user's message and start answering it; return as soon as it is committed.
 
-        The same client id twice is one turn. Raises `Refused`, `Session.DoesNotExist`, and what `guard` does.
+        The same client id twice is one turn. Raises `Refused`, and `Session.DoesNotExist`.
         """
-        words = {"text": text, "client_id": client_id}
         return await self._open(
-            services.open_turn, user_id=user_id, session_id=session_id, guard=guard, **words
+            services.open_turn, user_id=user_id, session_id=session_id, text=text, client_id=client_id
         )
 
     async def edit_message(
@@ -284,7 +277,21 @@ def _ask_to_stop(*, user_id: int, session_id: uuid.UUID) -> bool:
     return bool(session.turns.filter(status=TurnStatus.RUNNING).update(is_stop_requested=True))
 
 
-@cache
+class _CurrentRunner:
+    """The process's runner, made on first use: importing this module starts nothing."""
+
+    def __init__(self) -> None:
+        self._runner: Runner | None = None
+
+    def get(self) -> Runner:
+        if self._runner is None:
+            self._runner = Runner()
+        return self._runner
+
+
+_current = _CurrentRunner()
+
+
 def get_runner() -> Runner:
-    """Return this process's runner, made on first use: importing this module starts nothing."""
-    return Runner()
+    """Return this process's runner."""
+    return _current.get()

@@ -10,15 +10,13 @@ from typing import Any
 from uuid import UUID
 
 import structlog
-from django.contrib.auth.models import User
-from django.db import InterfaceError, OperationalError, connection
+from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 
 from coaching.context.pipeline import READ_ERRORS, read_ahead
 from coaching.context.prompt import BuiltTurn, build_turn
 from coaching.context.shelf import Shelf
 from coaching.models import Profile
-from coaching.reads import Read, Rows, run
 from coaching.tools import CHAT_TOOLS
 from coaching.turn_setup import TurnSetup, beginning_of, limits_left, state_of
 from sessions_app.beginnings import Begin, Beginning
@@ -27,19 +25,6 @@ from sessions_app.services import OpenedTurn
 from sessions_app.turn_records import TurnKey
 
 logger = structlog.get_logger(__name__)
-
-Guard = Callable[[], None]
-"""Raises where whoever asks may not, or not any more. Sync ORM code."""
-
-_PROFILE_FIELDS = [field.attname for field in Profile._meta.concrete_fields]
-_USER_FIELDS = ["id", "first_name", "date_joined"]
-# Written out, since the user waits for it: the ORM takes longer to ask than the database to answer.
-_PROFILE_SQL = f"""
-    SELECT {", ".join(f"profile.{name}" for name in _PROFILE_FIELDS)},
-        {", ".join(f"person.{name}" for name in _USER_FIELDS)}
-    FROM coaching_profile AS profile JOIN auth_user AS person ON person.id = profile.user_id
-    WHERE profile.user_id = %(user)s
-"""  # noqa: S608 - names of columns alone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,20 +72,13 @@ class _Starter:
 
 
 def start_turn(
-    open_turn: Callable[..., OpenedTurn],
-    *,
-    user_id: int,
-    session_id: UUID,
-    guard: Guard | None = None,
-    **arguments: Any,
+    open_turn: Callable[..., OpenedTurn], *, user_id: int, session_id: UUID, **arguments: Any
 ) -> StartedTurn:
     """Open a turn by one of the services and return it with what it needs before its first round.
 
     Where the request can't be built the message is committed without it: the turn then tries again, and says
-    what came of it. `guard` comes before all. Raises what guard and service raise.
+    what came of it. Raises what the service raises.
     """
-    if guard is not None:
-        guard()
     profile = _profile_of(user_id)
     shelf = Shelf(profile=profile, session_id=session_id, now=timezone.now())
     read_ahead(shelf)
@@ -121,17 +99,5 @@ def start_turn(
 
 
 def _profile_of(user_id: int) -> Profile:
-    found = run(Read(sql=_PROFILE_SQL, values={"user": user_id}, parse=_profile_in))
-    if found is None:
-        found, _ = Profile.objects.select_related("user").get_or_create(user_id=user_id)
-    return found
-
-
-def _profile_in(rows: Rows) -> Profile | None:
-    """Return the profile with its user; what wasn't read of the user is read when somebody asks for it."""
-    if not rows:
-        return None
-    count = len(_PROFILE_FIELDS)
-    profile: Profile = Profile.from_db(connection.alias, _PROFILE_FIELDS, rows[0][:count])
-    profile.user = User.from_db(connection.alias, _USER_FIELDS, rows[0][count:])
+    profile, _ = Profile.objects.select_related("user").get_or_create(user_id=user_id)
     return profile

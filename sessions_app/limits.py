@@ -1,7 +1,6 @@
 """How much a user may ask for: turns a minute, and turns at once. Counted from the turns themselves."""
 
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.db import connection
 from django.utils import timezone
@@ -18,8 +17,7 @@ SESSIONS_PER_TURN = 3
 """A session that nobody speaks in costs a row: people may open more of them than they may have answered."""
 _USER_LOCK_NAMESPACE = 0x5A6E
 
-_LOCK_SQL = "SELECT pg_advisory_xact_lock(%(namespace)s, %(key)s)"
-# Written out, since the user waits for it before the first word; each half has its own index.
+# Written out, since the user waits for it before the first word: one statement, each half with its own index.
 _TURNS_SQL = """
     SELECT
         (
@@ -42,6 +40,7 @@ def refuse_over_limits(*, user_id: int, rate_limit: RateLimit) -> None:
     """Refuse a turn over the user's limits; the user's advisory lock makes racing turns count each other."""
     now = timezone.now()
     window = timedelta(seconds=rate_limit.seconds)
+    lock_limits(user_id=user_id)
     running, recent = _count_turns(user_id, since=now - window, most=rate_limit.turns)
     if running >= MAX_RUNNING_TURNS_PER_USER:
         raise Refused(
@@ -66,25 +65,18 @@ def refuse_too_many_sessions(*, user_id: int, rate_limit: RateLimit) -> None:
 
 
 def lock_limits(*, user_id: int) -> None:
-    """Let this transaction alone count what the user asks for."""
+    """Let this transaction alone count what the user asks for.
+
+    A statement of its own: what the next one sees is what was committed when the lock was given.
+    """
     with connection.cursor() as cursor:
-        cursor.execute(_LOCK_SQL, _lock_of(user_id))
-
-
-def _lock_of(user_id: int) -> dict[str, int]:
-    return {"namespace": _USER_LOCK_NAMESPACE, "key": user_id % 2**31}
+        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_USER_LOCK_NAMESPACE, user_id % 2**31])
 
 
 def _count_turns(user_id: int, *, since: datetime, most: int) -> tuple[int, list[datetime]]:
-    """Return how many of the user's turns run, and when the last ones began: at most `most` since then.
-
-    The lock is a statement of its own, if in the same way to the database: what the next one sees is what was
-    committed when the lock was given.
-    """
-    values: dict[str, Any] = {**_lock_of(user_id), "user": user_id, "since": since, "most": most}
+    """Return how many of the user's turns run, and when the last ones began: at most `most` since then."""
     with connection.cursor() as cursor:
-        cursor.execute(f"{_LOCK_SQL};{_TURNS_SQL}", values)
-        cursor.nextset()
+        cursor.execute(_TURNS_SQL, {"user": user_id, "since": since, "most": most})
         running, recent = cursor.fetchone()
     return running, recent or []
 

@@ -75,10 +75,10 @@ def history_tail(
 
     `newest` is the last of them where it isn't stored yet; what has a higher number isn't history then.
     """
-    if newest is not None and newest.number == 1:  # the user waits for no query that can't find anything
-        return [newest], 0
     messages = session.messages.filter(turn__is_withdrawn=False)
     if newest is not None:
+        if newest.number == 1:  # the user waits for no query that can't find anything
+            return [newest], 0
         before, left_out = _tail(messages.filter(number__lt=newest.number), limit - 1)
         return [*before, newest], left_out
     return _tail(messages, limit)

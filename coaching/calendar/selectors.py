@@ -3,15 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
-from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from django.db import connection
 from django.db.models import QuerySet
 
 from coaching.days import day_bounds, local_day
 from coaching.models import CalendarSource
-from coaching.reads import Read, Rows, run
 
 MAX_EVENTS_OF_A_DAY = 200
 ALL_DAY = "all day"
@@ -75,11 +74,6 @@ def calendar_of_day(user_id: int, day: date, zone: ZoneInfo) -> DayCalendar:
 
     An event that stands in two calendars is there once.
     """
-    return run(day_read(user_id, day, zone))
-
-
-def day_read(user_id: int, day: date, zone: ZoneInfo) -> Read[DayCalendar]:
-    """Return the read of `calendar_of_day`."""
     start, end = day_bounds(day, zone)
     values: dict[str, Any] = {
         "user": user_id,
@@ -90,10 +84,9 @@ def day_read(user_id: int, day: date, zone: ZoneInfo) -> Read[DayCalendar]:
         "wall_end": end.replace(tzinfo=UTC),
         "limit": MAX_EVENTS_OF_A_DAY,
     }
-    return Read(sql=DAY_SQL, values=values, parse=partial(_calendar_of, day=day, zone=zone, start=start))
-
-
-def _calendar_of(rows: Rows, *, day: date, zone: ZoneInfo, start: datetime) -> DayCalendar:
+    with connection.cursor() as cursor:
+        cursor.execute(DAY_SQL, values)
+        rows: list[tuple[Any, ...]] = cursor.fetchall()
     found: dict[tuple[object, ...], DayEvent] = {}
     for name, _, *columns in rows:
         event = _day_event(name, day, zone, *columns)

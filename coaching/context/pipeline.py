@@ -42,15 +42,9 @@ class Context:
 
 
 def read_ahead(shelf: Shelf) -> None:
-    """Make all reads of a shelf now: inside a transaction one that fails would break all that follows.
-
-    Together, and where that fails, one by one: then only what really can't be read is unknown.
-    """
-    try:
-        shelf.read_together()
-    except READ_ERRORS:
-        for name in shelf.reads():
-            _attempt(name, partial(getattr, shelf, name))
+    """Make all reads of a shelf now: inside a transaction one that fails would break all that follows."""
+    for name in shelf.reads():
+        _attempt(name, partial(getattr, shelf, name))
     shelf.close()
 
 

@@ -7,18 +7,20 @@ much the user has written. Texts come cut by the database: what no section could
 import json
 import time
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Any, Generic, Self, TypeVar, overload
+from functools import cached_property
+from typing import Any, Self, TypeVar, overload
 
-from coaching.calendar.selectors import DayCalendar, day_read
+from django.db import connection
+
+from coaching.calendar.selectors import DayCalendar, calendar_of_day
 from coaching.days import local_day
 from coaching.files.frontmatter import strip_frontmatter
 from coaching.files.types import RULES
 from coaching.models import FileType, LifeDomain, Profile
-from coaching.pulse import DomainPulse, pulse_read
-from coaching.reads import Read, Rows, run, run_together
+from coaching.pulse import DomainPulse, read_pulse
 
 T = TypeVar("T")
 
@@ -126,35 +128,25 @@ class LastSession:
     day: date
 
 
-class _Reading(Generic[T]):
-    """A read of a shelf, made once: when the first section asks for it, or ahead with the others."""
-
-    def __init__(self, build: "Callable[[Shelf], Read[T]]") -> None:
-        self.build = build
-        self.name = build.__name__
-        self.__doc__ = build.__doc__
+class _once(cached_property[T]):  # noqa: N801 - it is used as a decorator
+    """A read that happens once. After the shelf was closed none happens any more."""
 
     @overload
     def __get__(self, shelf: None, owner: type[Any] | None = None) -> Self: ...
 
     @overload
-    def __get__(self, shelf: "Shelf", owner: type[Any] | None = None) -> T: ...
+    def __get__(self, shelf: object, owner: type[Any] | None = None) -> T: ...
 
-    def __get__(self, shelf: "Shelf | None", owner: type[Any] | None = None) -> Any:
-        if shelf is None:
-            return self
-        if self.name not in shelf.found:
-            if shelf.is_closed:
-                raise LookupError(f"{self.name} couldn't be read ahead")
-            shelf.found[self.name] = run(self.build(shelf))
-        return shelf.found[self.name]
+    def __get__(self, shelf: Any, owner: type[Any] | None = None) -> Any:
+        if shelf is not None and shelf.is_closed and self.attrname not in shelf.__dict__:
+            raise LookupError(f"{self.attrname} couldn't be read ahead")
+        return super().__get__(shelf, owner)
 
 
 class Shelf:
     """The reads of one turn, bound to one user. `now` is aware.
 
-    `found` are those that were made, by name; once it `is_closed` there are no others. `seconds_ahead` is the
-    time that they took where they were all made ahead.
+    `seconds_ahead` is the time that they took where they were all made ahead; it `is_closed` then.
     """
 
     def __init__(self, *, profile: Profile, session_id: uuid.UUID, now: datetime) -> None:
@@ -163,62 +155,73 @@ class Shelf:
         self.today = local_day(now, profile.zone)
         self.yesterday = self.today - timedelta(days=1)
         self.session_id = session_id
-        self.found: dict[str, Any] = {}
-        self.is_closed = False
-        self.seconds_ahead = 0.0
         self._opened = time.perf_counter()
+        self.seconds_ahead = 0.0
+        self.is_closed = False
 
     @classmethod
     def reads(cls) -> Sequence[str]:
         """Return the names of all reads."""
-        return [name for name, value in vars(cls).items() if isinstance(value, _Reading)]
-
-    def read_together(self) -> None:
-        """Make all reads in one way to the database and back. Where one fails, none is made."""
-        reads = {name: vars(type(self))[name].build(self) for name in self.reads()}
-        together = run_together(list(reads.values()))
-        self.found = {
-            name: read.parse(rows) for (name, read), rows in zip(reads.items(), together, strict=True)
-        }
+        return [name for name, value in vars(cls).items() if isinstance(value, _once)]
 
     def close(self) -> None:
         """Read nothing more: what couldn't be read stays unknown. A transaction may begin now."""
         self.seconds_ahead = time.perf_counter() - self._opened
         self.is_closed = True
 
-    @_Reading
-    def files(self) -> Read[Mapping[str, ShelvedFile]]:
+    @_once
+    def files(self) -> Mapping[str, ShelvedFile]:
         """Every file that a section shows or a signal looks at, by path."""
         paths = [RULES[file_type].place for file_type in STANDING_TYPES]
         paths += [f"{RULES[FileType.DOMAIN].place}/{domain}.md" for domain in LifeDomain]
         for day in (self.today, self.yesterday):
             paths += [self.path_of(FileType.DAY_PLAN, day), self.path_of(FileType.DAILY_LOG, day)]
-        return self._read(FILES_SQL, _files_of, paths=paths, characters=READ_CHARACTERS)
+        rows = self._read(FILES_SQL, paths=paths, characters=READ_CHARACTERS)
+        return {
+            path: ShelvedFile(
+                path=path,
+                file_type=file_type,
+                frontmatter=_object_in(frontmatter),
+                version=version,
+                characters=characters,
+                head=head,
+            )
+            for path, file_type, frontmatter, version, characters, head in rows
+        }
 
-    @_Reading
-    def plans(self) -> Read[Mapping[date, Plan]]:
+    @_once
+    def plans(self) -> Mapping[date, Plan]:
         """The day plans of today and yesterday."""
-        return self._read(PLANS_SQL, _plans_of, days=[self.today, self.yesterday])
+        rows = self._read(PLANS_SQL, days=[self.today, self.yesterday])
+        return {
+            day: Plan(intention=intention, priorities=json.loads(priorities), has_file=file_id is not None)
+            for day, intention, priorities, file_id in rows
+        }
 
-    @_Reading
-    def pulse(self) -> Read[Mapping[LifeDomain, DomainPulse]]:
+    @_once
+    def pulse(self) -> Mapping[LifeDomain, DomainPulse]:
         """The ratings."""
-        return pulse_read(self.profile.user_id)
+        return read_pulse(self.profile.user_id)
 
-    @_Reading
-    def calendar(self) -> Read[DayCalendar]:
+    @_once
+    def calendar(self) -> DayCalendar:
         """What stands in the calendars today."""
-        return day_read(self.profile.user_id, self.today, self.profile.zone)
+        return calendar_of_day(self.profile.user_id, self.today, self.profile.zone)
 
-    @_Reading
-    def unfolded_captures(self) -> Read[int]:
+    @_once
+    def unfolded_captures(self) -> int:
         """How many captures wait: neither folded into a log nor put away."""
-        return self._read(CAPTURES_SQL, lambda rows: int(rows[0][0]))
+        ((count,),) = self._read(CAPTURES_SQL)
+        return int(count)
 
-    @_Reading
-    def last_session(self) -> Read[LastSession | None]:
+    @_once
+    def last_session(self) -> LastSession | None:
         """The session that the user was in before this one, if something was said there."""
-        return self._read(LAST_SESSION_SQL, self._last_session_of, session=self.session_id)
+        rows = self._read(LAST_SESSION_SQL, session=self.session_id)
+        return next(
+            (LastSession(kind=kind, day=local_day(active_at, self.profile.zone)) for kind, active_at in rows),
+            None,
+        )
 
     def of_type(self, file_type: FileType) -> Sequence[ShelvedFile]:
         """Return the files of a type, the newest first."""
@@ -233,35 +236,11 @@ class Shelf:
         """Return where the file of a day lies."""
         return f"{RULES[file_type].place}/{day.isoformat()}.md"
 
-    def _last_session_of(self, rows: Rows) -> LastSession | None:
-        return next(
-            (LastSession(kind=kind, day=local_day(active_at, self.profile.zone)) for kind, active_at in rows),
-            None,
-        )
-
-    def _read(self, sql: str, parse: Callable[[Rows], T], **values: Any) -> Read[T]:
-        return Read(sql=sql, values={"user": self.profile.user_id, **values}, parse=parse)
-
-
-def _files_of(rows: Rows) -> Mapping[str, ShelvedFile]:
-    return {
-        path: ShelvedFile(
-            path=path,
-            file_type=file_type,
-            frontmatter=_object_in(frontmatter),
-            version=version,
-            characters=characters,
-            head=head,
-        )
-        for path, file_type, frontmatter, version, characters, head in rows
-    }
-
-
-def _plans_of(rows: Rows) -> Mapping[date, Plan]:
-    return {
-        day: Plan(intention=intention, priorities=json.loads(priorities), has_file=file_id is not None)
-        for day, intention, priorities, file_id in rows
-    }
+    def _read(self, sql: str, **values: Any) -> list[tuple[Any, ...]]:
+        with connection.cursor() as cursor:
+            cursor.execute(sql, {"user": self.profile.user_id, **values})
+            rows: list[tuple[Any, ...]] = cursor.fetchall()
+            return rows
 
 
 def _object_in(text: str) -> Mapping[str, Any]:

@@ -8,10 +8,9 @@ from contextlib import contextmanager
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
-from django.forms.models import model_to_dict
 from django.test.utils import CaptureQueriesContext
 
-from coaching import turn_start, turns
+from coaching import turns
 from coaching.engine.anthropic_client import AnthropicClient
 from coaching.engine.budget import StopSignal
 from coaching.models import Profile
@@ -27,8 +26,8 @@ from sessions_app.turn_records import Ending, TurnKey
 
 NO_LIMIT = RateLimit(turns=10_000, seconds=60)
 DONE = Ending(status=TurnStatus.COMPLETED, stop_reason="end_turn")
-MOST_STATEMENTS = 13
-"""Of a turn's start: profile, life, session, limits, history, skills, the turn's rows, begin and commit."""
+MOST_STATEMENTS = 18
+"""Of a turn's start: reads of a life, the session's, the turn's own rows, beginning and commit."""
 
 
 @pytest.fixture
@@ -69,38 +68,6 @@ def test_a_turn_is_committed_with_the_request_that_is_sent(session: Session) -> 
     assert (message.content, message.number, session.last_message_number) == ("Hello", 1, 1)
     assert message.metadata["said"]
     assert request.messages[-1]["content"][-1]["text"] == "Hello"
-
-
-@pytest.mark.django_db
-def test_the_profile_that_is_read_in_one_way_is_the_profile(session: Session) -> None:
-    started = start(session)
-    assert started.setup is not None
-    stored = Profile.objects.get(user_id=session.user_id)
-    read = turn_start._profile_of(session.user_id)
-    assert model_to_dict(read) == model_to_dict(stored)
-    assert (read.user, read.user.email) == (stored.user, stored.user.email)
-    assert turn_start._profile_of(session.user_id).user.date_joined == stored.user.date_joined
-
-
-@pytest.mark.django_db
-def test_a_guard_stands_before_everything(session: Session) -> None:
-    class Stopped(Exception):
-        pass
-
-    def guard() -> None:
-        raise Stopped
-
-    with pytest.raises(Stopped):
-        start_turn(
-            services.open_turn,
-            user_id=session.user_id,
-            session_id=session.id,
-            text="",
-            client_id=None,
-            owner="me",
-            rate_limit=NO_LIMIT,
-            guard=guard,
-        )
 
 
 @pytest.mark.django_db
