@@ -2,7 +2,7 @@
 
 Rules that anybody can follow, not a model: a card must come before any model answers, and in the same way for
 everybody. They take sides: a card too many is a small thing. What they catch and miss is measured in
-`tests/safety`, and the figures stand on the page `/safety/`.
+`tests/safety`, and the figures stand in `figures`.
 """
 
 import re

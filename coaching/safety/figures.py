@@ -1,4 +1,4 @@
-"""How well the words of danger are noticed: what the page `/safety/` says of it, and `tests/safety` holds.
+"""How well the words of danger are noticed: the figures that `tests/safety` holds.
 
 The sentences of `tests/safety/sentences.tsv` came in rounds. Each was measured once before the rules had seen
 any of it; only then were the rules mended with it. So these figures are of words that were new to the rules.
