@@ -143,7 +143,9 @@ def _page(request: HttpRequest, profile: Profile, *, refusal: str = "", draft: s
         **_context(request, profile, then="", limit=CAPTURES_A_PAGE, refusal=refusal, draft=draft),
     }
     status = HTTPStatus.UNPROCESSABLE_ENTITY if refusal else HTTPStatus.OK
-    return render(request, "coaching/pages/captures.html", context, status=status)
+    response = render(request, "coaching/pages/captures.html", context, status=status)
+    response["Cache-Control"] = "no-store"
+    return response
 
 
 def _part(request: HttpRequest, profile: Profile, *, then: str, away: int | None = None) -> HttpResponse:

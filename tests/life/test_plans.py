@@ -1,6 +1,7 @@
 """The day's plan on home: ticked in any order, from any tab, and what Sage reads of it."""
 
 import threading
+import uuid
 from http import HTTPStatus
 
 import pytest
@@ -9,9 +10,11 @@ from django.db import connection
 from django.test import Client
 from django.utils.html import escape
 
+from coaching.context.sections import todays_plan
+from coaching.context.shelf import Shelf
 from coaching.life.plans import tick_priority
-from coaching.models import DayPlan, FileType, UserFileVersion
-from tests.life.conftest import TODAY, KeepFile, KeepPlan
+from coaching.models import DayPlan, FileType, Profile, UserFileVersion
+from tests.life.conftest import NOON, TODAY, KeepFile, KeepPlan
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("at_noon")]
 
@@ -61,6 +64,15 @@ def test_a_tick_makes_no_version_and_a_plan_that_is_written_again_keeps_it(
     assert UserFileVersion.objects.count() == 1
     keep_plan(person, "Write", "Swim")
     assert done(person) == [False, True]
+
+
+def test_sage_reads_the_tick_in_the_next_context(person: User, browser: Client, keep_plan: KeepPlan) -> None:
+    keep_plan(person, "Call Mia", "Swim")
+    browser.post(PLAN, {"text": "Swim", "done": "1"})
+    profile = Profile.objects.select_related("user").get(user=person)
+    section = todays_plan(Shelf(profile=profile, session_id=uuid.uuid4(), now=NOON))
+    assert section is not None
+    assert "- [ ] Call Mia\n- [x] Swim" in section.render()
 
 
 def test_what_left_the_plan_meanwhile_is_refused_with_the_plan_as_it_is(
