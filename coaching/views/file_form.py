@@ -17,6 +17,18 @@ from coaching.models import LifeDomain
 from coaching.models.life import DomainStatus
 
 LISTS = ("priorities", "themes")
+# Written in one order everywhere; asked for with what a person opens the file for first.
+FIELD_ORDER: tuple[AttributeName, ...] = (
+    "status",
+    "updated_rating",
+    "intention",
+    "priorities",
+    "themes",
+    "energy",
+    "mood_signal",
+    "domains_touched",
+    "preview_line",
+)
 RATINGS = (("", "Not said"), ("1", "1, the lowest"), ("2", "2"), ("3", "3"), ("4", "4"), ("5", "5, the best"))
 
 
@@ -96,7 +108,7 @@ class FileForm(forms.Form):
         super().__init__(data, initial=initial, auto_id="file-%s")
         self._held = held
         taken = RULES[held.file_type].attributes if held.has_fields else frozenset()
-        self.attribute_names = [name for name in ATTRIBUTE_ORDER if name in taken]
+        self.attribute_names = [name for name in FIELD_ORDER if name in taken]
         for name in self.attribute_names:
             self.fields[name] = _field_of(name)
             if not isinstance(self.fields[name], forms.MultipleChoiceField):

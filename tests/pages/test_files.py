@@ -26,7 +26,9 @@ from coaching.files.frontmatter import parse_file
 from coaching.files.objects import store_object
 from coaching.files.selectors import read_file
 from coaching.files.store import store_version
+from coaching.files.types import ATTRIBUTE_ORDER
 from coaching.models import DayPlan, FileSource, FileType, Profile, PulseRating, UserFile, UserFileVersion
+from coaching.views.file_form import FIELD_ORDER
 from sessions_app.database import in_database
 from sessions_app.models import Session
 from tests.browser.payloads import PAYLOADS
@@ -228,6 +230,10 @@ def test_what_was_not_sent_at_all_stays(signed_in: Client, user: User, write: Wr
     frontmatter = read_file(user_id=user.pk, path="life-map/career.md").file.frontmatter
     assert frontmatter["status"] == "okay"
     assert "preview_line" not in frontmatter
+
+
+def test_every_attribute_has_its_field() -> None:
+    assert sorted(FIELD_ORDER) == sorted(ATTRIBUTE_ORDER)
 
 
 def test_boxes_that_are_not_ticked_are_taken_back(signed_in: Client, user: User, write: Write) -> None:
