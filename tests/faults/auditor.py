@@ -9,7 +9,6 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from html import unescape
-from typing import Self
 from uuid import UUID
 
 import aiohttp
@@ -42,7 +41,6 @@ from tests.faults.people import Conversation
 from tests.faults.planned_model import WORDS, in_order, plan_of
 from tests.files.auditor import audit_files
 
-LEASE_LIMIT_SECONDS = 10.0
 PART_LIMIT_SECONDS = 57.0
 MAX_ROUNDS, MAX_CALLS, MAX_REQUESTS = 5, 15, 15
 PULSE = "show_pulse_check"
@@ -50,13 +48,14 @@ INTERACTIVE = ("show_options", PULSE)
 _NOT_RUN = "Not run:"
 _KEYS = re.compile(r"(?<![a-z])(k\d+)t\d+")
 _TAGS = re.compile(r"<[^>]*>")
+_EARLIER = re.compile(r'href="(\?before=[0-9]+)" rel="prev"')
 _QUESTIONS = re.compile(r'class="call is-([a-z]+)" id="(call-[0-9a-f]+)"')
 
 
 async def audit(
     house: House, conversations: Sequence[Conversation], *, part_seconds: float = PART_LIMIT_SECONDS
 ) -> list[str]:
-    """Check I1 to I8 for these conversations (I4 is watched while a run lasts: `LeaseWatcher`)."""
+    """Check I1 to I8 for these conversations (I4 is watched while a run lasts: `lease_watcher`)."""
     found: list[str] = []
     for conversation in conversations:
         found += await in_database(_audit_stored, conversation, part_seconds)
@@ -212,11 +211,17 @@ async def _audit_pages(house: House, conversations: Sequence[Conversation]) -> l
 
 
 async def _audit_page(browser: aiohttp.ClientSession, conversation: Conversation) -> list[str]:
-    path = f"/chat/{conversation.session_id}/"
-    async with browser.get(path, headers={"Cookie": conversation.cookie}) as answer:
-        if answer.status != 200:
-            return [f"I5 {conversation.key}: the page answers {answer.status}"]
-        markup = await answer.text()
+    pages: list[str] = []
+    query: str | None = ""
+    while query is not None:  # a long conversation has earlier pages
+        path = f"/chat/{conversation.session_id}/{query}"
+        async with browser.get(path, headers={"Cookie": conversation.cookie}) as answer:
+            if answer.status != 200:
+                return [f"I5 {conversation.key}: the page answers {answer.status}"]
+            pages.insert(0, await answer.text())
+        earlier = _EARLIER.search(pages[0])
+        query = earlier[1] if earlier else None
+    markup = "".join(pages)
     page = unescape(_TAGS.sub(" ", markup))
     history = await in_database(_history_words, conversation.session_id)
     found = []
@@ -291,53 +296,3 @@ def _unexpected_lines(logged: str) -> list[str]:
         for line in logged.splitlines()
         if any(mark in line for mark in marks) and "django.db.utils." not in line
     ][:3]
-
-
-# --- I4, while it runs ------------------------------------------------------------------------------
-
-
-class LeaseWatcher:
-    """Looks for turns that run without a living process for too long while another could take them over."""
-
-    def __init__(self, house: House) -> None:
-        self.violations: list[str] = []
-        self._house = house
-        self._orphaned_since: dict[UUID, float] = {}
-        self._task: asyncio.Task[None] | None = None
-
-    async def __aenter__(self) -> Self:
-        self._task = asyncio.create_task(self._watch(), name="lease watcher")
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
-
-    async def _watch(self) -> None:
-        loop = asyncio.get_running_loop()
-        while True:
-            running = await in_database(_running_owners)
-            living = {str(self._house.process(index).popen.pid) for index in self._house.up()}
-            now = loop.time()
-            orphans = {
-                turn
-                for turn, owner in running.items()
-                if owner.split(":")[1:2] != [] and owner.split(":")[1] not in living
-            }
-            for turn_id in set(self._orphaned_since) - orphans:
-                del self._orphaned_since[turn_id]
-            for turn_id in orphans:
-                since = self._orphaned_since.setdefault(turn_id, now)
-                if not living:
-                    self._orphaned_since[turn_id] = now
-                elif now - since > LEASE_LIMIT_SECONDS * self._house.patience:
-                    self.violations.append(
-                        f"I4 turn {turn_id} ran {now - since:.1f} s without a living process"
-                    )
-                    self._orphaned_since[turn_id] = now
-            await asyncio.sleep(0.25)
-
-
-def _running_owners() -> dict[UUID, str]:
-    return dict(Turn.objects.filter(status=TurnStatus.RUNNING).values_list("id", "owner"))

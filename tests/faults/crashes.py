@@ -11,8 +11,9 @@ from django.forms.models import model_to_dict
 from coaching.models import UserFileVersion
 from sessions_app.database import in_database
 from sessions_app.models import Message, Round, Session, ToolCallRecord, Turn, TurnStatus
-from tests.faults.auditor import LeaseWatcher, audit, audit_request_counts
+from tests.faults.auditor import audit, audit_request_counts
 from tests.faults.house import House
+from tests.faults.lease_watcher import LeaseWatcher
 from tests.faults.people import Conversation, last_turn, open_conversations, until_closed
 from tests.faults.planned_model import PlannedRound
 from tests.faults.points import POINTS, ROW_POINTS, Placed, Point, bring

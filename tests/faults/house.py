@@ -2,6 +2,8 @@
 
 One `House` holds the processes of one test module or of one long run, on a database that it is given. The
 practice model lives in the event loop of whoever runs a scenario, on a port that never changes.
+
+A little over the usual length: what starts processes also breaks and mends them.
 """
 
 import asyncio

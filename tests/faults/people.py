@@ -2,6 +2,8 @@
 
 A `Reader` obeys the frames as the public contract says and nothing else: a sync replaces, text is appended,
 a boundary is a blank line. When its socket breaks it comes back, to any process that is up.
+
+A little over the usual length: a reader and its conversation know each other too well to be parted.
 """
 
 import asyncio

@@ -20,8 +20,9 @@ from sessions_app.models import (
     Turn,
     TurnStatus,
 )
-from tests.faults.auditor import MAX_REQUESTS, LeaseWatcher, audit
+from tests.faults.auditor import MAX_REQUESTS, audit
 from tests.faults.house import House
+from tests.faults.lease_watcher import LeaseWatcher
 from tests.faults.people import Conversation, open_conversations
 from tests.faults.planned_model import plan_of
 from tests.faults.random_answers import respond
@@ -29,7 +30,7 @@ from tests.faults.random_rounds import FAULTS, random_plan
 from tests.faults.report import Report
 
 PEOPLE = 6
-STEPS_BETWEEN_KILLS = (8, 20)
+STEPS_BETWEEN_KILLS = (12, 20)
 SETTLED_SECONDS = 75.0
 MID_TURN_SECONDS = 10.0
 RETRYABLE = (TurnStatus.FAILED, TurnStatus.INTERRUPTED, TurnStatus.STOPPED)
