@@ -3,6 +3,7 @@
 A pool keeps a few workers that each answer one request after another. A request that isn't answered quickly
 leaves its place to the next one and goes on beside, while few do; at its deadline its worker is killed. So a
 text that takes for ever costs the others a fraction of a second. What a worker does is its script's matter.
+It reads what strangers wrote, so it is told no secret of ours: its environment is a minimal one.
 """
 
 import os
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 SECONDS = 2.0
@@ -24,6 +26,13 @@ BESIDE = 2
 _LENGTH = struct.Struct("!I")
 _RUNNER = Path(__file__).with_name("killable_worker.py")
 _READ_BYTES = 1 << 16
+# Where a Python that isn't the system's finds its own library, and the time zones of a system without any.
+_NEEDED_VARIABLES = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PYTHONTZPATH")
+
+
+def worker_environment() -> Mapping[str, str]:
+    """Return what a process that reads strangers' texts gets of our environment: no key, no password."""
+    return {name: os.environ[name] for name in _NEEDED_VARIABLES if name in os.environ}
 
 
 class TookTooLong(Exception):
@@ -48,6 +57,7 @@ class _Worker:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
+            env=worker_environment(),
             start_new_session=True,
         )
         assert self._process.stdin is not None

@@ -17,6 +17,7 @@ from typing import Any
 
 import structlog
 
+from coaching.killable import worker_environment
 from sessions_app.errors import Refused
 
 MAX_BYTES = 5 * 1024 * 1024
@@ -108,6 +109,7 @@ def _ask_worker(raw: bytes, day: date, seconds: float) -> dict[str, Any]:
             stderr=subprocess.DEVNULL,
             timeout=seconds,
             check=True,
+            env=worker_environment(),
             start_new_session=True,
         )
     except subprocess.TimeoutExpired:

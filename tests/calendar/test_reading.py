@@ -1,7 +1,9 @@
 """What a calendar's text says, in any shape that programs and enemies give it."""
 
+import sys
 import time
 from datetime import UTC, date, datetime
+from pathlib import Path
 
 import pytest
 
@@ -277,6 +279,17 @@ def test_a_calendar_that_takes_too_long_is_given_up() -> None:
     with pytest.raises(Refused, match="takes longer"):
         read_calendar(calendar_text(*bombs).encode(), day=DAY, seconds=2)
     assert time.monotonic() - started < 4
+
+
+def test_who_reads_a_calendar_is_told_no_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told, python = tmp_path / "told", tmp_path / "python"
+    python.write_text(f'#!/bin/sh\nexport -p > {told}\nexec {sys.executable} "$@"\n')
+    python.chmod(0o700)
+    monkeypatch.setattr(sys, "executable", str(python))
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-very-secret")
+    assert only(read(one_event())).title == "Dentist"
+    assert told.exists()
+    assert "secret" not in told.read_text().lower()
 
 
 def test_a_time_stamp_alone_is_no_change() -> None:

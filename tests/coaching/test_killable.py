@@ -21,6 +21,8 @@ def answer(request):
         time.sleep(float(rest))
     if word == b"die":
         os._exit(1)
+    if word == b"environment":
+        return repr(dict(os.environ)).encode()
     if word == b"big":
         return b"x" * int(rest)
     return request
@@ -98,6 +100,16 @@ def test_a_worker_that_dies_of_its_request_or_by_a_hand_is_replaced(make_pool: M
     while is_alive(worker):
         time.sleep(0.005)
     assert pool.ask(b"two") == b"two"
+
+
+def test_a_worker_is_told_no_secret(make_pool: MakePool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-very-secret")
+    monkeypatch.setenv("LD_LIBRARY_PATH", "/where/python/lies")
+    told = make_pool(seconds=20).ask(b"environment").decode()
+    assert "/where/python/lies" in told
+    assert "secret" not in told.lower()
+    assert "DATABASE_URL" in os.environ
+    assert "DATABASE_URL" not in told
 
 
 def test_a_closed_pool_leaves_no_process_behind(make_pool: MakePool) -> None:
