@@ -3,14 +3,12 @@
 What comes in was fetched and read before; here it is only kept, in one transaction each.
 """
 
-import threading
-import time
-from collections import deque
 from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from coaching.attempts import AttemptLimit
 from coaching.calendar.fetchers import Fetched
 from coaching.calendar.reading import ReadCalendar, digest_of
 from coaching.calendar.refresh import interval_of, replace_events
@@ -29,33 +27,8 @@ FULL = f"You have {MAX_SOURCES} calendars here, which is the most. Remove one fi
 KNOWN = "You follow this feed already."
 
 
-class AttemptLimit:
-    """Counts who has calendars fetched and read, in this process: each costs time, and asks a stranger."""
-
-    def __init__(self, *, attempts: int = MAX_ATTEMPTS, seconds: float = ATTEMPT_SECONDS) -> None:
-        self._attempts = attempts
-        self._seconds = seconds
-        self._made: dict[int, deque[float]] = {}
-        self._lock = threading.Lock()
-
-    def count(self, user_id: int) -> None:
-        """Count an attempt. Raises `Refused` where there were too many lately."""
-        now = time.monotonic()
-        with self._lock:
-            for known in list(self._made):
-                while self._made[known] and now - self._made[known][0] > self._seconds:
-                    self._made[known].popleft()
-                if not self._made[known]:
-                    del self._made[known]
-            made = self._made.setdefault(user_id, deque())
-            if len(made) >= self._attempts:
-                minutes = int((self._seconds - now + made[0]) // 60) + 1
-                unit = "minute" if minutes == 1 else "minutes"
-                raise Refused(f"That was a lot at once. Please try again in {minutes} {unit}.")
-            made.append(now)
-
-
-attempts = AttemptLimit()
+attempts = AttemptLimit(attempts=MAX_ATTEMPTS, seconds=ATTEMPT_SECONDS)
+"""To have a calendar fetched and read costs time, and asks a stranger."""
 
 
 def check_room(*, user_id: int, kind: CalendarKind, origin: str) -> None:

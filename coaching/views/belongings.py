@@ -1,9 +1,7 @@
 """What belongs to a person: taken along as one archive, or removed with the account."""
 
-from collections.abc import AsyncIterator
 from http import HTTPStatus
 from typing import cast
-from weakref import WeakValueDictionary
 
 import structlog
 from allauth.core import ratelimit
@@ -20,13 +18,13 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from coaching.belongings.archive import archive_name, stream_archive
 from coaching.belongings.removal import begin_removal
+from coaching.downloads import begin_download
 from coaching.forms import DeleteAccountForm
+from sessions_app.errors import Refused
 
 logger = structlog.get_logger(__name__)
 
 TOO_OFTEN = "That was tried too often. Wait a minute, then try again."
-_exporting: WeakValueDictionary[int, "_Sending"] = WeakValueDictionary()
-"""The archives that this process is sending, by whose they are."""
 
 
 @login_required
@@ -34,11 +32,13 @@ _exporting: WeakValueDictionary[int, "_Sending"] = WeakValueDictionary()
 async def export(request: HttpRequest) -> HttpResponseBase:
     """Send everything that Sage keeps of the person, as a zip; one at a time."""
     user = cast("User", await request.auser())
-    if user.pk in _exporting:
-        info(request, "Your archive is on its way already. Wait until it is here, then ask again.")
-        return redirect("settings")
     now = timezone.now()
-    response = StreamingHttpResponse(_Sending(user), content_type="application/zip")
+    try:
+        download = begin_download(user_id=user.pk, pieces=stream_archive(user, now=now))
+    except Refused as refusal:
+        info(request, str(refusal))
+        return redirect("settings")
+    response = StreamingHttpResponse(download, content_type="application/zip")
     response["Content-Disposition"] = (
         content_disposition_header(as_attachment=True, filename=f"{archive_name(now)}.zip") or "attachment"
     )
@@ -80,27 +80,3 @@ def _delete_page(
 ) -> HttpResponse:
     context = {"here": "settings", "form": form, "refusal": refusal}
     return render(request, "coaching/pages/delete_account.html", context, status=status)
-
-
-class _Sending:
-    """A person's archive while it is sent.
-
-    Django closes it when the response is over, but not where making the archive failed, or where nobody was
-    there any more to send it to: so it counts for as long as it is held, and no failure locks its person out.
-    """
-
-    def __init__(self, user: User) -> None:
-        self._user_id = user.pk
-        self._pieces = stream_archive(user, now=timezone.now())
-        _exporting[user.pk] = self
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        try:
-            async for piece in self._pieces:
-                yield piece
-        finally:
-            self.close()
-
-    def close(self) -> None:
-        if _exporting.get(self._user_id) is self:
-            del _exporting[self._user_id]

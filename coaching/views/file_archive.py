@@ -2,25 +2,38 @@
 
 from asgiref.sync import sync_to_async
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, StreamingHttpResponse
+from django.contrib.messages import info
+from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
+from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from coaching.accounts import auser_id_of, profile_for
+from coaching.downloads import begin_download
 from coaching.files.archive import file_entries
 from coaching.zip_stream import send_pieces, write_zip
+from sessions_app.errors import Refused
 
 
 @login_required
 @require_GET
-async def archive(request: HttpRequest) -> StreamingHttpResponse:
-    """Send the person's files as a zip, made while it is sent; with `versions=all` the older versions too."""
+async def archive(request: HttpRequest) -> HttpResponseBase:
+    """Send the person's files as a zip, made while it is sent; with `versions=all` the older versions too.
+
+    One at a time, as everything that Sage keeps of them.
+    """
     user_id = await auser_id_of(request)
     profile = await sync_to_async(profile_for)(request)
     name = f"sage-files-{timezone.now().astimezone(profile.zone):%Y-%m-%d}"
     entries = file_entries(user_id=user_id, has_versions=request.GET.get("versions") == "all")
+    pieces = send_pieces(write_zip(entries, folder=name, zone=profile.zone))
+    try:
+        download = begin_download(user_id=user_id, pieces=pieces)
+    except Refused as refusal:
+        info(request, str(refusal))
+        return redirect("files")
     return StreamingHttpResponse(
-        send_pieces(write_zip(entries, folder=name, zone=profile.zone)),
+        download,
         content_type="application/zip",
         headers={
             "Content-Disposition": f'attachment; filename="{name}.zip"',

@@ -23,10 +23,10 @@ from django.utils import timezone
 
 from coaching.belongings.archive import write_archive
 from coaching.belongings.rows import exported_models, file_name_of
+from coaching.downloads import MAX_IN_AN_HOUR
 from coaching.files.drafts import build_draft
 from coaching.files.store import store_file
 from coaching.models import FileSource, FileType, Profile, UserFile, UserFileVersion
-from coaching.views.belongings import _exporting
 from coaching.zip_stream import ArchiveNames, safe_name
 from sessions_app import services
 from sessions_app.database import in_database
@@ -327,7 +327,8 @@ async def test_the_page_sends_the_archive_while_it_is_made(
     whole = "\n".join(unpacked(await bytes_of(response)).values())
     assert "adaswords" in whole
     assert "graceswords" not in whole
-    assert not _exporting
+    again = await browser.post("/settings/export/")
+    assert again["Content-Type"] == "application/zip"
 
 
 @pytest.mark.django_db(transaction=True)
@@ -340,11 +341,31 @@ async def test_one_archive_at_a_time_is_enough(browser: AsyncClient, user: User)
     first: Any = await browser.post("/settings/export/")
     pieces = aiter(first.streaming_content)
     await anext(pieces)
-    second = await browser.post("/settings/export/")
-    assert second.status_code == HTTPStatus.FOUND
+    for ask, path in ((browser.post, "/settings/export/"), (browser.get, "/files/all.zip")):
+        second = await ask(path)
+        assert second.status_code == HTTPStatus.FOUND
+        page = await browser.get(second["Location"])
+        assert "on its way already" in page.content.decode()
     first.close()
     third = await browser.post("/settings/export/")
     assert len(unpacked(await bytes_of(third))) > 10
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_only_so_many_archives_are_made_in_an_hour_and_the_person_is_told_the_wait(
+    browser: AsyncClient, other_user: User
+) -> None:
+    for number in range(MAX_IN_AN_HOUR):
+        response = await (browser.get("/files/all.zip") if number % 2 else browser.post("/settings/export/"))
+        assert await bytes_of(response)
+    refused = await browser.get("/files/all.zip")
+    assert (refused.status_code, refused["Location"]) == (HTTPStatus.FOUND, "/files/")
+    said = (await browser.get("/files/")).content.decode()
+    assert "That was a lot in a short time. Please try again in 60 minutes." in said
+    assert (await browser.post("/settings/export/"))["Location"] == "/settings/"
+    other = AsyncClient()
+    await other.aforce_login(other_user)
+    assert await bytes_of(await other.get("/files/all.zip"))
 
 
 @pytest.mark.django_db(transaction=True)

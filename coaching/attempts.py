@@ -1,0 +1,37 @@
+"""What costs this process more than a page does may be asked for only so often by one person.
+
+Counted in this process and kept nowhere: its restart forgives. Turns have a limit of their own, in the
+database.
+"""
+
+import threading
+import time
+from collections import deque
+
+from sessions_app.errors import Refused
+
+
+class AttemptLimit:
+    """Counts what each person asks for: at most `attempts` within any `seconds`. For any thread."""
+
+    def __init__(self, *, attempts: int, seconds: float) -> None:
+        self._attempts = attempts
+        self._seconds = seconds
+        self._made: dict[int, deque[float]] = {}
+        self._lock = threading.Lock()
+
+    def count(self, user_id: int) -> None:
+        """Count an attempt. Raises `Refused` where there were too many lately."""
+        now = time.monotonic()
+        with self._lock:
+            for known in list(self._made):
+                while self._made[known] and now - self._made[known][0] > self._seconds:
+                    self._made[known].popleft()
+                if not self._made[known]:
+                    del self._made[known]
+            made = self._made.setdefault(user_id, deque())
+            if len(made) >= self._attempts:
+                minutes = int((self._seconds - now + made[0]) // 60) + 1
+                unit = "minute" if minutes == 1 else "minutes"
+                raise Refused(f"That was a lot in a short time. Please try again in {minutes} {unit}.")
+            made.append(now)
