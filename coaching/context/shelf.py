@@ -19,7 +19,7 @@ from coaching.calendar.selectors import DayCalendar, calendar_of_day
 from coaching.days import local_day
 from coaching.files.frontmatter import strip_frontmatter
 from coaching.files.types import RULES
-from coaching.models import FileType, LifeDomain, Profile
+from coaching.models import DayPlan, FileType, LifeDomain, Profile
 from coaching.pulse import DomainPulse, read_pulse
 
 T = TypeVar("T")
@@ -107,20 +107,6 @@ class ShelvedFile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """A day plan as data: `priorities` are `{"text", "is_done"}`."""
-
-    intention: str
-    priorities: Sequence[Any]
-    has_file: bool
-
-    @property
-    def says_something(self) -> bool:
-        """Whether there is a plan in it at all."""
-        return self.has_file or bool(self.intention) or bool(self.priorities)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LastSession:
     """The session before this one."""
 
@@ -190,11 +176,11 @@ class Shelf:
         }
 
     @_once
-    def plans(self) -> Mapping[date, Plan]:
+    def plans(self) -> Mapping[date, DayPlan]:
         """The day plans of today and yesterday."""
         rows = self._read(PLANS_SQL, days=[self.today, self.yesterday])
         return {
-            day: Plan(intention=intention, priorities=json.loads(priorities), has_file=file_id is not None)
+            day: DayPlan(date=day, intention=intention, priorities=json.loads(priorities), file_id=file_id)
             for day, intention, priorities, file_id in rows
         }
 

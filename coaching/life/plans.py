@@ -56,9 +56,7 @@ def plans_of(user_id: int) -> QuerySet[DayPlan]:
 def read_plan(*, user_id: int, day: date) -> ShownPlan | None:
     """Read the plan of a day; None where there is none, or one that says nothing."""
     plan = plans_of(user_id).select_related("file").filter(date=day).first()
-    if plan is None or not (plan.file or plan.intention or plan.priorities):
-        return None
-    return _shown(plan)
+    return _shown(plan) if plan is not None and plan.says_something else None
 
 
 @transaction.atomic

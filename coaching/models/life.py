@@ -47,6 +47,11 @@ class DayPlan(models.Model):
     def __str__(self) -> str:
         return f"day plan {self.date}"
 
+    @property
+    def says_something(self) -> bool:
+        """Whether the day has a plan at all: a row may be left of one that was emptied."""
+        return self.file_id is not None or bool(self.intention) or bool(self.priorities)
+
 
 class PulseRating(models.Model):
     """One rating of one domain, 1 (worst) to 5; a time series, never overwritten."""

@@ -21,12 +21,12 @@ def build_life_facts(*, user_id: int, now: datetime, recent_texts: Sequence[str]
         user_id=user_id
     )
     today = local_day(now, profile.zone)
-    plans = DayPlan.objects.filter(user_id=user_id, date=today)
+    plan = DayPlan.objects.filter(user_id=user_id, date=today).first()
     return life_facts(
         profile=profile,
         now=now,
         files=_read_files(user_id, today),
-        has_plan_today=plans.exclude(file=None, intention="", priorities=[]).exists(),
+        has_plan_today=plan is not None and plan.says_something,
         unfolded_captures=Capture.objects.filter(user_id=user_id).waiting().count(),
         recent_texts=recent_texts,
     )

@@ -12,8 +12,9 @@ from django.utils.html import escape
 
 from coaching.context.sections import todays_plan
 from coaching.context.shelf import Shelf
-from coaching.life.plans import tick_priority
+from coaching.life.plans import read_plan, tick_priority
 from coaching.models import DayPlan, FileType, Profile, UserFileVersion
+from coaching.skills.facts import build_life_facts
 from tests.life.conftest import NOON, TODAY, KeepFile, KeepPlan
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("at_noon")]
@@ -73,6 +74,25 @@ def test_sage_reads_the_tick_in_the_next_context(person: User, browser: Client, 
     section = todays_plan(Shelf(profile=profile, session_id=uuid.uuid4(), now=NOON))
     assert section is not None
     assert "- [ ] Call Mia\n- [x] Swim" in section.render()
+
+
+@pytest.mark.parametrize(
+    ("fields", "is_plan"),
+    [
+        ({}, False),
+        ({"intention": "Unhurried"}, True),
+        ({"priorities": [{"text": "Swim", "is_done": False}]}, True),
+    ],
+)
+def test_home_signals_and_context_agree_on_what_a_plan_is(
+    person: User, fields: dict[str, object], is_plan: bool
+) -> None:
+    DayPlan.objects.create(user=person, date=TODAY, **fields)
+    profile = Profile.objects.select_related("user").get(user=person)
+    shelf = Shelf(profile=profile, session_id=uuid.uuid4(), now=NOON)
+    assert (read_plan(user_id=person.pk, day=TODAY) is not None) is is_plan
+    assert build_life_facts(user_id=person.pk, now=NOON).has_plan_today is is_plan
+    assert shelf.plans[TODAY].says_something is is_plan
 
 
 def test_what_left_the_plan_meanwhile_is_refused_with_the_plan_as_it_is(
