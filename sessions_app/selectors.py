@@ -22,8 +22,8 @@ def accessible_session(*, user_id: int, session_id: uuid.UUID, is_locked: bool =
 
 
 def recent_sessions(*, user_id: int, limit: int) -> Sequence[Session]:
-    """Return the user's sessions, the last active first."""
-    sessions = Session.objects.filter(user_id=user_id).defer("opening")
+    """Return the user's sessions in which something was said, the last active first."""
+    sessions = Session.objects.filter(user_id=user_id, last_message_number__gt=0).defer("opening")
     return list(sessions.order_by("-last_active_at")[:limit])
 
 

@@ -26,6 +26,8 @@ from sessions_app.models import SessionStatus
 from sessions_app.selectors import recent_sessions
 
 RECENT_SESSIONS = 4
+SESSIONS_LOOKED_AT = 20
+"""Among these is what one may go on with."""
 RECENT_FILES = 4
 UNREADABLE = "That couldn't be read. Please try it again."
 
@@ -39,7 +41,7 @@ def home(request: HttpRequest) -> HttpResponse:
     profile = profile_for(request)
     now = local_now(profile)
     today = read_today(profile=profile, now=now)
-    begun = [session for session in recent_sessions(user_id=user_id, limit=20) if session.last_message_number]
+    begun = recent_sessions(user_id=user_id, limit=SESSIONS_LOOKED_AT)
     active = [session for session in begun if session.status == SessionStatus.ACTIVE]
     starters = starters_of(today.called)
     due = next((starter for starter in starters if starter.is_due), None)

@@ -98,6 +98,19 @@ def test_what_has_begun_is_gone_on_with(person: User, browser: Client, keep_file
     assert ">Begin<span" not in page
 
 
+def test_what_was_begun_shows_however_many_empty_conversations_came_after(
+    person: User, browser: Client
+) -> None:
+    begun = services.open_session(user_id=person.pk, kind=SessionKind.OPEN_CONVERSATION)
+    Session.objects.filter(id=begun.id).update(last_message_number=2, title="About the move")
+    for _ in range(25):
+        services.open_session(user_id=person.pk, kind=SessionKind.OPEN_CONVERSATION)
+    page = home_of(browser)
+    assert f'Go on with <a href="/chat/{begun.id}/"' in page
+    assert page.count("About the move") == 2
+    assert "None yet." not in page
+
+
 @pytest.mark.parametrize(
     ("due_on", "says"),
     [
