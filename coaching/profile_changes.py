@@ -40,6 +40,15 @@ def choose_timezone(*, user_id: int, timezone: str) -> Profile:
     return profile
 
 
+@transaction.atomic
+def choose_country(*, user_id: int, country: str) -> Profile:
+    """Set whose help lines the person sees: a country that is known, or none, for that of the time zone."""
+    profile = _locked_profile(user_id)
+    profile.country = country
+    profile.save(update_fields=["country"])
+    return profile
+
+
 def open_profile(*, user_id: int, timezone: str) -> None:
     """Make the profile of somebody who has just signed up, in the time zone that their browser told."""
     Profile.objects.get_or_create(

@@ -46,9 +46,10 @@ def _cache_errors() -> tuple[type[Exception], ...]:
 
 
 def prepare_database() -> None:
-    """Bring the database and the skills in it to this version. Other processes that do the same wait."""
+    """Bring the database, and skills and help lines in it, to this version. Others that do the same wait."""
     call_command("migrate", interactive=False, verbosity=0)
     call_command("sync_skills", verbosity=0)
+    call_command("sync_help_lines", verbosity=0)
 
 
 def check_migrations() -> None:

@@ -305,6 +305,7 @@ class ToolCallRecord(models.Model):
     result = models.TextField(blank=True, default="")
     is_error = models.BooleanField(default=False)
     value = models.JSONField(null=True, blank=True, help_text="The user's answer to a pending call.")
+    metadata = models.JSONField(default=dict, blank=True, help_text="What was noticed of that answer.")
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True, blank=True)
 

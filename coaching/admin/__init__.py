@@ -1,5 +1,5 @@
 """The operators' pages of this app, one module per part of the models."""
 
-from coaching.admin import calendar, files, people, skills, turns
+from coaching.admin import calendar, files, people, safety, skills, turns
 
-__all__ = ["calendar", "files", "people", "skills", "turns"]
+__all__ = ["calendar", "files", "people", "safety", "skills", "turns"]

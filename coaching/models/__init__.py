@@ -4,6 +4,7 @@ from coaching.models.calendar import CalendarEvent, CalendarKind, CalendarSource
 from coaching.models.files import FileSource, FileType, UserFile, UserFileVersion
 from coaching.models.life import Capture, DayPlan, LifeDomain, PulseRating, ReflectionPrompt
 from coaching.models.people import Profile, TimezoneSource, Weekday
+from coaching.models.safety import CardCount, DangerLevel, HelpLine, HelpLineKind
 from coaching.models.skills import Skill, SkillKind
 
 __all__ = [
@@ -11,9 +12,13 @@ __all__ = [
     "CalendarKind",
     "CalendarSource",
     "Capture",
+    "CardCount",
+    "DangerLevel",
     "DayPlan",
     "FileSource",
     "FileType",
+    "HelpLine",
+    "HelpLineKind",
     "LifeDomain",
     "Profile",
     "PulseRating",

@@ -7,6 +7,7 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Q
 
+from coaching.safety.countries import COUNTRY_NAMES
 from coaching.timezones import known_timezones
 
 
@@ -26,6 +27,12 @@ def validate_timezone(name: str) -> None:
     """Refuse a name that the time zone database doesn't know."""
     if name not in known_timezones():
         raise ValidationError("%(name)s is not a time zone.", params={"name": name})
+
+
+def validate_country(code: str) -> None:
+    """Refuse a code that no country has."""
+    if code not in COUNTRY_NAMES:
+        raise ValidationError("%(code)s is not a country.", params={"code": code})
 
 
 class TimezoneSource(models.TextChoices):
@@ -48,6 +55,13 @@ class Profile(models.Model):
     timezone_source = models.CharField(max_length=8, choices=TimezoneSource, blank=True, default="")
     checkin_weekday = models.PositiveSmallIntegerField(choices=Weekday, default=Weekday.SUNDAY)
     next_checkin_on = models.DateField(null=True, blank=True)
+    country = models.CharField(
+        max_length=2,
+        blank=True,
+        default="",
+        validators=[validate_country],
+        help_text="Whose help lines are shown; empty: those of the time zone's country.",
+    )
 
     class Meta:
         constraints = [

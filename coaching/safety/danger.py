@@ -57,6 +57,7 @@ _CLAUSE = re.compile(
 )
 _SELF = frozenset({"i", "i'm", "me", "myself", "my"})
 _OTHERS_OWN = frozenset({"himself", "herself", "themselves", "themself", "his", "her", "their"})
+_FIRST_PERSON = re.compile(r"\b(?:i|i'm|me|my|myself)\b")
 _VOICES = frozenset({"voice", "voices"})
 _WHO = whole_words(read_table("harmless")["who"])
 _QUOTED = re.compile(r'"[^"]{1,300}(?:"|$)|(?<!\w)\'[^\']{3,200}\'(?!\w)')
@@ -109,6 +110,8 @@ def _about(phrase: Phrase, match: re.Match[str], sentence: str) -> About:
     own = match.groupdict().get("own")
     if own:
         return "other" if own in _OTHERS_OWN else "self"
+    if _FIRST_PERSON.search(match[0]):
+        return "self"
     before = _WHO.findall(sentence[: match.start()])
     named = before[-1:] or _WHO.findall(match[0])[:1]
     return "other" if named and named[0] not in _SELF else "self"

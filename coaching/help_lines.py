@@ -1,0 +1,124 @@
+"""Help lines in the database: who is offered which, how the shipped ones come in, how often a card is shown.
+
+Without the database there are still those that Sage ships with. Nothing here asks whether there is danger.
+"""
+
+import uuid
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+
+import structlog
+from django.db import DatabaseError, IntegrityError, connection, transaction
+from django.db.models import F
+
+from coaching.models import CardCount, HelpLine, Profile
+from coaching.safety.countries import ANYWHERE, COUNTRY_NAMES, country_of_timezone
+from coaching.safety.lines import Line, Offer, ShippedLine, offer_of, shipped_lines, shipped_offer
+from coaching.safety.phrases import Topic
+
+logger = structlog.get_logger(__name__)
+
+SYNC_LOCK = 0x5A6E_4E1B
+_FIELDS = ("kind", "name", "phone", "text", "url", "hours", "language")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyncReport:
+    """What a sync did with how many lines; `left` are those that operators have edited or switched off."""
+
+    added: int
+    changed: int
+    retired: int
+    left: int
+
+
+def country_of(profile: Profile) -> str:
+    """Return the country whose lines somebody is offered: their choice, else that of their time zone."""
+    return profile.country or country_of_timezone(profile.timezone)
+
+
+def offer_in(country: str, *, topic: Topic = "life") -> Offer:
+    """Read what is offered in a country."""
+    rows = HelpLine.objects.filter(is_active=True, country__in=(country, ANYWHERE))
+    lines = [(row.country, line_of(row)) for row in rows.order_by("order", "id")]
+    return (
+        offer_of(lines, country=country, topic=topic)
+        if lines
+        else shipped_offer(country=country, topic=topic)
+    )
+
+
+def offer_in_session(session_id: uuid.UUID, *, topic: Topic = "life") -> Offer:
+    """Read what the user of a session is offered; while the database fails, what is shipped for anywhere."""
+    try:
+        with transaction.atomic():
+            profile = Profile.objects.filter(user__coaching_sessions=session_id).first()
+            return offer_in(country_of(profile) if profile else ANYWHERE, topic=topic)
+    except DatabaseError:
+        logger.warning("help_lines_without_database")
+        return shipped_offer(topic=topic)
+
+
+def offered_countries() -> Mapping[str, str]:
+    """Return the names, by code, of the countries that have lines of their own."""
+    codes = set(HelpLine.objects.filter(is_active=True).values_list("country", flat=True).distinct())
+    codes = codes or {row.country for row in shipped_lines()}
+    return {code: name for code, name in COUNTRY_NAMES.items() if code in codes}
+
+
+def line_of(row: HelpLine) -> Line:
+    """Return a stored line as it is shown."""
+    return Line(**{field: getattr(row, field) for field in _FIELDS})
+
+
+@transaction.atomic
+def sync_help_lines(shipped: Iterable[ShippedLine] | None = None) -> SyncReport:
+    """Bring the shipped lines in: new ones are added, others follow unless they were edited.
+
+    A line that isn't shipped any more is switched off. Two at once wait for each other.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [SYNC_LOCK])
+    rows = {row.key: row for row in HelpLine.objects.exclude(key=None).select_for_update()}
+    done: Counter[str] = Counter()
+    for order, entry in enumerate(shipped_lines() if shipped is None else shipped, start=1):
+        values = {"country": entry.country, **asdict(entry.line)}
+        row = rows.pop(entry.key, None)
+        if row is None:
+            HelpLine.objects.create(key=entry.key, order=order * 10, shipped=values, **values)
+            done["added"] += 1
+        elif row.shipped != values and _is_as_shipped(row):
+            HelpLine.objects.filter(pk=row.pk).update(shipped=values, checked_on=None, **values)
+            done["changed"] += 1
+        elif row.shipped != values:
+            done["left"] += 1
+    for row in rows.values():
+        if _is_as_shipped(row):
+            HelpLine.objects.filter(pk=row.pk).update(is_active=False)
+            done["retired"] += 1
+    return SyncReport(
+        added=done["added"], changed=done["changed"], retired=done["retired"], left=done["left"]
+    )
+
+
+def _is_as_shipped(row: HelpLine) -> bool:
+    return row.is_active and all(getattr(row, name) == value for name, value in row.shipped.items())
+
+
+def count_card(level: str, *, now: datetime) -> None:
+    """Count a card that was shown at `now` (aware), on its day; what fails is logged and not counted."""
+    day = now.date()
+    try:
+        with transaction.atomic():
+            counts = CardCount.objects.filter(day=day, level=level)
+            if counts.update(shown=F("shown") + 1):
+                return
+            try:
+                with transaction.atomic():
+                    CardCount.objects.create(day=day, level=level, shown=1)
+            except IntegrityError:  # another one was quicker
+                counts.update(shown=F("shown") + 1)
+    except DatabaseError:
+        logger.warning("card_not_counted", level=level)

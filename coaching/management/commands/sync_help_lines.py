@@ -1,0 +1,21 @@
+"""`manage.py sync_help_lines`: brings the shipped help lines into the database; what was edited stays."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from coaching.help_lines import sync_help_lines
+
+
+class Command(BaseCommand):
+    help = (
+        "Bring the shipped help lines into the database; lines that an operator has edited stay as they are."
+    )
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        report = sync_help_lines()
+        if options["verbosity"] > 0:
+            self.stdout.write(
+                f"Help lines: {report.added} added, {report.changed} changed, {report.retired} switched off, "
+                f"{report.left} left as operators have them."
+            )
