@@ -9,6 +9,7 @@ from datetime import datetime
 from django.utils import timezone
 
 from coaching.engine.errors import ToolInputError
+from coaching.safety.card import metadata_of
 from coaching.tools import CHAT_TOOLS
 from sessions_app.errors import Refused
 from sessions_app.models import Session, ToolCallRecord
@@ -43,6 +44,6 @@ def builder_for(*, user_id: int, value: object) -> Callable[[Session, ToolCallRe
         except ToolInputError as error:
             raise Refused(str(error)) from error
         result = CallResult(content=answered.result.content, is_error=answered.result.is_error)
-        return Answer(result=result, value=answered.value)
+        return Answer(result=result, value=answered.value, metadata=metadata_of(answered.value))
 
     return build

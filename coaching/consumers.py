@@ -14,9 +14,12 @@ from typing import Any
 import structlog
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.db import DatabaseError
+from django.utils import timezone
 
+from coaching.cards import card_of_refused
 from coaching.fragments import render_fragment
 from coaching.frames import frame_of
+from coaching.help_lines import count_card
 from coaching.live import Subscription
 from coaching.runner import get_runner
 from coaching.socket_access import OpenSocket, SignedOutError, check_access, open_sockets
@@ -120,12 +123,14 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
         if not self.budget.admits():
             await self._slow_down()
             return
+        frame: dict[str, Any] = {}
         try:
             frame = _parsed(text_data)
             session_key = self.scope["session"].session_key
             await in_database(check_access, session_key=session_key, user_id=self.user_id)
             await self._handle(frame)
         except Refused as refusal:
+            await self._show_card(frame)
             self._tell(str(refusal))
         except SignedOutError:
             await self.close(NOT_SIGNED_IN)
@@ -133,6 +138,7 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
             await self.close(NOT_FOUND)
         except DatabaseError:
             logger.warning("frame_without_database", session_id=str(self.session_id))
+            await self._show_card(frame)
             self._tell(NO_ANSWER)
 
     async def _slow_down(self) -> None:
@@ -157,7 +163,7 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
             client_id=frame.get("id"),
         )
         if submission.session_id != self.session_id:
-            raise Refused(f"This conversation has ended. It goes on at /chat/{submission.session_id}/")
+            self._tell(f"This conversation has ended. It goes on at /chat/{submission.session_id}/")
 
     async def handle_edit(self, frame: dict[str, Any]) -> None:
         """Put a new message in the place of the user's last one."""
@@ -194,6 +200,14 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
     async def handle_continue(self, _: dict[str, Any]) -> None:
         """Go on with an answer that was cut for its length."""
         await get_runner().continue_answer(user_id=self.user_id, session_id=self.session_id)
+
+    async def _show_card(self, frame: dict[str, Any]) -> None:
+        """Show the card with help lines to this reader, where refused words speak of danger."""
+        words = frame.get("value") if frame.get("type") == "answer" else frame.get("text")
+        card = await in_database(card_of_refused, self.session_id, words)
+        if card is not None and self.subscription is not None:
+            self.subscription.push(card)
+            await in_database(count_card, card.card.danger.level, now=timezone.now())
 
     def _tell(self, message: str) -> None:
         """Show a sentence to this reader only."""

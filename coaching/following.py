@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Container, Iterable
 from itertools import groupby
 
+from coaching.cards import Cards, read_cards
 from coaching.stored_view import shown_rounds, sync_of_session
 from coaching.turn_events import (
     ArcCompleted,
@@ -28,6 +29,7 @@ from coaching.turn_events import (
 from coaching.turns import turn_done
 from sessions_app.models import (
     OPEN_TURN_STATUSES,
+    Message,
     MessageRole,
     Session,
     SessionStatus,
@@ -76,7 +78,7 @@ def read_changes(
     if before is None:
         return now, events
     if before.turn_id:
-        events += _ended_calls(before)
+        events += _ended_calls(before, session_id)
     known = {before.turn_id, now.turn_id, ended}
     changed = _changed_facts(before.facts, now.facts)
     if before.turn_id and before.turn_id != now.turn_id:
@@ -111,13 +113,21 @@ def _changed_facts(before: SessionFacts | None, now: SessionFacts | None) -> lis
     return events
 
 
-def _ended_calls(before: Sync) -> list[TurnEvent]:
+def _ended_calls(before: Sync, session_id: uuid.UUID) -> list[TurnEvent]:
     shown = [pending.tool_use_id for pending in before.pending]
     ended = ToolCallRecord.objects.filter(turn_id=before.turn_id, tool_use_id__in=shown)
-    return [
-        CallAnswered(turn_id=before.turn_id, tool_use_id=call.tool_use_id, state=call.state, value=call.value)
-        for call in ended.exclude(finished_at=None)
-    ]
+    calls = list(ended.exclude(finished_at=None))
+    cards = read_cards(session_id, calls)
+    events: list[TurnEvent] = []
+    for call in calls:
+        events.append(
+            CallAnswered(
+                turn_id=before.turn_id, tool_use_id=call.tool_use_id, state=call.state, value=call.value
+            )
+        )
+        if card := cards.beside_answer(call):
+            events.append(card)
+    return events
 
 
 def _ending(session: Session, before: Sync) -> list[TurnEvent]:
@@ -151,22 +161,28 @@ def _end_of(turn: Turn, before: Sync | None) -> list[TurnEvent]:
 
 def _news(session: Session, shown_number: int, known: Container[str]) -> list[TurnEvent]:
     """Tell the messages that came since; a turn that began and ended in between is told whole."""
-    fresh = session.messages.filter(number__gt=shown_number, turn__is_withdrawn=False)
+    news = session.messages.filter(number__gt=shown_number, turn__is_withdrawn=False)
+    fresh = list(news.select_related("turn").order_by("number"))
+    cards = read_cards(session.id, fresh)
     events: list[TurnEvent] = []
-    for turn, messages in groupby(fresh.select_related("turn").order_by("number"), lambda row: row.turn):
-        events += [
-            MessageStored(
-                id=message.client_id or "",
-                number=message.number,
-                text=message.content,
-                turn_id=str(turn.id),
-            )
-            for message in messages
-            if message.role == MessageRole.USER and not message.metadata.get("is_hidden")
-        ]
+    for turn, messages in groupby(fresh, lambda row: row.turn):
+        for message in messages:
+            if message.role == MessageRole.USER and not message.metadata.get("is_hidden"):
+                events += _said(message, cards)
         if not turn.is_open and str(turn.id) not in known:
             events += [TurnStarted(turn_id=str(turn.id)), *_end_of(turn, None)]
     return events
+
+
+def _said(message: Message, cards: Cards) -> list[TurnEvent]:
+    stored = MessageStored(
+        id=message.client_id or "",
+        number=message.number,
+        text=message.content,
+        turn_id=str(message.turn_id),
+    )
+    card = cards.beside_message(message)
+    return [stored, card] if card else [stored]
 
 
 def _progress(before: Sync, now: Sync) -> list[TurnEvent]:

@@ -31,6 +31,7 @@ from coaching.turn_events import (
     RoundBoundary,
     RoundClosed,
     RoundRestarted,
+    SafetyShown,
     SessionClosed,
     SessionCompleted,
     Sync,
@@ -69,6 +70,8 @@ async def render_fragment(event: TurnEvent) -> str:
             return await _render_answered(event)
         case TurnDone():
             return await _render_done(event)
+        case SafetyShown():
+            return _render_card(event)
         case _:
             return _render_plain(event)
 
@@ -109,6 +112,12 @@ def _render_plain(
             return _render("session_completed" if is_complete else "session_closed")
         case _:
             assert_never(event)
+
+
+def _render_card(event: SafetyShown) -> str:
+    if event.tool_use_id:
+        return ""  # It stands in the question, which was just shown with its answer.
+    return _render("safety_shown", {"card": event.card, "is_stored": event.number is not None})
 
 
 def _render_arc(event: ModeChanged | ArcCompleted) -> str:

@@ -1,5 +1,6 @@
 """Events as JSON frames, for programs (`sage.json`). Names are the public contract of the WebSocket."""
 
+from dataclasses import asdict
 from typing import Any, assert_never
 
 from coaching.models import LifeDomain
@@ -15,6 +16,7 @@ from coaching.turn_events import (
     RoundBoundary,
     RoundClosed,
     RoundRestarted,
+    SafetyShown,
     SessionClosed,
     SessionCompleted,
     Sync,
@@ -27,6 +29,8 @@ from coaching.turn_events import (
 )
 
 Frame = dict[str, Any]
+
+SAFETY_PAGE = "/safety/"
 
 
 def frame_of(event: TurnEvent) -> Frame | None:
@@ -42,6 +46,8 @@ def frame_of(event: TurnEvent) -> Frame | None:
             return {"toolDone": {"id": tool_use_id}}
         case RoundBoundary():
             return {"roundBoundary": True}
+        case SafetyShown():
+            return {"safety": _safety_values(event)}
         case RoundRestarted() | RoundClosed() | TurnStarted() | HistoryChanged() | SessionClosed():
             return None  # a Sync follows the first; the others only change what a page shows
         case _:
@@ -80,6 +86,21 @@ def _frame_of_turn_event(
             return {"done": {"turn": turn_id, "stopReason": stop_reason}}
         case _:
             assert_never(event)
+
+
+def _safety_values(shown: SafetyShown) -> Frame:
+    """Return what a program shows: beside which words (number or `toolUseId`), how near, and the lines."""
+    danger, offer = shown.card.danger, shown.card.offer
+    return {
+        "level": danger.level,
+        "about": danger.about,
+        "topic": danger.topic,
+        "number": shown.number,
+        "toolUseId": shown.tool_use_id or None,
+        "country": offer.country or None,
+        "lines": [asdict(line) for line in offer.lines],
+        "page": SAFETY_PAGE,
+    }
 
 
 def _sync_values(sync: Sync) -> Frame:

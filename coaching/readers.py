@@ -11,7 +11,15 @@ from dataclasses import replace
 
 from coaching.following import read_changes
 from coaching.live import SessionHub, Subscription
-from coaching.turn_events import CallAnswered, CallPending, HistoryChanged, MessageStored, Sync, TurnDone
+from coaching.turn_events import (
+    CallAnswered,
+    CallPending,
+    HistoryChanged,
+    MessageStored,
+    SafetyShown,
+    Sync,
+    TurnDone,
+)
 from sessions_app import selectors
 from sessions_app.database import in_database
 from sessions_app.models import ToolCallRecord, TurnStatus
@@ -90,8 +98,10 @@ class Readers:
             self.forget_unused(session_id)
 
 
-def tell_opening(hub: SessionHub, opened: OpenedTurn, kept: tuple[str, ...]) -> None:
-    """Tell readers of a turn that was opened here: what it ended, what left the history, its message."""
+def tell_opening(
+    hub: SessionHub, opened: OpenedTurn, kept: tuple[str, ...], card: SafetyShown | None
+) -> None:
+    """Tell readers of a turn that was opened here: what it ended, what left the history, what was said."""
     for superseded in opened.superseded:
         hub.publish(answered(superseded))
     if opened.withdrawn:
@@ -108,6 +118,8 @@ def tell_opening(hub: SessionHub, opened: OpenedTurn, kept: tuple[str, ...]) -> 
                 turn_id=str(opened.turn.id),
             )
         )
+    if card is not None:
+        hub.publish(card)
 
 
 def answered(call: ToolCallRecord) -> CallAnswered:

@@ -17,23 +17,27 @@ from typing import Any
 import structlog
 from django.conf import settings
 from django.db import DatabaseError
+from django.utils import timezone
 
 from coaching import answers, turns
+from coaching.cards import read_cards
 from coaching.doorbell import Doorbell
 from coaching.engine.errors import StaleRunnerError
+from coaching.help_lines import count_card
 from coaching.live import LiveTurn
 from coaching.model_client import ModelConnection
 from coaching.readers import Readers, answered, let_go, tell_end, tell_opening, tell_question
 from coaching.running import RunningTurn, Submission, store_shown, take_in_setup
+from coaching.safety.card import kept_danger, metadata_of
 from coaching.stored_view import kept_writes
-from coaching.turn_events import ErrorShown, TurnDone, TurnStarted
+from coaching.turn_events import ErrorShown, SafetyShown, TurnDone, TurnStarted
 from coaching.turn_setup import TurnSetup
 from coaching.turn_start import start_turn
 from sessions_app import pending_calls, selectors, services
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
 from sessions_app.limits import RateLimit
-from sessions_app.models import Session, TurnStatus
+from sessions_app.models import Session, ToolCallRecord, TurnStatus
 from sessions_app.pending_calls import EndedCall
 from sessions_app.services import OpenedTurn
 from sessions_app.turn_records import TurnKey
@@ -67,7 +71,12 @@ class Runner:
         The same client id twice is one turn. Raises `Refused`, and `Session.DoesNotExist`.
         """
         return await self._open(
-            services.open_turn, user_id=user_id, session_id=session_id, text=text, client_id=client_id
+            services.open_turn,
+            user_id=user_id,
+            session_id=session_id,
+            text=text,
+            client_id=client_id,
+            metadata=await asyncio.to_thread(metadata_of, text),
         )
 
     async def edit_message(
@@ -75,7 +84,12 @@ class Runner:
     ) -> Submission:
         """Put a new message in the place of the user's last one and answer it. Raises `Refused`."""
         return await self._open(
-            services.edit_message, user_id=user_id, session_id=session_id, text=text, client_id=client_id
+            services.edit_message,
+            user_id=user_id,
+            session_id=session_id,
+            text=text,
+            client_id=client_id,
+            metadata=await asyncio.to_thread(metadata_of, text),
         )
 
     async def retry(self, *, user_id: int, session_id: uuid.UUID) -> Submission:
@@ -105,7 +119,8 @@ class Runner:
                 rate_limit=rate_limit(),
                 build_answer=build_answer,
             )
-            self._follow_up(session_id, ended)
+            card = await _card_beside(session_id, ended.call)
+            self._follow_up(session_id, ended, card)
         await self.doorbell.ring(session_id)
         return ended.turn.id
 
@@ -179,7 +194,7 @@ class Runner:
             opened = started.opened
             if opened.is_new:
                 kept = await in_database(kept_writes, opened.withdrawn) if opened.withdrawn else ()
-                tell_opening(self.readers.hub(opened.session_id), opened, kept)
+                tell_opening(self.readers.hub(opened.session_id), opened, kept, started.card)
                 key = TurnKey(turn_id=opened.turn.id, fence=opened.turn.fence)
                 self._run(opened.session_id, key, is_resumed=False, setup=started.setup)
         if opened.is_new:
@@ -192,11 +207,13 @@ class Runner:
             kept=kept,
         )
 
-    def _follow_up(self, session_id: uuid.UUID, ended: EndedCall) -> None:
+    def _follow_up(self, session_id: uuid.UUID, ended: EndedCall, card: SafetyShown | None = None) -> None:
         """Show how a pending call ended, then what comes next: another one, the model, or the end."""
         hub = self.readers.hub(session_id)
         call = ended.call
         hub.publish(answered(call))
+        if card is not None:
+            hub.publish(card)
         if ended.resumed is not None:
             self.resume(session_id, ended.resumed, last_number=ended.last_number)
         elif ended.next_pending is not None:
@@ -270,6 +287,18 @@ class Runner:
 def rate_limit() -> RateLimit:
     """Return how much each user may ask for."""
     return replace(settings.SAGE_RATE_LIMIT, daily_tokens=settings.SAGE_DAILY_TOKENS)
+
+
+async def _card_beside(session_id: uuid.UUID, call: ToolCallRecord) -> SafetyShown | None:
+    """Read and count the card beside an answer; most have none, and nothing is read for them."""
+    return await in_database(_counted_card, session_id, call) if kept_danger(call.metadata) else None
+
+
+def _counted_card(session_id: uuid.UUID, call: ToolCallRecord) -> SafetyShown | None:
+    card = read_cards(session_id, [call]).beside_answer(call)
+    if card is not None:
+        count_card(card.card.danger.level, now=timezone.now())
+    return card
 
 
 def _ask_to_stop(*, user_id: int, session_id: uuid.UUID) -> bool:

@@ -11,18 +11,18 @@ from datetime import date, datetime
 from itertools import groupby
 from zoneinfo import ZoneInfo
 
+from coaching.cards import Cards
 from coaching.days import local_day
 from coaching.markdown import render_markdown
 from coaching.shown_calls import (
     QuestionItem,
     ShownCall,
-    calls_by_round,
     files_written,
     files_written_by,
-    question_of,
     with_given,
 )
 from coaching.shown_items import (
+    CardItem,
     DayItem,
     DoneView,
     RoundItem,
@@ -33,11 +33,11 @@ from coaching.shown_items import (
     TurnItem,
 )
 from coaching.shown_names import ACTIVITY_OF_TOOL, ANY_ACTIVITY
-from coaching.shown_rows import DoneRows, HistoryRows, SaidRows, TurnRows
+from coaching.shown_rows import CallRows, DoneRows, HistoryRows, SaidRows, TurnRows
 from coaching.shown_why import why_of
 from coaching.turn_events import RoundShown, Sync
 from coaching.turn_trace import read_trace
-from sessions_app.models import Message, MessageRole, ToolCallRecord, Turn, TurnStatus
+from sessions_app.models import Message, MessageRole, Turn, TurnStatus
 from sessions_app.spending import Spending
 
 _TEXT_JOIN = "\n\n"
@@ -65,12 +65,14 @@ def items_of(rows: HistoryRows, *, zone: ZoneInfo) -> list[ShownItem]:
         for message in messages:
             if message.role == MessageRole.USER and not message.metadata.get("is_hidden"):
                 items += [*days.line_before(message), said_item(message)]
+                if beside := rows.cards.beside_message(message):
+                    items.append(CardItem(card=beside.card))
         turn = messages[0].turn
         answer = next((message for message in messages if message.role == MessageRole.ASSISTANT), None)
         if turn.is_open:
             continue
-        calls, spent = rows.calls.get(turn_id, ()), rows.spent.get(turn_id)
-        if item := closed_turn_item(turn, answer, calls, spent, zone=zone):
+        calls = CallRows(calls=rows.calls.get(turn_id, ()), cards=rows.cards)
+        if item := closed_turn_item(turn, answer, calls, rows.spent.get(turn_id), zone=zone):
             items.append(item)
     return items
 
@@ -103,27 +105,27 @@ def done_view(rows: DoneRows) -> DoneView:
     )
 
 
-def answered_item(rows: TurnRows | ToolCallRecord) -> QuestionItem | TurnItem | None:
+def answered_item(rows: TurnRows | CallRows) -> QuestionItem | TurnItem | None:
     """Build what the end of a pending call shows: the question as it stays, or its turn."""
-    return question_of(rows) if isinstance(rows, ToolCallRecord) else turn_item(rows)
+    return rows.cards.question(rows.calls[0]) if isinstance(rows, CallRows) else turn_item(rows)
 
 
 def turn_item(rows: TurnRows) -> TurnItem | None:
     """Build what a page shows of a turn that is over."""
-    return closed_turn_item(rows.turn, rows.answer, rows.calls, rows.spent, zone=rows.zone)
+    return closed_turn_item(rows.turn, rows.answer, rows.shown, rows.spent, zone=rows.zone)
 
 
 def closed_turn_item(
     turn: Turn,
     answer: Message | None,
-    records: Sequence[ToolCallRecord],
+    rows: CallRows,
     spending: Spending | None,
     *,
     zone: ZoneInfo,
 ) -> TurnItem | None:
     """Build what the page shows of a closed turn, or None where it left neither words nor a notice."""
     is_stopped = turn.status == TurnStatus.STOPPED
-    calls = calls_by_round(records, is_waiting=False)
+    calls = rows.cards.calls_by_round(rows.calls, is_waiting=False)
     if answer is None and not turn.user_notice and not is_stopped:
         return None
     return TurnItem(
@@ -136,7 +138,7 @@ def closed_turn_item(
         number=answer.number if answer else None,
         at=_time_of(answer.created_at, zone) if answer else None,
         made=files_written_by(answer) if answer else (),
-        why=why_of(read_trace(turn, records, spending)) if answer else None,
+        why=why_of(read_trace(turn, rows.calls, spending)) if answer else None,
         notice=turn.user_notice,
         is_stopped=is_stopped,
         can_retry=turn.can_be_retried,
@@ -144,7 +146,7 @@ def closed_turn_item(
     )
 
 
-def open_turn_item(turn: Turn, *, given: object = None) -> TurnItem:
+def open_turn_item(turn: Turn, cards: Cards, *, given: object = None) -> TurnItem:
     """Build what the page shows of the open turn: finished rounds, and the running one as last stored.
 
     `given` is a refused answer to its question.
@@ -157,7 +159,7 @@ def open_turn_item(turn: Turn, *, given: object = None) -> TurnItem:
     rounds.append(RoundShown(number=len(rounds) + 1, text=text, notes=notes, is_finished=False))
     is_waiting = turn.status == TurnStatus.AWAITING_USER
     records = sorted(turn.calls.all(), key=lambda call: (call.round_number, call.position))
-    calls = calls_by_round(records, is_waiting=is_waiting)
+    calls = cards.calls_by_round(records, is_waiting=is_waiting)
     if given is not None:
         calls = {number: [_with_given(call, given) for call in row] for number, row in calls.items()}
     item = live_turn_item(str(turn.id), rounds, calls, is_waiting=is_waiting)
@@ -176,14 +178,14 @@ def running_calls(names: Mapping[str, str]) -> list[RunningCall]:
     ]
 
 
-def synced_turn_item(sync: Sync, records: Sequence[ToolCallRecord] | None) -> TurnItem:
+def synced_turn_item(sync: Sync, rows: CallRows | None) -> TurnItem:
     """Build what a snapshot shows of the open turn. Without its calls only its words are here."""
     is_waiting = sync.status == "awaiting_user"
-    if records is None:
+    if rows is None:
         return live_turn_item(sync.turn_id, sync.rounds)
-    calls = calls_by_round(records, is_waiting=is_waiting)
+    calls = rows.cards.calls_by_round(rows.calls, is_waiting=is_waiting)
     item = live_turn_item(sync.turn_id, sync.rounds, calls, is_waiting=is_waiting)
-    return replace(item, made=files_written(records) if is_waiting else ())
+    return replace(item, made=files_written(rows.calls) if is_waiting else ())
 
 
 def live_turn_item(

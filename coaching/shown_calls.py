@@ -12,6 +12,8 @@ from hashlib import blake2s
 from typing import Any, Literal
 
 from coaching.models import LifeDomain
+from coaching.safety.card import Card, kept_danger
+from coaching.safety.danger import Danger
 from coaching.shown_names import ARC_WORDS, MadeFile, made_file
 from coaching.turn_events import CallPending
 from sessions_app.models import CallState, Message, SessionKind, ToolCallRecord
@@ -46,7 +48,10 @@ class ShownRating:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionItem:
-    """A pending call while it waits, and what became of it. `dom_id` is made of nothing but its id."""
+    """A pending call while it waits, and what became of it. `dom_id` is made of nothing but its id.
+
+    `danger` is what was noticed of the answer; who shows it adds the `card`.
+    """
 
     kind: QuestionKind
     dom_id: str
@@ -56,6 +61,8 @@ class QuestionItem:
     options: Sequence[ShownOption] = ()
     ratings: Sequence[ShownRating] = ()
     note: str = ""
+    danger: Danger | None = None
+    card: Card | None = None
 
     @property
     def is_pending(self) -> bool:
@@ -103,6 +110,7 @@ def question_of(record: ToolCallRecord) -> QuestionItem:
     asked = _asked(record.tool_use_id, record.name, record.input, record.state)
     if record.state != CallState.ANSWERED:
         return asked
+    asked = replace(asked, danger=kept_danger(record.metadata))
     if asked.kind == "options":
         options = [replace(option, is_chosen=option.value == record.value) for option in asked.options]
         return replace(asked, options=options)
@@ -114,6 +122,11 @@ def question_of(record: ToolCallRecord) -> QuestionItem:
 def pending_question(pending: CallPending) -> QuestionItem:
     """Build what a page shows of a call that has just begun to wait."""
     return _asked(pending.tool_use_id, pending.name, pending.input, CallState.PENDING)
+
+
+def dom_id_of(tool_use_id: str) -> str:
+    """Return the id of a call's element on a page."""
+    return "call-" + blake2s(tool_use_id.encode(errors="replace"), digest_size=8).hexdigest()
 
 
 def with_given(question: QuestionItem, given: object) -> QuestionItem:
@@ -156,7 +169,7 @@ def _asked(tool_use_id: str, name: str, given: object, state: str) -> QuestionIt
     prompt = values.get("context" if kind == "pulse" else "prompt")
     return QuestionItem(
         kind=kind,
-        dom_id="call-" + blake2s(tool_use_id.encode(errors="replace"), digest_size=8).hexdigest(),
+        dom_id=dom_id_of(tool_use_id),
         tool_use_id=tool_use_id,
         state=state,
         prompt=prompt.strip() if isinstance(prompt, str) else "",

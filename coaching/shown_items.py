@@ -7,6 +7,7 @@ from typing import Literal
 
 from django.utils.safestring import SafeString
 
+from coaching.safety.card import Card
 from coaching.shown_arcs import EndingItem, HeadItem
 from coaching.shown_calls import ShownCall
 from coaching.shown_names import MadeFile
@@ -30,6 +31,14 @@ class SaidItem:
     client_id: str
     text: str
     kind: Literal["said"] = "said"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardItem:
+    """The card with help lines that stands beside what the person said."""
+
+    card: Card
+    kind: Literal["card"] = "card"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +79,7 @@ class TurnItem:
     kind: Literal["turn"] = "turn"
 
 
-ShownItem = DayItem | SaidItem | TurnItem
+ShownItem = DayItem | SaidItem | CardItem | TurnItem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,10 +8,12 @@ import uuid
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from zoneinfo import ZoneInfo
 
 from django.utils import timezone
 
+from coaching.cards import NO_CARDS, Cards, read_cards
 from coaching.models import Profile
 from coaching.shown_arcs import EndingItem, HeadItem, ending_of, head_of
 from coaching.shown_calls import SHOWN_STATES
@@ -26,11 +28,12 @@ PAGE_MESSAGES = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryRows:
-    """A piece of a session's history with its turns' calls and costs. `has_earlier`: more stands before."""
+    """A piece of a session's history: calls, costs, cards of its turns. `has_earlier`: more stands before."""
 
     messages: Sequence[Message]
     calls: Mapping[uuid.UUID, Sequence[ToolCallRecord]]
     spent: Mapping[uuid.UUID, Spending]
+    cards: Cards
     has_earlier: bool
 
     @property
@@ -40,12 +43,20 @@ class HistoryRows:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CallRows:
+    """Calls of one turn that a page may show, with the cards beside their answers."""
+
+    calls: Sequence[ToolCallRecord]
+    cards: Cards
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnRows:
     """A turn that is over, with its answer, the calls that are shown, and what it took."""
 
     turn: Turn
     answer: Message | None
-    calls: Sequence[ToolCallRecord]
+    shown: CallRows
     spent: Spending | None
     zone: ZoneInfo
 
@@ -88,7 +99,11 @@ def read_history(session: Session, *, before: int | None = None, limit: int = PA
     for call in calls.order_by("round_number", "position"):
         by_turn[call.turn_id].append(call)
     return HistoryRows(
-        messages=messages, calls=by_turn, spent=spending_of_turns(turn_ids), has_earlier=has_earlier
+        messages=messages,
+        calls=by_turn,
+        spent=spending_of_turns(turn_ids),
+        cards=read_cards(session.id, chain(messages, *by_turn.values())),
+        has_earlier=has_earlier,
     )
 
 
@@ -114,13 +129,13 @@ def read_done(turn_id: str) -> DoneRows:
     turn = Turn.objects.select_related("session").get(id=uuid.UUID(turn_id))
     return DoneRows(
         turn=_rows_of(turn),
-        open_calls=read_calls(turn.id) if turn.is_open else (),
+        open_calls=read_calls(turn.id).calls if turn.is_open else (),
         head=head_of(turn.session),
         ending=ending_of(turn.session, now=timezone.now()),
     )
 
 
-def read_answered(event: CallAnswered) -> TurnRows | ToolCallRecord | None:
+def read_answered(event: CallAnswered) -> TurnRows | CallRows | None:
     """Read what the end of a pending call shows: its turn where that is over, else the call.
 
     A turn that goes on after an answer is never shown as over: its own end says so.
@@ -128,13 +143,15 @@ def read_answered(event: CallAnswered) -> TurnRows | ToolCallRecord | None:
     turn = Turn.objects.select_related("session").get(id=uuid.UUID(event.turn_id))
     if event.state != CallState.ANSWERED and not turn.is_open:
         return _rows_of(turn)
-    return turn.calls.filter(tool_use_id=event.tool_use_id).first()
+    call = turn.calls.filter(tool_use_id=event.tool_use_id).first()
+    return CallRows(calls=(call,), cards=read_cards(turn.session_id, (call,))) if call else None
 
 
-def read_calls(turn_id: uuid.UUID) -> Sequence[ToolCallRecord]:
+def read_calls(turn_id: uuid.UUID) -> CallRows:
     """Read the calls of a turn that a page may show, in order."""
-    calls = ToolCallRecord.objects.filter(turn_id=turn_id, state__in=SHOWN_STATES)
-    return list(calls.order_by("round_number", "position"))
+    shown = ToolCallRecord.objects.filter(turn_id=turn_id, state__in=SHOWN_STATES).select_related("turn")
+    calls = list(shown.order_by("round_number", "position"))
+    return CallRows(calls=calls, cards=read_cards(calls[0].turn.session_id, calls) if calls else NO_CARDS)
 
 
 def _rows_of(turn: Turn) -> TurnRows | None:
@@ -145,7 +162,7 @@ def _rows_of(turn: Turn) -> TurnRows | None:
     return TurnRows(
         turn=turn,
         answer=answer,
-        calls=read_calls(turn.id),
+        shown=read_calls(turn.id),
         spent=spending_of_turn(turn.id),
         zone=zone_of(turn.session.user_id),
     )

@@ -18,6 +18,7 @@ from coaching.engine.events import (
     ToolCallFinished,
     ToolCallStarted,
 )
+from coaching.safety.card import Card
 
 SyncStatus = Literal["idle", "running", "awaiting_user"]
 
@@ -108,6 +109,19 @@ class CallAnswered:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SafetyShown:
+    """Words of the user speak of danger: a card with help lines stands beside them, before any answer.
+
+    `number` is their message's, `tool_use_id` that of the question which they answer. With neither they were
+    refused: the card is kept nowhere, and only who wrote them sees it.
+    """
+
+    card: Card
+    number: int | None = None
+    tool_use_id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModeChanged:
     """The session entered an arc."""
 
@@ -161,6 +175,7 @@ TurnEvent = (
     | TurnStarted
     | RoundClosed
     | CallAnswered
+    | SafetyShown
     | ModeChanged
     | ArcCompleted
     | SessionCompleted
@@ -186,6 +201,7 @@ __all__ = [
     "RoundClosed",
     "RoundRestarted",
     "RoundShown",
+    "SafetyShown",
     "SessionClosed",
     "SessionCompleted",
     "SessionFacts",

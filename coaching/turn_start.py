@@ -13,11 +13,14 @@ import structlog
 from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 
+from coaching.cards import read_cards
 from coaching.context.pipeline import READ_ERRORS, read_ahead
 from coaching.context.prompt import BuiltTurn, build_turn
 from coaching.context.shelf import Shelf
+from coaching.help_lines import count_card
 from coaching.models import Profile
 from coaching.tools import CHAT_TOOLS
+from coaching.turn_events import SafetyShown
 from coaching.turn_setup import TurnSetup, beginning_of, limits_left, state_of
 from sessions_app.beginnings import Begin, Beginning
 from sessions_app.models import Message, Session
@@ -29,10 +32,14 @@ logger = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartedTurn:
-    """A turn that was opened; without a setup where it is an old one, or its request is still to be built."""
+    """A turn that was opened; without a setup where it is an old one, or its request is still to be built.
+
+    The card stands beside its message.
+    """
 
     opened: OpenedTurn
     setup: TurnSetup | None = None
+    card: SafetyShown | None = None
 
 
 class _Starter:
@@ -74,7 +81,7 @@ class _Starter:
 def start_turn(
     open_turn: Callable[..., OpenedTurn], *, user_id: int, session_id: UUID, **arguments: Any
 ) -> StartedTurn:
-    """Open a turn by one of the services and return it with what it needs before its first round.
+    """Open a turn by one of the services; return it with what it needs before its first round, and its card.
 
     Where the request can't be built the message is committed without it: the turn then tries again, and says
     what came of it. Raises what the service raises.
@@ -94,8 +101,21 @@ def start_turn(
         if isinstance(error, OperationalError | InterfaceError):
             raise
         logger.exception("turn_begins_without_request", session_id=str(session_id))
-        return StartedTurn(opened=opened(None))
-    return StartedTurn(opened=turn, setup=starter.setup_of(turn))
+        turn, setup = opened(None), None
+    else:
+        setup = starter.setup_of(turn)
+    card = _card_beside(turn, is_said=bool(arguments.get("metadata")))
+    return StartedTurn(opened=turn, setup=setup, card=card)
+
+
+def _card_beside(opened: OpenedTurn, *, is_said: bool) -> SafetyShown | None:
+    """Read the card beside a new turn's message; words that are only answered again don't count again."""
+    if not opened.is_new:
+        return None
+    card = read_cards(opened.session_id, [opened.message]).beside_message(opened.message)
+    if card is not None and is_said:
+        count_card(card.card.danger.level, now=timezone.now())
+    return card
 
 
 def _profile_of(user_id: int) -> Profile:

@@ -14,7 +14,9 @@ from coaching.views import (
     home,
     life_map,
     prompts,
+    safety,
     settings,
+    welcome,
 )
 
 urlpatterns = [
@@ -25,6 +27,9 @@ urlpatterns = [
     path("capture/<int:capture_id>/", captures.capture, name="capture"),
     path("reflections/<int:prompt_id>/", prompts.prompt, name="prompt"),
     path("map/", life_map.life_map, name="map"),
+    path("safety/", safety.safety, name="safety"),
+    path("safety/country/", safety.choose_help_country, name="choose_help_country"),
+    path("welcome/", welcome.welcome, name="welcome"),
     path("chat/", conversation.sessions, name="sessions"),
     path("chat/new/", conversation.new_session, name="new_session"),
     path("chat/<uuid:session_id>/", conversation.session, name="session"),

@@ -238,6 +238,7 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "/"
+ACCOUNT_SIGNUP_REDIRECT_URL = "/welcome/"
 LOGOUT_REDIRECT_URL = "/"
 ACCOUNT_ADAPTER = "sage.accounts.AccountAdapter"
 ACCOUNT_LOGIN_METHODS = {"email", "username"}

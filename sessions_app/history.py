@@ -1,6 +1,7 @@
 """Appends to a session's history: the one place where a message gets its number."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from django.utils import timezone
 
@@ -16,7 +17,7 @@ def append_message(
     role: MessageRole,
     content: str,
     client_id: str | None = None,
-    metadata: dict[str, object] | None = None,
+    metadata: Mapping[str, Any] | None = None,
 ) -> Message:
     """Append a message under the next number. The caller holds the lock of the session's row."""
     message = next_message(
@@ -32,7 +33,7 @@ def next_message(
     role: MessageRole,
     content: str,
     client_id: str | None = None,
-    metadata: dict[str, object] | None = None,
+    metadata: Mapping[str, Any] | None = None,
 ) -> Message:
     """Return a message under the next number, not yet stored. The caller holds the session's lock."""
     session.last_message_number += 1
@@ -45,7 +46,7 @@ def next_message(
         role=role,
         content=content,
         client_id=client_id,
-        metadata=metadata or {},
+        metadata=dict(metadata or {}),
     )
 
 

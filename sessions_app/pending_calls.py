@@ -5,8 +5,8 @@ session's row first. Nothing here knows what a tool asks; who answers brings the
 """
 
 import uuid
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.db import transaction
@@ -50,10 +50,11 @@ class EndedCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a tool makes of a user's answer: the result for the model and the value to keep."""
+    """What a tool makes of a user's answer: the result for the model, and value and metadata to keep."""
 
     result: CallResult
     value: Any
+    metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
 @transaction.atomic
@@ -72,6 +73,7 @@ def answer_call(
     """
     session, call = _locked_call(user_id=user_id, session_id=session_id, tool_use_id=tool_use_id)
     answer = build_answer(session, call)
+    call.metadata = dict(answer.metadata)
     _end_call(call, CallState.ANSWERED, answer.result, value=answer.value)
     return _go_on(session, call, owner=owner, rate_limit=rate_limit)
 
@@ -148,7 +150,7 @@ def _end_call(call: ToolCallRecord, state: CallState, result: CallResult, *, val
     call.is_error = result.is_error
     call.value = value
     call.finished_at = timezone.now()
-    call.save(update_fields=["state", "result", "is_error", "value", "finished_at"])
+    call.save(update_fields=["state", "result", "is_error", "value", "metadata", "finished_at"])
 
 
 def _go_on(session: Session, call: ToolCallRecord, *, owner: str, rate_limit: RateLimit) -> EndedCall:

@@ -5,8 +5,9 @@ Writes of a running turn are in `turn_records`.
 """
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -110,13 +111,14 @@ def open_turn(
     client_id: object,
     owner: str,
     rate_limit: RateLimit,
+    metadata: Mapping[str, Any] | None = None,
     begin: Begin | None = None,
 ) -> OpenedTurn:
     """Commit the user's message and open the turn that will answer it, with what it begins with.
 
-    The same client id twice gives the same turn. A message to an ended session opens a new one
-    that is linked to it; one beside a pending call supersedes the call. Raises `Refused` with a
-    sentence for the user, and `Session.DoesNotExist`.
+    `metadata` is kept with the message. The same client id twice gives the same turn. A message to an
+    ended session opens a new one that is linked to it; one beside a pending call supersedes the call.
+    Raises `Refused` with a sentence for the user, and `Session.DoesNotExist`.
     """
     checked_text = check_message_text(text)
     checked_id = check_client_id(client_id)
@@ -131,7 +133,9 @@ def open_turn(
         session = _continued(session)
     refuse_over_limits(user_id=user_id, rate_limit=rate_limit)
     superseded = _close_waiting_turn(session)
-    turn, message = _say(session, checked_text, client_id=checked_id, owner=owner, begin=begin)
+    turn, message = _say(
+        session, checked_text, client_id=checked_id, owner=owner, begin=begin, metadata=metadata
+    )
     return OpenedTurn(session_id=session.id, turn=turn, message=message, is_new=True, superseded=superseded)
 
 
@@ -179,9 +183,10 @@ def edit_message(
     client_id: object,
     owner: str,
     rate_limit: RateLimit,
+    metadata: Mapping[str, Any] | None = None,
     begin: Begin | None = None,
 ) -> OpenedTurn:
-    """Put a new message in the place of the user's last one, and answer that.
+    """Put a new message in the place of the user's last one, and answer that; `metadata` is kept with it.
 
     The old message and all that followed it are withdrawn: their numbers stay, and so does what
     tools wrote. Raises `Refused` where there is no message yet or the conversation has ended.
@@ -200,7 +205,9 @@ def edit_message(
     later = session.messages.filter(number__gte=last.number, turn__is_withdrawn=False)
     withdrawn = tuple(dict.fromkeys(later.order_by("number").values_list("turn_id", flat=True)))
     _withdraw(session, withdrawn)
-    turn, message = _say(session, checked_text, client_id=checked_id, owner=owner, begin=begin)
+    turn, message = _say(
+        session, checked_text, client_id=checked_id, owner=owner, begin=begin, metadata=metadata
+    )
     return OpenedTurn(
         session_id=session.id,
         turn=turn,
@@ -249,7 +256,7 @@ def _say(
     owner: str,
     begin: Begin | None,
     client_id: str | None = None,
-    metadata: dict[str, object] | None = None,
+    metadata: Mapping[str, Any] | None = None,
 ) -> tuple[Turn, Message]:
     """Open a turn with a new message of the user's. The caller holds the lock of the session's row."""
     message = next_message(

@@ -22,13 +22,18 @@ from django.views.decorators.http import require_POST, require_safe
 
 from coaching import shown
 from coaching.accounts import auser_id_of, profile_for, user_id_of
+from coaching.cards import NO_CARDS, Cards, card_of_refused, card_without_session, read_cards
 from coaching.days import local_day
 from coaching.forms import MessageForm, NewSessionForm
+from coaching.help_lines import count_card, country_of
 from coaching.runner import get_runner, rate_limit
 from coaching.running import Submission
+from coaching.safety.card import Card, danger_in
 from coaching.shown_arcs import EndingItem, HeadItem, ending_of, head_of
+from coaching.shown_calls import dom_id_of
 from coaching.shown_items import SaidItem
 from coaching.shown_rows import HistoryRows, read_history
+from coaching.turn_events import SafetyShown
 from coaching.views.earlier import earlier, number_in
 from coaching.views.starters import starters_for
 from sessions_app import selectors
@@ -101,7 +106,7 @@ async def begin(request: HttpRequest, *, kind: str, text: str, client_id: str) -
             user_id=user_id, kind=kind, client_id=client_id or None, rate_limit=rate_limit()
         )
     except TooManySessions as refusal:
-        return await _too_many(request, str(refusal), kind=kind, draft=text)
+        return await sync_to_async(_too_many)(request, str(refusal), kind=kind, draft=text)
     except Refused:
         return await _refused_home(request)
     if text.strip():
@@ -110,7 +115,7 @@ async def begin(request: HttpRequest, *, kind: str, text: str, client_id: str) -
                 user_id=user_id, session_id=opened.id, text=text, client_id=client_id
             )
         except Refused as refusal:
-            return await _page_async(request, opened.id, refusal=str(refusal), draft=text)
+            return await _page_async(request, opened.id, refusal=str(refusal), draft=text, refused=text)
     return redirect("session", opened.id)
 
 
@@ -121,19 +126,21 @@ async def message(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     form = MessageForm(request.POST)
     draft = request.POST.get("text", "")
     if not form.is_valid():
-        return await _page_async(request, session_id, refusal=UNREADABLE, draft=draft)
+        return await _page_async(request, session_id, refusal=UNREADABLE, draft=draft, refused=draft)
     try:
         anchor, session_id = await _act(request, session_id, form)
     except Session.DoesNotExist:
         raise Http404 from None
     except Refused as refusal:
+        given = _answer_in(request.POST) if form.cleaned_data["tool_use_id"] else None
         return await _page_async(
             request,
             session_id,
             refusal=str(refusal),
             draft=draft,
             is_editing=form.cleaned_data["do"] == "edit",
-            given=_answer_in(request.POST) if form.cleaned_data["tool_use_id"] else None,
+            given=given,
+            refused=given or draft,
         )
     response = HttpResponseRedirect(reverse("session", args=[session_id]) + anchor)
     response.status_code = HTTPStatus.SEE_OTHER
@@ -153,11 +160,7 @@ async def _act(request: HttpRequest, session_id: uuid.UUID, form: MessageForm) -
             return f"#turn-{turn_id}", session_id
         case "" if tool_use_id:
             value = _answer_in(request.POST)
-            turn_id = await runner.answer_call(
-                user_id=user_id, session_id=session_id, tool_use_id=tool_use_id, value=value
-            )
-            await runner.wait_until_idle(session_id, seconds=WAIT_SECONDS)
-            return f"#turn-{turn_id}", session_id
+            return await _answer(user_id, session_id, tool_use_id, value), session_id
         case "stop":
             await runner.stop(user_id=user_id, session_id=session_id)
             await runner.wait_until_idle(session_id, seconds=WAIT_SECONDS)
@@ -165,10 +168,31 @@ async def _act(request: HttpRequest, session_id: uuid.UUID, form: MessageForm) -
     submission = await _submit(user_id, session_id, form)
     if submission.kept:
         info(request, KEPT.format(paths=", ".join(submission.kept)))
+    return await _place_of(submission, session_id, text=form.cleaned_data["text"]), submission.session_id
+
+
+async def _answer(user_id: int, session_id: uuid.UUID, tool_use_id: str, value: object) -> str:
+    """Answer a pending call; return the place on the page to go to."""
+    turn_id = await get_runner().answer_call(
+        user_id=user_id, session_id=session_id, tool_use_id=tool_use_id, value=value
+    )
+    if danger_in(value):
+        return f"#{dom_id_of(tool_use_id)}"
+    await get_runner().wait_until_idle(session_id, seconds=WAIT_SECONDS)
+    return f"#turn-{turn_id}"
+
+
+async def _place_of(submission: Submission, session_id: uuid.UUID, *, text: str) -> str:
+    """Wait for the answer to a message; return the place on its page to go to.
+
+    A card never waits for an answer: its page looks again by itself.
+    """
+    if danger_in(text):
+        return f"#beside-message-{submission.number}"
     # Where it went on in another session there is a page to go to: that shows the answer as it comes.
     if submission.session_id == session_id:
-        await runner.wait_until_idle(session_id, seconds=WAIT_SECONDS)
-    return f"#turn-{submission.turn_id}", submission.session_id
+        await get_runner().wait_until_idle(session_id, seconds=WAIT_SECONDS)
+    return f"#turn-{submission.turn_id}"
 
 
 async def _submit(user_id: int, session_id: uuid.UUID, form: MessageForm) -> Submission:
@@ -205,10 +229,21 @@ async def _page_async(request: HttpRequest, session_id: uuid.UUID, **shown_again
     return await sync_to_async(_page)(request, session_id, **shown_again)
 
 
-async def _too_many(request: HttpRequest, message: str, *, kind: str, draft: str) -> HttpResponse:
-    context = {"message": message, "kind": kind, "draft": draft, "client_id": str(uuid.uuid4())}
-    status = HTTPStatus.TOO_MANY_REQUESTS
-    return await sync_to_async(render)(request, "429.html", context, status=status)
+def _too_many(request: HttpRequest, message: str, *, kind: str, draft: str) -> HttpResponse:
+    context = {
+        "message": message,
+        "kind": kind,
+        "draft": draft,
+        "client_id": str(uuid.uuid4()),
+        "card": _counted(card_without_session(draft, country=country_of(profile_for(request)))),
+    }
+    return render(request, "429.html", context, status=HTTPStatus.TOO_MANY_REQUESTS)
+
+
+def _counted(card: Card | None) -> Card | None:
+    if card is not None:
+        count_card(card.danger.level, now=timezone.now())
+    return card
 
 
 async def _refused_home(request: HttpRequest) -> HttpResponse:
@@ -217,17 +252,19 @@ async def _refused_home(request: HttpRequest) -> HttpResponse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _PageRows:
-    """What a conversation's page is made of, as it was read; `turn` is the open one."""
+    """What a conversation's page is made of, as it was read; `turn` is the open one, `cards` are its own."""
 
     session: Session
     zone: ZoneInfo
     turn: Turn | None
+    cards: Cards
+    refused: SafetyShown | None
     history: HistoryRows
     head: HeadItem
     ending: EndingItem | None
 
 
-def _read_page(request: HttpRequest, session_id: uuid.UUID) -> _PageRows:
+def _read_page(request: HttpRequest, session_id: uuid.UUID, *, refused: object) -> _PageRows:
     """Read a conversation's page, and give the database back. Raises `Http404`."""
     try:
         found = selectors.accessible_session(user_id=user_id_of(request), session_id=session_id)
@@ -242,6 +279,8 @@ def _read_page(request: HttpRequest, session_id: uuid.UUID) -> _PageRows:
         session=found,
         zone=profile_for(request).zone,
         turn=turn,
+        cards=read_cards(found.id, turn.calls.all()) if turn else NO_CARDS,
+        refused=card_of_refused(found.id, refused),
         history=history,
         head=head_of(found),
         ending=ending_of(found, now=timezone.now()),
@@ -258,9 +297,13 @@ def _page(
     draft: str = "",
     is_editing: bool = False,
     given: object = None,
+    refused: object = None,
 ) -> HttpResponse:
-    """Show one conversation; with a refusal, the text or the answer that was refused stays where it was."""
-    rows = _read_page(request, session_id)
+    """Show one conversation; with a refusal, the text or the answer that was refused stays where it was.
+
+    Where the `refused` words speak of danger, a card stands beside the refusal.
+    """
+    rows = _read_page(request, session_id, refused=refused)
     session, turn, history = rows.session, rows.turn, rows.history
     items = shown.items_of(history, zone=rows.zone)
     is_active = session.status == SessionStatus.ACTIVE
@@ -276,10 +319,11 @@ def _page(
         "ending": rows.ending,
         "earlier": history.first_number if history.has_earlier else None,
         "items": items,
-        "open_item": shown.open_turn_item(turn, given=given) if turn else None,
+        "open_item": shown.open_turn_item(turn, rows.cards, given=given) if turn else None,
         "is_running": _has_status(turn, TurnStatus.RUNNING),
         "placeholder": PLACEHOLDER_ASKED if _has_status(turn, TurnStatus.AWAITING_USER) else PLACEHOLDER,
         "refusal": refusal,
+        "card": _counted(rows.refused.card if rows.refused else None),
         "draft": draft or (said[-1].text if is_editing else ""),
         "is_editing": is_editing,
         "client_id": str(uuid.uuid4()),

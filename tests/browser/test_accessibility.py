@@ -23,6 +23,7 @@ PUBLIC_PAGES = (
     "/accounts/signup/",
     "/accounts/password/reset/",
     "/accounts/password/reset/done/",
+    "/safety/",
     "/goodbye/",
 )
 OWN_PAGES = (
@@ -30,7 +31,7 @@ OWN_PAGES = (
     "/chat/", "/files/", "/files/life-map/career.md", "/files/life-map/career.md?view=raw",
     "/files/life-map/career.md/edit/", "/files/life-map/career.md/versions/",
     "/files/life-map/career.md/difference/",
-    "/settings/", "/settings/delete/",
+    "/settings/", "/settings/delete/", "/safety/", "/welcome/",
     "/accounts/logout/", "/accounts/email/", "/accounts/password/change/", "/nowhere/",
 )  # fmt: skip
 

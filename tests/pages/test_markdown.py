@@ -169,15 +169,13 @@ def test_a_bomb_is_tried_again_only_after_a_while(make_renderer: Callable[..., M
 
 
 def test_bombs_don_t_keep_others_waiting(make_renderer: Callable[..., MarkdownRenderer]) -> None:
-    renderer = make_renderer(seconds=2, quick_seconds=0.1)
+    renderer = make_renderer(seconds=0.7, quick_seconds=0.1)  # a bomb takes a quick machine twice as long
     renderer.render("wake up")
     with ThreadPoolExecutor(4) as threads:
         bombs = [threads.submit(renderer.render, f"{BOMB} {number}") for number in range(4)]
-        for number in range(10):
-            assert "<strong>" in renderer.render(f"**{number}**")
+        assert "<strong>" in renderer.render("**words**")
         assert not all(bomb.done() for bomb in bombs), "the words were rendered beside the bombs"
-        # A quick machine may render one of them in its time: the others found the workers taken.
-        assert sum(bomb.result().startswith('<p class="plain">') for bomb in bombs) >= 3
+        assert all(bomb.result().startswith('<p class="plain">') for bomb in bombs)
 
 
 def test_the_worker_knows_neither_django_nor_us() -> None:

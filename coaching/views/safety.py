@@ -1,0 +1,85 @@
+"""The page `/safety/`, open to everybody: help lines, and what happens when words sound like danger."""
+
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.contrib.messages import success
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.views.decorators.http import require_POST, require_safe
+
+from coaching.accounts import browser_timezone, profile_for, user_id_of
+from coaching.help_lines import country_of, offer_in, offered_countries
+from coaching.profile_changes import choose_country
+from coaching.safety import figures
+from coaching.safety.countries import COUNTRY_NAMES, country_of_timezone, known_country
+from sessions_app import selectors
+from sessions_app.models import Session
+
+
+@require_safe
+def safety(request: HttpRequest) -> HttpResponse:
+    """Show the lines of a country (`?country=`) and the protocol; `?from=` is the conversation before."""
+    country = _country_for(request)
+    context = {
+        "here": "safety",
+        "offer": offer_in(country),
+        "country": country,
+        "is_chosen": request.user.is_authenticated and profile_for(request).country == country != "",
+        "countries": offered_countries(),
+        "back": _conversation_of(request),
+        "everyday": _shares(figures.EVERYDAY),
+        "oblique": _shares(figures.OBLIQUE),
+    }
+    return render(request, "coaching/pages/safety.html", context)
+
+
+@login_required
+@require_POST
+def choose_help_country(request: HttpRequest) -> HttpResponse:
+    """Keep whose help lines the person wants to see; an unknown country means: those of the time zone."""
+    country = known_country(request.POST.get("country"))
+    choose_country(user_id=user_id_of(request), country=country)
+    if country:
+        success(request, f"You see the lines for {COUNTRY_NAMES[country]} from now on.")
+    else:
+        success(request, "The lines follow your time zone now.")
+    back = request.POST.get("from", "")
+    return redirect(reverse("safety") + (f"?{urlencode({'from': back})}" if back else ""))
+
+
+def _country_for(request: HttpRequest) -> str:
+    """Return the country that was asked for, else the person's, else that of the browser's time zone."""
+    if "country" in request.GET:
+        return known_country(request.GET["country"])
+    if request.user.is_authenticated:
+        return country_of(profile_for(request))
+    return country_of_timezone(browser_timezone(request))
+
+
+def _conversation_of(request: HttpRequest) -> Session | None:
+    """Return the person's own conversation that they came from, None where there is no such thing."""
+    if not request.user.is_authenticated:
+        return None
+    try:
+        session_id = uuid.UUID(request.GET.get("from", ""))
+        return selectors.accessible_session(user_id=user_id_of(request), session_id=session_id)
+    except (ValueError, Session.DoesNotExist):
+        return None
+
+
+def _shares(look: figures.FirstLook) -> Mapping[str, Any]:
+    return {
+        "immediate": look.immediate,
+        "immediate_noticed": look.immediate - look.immediate_missed,
+        "concern": look.concern,
+        "concern_noticed": look.concern - look.concern_missed,
+        "dangerous": look.immediate + look.concern,
+        "noticed": look.immediate + look.concern - look.immediate_missed - look.concern_missed,
+        "harmless": look.harmless,
+        "alarmed": look.alarmed,
+    }

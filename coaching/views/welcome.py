@@ -1,0 +1,17 @@
+"""The first page after signing up: what Sage is, what it writes down and where, and how to begin."""
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from coaching.accounts import profile_for
+
+
+@login_required
+@require_safe
+def welcome(request: HttpRequest) -> HttpResponse:
+    """Welcome somebody; whoever comes back later sees the same."""
+    return render(
+        request, "coaching/pages/welcome.html", {"here": "welcome", "name": profile_for(request).name}
+    )

@@ -1,0 +1,125 @@
+"""The card beside words of danger, as a reader sees and hears it; and the first page of somebody new."""
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.async_api import Page, expect
+
+from coaching.models import Profile, TimezoneSource
+from coaching.practice.faults import Fault
+from coaching.practice.script import Hold, Reply, Text
+from coaching.practice.server import PracticeServer
+from sessions_app import services
+from sessions_app.database import in_database
+from sessions_app.models import Session, SessionKind
+from tests.browser.chat_page import messages_markup, path_of, say, until_done
+from tests.browser.conftest import OpenContext, Watcher
+from tests.browser.test_accessibility import serious_findings
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+DANGER = "Work was fine. I don't want to be alive anymore."
+
+
+@pytest.fixture
+async def in_germany(user: User) -> None:
+    """The person, in a time zone of Germany."""
+    await in_database(
+        Profile.objects.create, user=user, timezone="Europe/Berlin", timezone_source=TimezoneSource.USER
+    )
+
+
+async def test_the_card_is_there_before_the_answer_in_both_tabs_and_after_a_reload(
+    practice: PracticeServer, page: Page, session: Session, in_germany: None, watcher: Watcher
+) -> None:
+    practice.script([Reply.of(Hold("before"), Text("I'm here. Are you safe right now?"))])
+    other = await page.context.new_page()
+    for tab in (page, other):
+        await tab.goto(path_of(session))
+    await say(page, DANGER)
+    for tab in (page, other):
+        card = tab.locator("#messages > .beside > .safety-card")
+        await expect(card.get_by_role("alert")).to_contain_text("call 112 now")
+        await expect(card.get_by_role("link", name="Call 0800 1110111")).to_have_attribute(
+            "href", "tel:08001110111"
+        )
+    await expect(page.locator("#open-turn .live")).to_be_empty()
+    assert await serious_findings(page) == []
+    practice.release("before")
+    await until_done(page)
+    await until_done(other)
+    streamed = await messages_markup(page)
+    assert await messages_markup(other) == streamed
+    await page.reload()
+    assert await messages_markup(page) == streamed
+    assert streamed.index("message-1") < streamed.index("safety-card") < streamed.index("Are you safe")
+    await page.get_by_role("link", name="Not in Germany?").click()
+    await page.get_by_label("Somewhere else?").select_option("New Zealand")
+    await page.get_by_role("button", name="Show these lines").click()
+    await page.get_by_role("link", name="Back to the conversation").click()
+    await expect(page.get_by_role("link", name="Call 1737")).to_be_visible()
+    assert watcher.faults == []
+
+
+async def test_it_stays_when_the_model_fails_and_goes_with_the_words_that_are_changed(
+    practice: PracticeServer, page: Page, session: Session, in_germany: None
+) -> None:
+    practice.faults.push(Fault(kind="status", status=400))
+    await page.goto(path_of(session))
+    await say(page, DANGER)
+    await expect(page.locator(".turn .notice")).to_be_visible()
+    await expect(page.locator("#messages .safety-card")).to_have_count(1)
+    practice.script(["Good to hear."])
+    await page.get_by_role("button", name="Try again").click()
+    await until_done(page)
+    await expect(page.locator("#messages .safety-card")).to_have_count(1)
+    practice.script(["Good to hear."])
+    await page.get_by_role("link", name="Change").click()
+    await page.locator("#composer-text").fill("Work was fine, and I am.")
+    await page.keyboard.press("Enter")
+    await until_done(page)
+    await expect(page.locator("#messages .safety-card")).to_have_count(0)
+
+
+async def test_refused_words_keep_their_card_until_they_are_sent(
+    practice: PracticeServer, page: Page, session: Session, user: User, in_germany: None
+) -> None:
+    practice.script([Reply.of(Hold("first")), Reply.of(Hold("second")), "I'm here."])
+    for _ in range(2):
+        busy = await in_database(services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+        tab = await page.context.new_page()
+        await tab.goto(path_of(busy))
+        await say(tab, "Hello")
+        await expect(tab.locator("#open-turn > .turn")).to_be_visible()
+    await page.goto(path_of(session))
+    await say(page, DANGER)
+    await expect(page.locator("#notices")).to_contain_text("already answering in 2 conversations")
+    await expect(page.locator("#safety-now .safety-card")).to_be_visible()
+    await expect(page.locator("#composer-text")).to_have_value(DANGER)
+    practice.release("first")
+    practice.release("second")
+    await expect(tab.locator("#chat")).to_have_attribute("data-phase", "idle")
+    await page.keyboard.press("Enter")
+    await until_done(page)
+    await expect(page.locator("#messages .safety-card")).to_have_count(1)
+    await expect(page.locator("#safety-now")).to_be_empty()
+
+
+async def test_without_a_script_the_card_waits_for_no_answer(
+    practice: PracticeServer, open_context: OpenContext, cookie: str, session: Session, in_germany: None
+) -> None:
+    practice.script([Reply.of(Hold("before"), Text("I'm here."))])
+    page = await (await open_context(cookie, java_script_enabled=False)).new_page()
+    await page.goto(path_of(session))
+    await page.get_by_label("Your message").fill(DANGER)
+    await page.get_by_role("button", name="Send").click()
+    await expect(page.locator(".safety-card")).to_be_visible()
+    await expect(page.locator("#open-turn .live")).to_be_empty()
+    practice.release("before")
+
+
+async def test_the_welcome_leads_into_life_mapping(page: Page, practice: PracticeServer) -> None:
+    await page.goto("/welcome/")
+    assert await serious_findings(page) == []
+    await page.get_by_role("button", name="Draw the map of my life").click()
+    await expect(page.locator(".chat-head")).to_contain_text("Life mapping")
+    await expect(page.locator(".chat-empty")).to_contain_text("Eight parts of a life")

@@ -1,0 +1,210 @@
+"""The card beside words of danger, over the socket: at once, in every tab, whatever else fails."""
+
+import aiohttp
+import pytest
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from coaching.following import read_changes
+from coaching.models import CardCount, Profile, TimezoneSource
+from coaching.practice.faults import Fault
+from coaching.practice.script import Hold, Reply, Text, ToolUse
+from coaching.practice.server import PracticeServer
+from coaching.stored_view import sync_of_session
+from coaching.turn_events import MessageStored, SafetyShown
+from sessions_app import services
+from sessions_app.database import in_database
+from sessions_app.limits import RateLimit
+from sessions_app.models import Message, Session, SessionKind, ToolCallRecord
+from tests.live_sage import Frame, LiveSage, SocketClient, open_socket
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+DANGER = "I want to die."
+PULSE = ToolUse("show_pulse_check", {"domains": ["career"]}, id="toolu_pulse")
+
+
+@pytest.fixture
+def in_germany(user: User) -> User:
+    """The person, in a time zone of Germany."""
+    Profile.objects.create(user=user, timezone="Europe/Berlin", timezone_source=TimezoneSource.USER)
+    return user
+
+
+def card_in(frames: list[Frame]) -> Frame:
+    cards = [frame["safety"] for frame in frames if "safety" in frame]
+    assert len(cards) == 1
+    card: Frame = cards[0]
+    return card
+
+
+async def counted() -> list[tuple[str, int]]:
+    return await in_database(lambda: list(CardCount.objects.values_list("level", "shown")))
+
+
+async def fragments_until(client: SocketClient, part: str) -> str:
+    """Return the HTML fragments up to the one that holds a text."""
+    got = ""
+    while part not in got:
+        got += str(await client.connection.recv())
+    return got
+
+
+async def test_the_card_comes_before_the_model_says_a_word_and_in_every_tab(
+    live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str, in_germany: User
+) -> None:
+    practice.script([Reply.of(Hold("before"), Text("I'm here."))])
+    async with (
+        open_socket(live_sage, session.id, cookie) as writer,
+        open_socket(live_sage, session.id, cookie) as reader,
+        open_socket(live_sage, session.id, cookie, subprotocols=()) as page,
+    ):
+        await writer.until("sync")
+        await reader.until("sync")
+        await writer.send(type="message", text=DANGER)
+        card = card_in(await writer.until("safety"))
+        assert card_in(await reader.until("safety")) == card
+        html = await fragments_until(page, 'id="beside-message-1"')
+        practice.release("before")
+        frames = await writer.until("done")
+    assert not any("safety" in frame for frame in frames)
+    lines = card.pop("lines")
+    assert card == {
+        "level": "immediate", "about": "self", "topic": "life", "number": 1, "toolUseId": None,
+        "country": "DE", "page": "/safety/",
+    }  # fmt: skip
+    assert [line["phone"] for line in lines][:2] == ["112", "0800 1110111"]
+    assert 'role="alert"' in html
+    assert 'href="tel:08001110111"' in html
+    assert await counted() == [("immediate", 1)]
+
+
+async def test_calm_words_get_no_card_and_count_nothing(
+    live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
+) -> None:
+    practice.script(["Good."])
+    async with open_socket(live_sage, session.id, cookie) as client:
+        await client.until("sync")
+        await client.send(type="message", text="This deadline is killing me, I'd kill for a coffee.")
+        frames = await client.until("done")
+    assert not any("safety" in frame for frame in frames)
+    assert (await in_database(Message.objects.earliest, "id")).metadata.get("safety") is None
+    assert await counted() == []
+
+
+async def test_it_is_there_when_the_model_can_t_be_reached_and_again_but_not_counted_twice_on_a_retry(
+    live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
+) -> None:
+    practice.faults.push(Fault(kind="status", status=400))
+    async with open_socket(live_sage, session.id, cookie) as client:
+        await client.until("sync")
+        await client.send(type="message", text=DANGER)
+        frames = await client.until("done")
+        assert [next(iter(frame)) for frame in frames][:2] == ["message", "safety"]
+        practice.script(["I'm here."])
+        await client.send(type="retry")
+        assert card_in(await client.until("done"))["number"] == 1
+    assert await counted() == [("immediate", 1)]
+
+
+async def test_refused_words_get_it_too_and_only_who_wrote_them_sees_it(
+    live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
+) -> None:
+    practice.script([Reply.of("Let me ", Hold("middle"), "think.")])
+    async with (
+        open_socket(live_sage, session.id, cookie) as writer,
+        open_socket(live_sage, session.id, cookie) as reader,
+    ):
+        await writer.until("sync")
+        await writer.send(type="message", text="Hello")
+        await practice.reached("middle")
+        await writer.send(type="message", text=DANGER)
+        told = await writer.until("error")
+        card = card_in(told)
+        practice.release("middle")
+        await writer.until("done")
+        frames = await reader.until("done")
+    assert (card["number"], card["toolUseId"]) == (None, None)
+    assert "still answering" in told[-1]["error"]
+    assert not any("safety" in frame for frame in frames)
+    assert await in_database(Message.objects.filter(content=DANGER).count) == 0
+    assert await counted() == [("immediate", 1)]
+
+
+async def test_words_too_long_to_be_sent_are_read_all_the_same(
+    live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
+) -> None:
+    async with open_socket(live_sage, session.id, cookie) as client:
+        await client.until("sync")
+        await client.send(type="message", text=f"{DANGER} {'x' * 30_000}")
+        assert card_in(await client.until("error"))["level"] == "immediate"
+
+
+async def test_a_note_beside_ratings_and_a_changed_message_have_their_cards(
+    live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
+) -> None:
+    practice.script([Reply.of(PULSE), "Thank you.", "I'm here."])
+    async with open_socket(live_sage, session.id, cookie) as client:
+        await client.until("sync")
+        await client.send(type="message", text="Hello")
+        await client.until("done")
+        await client.send(
+            type="answer",
+            toolUseId="toolu_pulse",
+            value={"ratings": {"career": 1}, "note": "Everyone would be better off without me."},
+        )
+        frames = await client.until("done")
+        assert next(iter(frames[0])) == "answered"
+        assert frames[1]["safety"]["toolUseId"] == "toolu_pulse"
+        assert frames[1]["safety"]["level"] == "concern"
+        await client.send(type="edit", text="My brother said he wants to die.")
+        card = card_in(await client.until("done"))
+    assert (card["about"], card["number"]) == ("other", 3)
+    call = await in_database(ToolCallRecord.objects.get)
+    assert call.metadata == {"safety": {"level": "concern", "about": "self", "topic": "life"}}
+    assert await counted() == [("concern", 2)]
+
+
+async def test_the_page_without_a_script_shows_it_without_waiting_for_the_answer(
+    live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
+) -> None:
+    practice.script([Reply.of(Hold("before"), Text("I'm here."))])
+    headers = {"Cookie": cookie, "Origin": live_sage.origin, "Referer": f"{live_sage.origin}/"}
+    address = f"{live_sage.origin}/chat/{session.id}/"
+    async with aiohttp.ClientSession(headers=headers) as browser:
+        page = await (await browser.get(address)).text()
+        token = page.split('name="csrfmiddlewaretoken" value="')[1].split('"')[0]
+        form = {"csrfmiddlewaretoken": token, "text": DANGER}
+        response = await browser.post(f"{address}message/", data=form, allow_redirects=False)
+        assert response.headers["Location"].endswith(f"{session.id}/#beside-message-1")
+        shown = await (await browser.get(address)).text()
+    assert (
+        shown.index('id="message-1"') < shown.index('id="safety-message-1"') < shown.index('id="open-turn"')
+    )
+    assert "This page looks again" in shown
+    async with open_socket(live_sage, session.id, cookie) as reader:
+        await reader.until("sync")
+        practice.release("before")
+        await reader.until("done")
+
+
+@pytest.mark.parametrize("is_open", [True, False])
+def test_tabs_of_another_process_read_it_from_the_database(user: User, is_open: bool) -> None:
+    session = services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    before = sync_of_session(session)
+    opened = services.open_turn(
+        user_id=user.pk,
+        session_id=session.id,
+        text=DANGER,
+        client_id=None,
+        owner="elsewhere",
+        rate_limit=RateLimit(turns=9, seconds=1),
+        metadata={"safety": {"level": "immediate", "about": "self", "topic": "life"}},
+    )
+    if not is_open:
+        type(opened.turn).objects.update(status="completed", ended_at=timezone.now())
+    _, events = read_changes(session.id, before)
+    assert [type(event) for event in events[:2]] == [MessageStored, SafetyShown]
+    shown = events[1]
+    assert isinstance(shown, SafetyShown)
+    assert shown.number == 1
