@@ -169,10 +169,10 @@ def test_a_bomb_is_tried_again_only_after_a_while(make_renderer: Callable[..., M
 
 
 def test_bombs_don_t_keep_others_waiting(make_renderer: Callable[..., MarkdownRenderer]) -> None:
-    renderer = make_renderer(seconds=0.7, quick_seconds=0.1)  # a bomb takes a quick machine twice as long
+    renderer = make_renderer(seconds=2, quick_seconds=0.1)
     renderer.render("wake up")
     with ThreadPoolExecutor(4) as threads:
-        bombs = [threads.submit(renderer.render, f"{BOMB} {number}") for number in range(4)]
+        bombs = [threads.submit(renderer.render, f"{BOMB * 4} {number}") for number in range(4)]
         assert "<strong>" in renderer.render("**words**")
         assert not all(bomb.done() for bomb in bombs), "the words were rendered beside the bombs"
         assert all(bomb.result().startswith('<p class="plain">') for bomb in bombs)
