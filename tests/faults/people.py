@@ -25,6 +25,9 @@ from tests.faults.planned_model import Plan, PlannedRound
 from tests.live_sage import session_cookie
 
 WAIT_SECONDS = 75.0  # longer than any part of a turn may last
+ASKED_SECONDS = 60.0
+PROBE = "nonsense"
+PROBED = "A frame's type must be"
 _LOST = (OSError, websockets.WebSocketException, TimeoutError, EOFError)
 
 Frame = dict[str, Any]
@@ -64,7 +67,7 @@ class Reader:
         self.pending: Frame | None = None
         self._is_over = False
         self.attached = 0
-        self.attached_at = 0.0
+        self.probed = 0
         self.close_codes: list[int | None] = []
         self._connection: websockets.ClientConnection | None = None
         self._changed = conversation.changed  # of all its readers: a condition may be about several
@@ -85,8 +88,9 @@ class Reader:
 
     async def drop(self) -> None:
         """Close the socket in order; the reader comes back by itself if it `returns`."""
-        if self._connection is not None:
-            await self._connection.close()
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            await connection.close()
 
     def go_back(self) -> None:
         """Come back after the connection was lost."""
@@ -95,7 +99,7 @@ class Reader:
 
     @property
     def is_connected(self) -> bool:
-        """Whether there is a socket."""
+        """Whether there is a socket that has shown what is: before that, what this reader knows is old."""
         return self._connection is not None
 
     def pending_id(self) -> str:
@@ -116,6 +120,19 @@ class Reader:
         except _LOST:
             return False
         return True
+
+    async def is_done_with(self) -> bool:
+        """Wait until all that it has sent is done with; return whether it kept its socket so long.
+
+        Frames of a socket are handled in order, and so are the answers to them told.
+        """
+        attached, probed = self.attached, self.probed
+        if not await self.send(type=PROBE):
+            return False
+        await self.until(
+            lambda: self.probed > probed or self.attached > attached or not self.is_connected, ASKED_SECONDS
+        )
+        return self.probed > probed
 
     async def until(self, condition: Callable[[], bool], seconds: float = WAIT_SECONDS) -> None:
         """Wait until a condition holds; it is asked after every frame."""
@@ -156,7 +173,6 @@ class Reader:
             close_timeout=2,
             ping_interval=None,
         ) as connection:
-            self._connection = connection
             is_first = True
             try:
                 async for text in connection:
@@ -164,8 +180,8 @@ class Reader:
                     async with self._changed:
                         if is_first:
                             assert "sync" in frame, frame
+                            self._connection = connection
                             self.attached += 1
-                            self.attached_at = asyncio.get_running_loop().time()
                             is_first = False
                         self._apply(frame)
                         self._changed.notify_all()
@@ -203,6 +219,8 @@ class Reader:
             self.notes += " "  # what a next round notes is a note of its own
         elif "roundBoundary" in frame:
             self.text += "\n\n"
+        elif PROBED in frame.get("error", ""):
+            self.probed += 1
         elif "error" in frame:
             self.errors.append(frame["error"])
             self.refusals.append(frame["error"])
@@ -222,7 +240,11 @@ class Reader:
 
 @dataclass(slots=True, kw_only=True)
 class Conversation:
-    """One person with one session, and what was acknowledged to them."""
+    """One person with one session, and what was acknowledged to them.
+
+    `given` are the answers that may be kept, by the call that they were given to; `unheard` are calls for
+    which one may come late, since who gave it has lost the connection.
+    """
 
     house: House
     key: str
@@ -231,6 +253,8 @@ class Conversation:
     cookie: str
     plans: list[Plan] = field(default_factory=list)
     sent: list[str] = field(default_factory=list)
+    given: dict[str, list[object]] = field(default_factory=dict)
+    unheard: set[str] = field(default_factory=set)
     readers: list[Reader] = field(default_factory=list)
     changed: asyncio.Condition = field(default_factory=asyncio.Condition)
 

@@ -1,6 +1,6 @@
 """Answers to questions in random turns: right ones and wrong ones, late ones, two at once, none at all.
 
-What may not count is checked at once: it is told, and nothing has changed.
+What may not count is checked at once: it is told, and isn't kept.
 """
 
 import asyncio
@@ -9,10 +9,9 @@ from typing import Any
 
 from sessions_app.database import in_database
 from sessions_app.models import CallState, ToolCallRecord
-from tests.faults.people import Conversation, Frame, Reader
+from tests.faults.people import ASKED_SECONDS, Conversation, Frame
 from tests.faults.report import Report
 
-ASKED_SECONDS = 60.0
 INTERACTIVE = ("show_options", "show_pulse_check")
 
 
@@ -33,35 +32,57 @@ async def respond(conversation: Conversation, rng: random.Random, report: Report
         await _refused(conversation, ended or "toolu_of_nobody", right, report)
     elif how == "twice":
         await _answer_twice(conversation, tool_use_id, (right, _answers(reader.pending, rng)[1]), report)
+    elif how == "dismiss":
+        await _heard(conversation, tool_use_id, report, type="dismiss")
     else:
-        frame = {"type": "dismiss"} if how == "dismiss" else {"type": "answer", "value": right}
-        await reader.send(toolUseId=tool_use_id, **frame)
-        await _until_gone(reader, tool_use_id)
+        _give(conversation, tool_use_id, right)
+        await _heard(conversation, tool_use_id, report, type="answer", value=right)
+    report.violations += await in_database(answers_of_nobody, conversation)
 
 
-async def _until_gone(reader: Reader, tool_use_id: str) -> None:
+def answers_of_nobody(conversation: Conversation) -> list[str]:
+    """Return a sentence for every answer that is kept though it was not given: wrong, or to another question.
+
+    It holds at every moment: what was given may come late, after its sender lost the connection.
+    """
+    calls = ToolCallRecord.objects.filter(
+        turn__session_id=conversation.session_id, state=CallState.ANSWERED
+    ).values_list("tool_use_id", "value")
+    return [
+        f"{conversation.key}: {tool_use_id} was answered with {value!r}, given was {given}"
+        for tool_use_id, value in calls
+        if value not in (given := conversation.given.get(tool_use_id, []))
+    ]
+
+
+def _give(conversation: Conversation, tool_use_id: str, *values: object) -> None:
+    conversation.given.setdefault(tool_use_id, []).extend(values)
+
+
+async def _heard(conversation: Conversation, tool_use_id: str, report: Report, **frame: object) -> None:
+    """Send what ends a question: it is gone then, or it is told why not."""
+    reader = conversation.reader
     told = len(reader.refusals)
-    await reader.until(
-        lambda: reader.pending_id() != tool_use_id or len(reader.refusals) > told or not reader.is_connected
-    )
+    await reader.send(toolUseId=tool_use_id, **frame)
+    if await reader.is_done_with():
+        is_heard = reader.pending_id() != tool_use_id or len(reader.refusals) > told
+        report.expect(is_heard, f"{conversation.key}: {frame} to {tool_use_id} was not heard")
+    else:
+        conversation.unheard.add(tool_use_id)
 
 
 async def _refused(conversation: Conversation, target: str, value: object, report: Report) -> None:
-    """Send what is no answer, or one to a question that is over: it is told, and isn't kept."""
+    """Send what is no answer, or one to a question that is over: it is told, and what is over stays."""
     reader = conversation.reader
     before = await in_database(_kept, conversation, target)
-    attached, told = reader.attached, len(reader.refusals)
+    told = len(reader.refusals)
     await reader.send(type="answer", toolUseId=target, value=value)
-    await reader.until(
-        lambda: len(reader.refusals) > told or reader.attached > attached or not reader.is_connected
-    )
-    is_told = len(reader.refusals) > told
-    was_lost = reader.attached > attached or not reader.is_connected
-    report.expect(is_told or was_lost, f"{conversation.key}: {value!r} to {target} was not refused")
-    kept = await in_database(_kept, conversation, target)
-    # An answer that was on its way when its sender lost the connection may come in between; this one may not.
-    is_kept = kept != before and kept is not None and kept == (CallState.ANSWERED, value)
-    report.expect(not is_kept, f"{conversation.key}: {value!r} to {target} was kept")
+    if await reader.is_done_with():
+        is_told = len(reader.refusals) > told
+        report.expect(is_told, f"{conversation.key}: {value!r} to {target} was not refused")
+    if before is not None and before[0] != CallState.PENDING:
+        kept = await in_database(_kept, conversation, target)
+        report.expect(kept == before, f"{conversation.key}: {target} was {before} and is {kept}")
 
 
 async def _answer_twice(
@@ -69,28 +90,26 @@ async def _answer_twice(
 ) -> None:
     """Answer in both tabs at once, differently: one answer is kept and the other tab is told."""
     tabs = conversation.readers
-    attached = [tab.attached for tab in tabs]
     told = [len(tab.refusals) for tab in tabs]
+    _give(conversation, tool_use_id, *values)
     await asyncio.gather(
         *(
             tab.send(type="answer", toolUseId=tool_use_id, value=value)
             for tab, value in zip(tabs, values, strict=True)
         )
     )
-
-    def are_lost() -> bool:
-        return any(
-            tab.attached > before or not tab.is_connected for tab, before in zip(tabs, attached, strict=True)
-        )
-
-    def times_told() -> int:
-        return sum(len(tab.refusals) > before for tab, before in zip(tabs, told, strict=True))
-
-    await tabs[0].until(lambda: times_told() > 0 or are_lost())
-    if are_lost():
+    # Each has to be done with: an answer that is on its way yet would come into what is done next.
+    if not all(await asyncio.gather(*(tab.is_done_with() for tab in tabs))):
+        conversation.unheard.add(tool_use_id)
+    if tool_use_id in conversation.unheard:
         return
-    await tabs[0].until(lambda: all(tab.pending_id() != tool_use_id for tab in tabs) or are_lost())
-    report.expect(times_told() == 1 or are_lost(), f"{conversation.key}: both tabs were refused")
+
+    def are_shown() -> bool:
+        return all(tab.pending_id() != tool_use_id or not tab.is_connected for tab in tabs)
+
+    await tabs[0].until(are_shown, ASKED_SECONDS)
+    times_told = sum(len(tab.refusals) > before for tab, before in zip(tabs, told, strict=True))
+    report.expect(times_told == 1, f"{conversation.key}: {times_told} of two tabs were refused")
     call = await in_database(ToolCallRecord.objects.get, tool_use_id=tool_use_id)
     report.expect(call.state == CallState.ANSWERED, f"{conversation.key}: {tool_use_id} is {call.state}")
 

@@ -23,9 +23,9 @@ from sessions_app.models import (
 from tests.faults.auditor import MAX_REQUESTS, audit
 from tests.faults.house import House
 from tests.faults.lease_watcher import LeaseWatcher
-from tests.faults.people import Conversation, open_conversations
+from tests.faults.people import Conversation, Reader, open_conversations
 from tests.faults.planned_model import plan_of
-from tests.faults.random_answers import respond
+from tests.faults.random_answers import answers_of_nobody, respond
 from tests.faults.random_rounds import FAULTS, random_plan
 from tests.faults.report import Report
 
@@ -61,6 +61,7 @@ async def run_random_turns(house: House, *, seed: int, points: int) -> Report:
         conversations = [conversation for person in people for conversation in person.conversations]
         for conversation in conversations:
             await _settled(conversation)
+            report.violations += await in_database(answers_of_nobody, conversation)
             report.count("turns", len(await in_database(_count_statuses, conversation, report)))
         report.violations += watcher.violations
         report.violations += await audit(house, conversations)
@@ -178,31 +179,36 @@ async def _say(conversation: Conversation, rng: random.Random, report: Report, k
 
 async def _settled(conversation: Conversation) -> Turn | None:
     """Wait until no part runs and every reader shows what is; return the newest turn."""
-    async with asyncio.timeout(SETTLED_SECONDS):
-        while True:
-            turn = await in_database(_newest, conversation)
-            if turn is None or turn.status != TurnStatus.RUNNING:
-                break
-            await asyncio.sleep(0.03)
-    waiting = await in_database(_first_pending, turn) if turn else ""
-    for reader in conversation.readers:
-        await reader.until(
-            lambda reader=reader: (  # type: ignore[misc]
-                reader.is_connected and reader.status != "running" and reader.pending_id() == waiting
-            )
-        )
-    return turn
+    readers = conversation.readers
+    try:
+        async with asyncio.timeout(SETTLED_SECONDS):
+            while True:
+                turn, waiting = await in_database(_newest, conversation)
+                if _is_at_rest(turn, waiting) and all(_shows_rest(reader, waiting) for reader in readers):
+                    return turn
+                await asyncio.sleep(0.03)
+    except TimeoutError:
+        seen = [(reader.is_connected, reader.status, reader.frames[-6:]) for reader in readers]
+        told = f"{conversation.key} never came to rest: {turn} {turn and turn.status} waits for {waiting!r}"
+        raise AssertionError(f"{told}; its readers saw {seen}") from None
 
 
-def _newest(conversation: Conversation) -> Turn | None:
-    return Turn.objects.filter(session_id=conversation.session_id).order_by("-started_at").first()
-
-
-def _first_pending(turn: Turn) -> str:
-    if turn.status != TurnStatus.AWAITING_USER:
-        return ""
+def _newest(conversation: Conversation) -> tuple[Turn | None, str]:
+    """Return the newest turn, and the question that waits in it."""
+    turn = Turn.objects.filter(session_id=conversation.session_id).order_by("-started_at").first()
+    if turn is None or turn.status != TurnStatus.AWAITING_USER:
+        return turn, ""
     waiting = turn.calls.filter(state=CallState.PENDING).order_by("round_number", "position")
-    return str(waiting.values_list("tool_use_id", flat=True).first() or "")
+    return turn, str(waiting.values_list("tool_use_id", flat=True).first() or "")
+
+
+def _is_at_rest(turn: Turn | None, waiting: str) -> bool:
+    # A turn that waits for nothing was answered between the two looks.
+    return turn is None or (bool(waiting) if turn.status == TurnStatus.AWAITING_USER else not turn.is_open)
+
+
+def _shows_rest(reader: Reader, waiting: str) -> bool:
+    return reader.is_connected and reader.status != "running" and reader.pending_id() == waiting
 
 
 async def _audit_requests_a_part(house: House, conversations: Sequence[Conversation]) -> list[str]:
