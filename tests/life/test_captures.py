@@ -15,7 +15,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from coaching.files.frontmatter import parse_file
 from coaching.life.captures import keep_capture as keep
-from coaching.life.captures import waiting_captures
+from coaching.life.captures import put_capture_away, waiting_captures
 from coaching.models import Capture, FileSource, FileType, Profile, UserFile, UserFileVersion
 from coaching.skills.facts import build_life_facts
 from tests.life.conftest import NOON, TODAY, KeepCapture, KeepFile
@@ -138,6 +138,32 @@ def test_the_log_of_the_day_folds_what_was_caught_on_it(
     waiting = waiting_captures(user_id=person.pk, limit=10)
     assert [capture.text for capture in waiting.newest] == ["tomorrow", "yesterday"]
     assert set(Capture.objects.filter(folded_on__isnull=False).values_list("folded_on", flat=True)) == {TODAY}
+
+
+def test_what_comes_after_the_day_was_closed_goes_into_the_next_log(
+    person: User, keep_file: KeepFile, keep_capture: KeepCapture
+) -> None:
+    monday, tuesday = NOON - timedelta(days=2), NOON - timedelta(days=1)
+    keep_capture(person, "of a day that nobody closed", now=monday)
+    keep_file(person, FileType.DAILY_LOG, name=str(tuesday.date()), now=tuesday)
+    late = keep_capture(person, "late", now=tuesday + timedelta(hours=9))
+    put_away = keep_capture(person, "late, put away", now=tuesday + timedelta(hours=9))
+    put_capture_away(user_id=person.pk, capture_id=put_away.pk, now=NOON)
+    keep_file(person, FileType.DAILY_LOG, name=str(tuesday.date() - timedelta(days=3)), now=NOON)
+    late.refresh_from_db()
+    assert late.folded_on is None, "that log is of a day before it"
+    keep_file(person, FileType.DAILY_LOG, name=str(TODAY), now=NOON)
+    waiting = waiting_captures(user_id=person.pk, limit=10)
+    assert [capture.text for capture in waiting.newest] == ["of a day that nobody closed"]
+    assert list(Capture.objects.exclude(folded_on=None).values_list("pk", "folded_on")) == [(late.pk, TODAY)]
+
+
+def test_no_page_promises_a_log_that_may_never_come(person: User, browser: Client) -> None:
+    for address in ("/", "/capture/"):
+        page = browser.get(address).content.decode()
+        assert "This evening" not in page
+        assert "When you close the day, its log takes it in." in page
+    assert "From a day that isn’t closed they wait here until you put them away." in page
 
 
 @pytest.mark.parametrize(
