@@ -7,6 +7,7 @@ databases.
 
 import os
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 
@@ -32,6 +33,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     os.environ.update(dict.fromkeys(variable_names(), ""))
     os.environ[FOLDER_VARIABLE] = str(folder)
     os.environ["SAGE_DATA_DIR"] = str(folder / "data")
+    _keep_bytecode(folder / "bytecode")
     server.join()
     os.environ["DATABASE_URL"] = server.url
 
@@ -40,6 +42,19 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
     early_config.add_cleanup(stop)
+
+
+def _keep_bytecode(folder: Path) -> None:
+    """Where bytecode must not be written beside the sources, write it into a folder that goes with the run.
+
+    A hundred processes of ours start in it: without bytecode each would compile all of Django, for seconds.
+    """
+    if not sys.dont_write_bytecode:
+        return
+    sys.dont_write_bytecode = False
+    sys.pycache_prefix = str(folder)
+    os.environ["PYTHONDONTWRITEBYTECODE"] = ""
+    os.environ["PYTHONPYCACHEPREFIX"] = str(folder)
 
 
 @pytest.hookimpl(tryfirst=True)
