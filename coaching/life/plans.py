@@ -8,12 +8,13 @@ the ticks of what stays in it (`files.after_effects`).
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
 
 from django.db import transaction
 from django.db.models import QuerySet
 
+from coaching.life.moments import day_in_words
 from coaching.models import DayPlan
 from sessions_app.errors import Refused
 
@@ -57,6 +58,15 @@ def read_plan(*, user_id: int, day: date) -> ShownPlan | None:
     """Read the plan of a day; None where there is none, or one that says nothing."""
     plan = plans_of(user_id).select_related("file").filter(date=day).first()
     return _shown(plan) if plan is not None and plan.says_something else None
+
+
+def plan_title(plan: ShownPlan, *, today: date) -> str:
+    """Return what stands over a plan on the day `today`: a page may still show the day before's."""
+    words = day_in_words(plan.day, today=today)
+    if not plan.intention:
+        return words[0].upper() + words[1:]
+    is_near = abs(plan.day - today) <= timedelta(days=1)
+    return f"{words.capitalize()}'s intention" if is_near else f"Intention for {words}"
 
 
 @transaction.atomic

@@ -11,9 +11,11 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from coaching.accounts import greeting_at, local_now, profile_for, timezone_offer, user_id_of
+from coaching.days import local_day
 from coaching.files.selectors import files_of
 from coaching.forms import TickForm
-from coaching.life.plans import read_plan, tick_priority
+from coaching.life.moments import day_in_words
+from coaching.life.plans import plan_title, read_plan, tick_priority
 from coaching.life.today import read_today
 from coaching.markdown import render_markdown
 from coaching.models import DayPlan
@@ -51,6 +53,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "name": profile.name,
         "timezone_offer": timezone_offer(request, profile),
         "today": today,
+        "plan_title": plan_title(today.plan, today=today.day) if today.plan else "",
         "zone": profile.zone,
         "starters": [starter for starter in starters if not starter.is_due],
         "due": due,
@@ -87,15 +90,17 @@ def plan(request: HttpRequest, day: str) -> HttpResponse:
         raise Http404 from None
     except Refused as refused:
         refusal = str(refused)
+    profile = profile_for(request)
+    today = local_day(local_now(profile), profile.zone)
     if not wants_part(request):
-        if refusal:
-            info(request, refusal)
+        if refusal or on != today:
+            info(request, refusal or f"Noted in the plan of {day_in_words(on, today=today)}.")
         return back_to("home", "#plan")
     shown = read_plan(user_id=user_id, day=on)
     if shown is None:
         raise Http404
     status = HTTPStatus.UNPROCESSABLE_ENTITY if refusal else HTTPStatus.OK
-    context = {"plan": shown, "refusal": refusal}
+    context = {"plan": shown, "plan_title": plan_title(shown, today=today), "refusal": refusal}
     return render(request, "coaching/components/plan.html", context, status=status)
 
 

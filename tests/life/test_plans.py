@@ -2,9 +2,12 @@
 
 import threading
 import uuid
+from collections.abc import Callable
+from datetime import datetime, timedelta
 from http import HTTPStatus
 
 import pytest
+import time_machine
 from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
@@ -21,6 +24,8 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("at_noon")]
 
 PLAN = f"/plan/{TODAY}/"
 PART = {"Sage-Part": "1"}
+
+BrowserOf = Callable[[User], Client]
 
 
 def done(user: User) -> list[bool]:
@@ -157,7 +162,37 @@ def test_a_plan_without_attributes_is_a_link_to_its_file(
     keep_file(person, FileType.DAY_PLAN, "Just words.")
     page = browser.get("/").content.decode()
     assert f'href="/files/day-plans/{TODAY}.md"' in page
-    assert "Today's intention" not in page
+    assert '<h2 id="plan-title">Today</h2>' in page
+
+
+@pytest.mark.parametrize(
+    ("moment", "words"),
+    [
+        ("2026-11-19T02:59", "Today's intention"),
+        ("2026-11-19T03:01", "Yesterday's intention"),
+        ("2026-11-20T12:00", "Intention for Wednesday, 18 November"),
+        ("2027-01-02T12:00", "Intention for Wednesday, 18 November 2026"),
+    ],
+)
+def test_a_plan_that_is_ticked_later_is_called_by_its_day(
+    person: User, browser_of: BrowserOf, keep_plan: KeepPlan, moment: str, words: str
+) -> None:
+    """A page stays open over night, and is ticked past four in the morning: 03:00 in UTC."""
+    keep_plan(person, "Call Mia")
+    with time_machine.travel(datetime.fromisoformat(f"{moment}+00:00"), tick=False):
+        browser = browser_of(person)
+        part = browser.post(PLAN, {"text": "Call Mia", "done": "1"}, headers=PART).content.decode()
+        assert f'<h2 id="plan-title">{escape(words)}</h2>' in part
+        assert done(person) == [True]
+        page = browser.post(PLAN, {"text": "Call Mia", "done": "0"}, follow=True).content.decode()
+        assert ("Noted in the plan of " in page) is ("Today" not in words)
+
+
+def test_an_old_plan_without_an_intention_is_called_by_its_day(person: User, browser: Client) -> None:
+    yesterday = TODAY - timedelta(days=1)
+    DayPlan.objects.create(user=person, date=yesterday, priorities=[{"text": "Call Mia", "is_done": False}])
+    answer = browser.post("/plan/2026-11-17/", {"text": "Call Mia", "done": "1"}, headers=PART)
+    assert '<h2 id="plan-title">Yesterday</h2>' in answer.content.decode()
 
 
 @pytest.mark.django_db(transaction=True)
