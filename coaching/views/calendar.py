@@ -23,8 +23,8 @@ from yarl import URL
 from coaching.accounts import auser_id_of, local_now, profile_for, user_id_of
 from coaching.calendar.addresses import checked_address
 from coaching.calendar.fetchers import Fetched, get_fetcher
-from coaching.calendar.reading import AHEAD_DAYS, MAX_BYTES, TOO_LARGE, read_calendar
-from coaching.calendar.refresh import attempt_refresh, begin_refresh, finish_refresh
+from coaching.calendar.reading import AHEAD_DAYS, MAX_BYTES, TOO_LARGE, ReadCalendar, read_calendar
+from coaching.calendar.refresh import Outcome, attempt_refresh, begin_refresh, finish_refresh
 from coaching.calendar.selectors import calendar_of_day, sources_of
 from coaching.calendar.sources import (
     FILE_NAME_CHARACTERS,
@@ -107,15 +107,14 @@ async def refresh_calendar(request: HttpRequest, source_id: int) -> HttpResponse
         if attempt is None:
             _not_found()
         outcome = await attempt_refresh(attempt, fetcher=get_fetcher())
-        await sync_to_async(finish_refresh)(attempt, outcome)
-        if outcome.error:
-            raise Refused(outcome.error)
+        is_kept = await sync_to_async(finish_refresh)(attempt, outcome) is not None
     except CalendarSource.DoesNotExist:
         _not_found()
     except Refused as refusal:
-        warning(request, f"{source.name}: {refusal}")
+        warning(request, f"{source.name} wasn't read. {refusal}")
     else:
-        success(request, f"{source.name} was read just now.")
+        say = success if is_kept and not outcome.error else warning
+        say(request, f"{source.name} {_came_of(outcome, is_kept=is_kept)}")
     return redirect("calendar")
 
 
@@ -150,16 +149,31 @@ async def _add(
         user_id=user_id, kind=kind, origin=str(place), name=name, fetched=fetched, read=read, now=now
     )
     what = "was added" if is_new else "was replaced"
-    success(request, f"{source.name} {what}: {_counted(len(read.events), 'event')} around today.")
+    success(request, f"{source.name} {what}: {_found(read)}.")
+
+
+def _came_of(outcome: Outcome, *, is_kept: bool) -> str:
+    """Say what came of asking a feed's server, after the feed's name."""
+    if not is_kept:
+        return "was read anew or removed in the same moment. This is how it stands now."
+    if outcome.error:
+        return f"couldn't be read. {outcome.error}"
+    if outcome.read is None or outcome.fetched is None or outcome.fetched.body is None:
+        return "was read just now. Nothing in it has changed."
+    return f"was read just now: {_found(outcome.read)}."
+
+
+def _found(read: ReadCalendar) -> str:
+    """Say how much of a calendar is known now; what was left out of it stands in its row."""
+    if read.left_out and not read.events:
+        return "none of its events around today could be understood"
+    number = len(read.events)
+    return f"{number:,} {'event' if number == 1 else 'events'} around today"
 
 
 def _origin_of(file: "UploadedFile[Any]") -> str:
     name = "".join(character for character in file.name or "" if character.isprintable()).strip()
     return name[:FILE_NAME_CHARACTERS] or "calendar.ics"
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
 def _not_found() -> NoReturn:

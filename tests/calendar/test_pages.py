@@ -1,5 +1,6 @@
 """The page of calendars as a browser without a script gets it."""
 
+import re
 from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
@@ -175,19 +176,56 @@ async def test_a_feed_can_be_read_at_once_but_not_all_the_time(signed_in: Client
     source = await in_database(CalendarSource.objects.get)
     refresh = f"{source.pk}/refresh/"
     too_soon = page_of(await post(signed_in, refresh))
-    assert "less than a minute ago" in too_soon
+    assert "days wasn&#x27;t read. It was asked less than a minute ago." in too_soon
     server.answers["/feed.ics"] = calendar_text(one_event("Doctor"))
     with time_machine.travel(NOW + timedelta(minutes=5), tick=True):
         page = page_of(await post(signed_in, refresh))
-    assert "was read just now." in page
+    assert "days was read just now: 1 event around today." in page
     assert "Doctor" in page
     server.answers["/feed.ics"] = web.Response(status=500)
     with time_machine.travel(NOW + timedelta(minutes=10), tick=True):
         page = page_of(await post(signed_in, refresh))
     assert "Not read since 18 November" in page
-    assert "trouble of its own" in page
+    assert re.search(r"days couldn&#x27;t be read\. [^<]*trouble of its own", page)
     assert "Doctor" in page
     assert len(server.requests) == 3
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    ("events", "says"),
+    [
+        ([one_event("Dentist")], "was read just now. Nothing in it has changed."),
+        ([], "was read just now: 0 events around today."),
+        ([one_event("Odd", "nonsense")], "none of its events around today could be understood."),
+        ([one_event("Odd", "nonsense"), one_event("New")], "was read just now: 1 event around today."),
+    ],
+)
+async def test_reading_a_feed_says_in_a_sentence_what_came_of_it(
+    signed_in: Client, server: FeedServer, events: list[str], says: str
+) -> None:
+    await post(signed_in, "subscribe/", address=server.url())
+    source = await in_database(CalendarSource.objects.get)
+    server.answers["/feed.ics"] = calendar_text(*events, head="X-WR-CALNAME:Ada's days\n")
+    with time_machine.travel(NOW + timedelta(minutes=5), tick=True):
+        assert says in page_of(await post(signed_in, f"{source.pk}/refresh/"))
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_feed_that_is_removed_while_it_is_asked_isn_t_said_to_be_read(
+    signed_in: Client, server: FeedServer
+) -> None:
+    async def answer(_: web.Request) -> web.StreamResponse:
+        await in_database(CalendarSource.objects.all().delete)
+        return web.Response(text=calendar_text(one_event("Late")))
+
+    await post(signed_in, "subscribe/", address=server.url())
+    source = await in_database(CalendarSource.objects.get)
+    server.answers["/feed.ics"] = answer
+    with time_machine.travel(NOW + timedelta(minutes=5), tick=True):
+        page = page_of(await post(signed_in, f"{source.pk}/refresh/"))
+    assert "was read anew or removed in the same moment." in page
+    assert "read just now" not in page
 
 
 def test_a_calendar_is_removed_with_its_events_and_another_s_can_t_be(
