@@ -33,7 +33,7 @@ ALLOWED = {
 }  # fmt: skip
 OUR_CLASSES = {"table-scroll", "task", "plain"}
 BOMB = "![" * 50_000  # keeps a parser busy for seconds
-BIGGER_BOMB = "![" * 99_000  # the longest that is tried: for four times as many
+BIGGER_BOMB = "![" * 99_000  # the longest that is tried: four times the work
 
 
 class Auditor(HTMLParser):
