@@ -74,9 +74,8 @@ class Runner:
             services.open_turn,
             user_id=user_id,
             session_id=session_id,
-            text=text,
             client_id=client_id,
-            metadata=await asyncio.to_thread(metadata_of, text),
+            **await _noticed(text),
         )
 
     async def edit_message(
@@ -87,9 +86,8 @@ class Runner:
             services.edit_message,
             user_id=user_id,
             session_id=session_id,
-            text=text,
             client_id=client_id,
-            metadata=await asyncio.to_thread(metadata_of, text),
+            **await _noticed(text),
         )
 
     async def retry(self, *, user_id: int, session_id: uuid.UUID) -> Submission:
@@ -287,6 +285,12 @@ class Runner:
 def rate_limit() -> RateLimit:
     """Return how much each user may ask for."""
     return replace(settings.SAGE_RATE_LIMIT, daily_tokens=settings.SAGE_DAILY_TOKENS)
+
+
+async def _noticed(text: object) -> dict[str, Any]:
+    """Return a user's words with what is kept beside them. Words of danger stand on no list as a title."""
+    metadata = await asyncio.to_thread(metadata_of, text)
+    return {"text": text, "metadata": metadata, "names_session": not metadata}
 
 
 async def _card_beside(session_id: uuid.UUID, call: ToolCallRecord) -> SafetyShown | None:

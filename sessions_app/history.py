@@ -34,11 +34,15 @@ def next_message(
     content: str,
     client_id: str | None = None,
     metadata: Mapping[str, Any] | None = None,
+    names_session: bool = True,
 ) -> Message:
-    """Return a message under the next number, not yet stored. The caller holds the session's lock."""
+    """Return a message under the next number, not yet stored. The caller holds the session's lock.
+
+    A session without a title gets that of the user's words, unless they are no name for it.
+    """
     session.last_message_number += 1
     session.last_active_at = timezone.now()
-    if role == MessageRole.USER and not session.title:
+    if role == MessageRole.USER and names_session and not session.title:
         session.title = _title_from(content)
     return Message(
         session=session,

@@ -45,7 +45,7 @@ def choose_help_country(request: HttpRequest) -> HttpResponse:
     country = known_country(request.POST.get("country"))
     choose_country(user_id=user_id_of(request), country=country)
     if country:
-        success(request, f"You see the lines for {COUNTRY_NAMES[country]} from now on.")
+        success(request, f"Your help lines from now on: {COUNTRY_NAMES[country]}.")
     else:
         success(request, "The lines follow your time zone now.")
     back = request.POST.get("from", "")

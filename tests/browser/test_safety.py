@@ -52,7 +52,7 @@ async def test_the_card_is_there_before_the_answer_in_both_tabs_and_after_a_relo
     await page.reload()
     assert await messages_markup(page) == streamed
     assert streamed.index("message-1") < streamed.index("safety-card") < streamed.index("Are you safe")
-    await page.get_by_role("link", name="Not in Germany?").click()
+    await page.get_by_role("link", name="Lines of other countries").click()
     await page.get_by_label("Somewhere else?").select_option("New Zealand")
     await page.get_by_role("button", name="Show these lines").click()
     await page.get_by_role("link", name="Back to the conversation").click()
@@ -115,6 +115,7 @@ async def test_without_a_script_the_card_waits_for_no_answer(
     await expect(page.locator(".safety-card")).to_be_visible()
     await expect(page.locator("#open-turn .live")).to_be_empty()
     practice.release("before")
+    await expect(page.locator("#messages .prose")).to_have_text("I'm here.")  # the page looks again by itself
 
 
 async def test_the_welcome_leads_into_life_mapping(page: Page, practice: PracticeServer) -> None:

@@ -38,7 +38,7 @@ def test_the_page_is_open_to_strangers_and_goes_by_the_browsers_time_zone(client
     assert "findahelpline.com" in page
     client.cookies["sage_timezone"] = "Europe/Paris"
     page = page_of(client, "/safety/")
-    assert "Help in France" in page
+    assert "Help lines: France" in page
     assert "3114" in lines_in(page)
     assert "988" in lines_in(page_of(client, "/safety/?country=US"))
 
@@ -65,13 +65,13 @@ def test_it_says_what_sage_is_how_well_it_notices_and_what_is_counted(client: Cl
 
 def test_a_person_keeps_a_country_of_their_own_and_lets_it_go_again(signed_in: Client, user: User) -> None:
     Profile.objects.create(user=user, timezone="Europe/Berlin", timezone_source="user")
-    assert "Help in Germany" in page_of(signed_in, "/safety/")
+    assert "Help lines: Germany" in page_of(signed_in, "/safety/")
     response = signed_in.post("/safety/country/", {"country": "NZ"}, follow=True)
-    assert "You see the lines for New Zealand from now on." in response.content.decode()
+    assert "Your help lines from now on: New Zealand." in response.content.decode()
     assert "1737" in lines_in(page_of(signed_in, "/safety/"))
     signed_in.post("/safety/country/", {"country": "nonsense"})
     assert Profile.objects.get(user=user).country == ""
-    assert "Help in Germany" in page_of(signed_in, "/safety/")
+    assert "Help lines: Germany" in page_of(signed_in, "/safety/")
 
 
 def test_the_way_back_leads_to_a_conversation_of_ones_own_only(

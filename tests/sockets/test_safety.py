@@ -68,6 +68,7 @@ async def test_the_card_comes_before_the_model_says_a_word_and_in_every_tab(
         practice.release("before")
         frames = await writer.until("done")
     assert not any("safety" in frame for frame in frames)
+    assert (await in_database(Session.objects.get, id=session.id)).title == "", "danger on every list"
     lines = card.pop("lines")
     assert card == {
         "level": "immediate", "about": "self", "topic": "life", "number": 1, "toolUseId": None,
