@@ -1,8 +1,8 @@
 """Objects on disk: Django's storage, and what is confirmed survives a power cut."""
 
+import errno
 import os
-import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,6 +12,9 @@ from django.core.files.storage import FileSystemStorage
 from django.utils.deconstruct import deconstructible
 
 from coaching.files.objects import ListedObject
+
+ERASED_AT_ONCE = 1000
+ERASE_PASSES = 5
 
 
 @deconstructible
@@ -38,12 +41,44 @@ class DiskObjectStorage(FileSystemStorage):
                     modified_at = datetime.fromtimestamp(path.lstat().st_mtime, tz=UTC)
                     yield ListedObject(key=path.relative_to(root).as_posix(), modified_at=modified_at)
 
-    def erase(self, prefix: str) -> int:
-        """Delete every object whose key starts with `prefix`, a folder, and the folder; return how many."""
-        erased = sum(1 for _ in self.list_objects(prefix))
-        with suppress(FileNotFoundError):
-            shutil.rmtree(Path(self.path(prefix)))
-        return erased
+    def erase(self, prefix: str) -> Iterator[int]:
+        """Delete every object whose key starts with `prefix`, a folder, and it; yield how many now and then.
+
+        Others may write there or erase it, too: what is gone already is no error, and a folder that was
+        written to meanwhile is gone through again, a few times.
+        """
+        root = Path(self.path(prefix))
+        if root.is_symlink():
+            raise OSError("a folder of objects is a link")
+        for _ in range(ERASE_PASSES):
+            removed = 0
+            for folder, folders, names in os.walk(root, topdown=False, onerror=_raise_unless_missing):
+                for name in [*names, *(name for name in folders if Path(folder, name).is_symlink())]:
+                    removed += _is_removed(Path.unlink, Path(folder, name))
+                    if removed == ERASED_AT_ONCE:
+                        yield removed
+                        removed = 0
+                _is_removed(Path.rmdir, Path(folder))
+            yield removed
+            if not root.exists():
+                return
+        raise OSError(errno.ENOTEMPTY, "objects are written as fast as they are erased")
+
+
+def _is_removed(remove: Callable[[Path], None], path: Path) -> bool:
+    """Remove a file, or a folder where nothing came into it meanwhile; say whether it was there to go."""
+    try:
+        remove(path)
+    except OSError as error:
+        if error.errno not in (errno.ENOENT, errno.ENOTEMPTY):
+            raise
+        return False
+    return True
+
+
+def _raise_unless_missing(error: OSError) -> None:
+    if not isinstance(error, FileNotFoundError):
+        raise error
 
 
 def _flush(path: Path) -> None:

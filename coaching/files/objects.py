@@ -24,6 +24,8 @@ logger = structlog.get_logger(__name__)
 
 OBJECTS_PREFIX = "users/"
 STORAGE_SECONDS = 20.0
+ERASE_SECONDS = 60.0
+"""For two requests, each with its second attempt: one lists a thousand objects, one deletes them."""
 THREADS = 8
 STORAGE_ERRORS = (OSError, BotoCoreError, ClientError)
 
@@ -59,8 +61,11 @@ class ObjectStorage(Protocol):
         """Delete an object; a missing one is no error."""
         ...
 
-    def erase(self, prefix: str) -> int:
-        """Delete every object whose key starts with `prefix`, a folder, for good; return how many."""
+    def erase(self, prefix: str) -> Iterator[int]:
+        """Delete every object whose key starts with `prefix`, a folder, for good.
+
+        It yields after each thousand or so how many those were: what lies between is bounded work.
+        """
         ...
 
 
@@ -92,15 +97,20 @@ async def store_object(
     return StoredObject(key=key, size=len(data), sha256=hashlib.sha256(data).hexdigest())
 
 
-async def erase_objects(*, user_id: int) -> int:
+async def erase_objects(*, user_id: int, deadline_seconds: float = ERASE_SECONDS) -> int:
     """Delete all objects of a user, in every state that the storage keeps; return how many there were.
 
-    Raises `ObjectsNotErased` where some may be left; a second call goes on.
+    Raises `ObjectsNotErased` where some may be left: after a failure, and where a thousand of them take
+    longer than `deadline_seconds`. A second call goes on.
     """
+    erased, batches = 0, _erase(f"{OBJECTS_PREFIX}{user_id}/")
     try:
-        return await asyncio.get_running_loop().run_in_executor(
-            _executor, _erase, f"{OBJECTS_PREFIX}{user_id}/"
-        )
+        while True:
+            async with asyncio.timeout(deadline_seconds):
+                number = await asyncio.get_running_loop().run_in_executor(_executor, next, batches, None)
+            if number is None:
+                return erased
+            erased += number
     except STORAGE_ERRORS as error:
         logger.warning("objects_not_erased", user_id=user_id, error=type(error).__name__)
         raise ObjectsNotErased from error
@@ -113,11 +123,11 @@ def warm_storage() -> None:
         storage.warm()
 
 
-def _erase(prefix: str) -> int:
+def _erase(prefix: str) -> Iterator[int]:
     storage = storages["default"]
     if not isinstance(storage, ObjectStorage):
         raise TypeError(f"{type(storage).__name__} can't erase its objects")
-    return storage.erase(prefix)
+    yield from storage.erase(prefix)
 
 
 def _save(key: str, data: bytes) -> None:

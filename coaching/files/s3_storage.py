@@ -98,20 +98,18 @@ class S3ObjectStorage(S3Storage):  # type: ignore[misc]  # the package has no ty
             for entry in page.get("Contents", ()):
                 yield ListedObject(key=entry["Key"], modified_at=entry["LastModified"])
 
-    def erase(self, prefix: str) -> int:
-        """Delete every object whose key starts with `prefix`; return how many.
+    def erase(self, prefix: str) -> Iterator[int]:
+        """Delete every object whose key starts with `prefix`; yield how many after each request.
 
         In a bucket that keeps what is deleted, that goes as well, where the server lets us see it.
         """
-        erased = 0
         for found in self._versions(prefix):
             answer = self.connection.meta.client.delete_objects(
                 Bucket=self.bucket_name, Delete={"Objects": found, "Quiet": True}
             )
             if answer.get("Errors"):
                 raise OSError(f"{len(answer['Errors'])} objects were not deleted")
-            erased += len(found)
-        return erased
+            yield len(found)
 
     def _versions(self, prefix: str) -> Iterator[list[dict[str, str]]]:
         """Yield what lies under `prefix`, at most a thousand at a time, as a deletion names it."""

@@ -14,12 +14,15 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.files.base import ContentFile
+from django.core.files.storage import storages
 from pytest_django import Settings
 
+from coaching.files.disk_storage import ERASED_AT_ONCE, DiskObjectStorage
 from coaching.files.drafts import FileDraft, build_draft
-from coaching.files.errors import StorageFailed
+from coaching.files.errors import ObjectsNotErased, StorageFailed
 from coaching.files.garbage import collect_garbage
-from coaching.files.objects import store_object
+from coaching.files.objects import erase_objects, store_object
 from coaching.files.selectors import read_file
 from coaching.files.store import store_file
 from coaching.models import FileSource, FileType, UserFileVersion
@@ -161,6 +164,68 @@ async def test_a_storage_that_never_returns_is_given_up_in_time(
     assert time.monotonic() - began < 5
     s3_storage.proxy.fault = "none"
     s3_storage.proxy.released.set()
+
+
+@pytest.mark.s3
+async def test_objects_that_take_for_ever_to_erase_are_given_up_in_time_and_gone_the_next(
+    s3_storage: S3, user: User, settings: Settings
+) -> None:
+    await store(user, "Old")
+    default = {**settings.STORAGES["default"]}
+    default["OPTIONS"] = {**default["OPTIONS"], "read_seconds": 60.0}
+    settings.STORAGES = {**settings.STORAGES, "default": default}
+    s3_storage.proxy.fault = "stall"
+    began = time.monotonic()
+    with pytest.raises(ObjectsNotErased):
+        await erase_objects(user_id=user.pk, deadline_seconds=0.3)
+    assert time.monotonic() - began < 5
+    s3_storage.proxy.fault = "none"
+    s3_storage.proxy.released.set()
+    await erase_objects(user_id=user.pk)
+    assert await in_database(stored_keys) == set()
+
+
+def folder_of_many(files: Path) -> tuple[Path, DiskObjectStorage]:
+    """Return somebody's folder with more objects than are erased at once, and its storage."""
+    folder = files / "users" / "7"
+    folder.mkdir(parents=True)
+    for number in range(ERASED_AT_ONCE + 10):
+        (folder / f"{number}").touch()
+    storage = storages["default"]
+    assert isinstance(storage, DiskObjectStorage)
+    return folder, storage
+
+
+def test_two_who_erase_the_same_folder_leave_nothing_there(disk_storage: Path) -> None:
+    folder, storage = folder_of_many(disk_storage)
+    one, other = storage.erase("users/7/"), storage.erase("users/7/")
+    assert next(one) == ERASED_AT_ONCE
+    assert sum(other) == 10
+    assert sum(one) == 0
+    assert not folder.exists()
+    assert folder.parent.exists()
+
+
+def test_what_is_written_into_a_folder_while_it_is_erased_goes_with_it(disk_storage: Path) -> None:
+    folder, storage = folder_of_many(disk_storage)
+    erasing = storage.erase("users/7/")
+    next(erasing)
+    storage.save("users/7/late", ContentFile(b"late"))
+    assert sum(erasing) == 11
+    assert not folder.exists()
+
+
+def test_a_folder_that_leads_elsewhere_is_not_followed(disk_storage: Path, tmp_path: Path) -> None:
+    folder, storage = folder_of_many(disk_storage)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "precious").touch()
+    (folder / "link").symlink_to(elsewhere)
+    (disk_storage / "users" / "8").symlink_to(elsewhere)
+    assert sum(storage.erase("users/7/")) == ERASED_AT_ONCE + 11
+    with pytest.raises(OSError, match="link"):
+        list(storage.erase("users/8/"))
+    assert (elsewhere / "precious").exists()
 
 
 async def test_a_folder_that_cannot_be_made_changes_nothing(disk_storage: Path, user: User) -> None:
