@@ -283,8 +283,14 @@ class Conversation:
         speaker = reader or self.reader
         client_id = f"{plan.key}-{uuid4().hex[:8]}"
         async with asyncio.timeout(WAIT_SECONDS):
-            while not await self._sent(speaker, kind, plan.text, client_id):
+            is_there = False
+            while not is_there:
                 await speaker.until(lambda: speaker.is_connected)
+                # What was on its way when the connection was lost may have come since: the snapshot shows it
+                # then, and nobody is told of a message that is sent a second time.
+                is_there = await in_database(self._is_stored, client_id) or await self._sent(
+                    speaker, kind, plan.text, client_id
+                )
         self.sent.append(client_id)
         return client_id
 
