@@ -58,12 +58,6 @@ def owned_models() -> tuple[OwnedModel, ...]:
     return tuple(sorted(found.values(), key=lambda owned: owned.label))
 
 
-@cache
-def owned_model(label: str) -> OwnedModel:
-    """Return the owned model of that name. Raises `KeyError`."""
-    return {owned.label: owned for owned in owned_models()}[label]
-
-
 def owner_of_argument(name: str) -> OwnedModel | None:
     """Return the model that a job's argument names a row of: `session_id` of `Session`, say.
 

@@ -49,11 +49,6 @@ class DayEvent:
     starts: datetime | None = None
     ends: datetime | None = None
 
-    @property
-    def is_all_day(self) -> bool:
-        """Whether it has no times on this day."""
-        return self.starts is None
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DayCalendar:
@@ -62,11 +57,6 @@ class DayCalendar:
     events: Sequence[DayEvent]
     has_calendar: bool
     unread_since: date | None
-
-
-def events_of_day(user_id: int, day: date, zone: ZoneInfo) -> Sequence[DayEvent]:
-    """Return the events of one of the person's own days: whole days first, then by their start."""
-    return calendar_of_day(user_id, day, zone).events
 
 
 def calendar_of_day(user_id: int, day: date, zone: ZoneInfo) -> DayCalendar:

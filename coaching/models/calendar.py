@@ -110,8 +110,3 @@ class CalendarEvent(models.Model):
 
     def __str__(self) -> str:
         return f"event {self.pk} of calendar {self.source_id}"
-
-    @property
-    def is_all_day(self) -> bool:
-        """Whether it has days and no moments."""
-        return self.starts_on is not None

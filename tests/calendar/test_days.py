@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from pytest_django import DjangoAssertNumQueries
 
-from coaching.calendar.selectors import calendar_of_day, events_of_day
+from coaching.calendar.selectors import calendar_of_day
 from coaching.models import CalendarEvent, CalendarSource
 from tests.calendar.conftest import NOW, source_of, timed
 
@@ -26,7 +26,7 @@ def on_days(source: CalendarSource, title: str, starts: str, ends: str) -> Calen
 
 
 def seen(user: User, day: str, zone: str = "Europe/Lisbon") -> list[tuple[str, str]]:
-    found = events_of_day(user.pk, date.fromisoformat(day), ZoneInfo(zone))
+    found = calendar_of_day(user.pk, date.fromisoformat(day), ZoneInfo(zone)).events
     return [(event.when, event.title) for event in found]
 
 

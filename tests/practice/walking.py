@@ -16,7 +16,6 @@ from coaching.engine.messages import StoredCall, StoredMessage, build_api_messag
 from coaching.files.attributes import check_attributes
 from coaching.files.permissions import may_write
 from coaching.files.types import RULES
-from coaching.models import FileType
 from coaching.tools import CHAT_TOOLS
 from coaching.tools.save_file import SaveFileInput
 from coaching.tools.show_options import ShowOptionsInput
@@ -331,11 +330,6 @@ def questions_of(walk: Walk) -> list[str]:
     """Return every question that the coach has put, as sentences."""
     spoken = "\n".join([*walk.said, *walk.prompts])
     return [sentence.strip() for sentence in re.findall(r"[^.!?\n:]+\?", spoken)]
-
-
-def written_types(walk: Walk) -> set[FileType]:
-    """Return the types of all files that the walk left."""
-    return {kind for kind, rule in RULES.items() if any(path.startswith(rule.place) for path in walk.files)}
 
 
 def _result(call_id: str, stored: StoredCall) -> dict[str, Any]:
