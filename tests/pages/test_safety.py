@@ -114,6 +114,18 @@ def test_a_stored_card_stands_between_the_words_and_the_answer(
     assert f'href="/safety/?from={session.id}"' in page
 
 
+def test_who_is_being_hurt_is_not_sent_to_the_ambulance_alone(
+    signed_in: Client, session: Session, exchange: Exchange, user: User
+) -> None:
+    Profile.objects.create(user=user, country="JP")
+    exchange("He hits me.", "Are you safe right now?")
+    danger = {"level": "immediate", "about": "self", "topic": "violence"}
+    Message.objects.filter(number=1).update(metadata={"safety": danger})
+    page = page_of(signed_in, f"/chat/{session.id}/")
+    assert lines_in(page)[:2] == ["119", "110"]
+    assert "(警察, police)." in page
+
+
 @pytest.mark.parametrize(
     "metadata", [{"safety": None}, {"safety": []}, {"safety": {"level": "loud"}}, {"safety": {"level": []}}]
 )

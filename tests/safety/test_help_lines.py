@@ -35,7 +35,7 @@ def test_many_countries_have_an_emergency_number_and_somebody_to_talk_to() -> No
     assert len(countries) >= 20
     for country in countries:
         assert country in COUNTRY_NAMES
-        assert kinds[country, "emergency"] == 1
+        assert kinds[country, "emergency"] >= 1
         assert kinds[country, "crisis"] >= 1
 
 
@@ -57,10 +57,19 @@ def test_each_shipped_line_can_be_reached_and_stored_and_has_a_key_of_its_own() 
     ("country", "phone"),
     [("US", "988"), ("GB", "116123"), ("IE", "116123"), ("DE", "08001110111"), ("FR", "3114"),
      ("AU", "131114"), ("NZ", "1737"), ("CA", "988"), ("AT", "142"), ("CH", "143"), ("NL", "113"),
-     ("ES", "024"), ("CL", "*4141")],
+     ("ES", "024"), ("PT", "1411"), ("CL", "*4141")],
 )  # fmt: skip
 def test_well_known_numbers_are_what_they_are(country: str, phone: str) -> None:
     assert phone in [line.dialled for line in shipped_offer(country=country).others]
+
+
+@pytest.mark.parametrize(
+    ("country", "phones"),
+    [("JP", "119 110"), ("KR", "119 112"), ("TW", "119 110"), ("SG", "995 999"), ("IL", "101 100"),
+     ("BR", "192 190"), ("CL", "131 133"), ("AR", "911 107")],
+)  # fmt: skip
+def test_where_no_one_number_brings_both_there_are_ambulance_and_police(country: str, phones: str) -> None:
+    assert [line.dialled for line in shipped_offer(country=country).emergency] == phones.split()
 
 
 @pytest.mark.parametrize(
