@@ -70,6 +70,12 @@ def browser_timezone(request: HttpRequest) -> str:
     return named if named in known_timezones() else ""
 
 
+def is_last_superuser(user: User) -> bool:
+    """Return whether nobody else could look after this installation once the user is gone."""
+    others = User.objects.filter(is_superuser=True, is_active=True).exclude(pk=user.pk)
+    return user.is_superuser and not others.exists()
+
+
 def timezone_offer(request: HttpRequest, profile: Profile) -> TimezoneOffer | None:
     """Return what a page offers about the time zone, None where there is nothing to offer.
 

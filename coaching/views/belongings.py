@@ -16,6 +16,7 @@ from django.utils.http import content_disposition_header
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from coaching.accounts import is_last_superuser
 from coaching.belongings.archive import archive_name, stream_archive
 from coaching.belongings.removal import begin_removal
 from coaching.downloads import begin_download
@@ -78,5 +79,10 @@ def goodbye(request: HttpRequest) -> HttpResponse:
 def _delete_page(
     request: HttpRequest, form: DeleteAccountForm, *, refusal: str = "", status: int = HTTPStatus.OK
 ) -> HttpResponse:
-    context = {"here": "settings", "form": form, "refusal": refusal}
+    context = {
+        "here": "settings",
+        "form": form,
+        "refusal": refusal,
+        "is_last_superuser": is_last_superuser(cast("User", request.user)),
+    }
     return render(request, "coaching/pages/delete_account.html", context, status=status)

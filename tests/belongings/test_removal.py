@@ -367,6 +367,24 @@ def test_the_page_to_leave_offers_to_take_everything_along_and_a_way_back(client
     assert client.get("/goodbye/")["Location"] == "/"
 
 
+def test_the_last_superuser_is_told_what_to_run_and_may_go_all_the_same(
+    client: Client, user: User, other_user: User
+) -> None:
+    warning = "You are its last superuser."
+    client.force_login(user)
+    assert warning not in client.get("/settings/delete/").content.decode()
+    User.objects.filter(pk=user.pk).update(is_superuser=True)
+    User.objects.filter(pk=other_user.pk).update(is_superuser=True, is_active=False)
+    page = client.get("/settings/delete/").content.decode()
+    assert warning in page
+    assert "uv run manage.py createsuperuser" in page
+    User.objects.filter(pk=other_user.pk).update(is_active=True)
+    assert warning not in client.get("/settings/delete/").content.decode()
+    User.objects.filter(pk=other_user.pk).update(is_superuser=False)
+    assert asked_for(client) == HTTPStatus.FOUND
+    assert not User.objects.get(pk=user.pk).is_active
+
+
 # --- By command, and what it knows ----------------------------------------------------------------
 
 
