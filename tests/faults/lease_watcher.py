@@ -12,10 +12,14 @@ LEASE_LIMIT_SECONDS = 10.0
 
 
 class LeaseWatcher:
-    """Looks for turns that run without a living process for too long while another could take them over."""
+    """Looks for turns that run without a living process for too long while another could take them over.
+
+    `worst_seconds` is the longest that one did.
+    """
 
     def __init__(self, house: House) -> None:
         self.violations: list[str] = []
+        self.worst_seconds = 0.0
         self._house = house
         self._orphaned_since: dict[UUID, float] = {}
         self._task: asyncio.Task[None] | None = None
@@ -44,6 +48,7 @@ class LeaseWatcher:
                 del self._orphaned_since[turn_id]
             for turn_id in orphans:
                 since = self._orphaned_since.setdefault(turn_id, now)
+                self.worst_seconds = max(self.worst_seconds, now - since)
                 if not living:
                     self._orphaned_since[turn_id] = now
                 elif now - since > LEASE_LIMIT_SECONDS * self._house.patience:

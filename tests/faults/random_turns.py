@@ -64,6 +64,7 @@ async def run_random_turns(house: House, *, seed: int, points: int) -> Report:
             report.violations += await in_database(answers_of_nobody, conversation)
             report.count("turns", len(await in_database(_count_statuses, conversation, report)))
         report.violations += watcher.violations
+        report.seconds.append(watcher.worst_seconds)
         report.violations += await audit(house, conversations)
         report.violations += await _audit_requests_a_part(house, conversations)
     return report
