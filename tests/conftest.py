@@ -7,12 +7,16 @@ from itertools import count
 import pytest
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
+from django.test import TransactionTestCase
 
+from tests.emptying import empty_database
 from tests.live_sage import live_sage, practice
 
 # Imported here and nowhere else: each place that imports them would start a web process of its own on the
 # worker's one database, and each process that is alone takes over what it finds running.
 __all__ = ["live_sage", "practice"]
+
+TransactionTestCase._fixture_teardown = empty_database  # type: ignore[attr-defined]
 
 PASSWORD = "correct-horse-battery-staple"
 

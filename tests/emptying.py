@@ -1,0 +1,25 @@
+"""Emptying the database after a test that commits, in a tenth of Django's time.
+
+Django truncates every table, which makes a new file for each of them and for each index, and then lets all
+content types and permissions be made anew. Few rows lie in few tables: to delete them is quick.
+"""
+
+from django.db import connection
+from django.test import TransactionTestCase
+from psycopg import sql
+
+MADE_BY_MIGRATIONS = frozenset({"django_migrations", "django_content_type", "auth_permission"})
+
+
+def empty_database(_case: TransactionTestCase) -> None:
+    """Delete every row but those that the migrations make; the order of foreign keys doesn't matter here."""
+    tables = set(connection.introspection.django_table_names(only_existing=True, include_views=False))
+    deletions = [
+        sql.SQL("DELETE FROM {};").format(sql.Identifier(table))
+        for table in sorted(tables - MADE_BY_MIGRATIONS)
+    ]
+    with connection.cursor() as cursor:
+        # All in one transaction. The role of a replica, which checks no foreign key, ends with it.
+        cursor.execute(
+            sql.SQL(" ").join([sql.SQL("SET LOCAL session_replication_role = replica;"), *deletions])
+        )
