@@ -15,6 +15,7 @@ from django.db import DatabaseError
 from coaching.context.sections import STANDING, TEMPORAL, Section, header, header_digest
 from coaching.context.shelf import Shelf
 from coaching.skills.facts import life_facts
+from coaching.skills.intensity import Words
 from coaching.skills.signals import Called, call_skills
 
 logger = structlog.get_logger(__name__)
@@ -48,10 +49,10 @@ def read_ahead(shelf: Shelf) -> None:
     shelf.close()
 
 
-def build_context(shelf: Shelf, *, recent_texts: Sequence[str]) -> Context:
+def build_context(shelf: Shelf, *, recent: Sequence[Words]) -> Context:
     """Build all sections in their order, and what the signals call for.
 
-    `recent_texts` are the user's last messages, oldest first.
+    `recent` are the user's last messages, oldest first.
     """
     sections: dict[str, Section] = {}
     unknown: set[str] = set()
@@ -62,7 +63,7 @@ def build_context(shelf: Shelf, *, recent_texts: Sequence[str]) -> Context:
         elif built is not None:
             sections[name] = built
     head = _attempt("session_context", lambda: (header(shelf), header_digest(shelf)))
-    called = _attempt("signals", partial(_called, shelf, recent_texts))
+    called = _attempt("signals", partial(_called, shelf, recent))
     return Context(
         header=None if isinstance(head, _Failed) else head[0],
         header_digest="" if isinstance(head, _Failed) else head[1],
@@ -85,7 +86,7 @@ def _attempt(name: str, build: Callable[[], T]) -> T | _Failed:
         return _Failed()
 
 
-def _called(shelf: Shelf, recent_texts: Sequence[str]) -> Called:
+def _called(shelf: Shelf, recent: Sequence[Words]) -> Called:
     plan = shelf.plans.get(shelf.today)
     facts = life_facts(
         profile=shelf.profile,
@@ -93,6 +94,6 @@ def _called(shelf: Shelf, recent_texts: Sequence[str]) -> Called:
         files=[(file.file_type, file.path, file.frontmatter) for file in shelf.files.values()],
         has_plan_today=plan is not None and plan.says_something,
         unfolded_captures=shelf.unfolded_captures,
-        recent_texts=recent_texts,
+        recent=recent,
     )
     return call_skills(facts)

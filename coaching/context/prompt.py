@@ -41,7 +41,9 @@ from coaching.engine.messages import (
 )
 from coaching.models import Profile
 from coaching.models.skills import SkillKind
+from coaching.safety.card import kept_danger
 from coaching.skills.callers import ARC, named_in
+from coaching.skills.intensity import MESSAGES_LOOKED_AT, Words
 from coaching.skills.loader import MOMENT_KEY, SkillLibrary, library_at, skills_moment
 from coaching.skills.reader import SkillError
 from sessions_app import selectors
@@ -51,7 +53,6 @@ from sessions_app.models import Message, MessageRole, Session
 OPENING_SHARE = 0.45
 LOOK_BACK_BLOCKS = 20
 """How far back from a breakpoint the cache looks for an earlier one."""
-INTENSITY_MESSAGES = 3
 
 LONG_CACHE = {"type": "ephemeral", "ttl": "1h"}
 SHORT_CACHE = {"type": "ephemeral"}
@@ -157,7 +158,7 @@ class _TurnBuilder:
         self.library = _library(self.session.id, self.now if is_moved else skills_moment(self.session))
         self.session_metadata = {MOMENT_KEY: self.now.isoformat()} if is_moved else {}
         self.frame = build_frame(self.session, tools=self.tools, library=self.library)
-        self.context = build_context(self.shelf, recent_texts=_recent_texts(window))
+        self.context = build_context(self.shelf, recent=_recent_words(window))
         self.room = PROMPT_TOKENS - SPARE_TOKENS - _frame_tokens(self.frame)
 
     def build(self) -> BuiltTurn:
@@ -288,13 +289,16 @@ def _library(_session_id: uuid.UUID, moment: datetime) -> SkillLibrary:
     return library_at(moment)
 
 
-def _recent_texts(window: Window) -> Sequence[str]:
+def _recent_words(window: Window) -> Sequence[Words]:
     spoken = [
-        message.content
+        message
         for message in window.messages
         if message.role == MessageRole.USER and not message.metadata.get("is_hidden")
     ]
-    return spoken[-INTENSITY_MESSAGES:]
+    return [
+        Words(message.content, is_danger=kept_danger(message.metadata) is not None)
+        for message in spoken[-MESSAGES_LOOKED_AT:]
+    ]
 
 
 def _frame_tokens(frame: ModelRequest) -> int:

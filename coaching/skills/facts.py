@@ -8,14 +8,14 @@ from django.db.models import Q
 
 from coaching.days import local_day, next_weekday
 from coaching.models import Capture, DayPlan, FileType, LifeDomain, Profile, UserFile
-from coaching.skills.intensity import measure_intensity
+from coaching.skills.intensity import Words, measure_intensity
 from coaching.skills.life_facts import LifeFacts
 
 
-def build_life_facts(*, user_id: int, now: datetime, recent_texts: Sequence[str] = ()) -> LifeFacts:
+def build_life_facts(*, user_id: int, now: datetime, recent: Sequence[Words] = ()) -> LifeFacts:
     """Build the facts of the user's life at `now` (aware).
 
-    `recent_texts` are the user's last messages in this conversation, oldest first.
+    `recent` are the user's last messages in this conversation, oldest first.
     """
     profile = Profile.objects.select_related("user").filter(user_id=user_id).first() or Profile(
         user_id=user_id
@@ -28,7 +28,7 @@ def build_life_facts(*, user_id: int, now: datetime, recent_texts: Sequence[str]
         files=_read_files(user_id, today),
         has_plan_today=plan is not None and plan.says_something,
         unfolded_captures=Capture.objects.filter(user_id=user_id).waiting().count(),
-        recent_texts=recent_texts,
+        recent=recent,
     )
 
 
@@ -39,7 +39,7 @@ def life_facts(
     files: Iterable[tuple[str, str, Mapping[str, Any]]],
     has_plan_today: bool,
     unfolded_captures: int,
-    recent_texts: Sequence[str] = (),
+    recent: Sequence[Words] = (),
 ) -> LifeFacts:
     """Return the facts of what was read; `now` is aware.
 
@@ -67,7 +67,7 @@ def life_facts(
         domain_statuses=tuple((name, status) for name, status in statuses if status),
         unfolded_captures=unfolded_captures,
         days_to_quarter_end=(quarter_end(today) - today).days,
-        intensity=measure_intensity(recent_texts),
+        intensity=measure_intensity(recent),
     )
 
 

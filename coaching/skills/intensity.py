@@ -1,19 +1,26 @@
 """How much a person's last messages carry: a small lexical weighing that anybody can follow.
 
 It calls for a gentler approach, nothing else, and a miss does no harm, since the model sees the words
-themselves. Danger has rules of its own (`coaching.safety`); where it is found, that is high, whatever the
-words weigh. English only. It keeps no words.
+themselves. Danger has rules of its own (`coaching.safety`); where it was noticed, that is high, whatever the
+words weigh. It isn't looked for here: that takes twenty times as long, and it was done when the message came.
+English only. It keeps no words.
 """
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from coaching.safety.danger import find_danger
-
 HIGH_WEIGHT = 3
 MESSAGES_LOOKED_AT = 3
 DENIAL_CHARACTERS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What a person wrote in one message, and whether danger was noticed in it."""
+
+    text: str
+    is_danger: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +87,7 @@ def _words(lines: str) -> re.Pattern[str]:
 _WEIGHTS = ((_words(_ACUTE), 3), (_words(_HEAVY), 2), (_words(_STRAINED), 1))
 
 
-def measure_intensity(texts: Sequence[str]) -> Intensity:
+def measure_intensity(messages: Sequence[Words]) -> Intensity:
     """Weigh the last messages, oldest first; the newest counts whole, those before it half.
 
     An acute word weighs 3, a heavy one 2, a strained one 1, at most two of each in a sentence; loudness
@@ -88,17 +95,17 @@ def measure_intensity(texts: Sequence[str]) -> Intensity:
     said of a film, weighs nothing; what is said without a word of oneself weighs half. A message that
     speaks of danger weighs `HIGH_WEIGHT` at least.
     """
-    newest_first = list(texts)[-MESSAGES_LOOKED_AT:][::-1]
-    weights = [_weigh(text) for text in newest_first]
+    newest_first = list(messages)[-MESSAGES_LOOKED_AT:][::-1]
+    weights = [_weigh(words) for words in newest_first]
     return Intensity(weight=sum(weights[:1]) + sum(weight // 2 for weight in weights[1:]))
 
 
-def _weigh(text: str) -> int:
-    plain = text.replace("’", "'")[:20_000]
+def _weigh(words: Words) -> int:
+    plain = words.text.replace("’", "'")[:20_000]
     is_of_self = bool(_WORD_OF_SELF.search(plain.lower()))
     weight = sum(_weigh_sentence(found[0]) for found in _SENTENCE.finditer(plain))
     weight = weight if is_of_self else weight // 2
-    return weight if weight >= HIGH_WEIGHT or find_danger(text) is None else HIGH_WEIGHT
+    return max(weight, HIGH_WEIGHT) if words.is_danger else weight
 
 
 def _weigh_sentence(sentence: str) -> int:

@@ -15,6 +15,7 @@ from coaching.context.budget import PROMPT_TOKENS, count_tokens
 from coaching.context.prompt import BuiltTurn, build_turn
 from coaching.engine.messages import canonical_json
 from coaching.models import DayPlan, Profile, PulseRating
+from coaching.safety.card import metadata_of
 from coaching.tools import CHAT_TOOLS
 from sessions_app import services
 from sessions_app.database import in_database
@@ -259,3 +260,18 @@ def test_a_session_of_an_arcs_kind_has_its_skill_in_the_opening(person: User) ->
     assert texts(turn)[0].startswith('<skill name="close-day">')
     assert turn.opening is not None
     assert "close-day" in turn.opening
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("is_noticed", [True, False])
+def test_danger_that_was_noticed_in_a_message_calls_for_steady_ground(person: User, is_noticed: bool) -> None:
+    """It was looked for when the message came, and isn't again while a turn begins."""
+    words = "My brother wants to kill himself."
+    session = Session.objects.create(user=person, kind=SessionKind.OPEN_CONVERSATION)
+    turn = Turn.objects.create(session=session)
+    metadata = metadata_of(words) if is_noticed else {}
+    append_message(session=session, turn=turn, role=MessageRole.USER, content=words, metadata=metadata)
+    profile = Profile.objects.select_related("user").get(user=person)
+    trace = build_turn(session, profile=profile, tools=CHAT_TOOLS.definitions(), now=NOW).turn_metadata
+    signals = {match["signal"] for match in trace["skills"]["matches"]}
+    assert ("high_intensity" in signals) is is_noticed

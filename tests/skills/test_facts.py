@@ -9,6 +9,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from coaching.models import Capture, DayPlan, FileType, LifeDomain, Profile, UserFile
 from coaching.skills.facts import build_life_facts, is_checkin_due, quarter_end
+from coaching.skills.intensity import Words
 from coaching.skills.signals import call_skills
 
 pytestmark = pytest.mark.django_db
@@ -145,7 +146,7 @@ def test_the_days_to_the_quarters_end_are_the_users_own(person: User) -> None:
 
 
 def test_the_last_messages_are_weighed(person: User) -> None:
-    facts = build_life_facts(user_id=person.pk, now=NOON, recent_texts=["Hello.", "I'm overwhelmed."])
+    facts = build_life_facts(user_id=person.pk, now=NOON, recent=[Words("Hello."), Words("I'm overwhelmed.")])
     assert facts.intensity.is_high
 
 

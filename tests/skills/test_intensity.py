@@ -2,7 +2,7 @@
 
 import pytest
 
-from coaching.skills.intensity import CALM, measure_intensity
+from coaching.skills.intensity import CALM, HIGH_WEIGHT, Intensity, Words, measure_intensity
 
 HEAVY = [
     "I'm completely overwhelmed and I can't stop crying.",
@@ -39,34 +39,38 @@ CALM_ENOUGH = [
 ]
 
 
+def weigh(*texts: str) -> Intensity:
+    return measure_intensity([Words(text) for text in texts])
+
+
 @pytest.mark.parametrize("text", HEAVY)
 def test_heavy_words_of_oneself_are_heavy(text: str) -> None:
-    assert measure_intensity([text]).is_high
+    assert weigh(text).is_high
 
 
 @pytest.mark.parametrize("text", CALM_ENOUGH)
 def test_loud_denied_passing_and_foreign_words_are_not(text: str) -> None:
-    assert not measure_intensity([text]).is_high
+    assert not weigh(text).is_high
 
 
-@pytest.mark.parametrize(
-    "text", ["I want to die.", "My brother said he wants to kill himself.", "My husband hits me."]
-)
-def test_danger_is_heavy_whatever_its_words_weigh(text: str) -> None:
-    assert measure_intensity([text]).is_high
+def test_danger_that_was_noticed_is_heavy_whatever_its_words_weigh() -> None:
+    words = "My brother said that he doesn't want to go on."
+    assert not measure_intensity([Words(words)]).is_high
+    assert measure_intensity([Words(words, is_danger=True)]).weight == HIGH_WEIGHT
+    assert measure_intensity([Words(HEAVY[1], is_danger=True)]) == weigh(HEAVY[1])
 
 
 def test_nothing_said_weighs_nothing() -> None:
-    assert measure_intensity([]) == CALM
+    assert weigh() == CALM
     assert not CALM.is_high
 
 
 def test_the_newest_message_counts_whole_and_two_before_it_half() -> None:
     heavy, calm = "I'm overwhelmed and I can't stop crying", "I had some tea."
-    alone = measure_intensity([heavy]).weight
-    assert measure_intensity([heavy, calm]).weight == alone // 2
-    assert measure_intensity([heavy, calm, calm, calm]).weight == 0
-    assert measure_intensity([heavy, heavy]).weight == alone + alone // 2
+    alone = weigh(heavy).weight
+    assert weigh(heavy, calm).weight == alone // 2
+    assert weigh(heavy, calm, calm, calm).weight == 0
+    assert weigh(heavy, heavy).weight == alone + alone // 2
 
 
 def test_what_builds_up_over_messages_becomes_heavy() -> None:
@@ -75,11 +79,11 @@ def test_what_builds_up_over_messages_becomes_heavy() -> None:
         "I feel so alone with it.",
         "I don't know, I'm just exhausted.",
     ]
-    assert not measure_intensity(texts[:1]).is_high
-    assert measure_intensity(texts).is_high
+    assert not weigh(*texts[:1]).is_high
+    assert weigh(*texts).is_high
 
 
 def test_a_very_long_message_is_weighed_in_no_time_and_saying_it_louder_adds_little() -> None:
-    once = measure_intensity(["I feel hopeless."]).weight
-    assert measure_intensity(["I FEEL HOPELESS!!"]).weight == once + 1
-    assert measure_intensity(["a" * 100_000 + " overwhelmed " * 5_000]).weight >= 0
+    once = weigh("I feel hopeless.").weight
+    assert weigh("I FEEL HOPELESS!!").weight == once + 1
+    assert weigh("a" * 100_000 + " overwhelmed " * 5_000).weight >= 0
