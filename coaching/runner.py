@@ -3,6 +3,8 @@
 One `Runner` a process. A turn belongs to a process's runner and not to a socket: whoever connects
 is shown all that was said so far and then the rest. It knows no frame and no HTML. What keeps
 turns alive beyond this process (leases, turns of other processes) is in `upkeep`.
+
+A little over 300 lines: all that a person may ask of a turn stands beside what it is asked of.
 """
 
 import asyncio

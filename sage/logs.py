@@ -72,21 +72,38 @@ def drop_words(_logger: WrappedLogger, _method: str, event: EventDict) -> EventD
     return event
 
 
+_SHARED: list[Processor] = [
+    structlog.contextvars.merge_contextvars,
+    structlog.stdlib.add_logger_name,
+    structlog.stdlib.add_log_level,
+    structlog.processors.TimeStamper(fmt="iso", utc=True),
+    render_exception,
+    drop_words,
+]
+"""What each event goes through, ours and those of libraries."""
+_QUIET = {"level": "WARNING"}
+_LOGGERS: dict[str, Any] = {
+    "django": {"handlers": [], "level": "WARNING", "propagate": True},
+    # Names paths; `RequestLogMiddleware` logs the same requests by route.
+    "django.request": {"level": "CRITICAL"},
+    "django.server": _QUIET,
+    "daphne": _QUIET,
+    "asyncio": _QUIET,
+    "boto3": _QUIET,
+    "botocore": _QUIET,
+    "psycopg.pool": _QUIET,
+    "procrastinate": _QUIET,
+    "procrastinate.worker": {"level": "INFO"},
+}
+
+
 def build_logging(*, is_terminal: bool) -> dict[str, Any]:
     """Build Django's LOGGING and configure structlog to go through it."""
-    shared: list[Processor] = [
-        structlog.contextvars.merge_contextvars,
-        structlog.stdlib.add_logger_name,
-        structlog.stdlib.add_log_level,
-        structlog.processors.TimeStamper(fmt="iso", utc=True),
-        render_exception,
-        drop_words,
-    ]
     structlog.configure(
         processors=[
             structlog.stdlib.filter_by_level,
             structlog.stdlib.PositionalArgumentsFormatter(),
-            *shared,
+            *_SHARED,
             structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
         ],
         logger_factory=structlog.stdlib.LoggerFactory(),
@@ -95,7 +112,6 @@ def build_logging(*, is_terminal: bool) -> dict[str, Any]:
     renderer: Processor = (
         structlog.dev.ConsoleRenderer() if is_terminal else structlog.processors.JSONRenderer()
     )
-    quiet = {"level": "WARNING"}
     return {
         "version": 1,
         "disable_existing_loggers": False,
@@ -103,7 +119,7 @@ def build_logging(*, is_terminal: bool) -> dict[str, Any]:
         "formatters": {
             "structured": {
                 "()": structlog.stdlib.ProcessorFormatter,
-                "foreign_pre_chain": shared,
+                "foreign_pre_chain": _SHARED,
                 "processors": [structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer],
             }
         },
@@ -115,19 +131,7 @@ def build_logging(*, is_terminal: bool) -> dict[str, Any]:
             }
         },
         "root": {"handlers": ["stderr"], "level": "INFO"},
-        "loggers": {
-            "django": {"handlers": [], "level": "WARNING", "propagate": True},
-            # Names paths; `RequestLogMiddleware` logs the same requests by route.
-            "django.request": {"level": "CRITICAL"},
-            "django.server": quiet,
-            "daphne": quiet,
-            "asyncio": quiet,
-            "boto3": quiet,
-            "botocore": quiet,
-            "psycopg.pool": quiet,
-            "procrastinate": quiet,
-            "procrastinate.worker": {"level": "INFO"},
-        },
+        "loggers": _LOGGERS,
     }
 
 

@@ -1,7 +1,7 @@
 """Django's settings, made from `sage.env` and nothing else.
 
 Importing them may make the data folder and the secrets in it; it never starts a server and never connects
-to one. A wrong value ends the process with one line.
+to one. A wrong value ends the process with one line. A list to look things up in, so it may be long.
 """
 
 import os

@@ -83,10 +83,7 @@ def serve(
         await asyncio.gather(get_runner().drain(seconds), *ending)
 
     application = get_default_application()
-    # What is loaded by now stays. Left to the collector, every full collection would walk through all of it
-    # and hold up every reader for a tenth of a second.
-    gc.collect()
-    gc.freeze()
+    _settle_memory()
     run_web_server(
         application,
         host=host,
@@ -98,6 +95,16 @@ def serve(
             on_ready=lambda open_port: on_ready(f"http://{_browsable(host)}:{open_port}/"),
         ),
     )
+
+
+def _settle_memory() -> None:
+    """Take what is loaded by now for something that stays.
+
+    Left to the collector, every full collection would walk through all of it and hold up every reader for a
+    tenth of a second.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 @asynccontextmanager

@@ -2,11 +2,13 @@
 
 Each is one transaction, and each begins by locking the session's row through the one door.
 Writes of a running turn are in `turn_records`.
+
+Longer than other modules: the ways to open a turn are made of the same steps, and are read side by side.
 """
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db import transaction
@@ -125,14 +127,10 @@ def open_turn(
     checked_text = check_message_text(text)
     checked_id = check_client_id(client_id)
     session = accessible_session(user_id=user_id, session_id=session_id, is_locked=True)
-    while True:
-        if checked_id is not None:
-            known = session.messages.filter(client_id=checked_id).select_related("turn").first()
-            if known is not None:
-                return OpenedTurn(session_id=session.id, turn=known.turn, message=known, is_new=False)
-        if session.status == SessionStatus.ACTIVE:
-            break
+    while (known := _known_message(session, checked_id)) is None and session.status != SessionStatus.ACTIVE:
         session = _continued(session)
+    if known is not None:
+        return OpenedTurn(session_id=session.id, turn=known.turn, message=known, is_new=False)
     refuse_over_limits(user_id=user_id, rate_limit=rate_limit)
     superseded = _close_waiting_turn(session)
     turn, message = _say(
@@ -203,17 +201,11 @@ def edit_message(
     checked_text = check_message_text(text)
     checked_id = check_client_id(client_id)
     session = _active_session(user_id=user_id, session_id=session_id)
-    if checked_id is not None and session.messages.filter(client_id=checked_id).exists():
+    if _known_message(session, checked_id) is not None:
         raise Refused("This message was sent before.")
     superseded = _close_waiting_turn(session)
     refuse_over_limits(user_id=user_id, rate_limit=rate_limit)
-    spoken = session.messages.filter(role=MessageRole.USER, turn__is_withdrawn=False)
-    last = spoken.exclude(metadata__has_key="is_hidden").order_by("-number").first()
-    if last is None:
-        raise Refused("There is no message to change yet.")
-    later = session.messages.filter(number__gte=last.number, turn__is_withdrawn=False)
-    withdrawn = tuple(dict.fromkeys(later.order_by("number").values_list("turn_id", flat=True)))
-    _withdraw(session, withdrawn)
+    withdrawn = _withdraw_last_message(session)
     turn, message = _say(
         session,
         checked_text,
@@ -223,14 +215,27 @@ def edit_message(
         metadata=metadata,
         names_session=names_session,
     )
-    return OpenedTurn(
-        session_id=session.id,
-        turn=turn,
-        message=message,
-        is_new=True,
-        superseded=superseded,
-        withdrawn=withdrawn,
-    )
+    opened = OpenedTurn(session_id=session.id, turn=turn, message=message, is_new=True)
+    return replace(opened, superseded=superseded, withdrawn=withdrawn)
+
+
+def _known_message(session: Session, client_id: str | None) -> Message | None:
+    """Return the session's message of that client id, with its turn."""
+    if client_id is None:
+        return None
+    return session.messages.filter(client_id=client_id).select_related("turn").first()
+
+
+def _withdraw_last_message(session: Session) -> tuple[uuid.UUID, ...]:
+    """Withdraw what the user wrote last and all that followed; return the turns. Raises `Refused`."""
+    spoken = session.messages.filter(role=MessageRole.USER, turn__is_withdrawn=False)
+    last = spoken.exclude(metadata__has_key="is_hidden").order_by("-number").first()
+    if last is None:
+        raise Refused("There is no message to change yet.")
+    later = session.messages.filter(number__gte=last.number, turn__is_withdrawn=False)
+    withdrawn = tuple(dict.fromkeys(later.order_by("number").values_list("turn_id", flat=True)))
+    _withdraw(session, withdrawn)
+    return withdrawn
 
 
 def _withdraw(session: Session, turn_ids: Sequence[uuid.UUID]) -> None:

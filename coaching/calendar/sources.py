@@ -4,6 +4,7 @@ What comes in was fetched and read before; here it is only kept, in one transact
 """
 
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -58,8 +59,23 @@ def keep_calendar(
     # Two tabs at once: of one person's calendars one is added at a time.
     User.objects.select_for_update(no_key=True).get(id=user_id)
     check_room(user_id=user_id, kind=kind, origin=origin)
+    values = _values_of(kind, fetched, read, now) | ({"name": name[:NAME_CHARACTERS]} if name else {})
+    source, is_new = CalendarSource.objects.update_or_create(
+        user_id=user_id,
+        kind=kind,
+        origin=origin,
+        defaults=values,
+        create_defaults={**values, "name": (name or read.name or origin)[:NAME_CHARACTERS]},
+    )
+    replace_events(source, read)
+    source.save(update_fields=["left_out", "expanded_on"])
+    return source, is_new
+
+
+def _values_of(kind: CalendarKind, fetched: Fetched, read: ReadCalendar, now: datetime) -> dict[str, Any]:
+    """Return what is kept of a calendar that could be read."""
     body = fetched.body or b""
-    values = {
+    return {
         "content": body,
         "digest": digest_of(body),
         "etag": fetched.etag,
@@ -71,18 +87,7 @@ def keep_calendar(
         "failures": 0,
         "failing_since": None,
         "error": "",
-        **({"name": name[:NAME_CHARACTERS]} if name else {}),
     }
-    source, is_new = CalendarSource.objects.update_or_create(
-        user_id=user_id,
-        kind=kind,
-        origin=origin,
-        defaults=values,
-        create_defaults={**values, "name": (name or read.name or origin)[:NAME_CHARACTERS]},
-    )
-    replace_events(source, read)
-    source.save(update_fields=["left_out", "expanded_on"])
-    return source, is_new
 
 
 def accessible_source(*, user_id: int, source_id: int) -> CalendarSource:

@@ -12,7 +12,8 @@ from typing import TypeVar
 import structlog
 from django.db import DatabaseError
 
-from coaching.context.sections import STANDING, TEMPORAL, Section, header, header_digest
+from coaching.context.entries import Section
+from coaching.context.sections import STANDING, TEMPORAL, header, header_digest
 from coaching.context.shelf import Shelf
 from coaching.skills.facts import life_facts
 from coaching.skills.intensity import Words

@@ -3,6 +3,8 @@
 `system` and tools are the same for everybody and hold no clock, id or random value. What a person
 or a document wrote stands in messages only, fenced. Nothing is written here: what the turn must store
 comes back beside the request.
+
+A little over 300 lines: the steps of one builder, in the order in which each needs what came before.
 """
 
 import time

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from coaching.context.budget import count_tokens, fair_caps
+from coaching.context.entries import Section, wrap
 from coaching.context.opening import GONE, Statement
 from coaching.context.pipeline import Context
-from coaching.context.sections import ORDER, STANDING, Section, wrap
+from coaching.context.sections import ORDER, STANDING
 
 CLOCK_INTERVAL = timedelta(minutes=30)
 LATER_SHARE = 0.6

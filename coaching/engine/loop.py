@@ -3,7 +3,8 @@
 The whole idea is `run_part`: ask, then do what the stop reason says. It persists through the
 recorder, shows through `emit`, and knows neither coaching nor a database. A second part of the same
 turn, after an answer or a restart, is another `run_part` with the messages so far and
-`rounds_before`.
+`rounds_before`. It is longer than other functions, since most of it names what it is given: its steps are the
+ten lines at its end, and belong on one page with that.
 """
 
 from collections.abc import Callable, Iterable

@@ -58,18 +58,15 @@ def control_routes(server: Steered) -> list[web.RouteDef]:
         return _answer({"queued": len(replies)})
 
     async def release(request: web.Request) -> web.Response:
-        value = await _read(request)
-        server.gates.release(str(value["gate"]))
+        server.gates.release(str((await _read(request))["gate"]))
         return _answer({})
 
     async def show_requests(_: web.Request) -> web.Response:
         return _answer({"requests": [record.as_json() for record in server.log.all()]})
 
     async def reset(_: web.Request) -> web.Response:
-        server.faults.clear()
-        server.scripts.clear()
-        server.gates.clear()
-        server.log.clear()
+        for kept in (server.faults, server.scripts, server.gates, server.log):
+            kept.clear()
         return _answer({})
 
     return [
