@@ -1,14 +1,13 @@
 """Conversations: their list, one of them, and the ways to speak that need no script.
 
 With a script the page talks through its WebSocket; here a form waits for the answer and shows the page again.
+How that page is put together is in `conversation_page`.
 """
 
 import re
 import uuid
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from asgiref.sync import sync_to_async
 from django.contrib.auth.decorators import login_required
@@ -17,29 +16,21 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from coaching import shown
 from coaching.accounts import auser_id_of, profile_for, user_id_of
-from coaching.cards import NO_CARDS, Cards, card_of_refused, card_without_session, read_cards
-from coaching.days import local_day
+from coaching.cards import card_without_session
 from coaching.forms import MessageForm, NewSessionForm
-from coaching.help_lines import count_card, country_of
+from coaching.help_lines import country_of
 from coaching.runner import get_runner, rate_limit
 from coaching.running import Submission
-from coaching.safety.card import Card, danger_in
-from coaching.shown_arcs import EndingItem, HeadItem, ending_of, head_of
+from coaching.safety.card import danger_in
 from coaching.shown_calls import dom_id_of
-from coaching.shown_items import SaidItem
-from coaching.shown_rows import HistoryRows, read_history
-from coaching.turn_events import SafetyShown
+from coaching.views.conversation_page import counted, show_conversation
 from coaching.views.earlier import earlier, number_in
 from coaching.views.starters import starters_for
-from sessions_app import selectors
-from sessions_app.database import give_back_connections
 from sessions_app.errors import Refused, TooManySessions
-from sessions_app.models import Session, SessionKind, SessionStatus, Turn, TurnStatus
+from sessions_app.models import Session, SessionKind
 from sessions_app.services import begin_session
 
 SESSIONS_A_PAGE = 30
@@ -49,8 +40,6 @@ RATING_FIELD = "rating_"
 RATING = re.compile(r"-?[0-9]{1,3}", re.ASCII)
 UNREADABLE = "That couldn't be read. Please send it again."
 KEPT = "What Sage had written before stays as it is: {paths}."
-PLACEHOLDER = "Write to Sage"
-PLACEHOLDER_ASKED = "Answer above, or write instead"
 
 
 @login_required
@@ -77,7 +66,7 @@ def session(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     """
     if (before := number_in(request)) is not None:
         return earlier(request, session_id, before=before)
-    return _page(request, session_id, is_editing="edit" in request.GET)
+    return show_conversation(request, session_id, is_editing="edit" in request.GET)
 
 
 @login_required
@@ -226,7 +215,7 @@ def _answer_in(fields: QueryDict) -> object:
 
 
 async def _page_async(request: HttpRequest, session_id: uuid.UUID, **shown_again: Any) -> HttpResponse:
-    return await sync_to_async(_page)(request, session_id, **shown_again)
+    return await sync_to_async(show_conversation)(request, session_id, **shown_again)
 
 
 def _too_many(request: HttpRequest, message: str, *, kind: str, draft: str) -> HttpResponse:
@@ -235,105 +224,10 @@ def _too_many(request: HttpRequest, message: str, *, kind: str, draft: str) -> H
         "kind": kind,
         "draft": draft,
         "client_id": str(uuid.uuid4()),
-        "card": _counted(card_without_session(draft, country=country_of(profile_for(request)))),
+        "card": counted(card_without_session(draft, country=country_of(profile_for(request)))),
     }
     return render(request, "429.html", context, status=HTTPStatus.TOO_MANY_REQUESTS)
 
 
-def _counted(card: Card | None) -> Card | None:
-    if card is not None:
-        count_card(card.danger.level, now=timezone.now())
-    return card
-
-
 async def _refused_home(request: HttpRequest) -> HttpResponse:
     return await sync_to_async(render)(request, "400.html", status=HTTPStatus.BAD_REQUEST)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _PageRows:
-    """What a conversation's page is made of, as it was read; `turn` is the open one, `cards` are its own."""
-
-    session: Session
-    zone: ZoneInfo
-    turn: Turn | None
-    cards: Cards
-    refused: SafetyShown | None
-    history: HistoryRows
-    head: HeadItem
-    ending: EndingItem | None
-
-
-def _read_page(request: HttpRequest, session_id: uuid.UUID, *, refused: object) -> _PageRows:
-    """Read a conversation's page, and give the database back. Raises `Http404`."""
-    try:
-        found = selectors.accessible_session(user_id=user_id_of(request), session_id=session_id)
-    except Session.DoesNotExist:
-        raise Http404 from None
-    # The open turn first: one that closes in between is then in the history, never in neither.
-    turn = selectors.open_turn(found)
-    history = read_history(found)
-    if turn and any(message.turn_id == turn.id and not message.turn.is_open for message in history.messages):
-        turn = None
-    rows = _PageRows(
-        session=found,
-        zone=profile_for(request).zone,
-        turn=turn,
-        cards=read_cards(found.id, turn.calls.all()) if turn else NO_CARDS,
-        refused=card_of_refused(found.id, refused),
-        history=history,
-        head=head_of(found),
-        ending=ending_of(found, now=timezone.now()),
-    )
-    give_back_connections()  # rendering takes its time
-    return rows
-
-
-def _page(
-    request: HttpRequest,
-    session_id: uuid.UUID,
-    *,
-    refusal: str = "",
-    draft: str = "",
-    is_editing: bool = False,
-    given: object = None,
-    refused: object = None,
-) -> HttpResponse:
-    """Show one conversation; with a refusal, the text or the answer that was refused stays where it was.
-
-    Where the `refused` words speak of danger, a card stands beside the refusal.
-    """
-    rows = _read_page(request, session_id, refused=refused)
-    session, turn, history = rows.session, rows.turn, rows.history
-    items = shown.items_of(history, zone=rows.zone)
-    is_active = session.status == SessionStatus.ACTIVE
-    said = [item for item in items if isinstance(item, SaidItem)]
-    is_editing = is_editing and is_active and bool(said)
-    context = {
-        "here": "sessions",
-        "session": session,
-        "title": session.title or session.get_kind_display(),
-        "begun_on": local_day(session.started_at, rows.zone),
-        "is_active": is_active,
-        "head": rows.head,
-        "ending": rows.ending,
-        "earlier": history.first_number if history.has_earlier else None,
-        "items": items,
-        "open_item": shown.open_turn_item(turn, rows.cards, given=given) if turn else None,
-        "is_running": _has_status(turn, TurnStatus.RUNNING),
-        "placeholder": PLACEHOLDER_ASKED if _has_status(turn, TurnStatus.AWAITING_USER) else PLACEHOLDER,
-        "refusal": refusal,
-        "card": _counted(rows.refused.card if rows.refused else None),
-        "draft": draft or (said[-1].text if is_editing else ""),
-        "is_editing": is_editing,
-        "client_id": str(uuid.uuid4()),
-    }
-    status = HTTPStatus.UNPROCESSABLE_ENTITY if refusal else HTTPStatus.OK
-    response = render(request, "coaching/pages/chat.html", context, status=status)
-    # A page from the browser's memory would show a conversation as it was.
-    response["Cache-Control"] = "no-store"
-    return response
-
-
-def _has_status(turn: Turn | None, status: TurnStatus) -> bool:
-    return turn is not None and turn.status == status

@@ -1,0 +1,130 @@
+"""One conversation as its page shows it: read first, then rendered with no connection held.
+
+Who is answered with it, and why, is in `conversation`.
+"""
+
+import uuid
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+
+from coaching import shown
+from coaching.accounts import profile_for, user_id_of
+from coaching.cards import NO_CARDS, Cards, card_of_refused, read_cards
+from coaching.days import local_day
+from coaching.help_lines import count_card
+from coaching.safety.card import Card
+from coaching.shown_arcs import EndingItem, HeadItem, ending_of, head_of
+from coaching.shown_items import SaidItem
+from coaching.shown_rows import HistoryRows, read_history
+from coaching.turn_events import SafetyShown
+from sessions_app import selectors
+from sessions_app.database import give_back_connections
+from sessions_app.models import Session, SessionStatus, Turn, TurnStatus
+
+PLACEHOLDER = "Write to Sage"
+PLACEHOLDER_ASKED = "Answer above, or write instead"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PageRows:
+    """What a conversation's page is made of, as it was read; `turn` is the open one, `cards` are its own."""
+
+    session: Session
+    zone: ZoneInfo
+    turn: Turn | None
+    cards: Cards
+    refused: SafetyShown | None
+    history: HistoryRows
+    head: HeadItem
+    ending: EndingItem | None
+
+
+def _read_page(request: HttpRequest, session_id: uuid.UUID, *, refused: object) -> _PageRows:
+    """Read a conversation's page, and give the database back. Raises `Http404`."""
+    try:
+        found = selectors.accessible_session(user_id=user_id_of(request), session_id=session_id)
+    except Session.DoesNotExist:
+        raise Http404 from None
+    # The open turn first: one that closes in between is then in the history, never in neither.
+    turn = selectors.open_turn(found)
+    history = read_history(found)
+    if turn and any(message.turn_id == turn.id and not message.turn.is_open for message in history.messages):
+        turn = None
+    rows = _PageRows(
+        session=found,
+        zone=profile_for(request).zone,
+        turn=turn,
+        cards=read_cards(found.id, turn.calls.all()) if turn else NO_CARDS,
+        refused=card_of_refused(found.id, refused),
+        history=history,
+        head=head_of(found),
+        ending=ending_of(found, now=timezone.now()),
+    )
+    give_back_connections()  # rendering takes its time
+    return rows
+
+
+def show_conversation(
+    request: HttpRequest,
+    session_id: uuid.UUID,
+    *,
+    refusal: str = "",
+    draft: str = "",
+    is_editing: bool = False,
+    given: object = None,
+    refused: object = None,
+) -> HttpResponse:
+    """Show one conversation; with a refusal, the text or the answer that was refused stays where it was.
+
+    Where the `refused` words speak of danger, a card stands beside the refusal.
+    """
+    rows = _read_page(request, session_id, refused=refused)
+    context = _context_of(rows, draft=draft, is_editing=is_editing, given=given)
+    context |= {"refusal": refusal, "card": counted(rows.refused.card if rows.refused else None)}
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if refusal else HTTPStatus.OK
+    response = render(request, "coaching/pages/chat.html", context, status=status)
+    # A page from the browser's memory would show a conversation as it was.
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+def counted(card: Card | None) -> Card | None:
+    """Count a card that is about to be shown, and return it."""
+    if card is not None:
+        count_card(card.danger.level, now=timezone.now())
+    return card
+
+
+def _context_of(rows: _PageRows, *, draft: str, is_editing: bool, given: object) -> dict[str, Any]:
+    session, turn, history = rows.session, rows.turn, rows.history
+    items = shown.items_of(history, zone=rows.zone)
+    is_active = session.status == SessionStatus.ACTIVE
+    said = [item for item in items if isinstance(item, SaidItem)]
+    is_editing = is_editing and is_active and bool(said)
+    return {
+        "here": "sessions",
+        "session": session,
+        "title": session.title or session.get_kind_display(),
+        "begun_on": local_day(session.started_at, rows.zone),
+        "is_active": is_active,
+        "head": rows.head,
+        "ending": rows.ending,
+        "earlier": history.first_number if history.has_earlier else None,
+        "items": items,
+        "open_item": shown.open_turn_item(turn, rows.cards, given=given) if turn else None,
+        "is_running": _has_status(turn, TurnStatus.RUNNING),
+        "placeholder": PLACEHOLDER_ASKED if _has_status(turn, TurnStatus.AWAITING_USER) else PLACEHOLDER,
+        "draft": draft or (said[-1].text if is_editing else ""),
+        "is_editing": is_editing,
+        "client_id": str(uuid.uuid4()),
+    }
+
+
+def _has_status(turn: Turn | None, status: TurnStatus) -> bool:
+    return turn is not None and turn.status == status
