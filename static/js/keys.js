@@ -28,6 +28,8 @@ export function equipDialog(dialog) {
 }
 
 function isWriting(element) {
+  // A field keeps the focus for a frame after its dialog was closed; nobody writes there.
+  if (element.closest("dialog:not([open])")) return false;
   return element.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(element.tagName);
 }
 
