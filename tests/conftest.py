@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from itertools import count
+from pathlib import Path
 
 import pytest
 from django.contrib.auth import get_user_model
@@ -10,17 +11,48 @@ from django.contrib.auth.models import User
 from django.test import TransactionTestCase
 
 from tests.emptying import empty_database
-from tests.live_sage import live_sage, practice
+from tests.live_sage import SHARED, live_sage, practice, shared_sage
 
-# Imported here and nowhere else: each place that imports them would start a web process of its own on the
-# worker's one database, and each process that is alone takes over what it finds running.
-__all__ = ["live_sage", "practice"]
+# Fixtures are imported here and nowhere else.
+__all__ = ["live_sage", "practice", "shared_sage"]
 
 TransactionTestCase._fixture_teardown = empty_database  # type: ignore[attr-defined]
+
+# The files that take longest, in this order: what is begun last must not be long.
+LONGEST = (
+    "faults/test_two_processes.py",
+    "faults/test_one_process.py",
+    "browser/test_week.py",
+    "faults/test_upstream.py",
+    "jobs/test_worker.py",
+    "sage/test_up.py",
+    "sage/test_embedded_postgres.py",
+)
+TESTS = Path(__file__).parent
+WANTS_SAGE = pytest.StashKey[frozenset[Path]]()
 
 PASSWORD = "correct-horse-battery-staple"
 
 MakeUser = Callable[..., User]
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Begin with the longest files; then come, side by side, those that share a web process."""
+    config.stash[WANTS_SAGE] = wants = frozenset(item.path for item in items if wants_sage(item))
+    longest = {TESTS / name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: (longest.get(item.path, len(LONGEST)), item.path not in wants))
+
+
+def wants_sage(item: pytest.Item) -> bool:
+    """Whether a test talks to the shared web process."""
+    return "live_sage" in getattr(item, "fixturenames", ())
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Let no web process stand beside a file that doesn't want one."""
+    if item.path not in item.config.stash[WANTS_SAGE]:
+        SHARED.stop()
 
 
 @pytest.fixture

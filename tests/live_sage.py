@@ -1,7 +1,7 @@
 """A whole Sage for tests: a web process on the test's database, and a practice model that the test steers.
 
-The web process lives as long as the file's tests; the practice model lives in the test's own event loop,
-on the port that the process was told.
+The web process serves one file after another and ends before a file that has no use for it; the practice
+model lives in the test's own event loop, on the port that the process was told.
 """
 
 import asyncio
@@ -113,15 +113,42 @@ def url_of_test_database() -> str:
     return f"{server}/{values['NAME']}" + (f"?{query}" if query else "")
 
 
-@pytest.fixture(scope="module")
-def live_sage(django_db_setup: None) -> Iterator[LiveSage]:
-    """One web process for the tests of a file; each test brings its own practice model.
+class SharedSage:
+    """The web process of all files that want one. It ends before any other file's first test.
 
-    It ends with the file: what other files run on the worker's one database is not its to take over.
+    What other files run on the worker's one database is not its to take over.
     """
-    sage = start_web_process(practice_port=free_port())
-    yield sage
-    stop_web_process(sage)
+
+    def __init__(self) -> None:
+        self._sage: LiveSage | None = None
+
+    def serve(self) -> LiveSage:
+        """Return the process; start one where none runs."""
+        if self._sage is None or self._sage.process.poll() is not None:
+            self._sage = start_web_process(practice_port=free_port())
+        return self._sage
+
+    def stop(self) -> None:
+        """End the process where it runs."""
+        sage, self._sage = self._sage, None
+        if sage is not None:
+            stop_web_process(sage)
+
+
+SHARED = SharedSage()
+
+
+@pytest.fixture(scope="session")
+def shared_sage(django_db_setup: None) -> Iterator[SharedSage]:
+    """The shared process, ended while its database is still there."""
+    yield SHARED
+    SHARED.stop()
+
+
+@pytest.fixture(scope="module")
+def live_sage(shared_sage: SharedSage) -> LiveSage:
+    """One web process for the tests of a file and of the files around it; each test brings its own model."""
+    return shared_sage.serve()
 
 
 @asynccontextmanager
