@@ -44,6 +44,7 @@ def builder_for(*, user_id: int, value: object) -> Callable[[Session, ToolCallRe
         except ToolInputError as error:
             raise Refused(str(error)) from error
         result = CallResult(content=answered.result.content, is_error=answered.result.is_error)
-        return Answer(result=result, value=answered.value, metadata=metadata_of(answered.value))
+        metadata = metadata_of(answered.words or answered.value)
+        return Answer(result=result, value=answered.value, metadata=metadata)
 
     return build

@@ -16,14 +16,16 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.db import DatabaseError
 from django.utils import timezone
 
-from coaching.cards import card_of_refused
+from coaching.accounts import TIMEZONE_COOKIE
+from coaching.cards import card_of_refused, card_without_database
 from coaching.fragments import render_fragment
 from coaching.frames import frame_of
 from coaching.help_lines import count_card
 from coaching.live import Subscription
 from coaching.runner import get_runner
+from coaching.safety.countries import country_of_timezone
 from coaching.socket_access import OpenSocket, SignedOutError, check_access, open_sockets
-from coaching.turn_events import ErrorShown, TurnEvent
+from coaching.turn_events import ErrorShown, SafetyShown, TurnEvent
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
 from sessions_app.models import Session
@@ -130,16 +132,14 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
             await in_database(check_access, session_key=session_key, user_id=self.user_id)
             await self._handle(frame)
         except Refused as refusal:
-            await self._show_card(frame)
-            self._tell(str(refusal))
+            await self._refuse(frame, str(refusal))
         except SignedOutError:
             await self.close(NOT_SIGNED_IN)
         except Session.DoesNotExist:
             await self.close(NOT_FOUND)
         except DatabaseError:
             logger.warning("frame_without_database", session_id=str(self.session_id))
-            await self._show_card(frame)
-            self._tell(NO_ANSWER)
+            await self._refuse_without_database(frame)
 
     async def _slow_down(self) -> None:
         if self.budget.ignored == 1 or self.budget.ignored % 100 == 0:
@@ -163,6 +163,8 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
             client_id=frame.get("id"),
         )
         if submission.session_id != self.session_id:
+            if submission.danger:  # its card is told to those who read the other conversation
+                self._show(await in_database(card_of_refused, self.session_id, frame.get("text")))
             self._tell(f"This conversation has ended. It goes on at /chat/{submission.session_id}/")
 
     async def handle_edit(self, frame: dict[str, Any]) -> None:
@@ -201,13 +203,25 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
         """Go on with an answer that was cut for its length."""
         await get_runner().continue_answer(user_id=self.user_id, session_id=self.session_id)
 
-    async def _show_card(self, frame: dict[str, Any]) -> None:
-        """Show the card with help lines to this reader, where refused words speak of danger."""
-        words = frame.get("value") if frame.get("type") == "answer" else frame.get("text")
-        card = await in_database(card_of_refused, self.session_id, words)
+    async def _refuse(self, frame: dict[str, Any], reason: str) -> None:
+        """Show the card with help lines, where refused words speak of danger; then say why they are."""
+        card = await in_database(card_of_refused, self.session_id, _words_in(frame))
+        self._show(card)
+        self._tell(reason)
+        if card is not None:
+            await in_database(count_card, card.card.danger.level, now=timezone.now())
+
+    async def _refuse_without_database(self, frame: dict[str, Any]) -> None:
+        """Do the same with what this process has, and at once: it may be long until a database answers."""
+        country = country_of_timezone(self.scope.get("cookies", {}).get(TIMEZONE_COOKIE, ""))
+        words = _words_in(frame)
+        self._show(await asyncio.to_thread(card_without_database, self.session_id, words, country=country))
+        self._tell(NO_ANSWER)
+
+    def _show(self, card: SafetyShown | None) -> None:
+        """Show a card to this reader only."""
         if card is not None and self.subscription is not None:
             self.subscription.push(card)
-            await in_database(count_card, card.card.danger.level, now=timezone.now())
 
     def _tell(self, message: str) -> None:
         """Show a sentence to this reader only."""
@@ -265,6 +279,11 @@ class MissingConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
             JSON_SUBPROTOCOL if JSON_SUBPROTOCOL in self.scope.get("subprotocols", ()) else None
         )
         await self.close(NOT_FOUND)
+
+
+def _words_in(frame: dict[str, Any]) -> object:
+    """Return what the user says with a frame."""
+    return frame.get("value") if frame.get("type") == "answer" else frame.get("text")
 
 
 def _parsed(text: str | None) -> dict[str, Any]:

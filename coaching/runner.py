@@ -102,11 +102,8 @@ class Runner:
 
     async def answer_call(
         self, *, user_id: int, session_id: uuid.UUID, tool_use_id: object, value: object
-    ) -> uuid.UUID:
-        """Answer a pending call; after the last one its turn goes on here. Raises `Refused`.
-
-        Returns the turn's id.
-        """
+    ) -> EndedCall:
+        """Answer a pending call; after the last one its turn goes on here. Raises `Refused`."""
         self._refuse_while_draining()
         build_answer = answers.builder_for(user_id=user_id, value=value)
         async with self.readers.opening(session_id):
@@ -122,7 +119,7 @@ class Runner:
             card = await _card_beside(session_id, ended.call)
             self._follow_up(session_id, ended, card)
         await self.doorbell.ring(session_id)
-        return ended.turn.id
+        return ended
 
     async def dismiss_call(self, *, user_id: int, session_id: uuid.UUID, tool_use_id: object) -> uuid.UUID:
         """End a pending call without an answer. Returns its turn's id. Raises `Refused`."""
@@ -205,6 +202,7 @@ class Runner:
             message_id=opened.message.client_id or "",
             number=opened.message.number,
             kept=kept,
+            danger=kept_danger(opened.message.metadata),
         )
 
     def _follow_up(self, session_id: uuid.UUID, ended: EndedCall, card: SafetyShown | None = None) -> None:

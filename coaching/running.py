@@ -10,6 +10,7 @@ from django.db import DatabaseError
 
 from coaching.engine.budget import StopSignal
 from coaching.live import LiveTurn, SessionHub
+from coaching.safety.danger import Danger
 from coaching.turn_setup import TurnSetup
 from sessions_app import turn_records
 from sessions_app.database import in_database
@@ -24,7 +25,8 @@ SHOWN_INTERVAL_SECONDS = 0.25
 class Submission:
     """What became of a message: its turn, and its session, another one where the old had ended.
 
-    `kept` are the files that stay written though the turns that wrote them were withdrawn.
+    `kept` are the files that stay written though the turns that wrote them were withdrawn, `danger` is what
+    was noticed of the message that is answered.
     """
 
     session_id: uuid.UUID
@@ -32,6 +34,7 @@ class Submission:
     message_id: str
     number: int
     kept: tuple[str, ...] = ()
+    danger: Danger | None = None
 
 
 @dataclass(slots=True, kw_only=True)

@@ -70,10 +70,14 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnsweredCall:
-    """What a tool makes of the user's answer: the result for the model, and the value that is kept."""
+    """What a tool makes of the user's answer: the result for the model, and the value that is kept.
+
+    `words` are what the user read and meant by it, where the value doesn't say so.
+    """
 
     result: ToolResult
     value: Any
+    words: str = ""
 
 
 def _never_conflicts(_: Any) -> str | None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from coaching.safety.danger import Danger, find_danger
 from coaching.safety.lines import Offer
+from coaching.safety.readable import MAX_CHARACTERS
 
 METADATA_KEY = "safety"
 _LEVELS = ("immediate", "concern")
@@ -38,7 +39,10 @@ def danger_in(words: object) -> Danger | None:
     """Return the danger that a text, or the words of an answer, speak of."""
     if isinstance(words, Mapping):
         words = words.get("note")
-    return find_danger(words) if isinstance(words, str) else None
+    if not isinstance(words, str):
+        return None
+    # Too long to be sent, and yet a letter: its end says as much as its beginning.
+    return find_danger(words) or (find_danger(words[-MAX_CHARACTERS:]) if words[MAX_CHARACTERS:] else None)
 
 
 def kept_danger(metadata: Mapping[str, Any]) -> Danger | None:

@@ -66,7 +66,8 @@ def _answer(_: AnswerContext, given: ShowOptionsInput, value: Any) -> AnsweredCa
         raise ToolInputError(CHOOSE_ONE)
     for option in given.options:
         if option.chosen == value:
-            return AnsweredCall(result=ToolResult.of(chosen=option.label, value=value), value=value)
+            result = ToolResult.of(chosen=option.label, value=value)
+            return AnsweredCall(result=result, value=value, words=option.label)
     raise ToolInputError(NOT_OFFERED)
 
 

@@ -24,7 +24,7 @@ from coaching.forms import MessageForm, NewSessionForm
 from coaching.help_lines import country_of
 from coaching.runner import get_runner, rate_limit
 from coaching.running import Submission
-from coaching.safety.card import danger_in
+from coaching.safety.card import kept_danger
 from coaching.shown_calls import dom_id_of
 from coaching.views.conversation_page import counted, show_conversation
 from coaching.views.earlier import earlier, number_in
@@ -157,26 +157,26 @@ async def _act(request: HttpRequest, session_id: uuid.UUID, form: MessageForm) -
     submission = await _submit(user_id, session_id, form)
     if submission.kept:
         info(request, KEPT.format(paths=", ".join(submission.kept)))
-    return await _place_of(submission, session_id, text=form.cleaned_data["text"]), submission.session_id
+    return await _place_of(submission, session_id), submission.session_id
 
 
 async def _answer(user_id: int, session_id: uuid.UUID, tool_use_id: str, value: object) -> str:
     """Answer a pending call; return the place on the page to go to."""
-    turn_id = await get_runner().answer_call(
+    ended = await get_runner().answer_call(
         user_id=user_id, session_id=session_id, tool_use_id=tool_use_id, value=value
     )
-    if danger_in(value):
+    if kept_danger(ended.call.metadata):
         return f"#{dom_id_of(tool_use_id)}"
     await get_runner().wait_until_idle(session_id, seconds=WAIT_SECONDS)
-    return f"#turn-{turn_id}"
+    return f"#turn-{ended.turn.id}"
 
 
-async def _place_of(submission: Submission, session_id: uuid.UUID, *, text: str) -> str:
+async def _place_of(submission: Submission, session_id: uuid.UUID) -> str:
     """Wait for the answer to a message; return the place on its page to go to.
 
     A card never waits for an answer: its page looks again by itself.
     """
-    if danger_in(text):
+    if submission.danger:
         return f"#beside-message-{submission.number}"
     # Where it went on in another session there is a page to go to: that shows the answer as it comes.
     if submission.session_id == session_id:

@@ -1,22 +1,30 @@
 """The card beside words of danger, over the socket: at once, in every tab, whatever else fails."""
 
+import json
+import uuid
+from collections.abc import Callable
+
 import aiohttp
 import pytest
 from django.contrib.auth.models import User
+from django.contrib.sessions.backends.cache import SessionStore
+from django.db import OperationalError
 from django.utils import timezone
 
+from coaching import consumers
 from coaching.following import read_changes
+from coaching.live import SessionHub
 from coaching.models import CardCount, Profile, TimezoneSource
 from coaching.practice.faults import Fault
 from coaching.practice.script import Hold, Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
 from coaching.stored_view import sync_of_session
-from coaching.turn_events import MessageStored, SafetyShown
+from coaching.turn_events import ErrorShown, MessageStored, SafetyShown
 from sessions_app import services
 from sessions_app.database import in_database
 from sessions_app.limits import RateLimit
-from sessions_app.models import Message, Session, SessionKind, ToolCallRecord
-from tests.live_sage import Frame, LiveSage, SocketClient, open_socket
+from sessions_app.models import Message, Session, SessionKind, SessionStatus, ToolCallRecord
+from tests.live_sage import Frame, LiveSage, SocketClient, asyncio_timeout, open_socket
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -137,8 +145,9 @@ async def test_words_too_long_to_be_sent_are_read_all_the_same(
 ) -> None:
     async with open_socket(live_sage, session.id, cookie) as client:
         await client.until("sync")
-        await client.send(type="message", text=f"{DANGER} {'x' * 30_000}")
-        assert card_in(await client.until("error"))["level"] == "immediate"
+        for text in (f"{DANGER} {'x' * 30_000}", f"{'x ' * 15_000}. {DANGER}"):
+            await client.send(type="message", text=text)
+            assert card_in(await client.until("error"))["level"] == "immediate"
 
 
 async def test_a_note_beside_ratings_and_a_changed_message_have_their_cards(
@@ -164,6 +173,62 @@ async def test_a_note_beside_ratings_and_a_changed_message_have_their_cards(
     call = await in_database(ToolCallRecord.objects.get)
     assert call.metadata == {"safety": {"level": "concern", "about": "self", "topic": "life"}}
     assert await counted() == [("concern", 2)]
+
+
+async def test_who_writes_in_a_conversation_that_has_ended_has_it_too_once_and_counted_once(
+    live_sage: LiveSage, practice: PracticeServer, user: User, session: Session, cookie: str
+) -> None:
+    practice.script([Reply.of(Hold("before"), Text("I'm here."))])
+    async with open_socket(live_sage, session.id, cookie) as client:
+        await client.until("sync")
+        await in_database(
+            services.end_session, user_id=user.pk, session_id=session.id, status=SessionStatus.ABANDONED
+        )
+        await client.send(type="message", text=DANGER)
+        frames = await client.until("error")
+    elsewhere = frames[-1]["error"].partition("It goes on at /chat/")[2].strip("/")
+    async with open_socket(live_sage, elsewhere, cookie) as client:
+        await client.until("sync")
+        practice.release("before")
+        await client.until("done")
+    assert (card_in(frames)["level"], card_in(frames)["number"]) == ("immediate", None)
+    assert await counted() == [("immediate", 1)]
+
+
+async def test_of_an_answer_to_tap_the_words_count_that_are_read(
+    live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
+) -> None:
+    options = [{"label": "I don't want to be alive", "value": "c"}, {"label": "I'm all right"}]
+    practice.script([Reply.of(ToolUse("show_options", {"options": options}, id="toolu_tap")), "I'm here."])
+    async with open_socket(live_sage, session.id, cookie) as client:
+        await client.until("sync")
+        await client.send(type="message", text="Hello")
+        await client.until("done")
+        await client.send(type="answer", toolUseId="toolu_tap", value="c")
+        assert card_in(await client.until("done"))["toolUseId"] == "toolu_tap"
+
+
+async def test_without_a_database_it_is_there_at_once_with_the_lines_of_the_browsers_country(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = []
+
+    async def gone(function: Callable[..., object], *_: object, **__: object) -> None:
+        asked.append(function)
+        raise OperationalError("gone")
+
+    monkeypatch.setattr(consumers, "in_database", gone)
+    consumer = consumers.SessionConsumer()
+    consumer.scope = {"session": SessionStore(), "cookies": {"sage_timezone": "Europe/Paris"}}
+    consumer.session_id, consumer.user_id = uuid.uuid4(), 1
+    consumer.budget, consumer.subscription = consumers.FrameBudget(), SessionHub().subscribe()
+    await asyncio_timeout(consumer.subscription.next_batch())
+    await consumer.receive(text_data=json.dumps({"type": "message", "text": DANGER}))
+    card, refusal = await asyncio_timeout(consumer.subscription.next_batch())
+    assert isinstance(card, SafetyShown)
+    assert (card.card.offer.country, card.card.offer.emergency[0].dialled) == ("FR", "112")
+    assert refusal == ErrorShown(message=consumers.NO_ANSWER)
+    assert len(asked) == 1, "nothing waits for a second answer"
 
 
 async def test_the_page_without_a_script_shows_it_without_waiting_for_the_answer(
