@@ -4,10 +4,12 @@ Django truncates every table, which makes a new file for each of them and for ea
 content types and permissions be made anew. Few rows lie in few tables: to delete them is quick.
 """
 
-from django.db import connection
+from django.db import OperationalError, connection
 from django.test import TransactionTestCase
 from psycopg import sql
+from psycopg.errors import DeadlockDetected
 
+TRIES = 5
 MADE_BY_MIGRATIONS = frozenset({"django_migrations", "django_content_type", "auth_permission"})
 
 
@@ -18,8 +20,14 @@ def empty_database(_case: TransactionTestCase) -> None:
         sql.SQL("DELETE FROM {};").format(sql.Identifier(table))
         for table in sorted(tables - MADE_BY_MIGRATIONS)
     ]
-    with connection.cursor() as cursor:
-        # All in one transaction. The role of a replica, which checks no foreign key, ends with it.
-        cursor.execute(
-            sql.SQL(" ").join([sql.SQL("SET LOCAL session_replication_role = replica;"), *deletions])
-        )
+    # All in one transaction. The role of a replica, which checks no foreign key, ends with it.
+    statement = sql.SQL(" ").join([sql.SQL("SET LOCAL session_replication_role = replica;"), *deletions])
+    for tries_left in reversed(range(TRIES)):
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute(statement)
+        except OperationalError as error:  # a process that still writes may have met us half way
+            if not tries_left or not isinstance(error.__cause__, DeadlockDetected):
+                raise
+        else:
+            return

@@ -39,7 +39,7 @@ async def test_who_signs_up_is_where_their_browser_is_and_may_move(
     await expect(page.get_by_text("Sage goes by the time in Tokyo now.")).to_be_visible()
     await expect(page.locator(".offer")).to_have_count(0)
     await page.get_by_label("Your account").click()
-    await page.get_by_role("link", name="Settings").click()
+    await page.get_by_role("banner").get_by_role("link", name="Settings").click()
     await expect(page.get_by_label("Time zone")).to_have_value("Asia/Tokyo")
     await page.get_by_label("Time zone").select_option("Europe/Berlin")
     await page.get_by_role("button", name="Save").click()

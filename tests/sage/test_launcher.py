@@ -156,6 +156,8 @@ def _wait_until_refused(port: int) -> None:
     while True:
         try:
             socket.create_connection(("127.0.0.1", port)).close()
+        except ConnectionResetError:
+            continue  # its door closes in this moment
         except ConnectionRefusedError:
             return
 
