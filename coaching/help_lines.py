@@ -3,6 +3,7 @@
 Without the database there are still those that Sage ships with. Nothing here asks whether there is danger.
 """
 
+import contextvars
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -43,11 +44,10 @@ def offer_in(country: str, *, topic: Topic = "life") -> Offer:
     """Read what is offered in a country."""
     rows = HelpLine.objects.filter(is_active=True, country__in=(country, ANYWHERE))
     lines = [(row.country, line_of(row)) for row in rows.order_by("order", "id")]
-    return (
-        offer_of(lines, country=country, topic=topic)
-        if lines
-        else shipped_offer(country=country, topic=topic)
-    )
+    if lines:
+        return offer_of(lines, country=country, topic=topic)
+    # What an operator has switched off doesn't come back by this.
+    return shipped_offer(country=ANYWHERE if HelpLine.objects.exists() else country, topic=topic)
 
 
 def offer_in_session(session_id: uuid.UUID, *, topic: Topic = "life") -> Offer:
@@ -57,7 +57,7 @@ def offer_in_session(session_id: uuid.UUID, *, topic: Topic = "life") -> Offer:
             profile = Profile.objects.filter(user__coaching_sessions=session_id).first()
             return offer_in(country_of(profile) if profile else ANYWHERE, topic=topic)
     except DatabaseError:
-        logger.warning("help_lines_without_database")
+        _log_of_nobody("help_lines_without_database")
         return shipped_offer(topic=topic)
 
 
@@ -121,4 +121,9 @@ def count_card(level: str, *, now: datetime) -> None:
             except IntegrityError:  # another one was quicker
                 counts.update(shown=F("shown") + 1)
     except DatabaseError:
-        logger.warning("card_not_counted", level=level)
+        _log_of_nobody("card_not_counted")
+
+
+def _log_of_nobody(event: str) -> None:
+    """Log without the request's and the turn's ids: a line may say that a card was shown, never to whom."""
+    contextvars.Context().run(logger.warning, event)

@@ -1,8 +1,11 @@
 """Lines that help, as operators keep them, and how often the card with them was shown: never to whom."""
 
+from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 from django.db import models
 from django.db.models import Q
+
+from coaching.safety.countries import COUNTRY_NAMES
 
 
 class HelpLineKind(models.TextChoices):
@@ -73,6 +76,11 @@ class HelpLine(models.Model):
 
     def __str__(self) -> str:
         return f"{self.country or 'anywhere'}: {self.name}"
+
+    def clean(self) -> None:
+        """Refuse a country that there isn't ("UK" is GB): nobody would ever see the line."""
+        if self.country and self.country not in COUNTRY_NAMES:
+            raise ValidationError({"country": f"{self.country} is the code of no country. (Britain is GB.)"})
 
 
 class CardCount(models.Model):

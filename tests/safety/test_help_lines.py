@@ -3,14 +3,17 @@
 from collections import Counter
 from dataclasses import replace
 from datetime import UTC, date, datetime
+from uuid import uuid4
 from zoneinfo import available_timezones
 
 import pytest
+import structlog
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.core.management import call_command
 from django.db import DatabaseError, IntegrityError, transaction
 from django.test import Client
+from structlog.testing import capture_logs
 
 from coaching.help_lines import (
     count_card,
@@ -152,6 +155,29 @@ def test_a_country_gets_its_own_lines_and_others_get_those_for_anywhere() -> Non
     assert "DE" not in offered_countries()
 
 
+def test_what_operators_have_switched_off_doesn_t_come_back_as_shipped() -> None:
+    sync_help_lines()
+    HelpLine.objects.filter(country__in=("DE", "")).update(is_active=False)
+    assert offer_in("DE") == shipped_offer()
+    assert offer_in("FR").country == "FR"
+
+
+def test_what_is_logged_of_a_card_says_of_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise DatabaseError
+
+    monkeypatch.setattr(CardCount.objects, "filter", fail)
+    monkeypatch.setattr(Profile.objects, "filter", fail)
+    merging = [structlog.contextvars.merge_contextvars]
+    with structlog.contextvars.bound_contextvars(user_id=7), capture_logs(processors=merging) as logged:
+        count_card("immediate", now=NOW)
+        offer_in_session(uuid4())
+    assert logged == [
+        {"event": "card_not_counted", "log_level": "warning"},
+        {"event": "help_lines_without_database", "log_level": "warning"},
+    ]
+
+
 def test_an_operators_own_line_comes_where_its_order_says() -> None:
     sync_help_lines()
     HelpLine.objects.create(country="DE", name="Our own", phone="0123", order=1)
@@ -215,6 +241,7 @@ def test_operators_edit_lines_and_see_the_counts_in_the_admin(client: Client, op
     assert client.post(address, form).status_code == 302
     line.refresh_from_db()
     assert (line.name, line.checked_on) == ("Ours", date(2026, 11, 22))
+    assert "UK is the code of no country" in client.post(address, {**form, "country": "UK"}).content.decode()
     assert "Digits, spaces" in client.post(address, {**form, "phone": "call us"}).content.decode()
     assert client.post(f"/admin/coaching/helpline/{line.pk}/delete/", {"post": "yes"}).status_code == 403
     counts = client.get("/admin/coaching/cardcount/").content.decode()
