@@ -4,30 +4,41 @@ Django truncates every table, which makes a new file for each of them and for ea
 content types and permissions be made anew. Few rows lie in few tables: to delete them is quick.
 """
 
+import time
+
 from django.db import OperationalError, connection
 from django.test import TransactionTestCase
-from psycopg import sql
-from psycopg.errors import DeadlockDetected
+from psycopg import errors, sql
 
-TRIES = 5
 MADE_BY_MIGRATIONS = frozenset({"django_migrations", "django_content_type", "auth_permission"})
+PATIENCE_SECONDS = 90.0  # longer than an idle transaction may last
 
 
 def empty_database(_case: TransactionTestCase) -> None:
     """Delete every row but those that the migrations make; the order of foreign keys doesn't matter here."""
     tables = set(connection.introspection.django_table_names(only_existing=True, include_views=False))
-    deletions = [
-        sql.SQL("DELETE FROM {};").format(sql.Identifier(table))
-        for table in sorted(tables - MADE_BY_MIGRATIONS)
-    ]
+    names = [sql.Identifier(table) for table in sorted(tables - MADE_BY_MIGRATIONS)]
     # All in one transaction. The role of a replica, which checks no foreign key, ends with it.
-    statement = sql.SQL(" ").join([sql.SQL("SET LOCAL session_replication_role = replica;"), *deletions])
-    for tries_left in reversed(range(TRIES)):
-        try:
-            with connection.cursor() as cursor:
-                cursor.execute(statement)
-        except OperationalError as error:  # a process that still writes may have met us half way
-            if not tries_left or not isinstance(error.__cause__, DeadlockDetected):
-                raise
-        else:
-            return
+    statements = sql.SQL(" ").join(
+        [
+            sql.SQL("SET LOCAL session_replication_role = replica;"),
+            # All or none of them: a web process that still writes is let through, and nobody waits in a ring.
+            sql.SQL("LOCK TABLE {} IN EXCLUSIVE MODE NOWAIT;").format(sql.SQL(", ").join(names)),
+            *(sql.SQL("DELETE FROM {};").format(name) for name in names),
+        ]
+    )
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not _is_done(statements):
+        assert time.monotonic() < deadline, "somebody writes on and on"
+        time.sleep(0.01)
+
+
+def _is_done(statements: sql.Composed) -> bool:
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(statements)
+    except OperationalError as error:
+        if not isinstance(error.__cause__, errors.LockNotAvailable):
+            raise
+        return False
+    return True

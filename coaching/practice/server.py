@@ -114,7 +114,7 @@ class PracticeServer:
         """Let the streams go on that wait at a gate (`Hold`)."""
         self.gates.release(gate)
 
-    async def reached(self, gate: str, seconds: float = 5.0) -> None:
+    async def reached(self, gate: str, seconds: float = 15.0) -> None:
         """Return when a stream waits at a gate; raises `TimeoutError`."""
         async with asyncio.timeout(seconds):
             await self.gates.reached(gate)

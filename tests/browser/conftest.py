@@ -29,9 +29,24 @@ from sessions_app.models import Session, SessionKind
 from tests.conftest import PASSWORD, require
 from tests.live_sage import LiveSage, serve_practice
 
-# The first one is the same browser without windows of its own: a page in it costs a quarter of the time.
-PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-CHROMIUM = next((path for name in PROGRAMS if (path := shutil.which(name))), "")
+CHROMIUM = next(
+    (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), ""
+)
+# What a window of Chromium loads beside its page: an address bar made of pages, and a process kept for the
+# next one. They cost twice as much as the page itself.
+AROUND_PAGES = (
+    "WebUIOmniboxPopup",
+    "WebUIOmniboxAimPopup",
+    "WebUIOmniboxFullPopup",
+    "SpareRendererForSitePerProcess",
+)
+# Playwright's own list: Chromium obeys the last one only.
+UNWANTED = (
+    "AimEnabled", "AvoidCorsURLLoaderRestartOnRedirect", "AvoidUnnecessaryBeforeUnloadCheckSync",
+    "DestroyProfileOnBrowserClose", "HttpsFirstBalancedModeAutoEnable", "HttpsUpgrades", "LensOverlay",
+    "MediaRouter", "NetworkTimeServiceQuerying", "OptimizationHints", "PaintHolding", "PreconnectToSearch",
+    "ThirdPartyStoragePartitioning",
+)  # fmt: skip
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -40,6 +55,7 @@ ARGUMENTS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    f"--disable-features={','.join((*AROUND_PAGES, *UNWANTED))}",
 ]
 WAIT_MS = 30_000
 expect.set_options(timeout=WAIT_MS)  # a busy machine is no fault; what never comes still fails

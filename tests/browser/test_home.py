@@ -130,6 +130,7 @@ async def test_a_tick_is_there_at_once_and_after_a_reload(person: User, page: Pa
     await mia.click()
     await mia.click()
     await expect(page.locator(".plan-count")).to_have_text("1 of 2 done")
+    await page.wait_for_load_state("networkidle")
     await page.reload()
     await expect(mia).not_to_be_checked()
     await expect(swim).to_be_checked()
