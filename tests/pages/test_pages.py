@@ -11,7 +11,7 @@ import time_machine
 from django.conf import LazySettings
 from django.contrib.auth.models import User
 from django.core import mail
-from django.test import Client
+from django.test import AsyncClient, Client
 from django.utils import timezone
 
 from coaching.models import Profile, TimezoneSource
@@ -263,3 +263,22 @@ def test_the_policy_allows_nothing_inline(client: Client) -> None:
     assert "unsafe" not in policy
     for directive in ("default-src 'self'", "object-src 'none'", "base-uri 'none'", "frame-ancestors 'none'"):
         assert directive in policy
+
+
+@pytest.mark.parametrize("path", ["/capture/all/", "/settings/timezone/", "/safety/country/"])
+def test_an_address_that_only_takes_a_form_says_so_and_leads_on(signed_in: Client, path: str) -> None:
+    page = signed_in.get(path)
+    assert page.status_code == HTTPStatus.METHOD_NOT_ALLOWED
+    assert page["Allow"] == "POST"
+    assert 'href="/"' in page.content.decode()
+    assert signed_in.put(path).content == b""
+
+
+@pytest.mark.django_db(transaction=True)  # the page is made in a thread of its own
+async def test_a_form_that_waits_in_the_event_loop_says_so_too(
+    async_client: AsyncClient, signed_in: Client
+) -> None:
+    async_client.cookies = signed_in.cookies
+    page = await async_client.get("/chat/new/")
+    assert (page.status_code, page["Allow"]) == (HTTPStatus.METHOD_NOT_ALLOWED, "POST")
+    assert "There is nothing to see here" in page.content.decode()

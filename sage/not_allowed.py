@@ -1,0 +1,51 @@
+"""The page for an address that only takes a form: a browser comes there by signing in again, or by hand."""
+
+from collections.abc import Awaitable, Callable
+from http import HTTPStatus
+from inspect import iscoroutinefunction
+from typing import cast
+
+from asgiref.sync import sync_to_async
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.utils.decorators import sync_and_async_middleware
+
+GetResponse = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
+
+
+@sync_and_async_middleware
+def not_allowed_page(get_response: GetResponse) -> GetResponse:
+    """Give a browser that only looks something to read, and a way on, where Django answers with nothing."""
+    if iscoroutinefunction(get_response):
+
+        async def answer_async(request: HttpRequest) -> HttpResponseBase:
+            response = await cast("Awaitable[HttpResponseBase]", get_response(request))
+            return (
+                await sync_to_async(_with_page)(request, response)
+                if _is_bare(request, response)
+                else response
+            )
+
+        return answer_async
+
+    def answer(request: HttpRequest) -> HttpResponseBase:
+        response = cast("HttpResponseBase", get_response(request))
+        return _with_page(request, response) if _is_bare(request, response) else response
+
+    return answer
+
+
+def _is_bare(request: HttpRequest, response: HttpResponseBase) -> bool:
+    return (
+        response.status_code == HTTPStatus.METHOD_NOT_ALLOWED
+        and request.method == "GET"
+        and isinstance(response, HttpResponse)
+        and not response.content
+    )
+
+
+def _with_page(request: HttpRequest, response: HttpResponseBase) -> HttpResponse:
+    page = render(request, "405.html", status=HTTPStatus.METHOD_NOT_ALLOWED)
+    page["Allow"] = response["Allow"]
+    return page
