@@ -3,18 +3,23 @@
 import dataclasses
 import re
 import uuid
+from collections.abc import Awaitable
 from datetime import UTC, datetime
 from http import HTTPStatus
+from typing import cast
 
 import pytest
 import time_machine
 from django.conf import LazySettings
-from django.contrib.auth.models import User
+from django.contrib.auth.models import AnonymousUser, User
 from django.core import mail
-from django.test import AsyncClient, Client
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.http.response import HttpResponseBase
+from django.test import Client, RequestFactory
 from django.utils import timezone
 
 from coaching.models import Profile, TimezoneSource
+from sage.not_allowed import not_allowed_page
 from sessions_app.models import Session, SessionStatus, TurnStatus
 from tests.conftest import PASSWORD
 from tests.pages.conftest import Exchange, KeepFile
@@ -274,11 +279,13 @@ def test_an_address_that_only_takes_a_form_says_so_and_leads_on(signed_in: Clien
     assert signed_in.put(path).content == b""
 
 
-@pytest.mark.django_db(transaction=True)  # the page is made in a thread of its own
-async def test_a_form_that_waits_in_the_event_loop_says_so_too(
-    async_client: AsyncClient, signed_in: Client
-) -> None:
-    async_client.cookies = signed_in.cookies
-    page = await async_client.get("/chat/new/")
+async def test_an_address_that_is_answered_in_the_event_loop_says_so_too(rf: RequestFactory) -> None:
+    async def refuse(_request: HttpRequest) -> HttpResponseBase:
+        return HttpResponseNotAllowed(["POST"])
+
+    request = rf.get("/chat/new/")
+    request.user = AnonymousUser()
+    page = await cast("Awaitable[HttpResponseBase]", not_allowed_page(refuse)(request))
+    assert isinstance(page, HttpResponse)
     assert (page.status_code, page["Allow"]) == (HTTPStatus.METHOD_NOT_ALLOWED, "POST")
     assert "There is nothing to see here" in page.content.decode()
