@@ -166,6 +166,8 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
             if submission.danger:  # its card is told to those who read the other conversation
                 self._show(await in_database(card_of_refused, self.session_id, frame.get("text")))
             self._tell(f"This conversation has ended. It goes on at /chat/{submission.session_id}/")
+        elif not submission.is_new and self.subscription is not None:
+            await get_runner().readers.show_again(self.session_id, self.subscription)
 
     async def handle_edit(self, frame: dict[str, Any]) -> None:
         """Put a new message in the place of the user's last one."""

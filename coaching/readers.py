@@ -61,6 +61,13 @@ class Readers:
         finally:
             self.forget_unused(session_id)
 
+    async def show_again(self, session_id: uuid.UUID, subscription: Subscription) -> None:
+        """Show a reader what is: somebody who sends a message again has missed that it arrived."""
+        hub = self.hub(session_id)
+        if hub.live is None:
+            await self.look(session_id)
+        subscription.push(hub.snapshot())
+
     def detach(self, session_id: uuid.UUID, subscription: Subscription) -> None:
         """Remove a reader; the turn goes on."""
         subscription.close()

@@ -203,6 +203,7 @@ class Runner:
             number=opened.message.number,
             kept=kept,
             danger=kept_danger(opened.message.metadata),
+            is_new=opened.is_new,
         )
 
     def _follow_up(self, session_id: uuid.UUID, ended: EndedCall, card: SafetyShown | None = None) -> None:

@@ -26,7 +26,7 @@ class Submission:
     """What became of a message: its turn, and its session, another one where the old had ended.
 
     `kept` are the files that stay written though the turns that wrote them were withdrawn, `danger` is what
-    was noticed of the message that is answered.
+    was noticed of the message that is answered. One that isn't new was sent before, under the same id.
     """
 
     session_id: uuid.UUID
@@ -35,6 +35,7 @@ class Submission:
     number: int
     kept: tuple[str, ...] = ()
     danger: Danger | None = None
+    is_new: bool = True
 
 
 @dataclass(slots=True, kw_only=True)

@@ -66,7 +66,7 @@ class Reader:
         self.acknowledged: set[str] = set()
         self.pending: Frame | None = None
         self._is_over = False
-        self.attached = 0
+        self.attached = self.shown = 0
         self.probed = 0
         self.close_codes: list[int | None] = []
         self._connection: websockets.ClientConnection | None = None
@@ -203,6 +203,7 @@ class Reader:
         self.frames.append(frame)
         self._begin_again(frame)
         if "sync" in frame:
+            self.shown += 1
             sync = frame["sync"]
             self.status = sync["status"]
             self.text, self.turn_id = sync["text"], sync["turn"] or ""
@@ -287,7 +288,7 @@ class Conversation:
             while not is_there:
                 await speaker.until(lambda: speaker.is_connected)
                 # What was on its way when the connection was lost may have come since: the snapshot shows it
-                # then, and nobody is told of a message that is sent a second time.
+                # then, and so does the one that answers a message that is sent a second time.
                 is_there = await in_database(self._is_stored, client_id) or await self._sent(
                     speaker, kind, plan.text, client_id
                 )
@@ -295,12 +296,12 @@ class Conversation:
         return client_id
 
     async def _sent(self, speaker: Reader, kind: str, text: str, client_id: str) -> bool:
-        before, refused = speaker.attached, len(speaker.refusals)
+        before, refused = speaker.shown, len(speaker.refusals)
         await speaker.send(type=kind, text=text, id=client_id)
         await speaker.until(
             lambda: (
                 client_id in speaker.acknowledged
-                or speaker.attached > before
+                or speaker.shown > before
                 or len(speaker.refusals) > refused
                 or not speaker.is_connected
             )

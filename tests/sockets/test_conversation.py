@@ -259,6 +259,8 @@ async def test_the_same_id_twice_is_one_turn(
         await client.send(type="nonsense")
         rest = await client.until("error")
     assert sum("message" in frame for frame in [*frames, *rest]) == 1
+    # Who sends it again has missed that it arrived, and is shown what is.
+    assert [frame["sync"]["status"] for frame in rest if "sync" in frame][-1] == "idle"
     assert len(practice.requests) == 1
 
 
