@@ -5,7 +5,7 @@ const HANDS_ON_MS = 1000;
 const BY_HAND = {
   wheel: () => true,
   touchmove: () => true,
-  keydown: (event) => ["ArrowUp", "PageUp", "Home", " "].includes(event.key),
+  keydown: (event) => ["ArrowUp", "PageUp", "Home", " ", "Tab"].includes(event.key),
   mousedown: (event) => event.button === 1 || event.target === document.documentElement, // the scroll bar
 };
 
