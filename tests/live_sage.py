@@ -26,6 +26,8 @@ from django.db import connection
 from django.test import Client
 
 from coaching.practice.server import PracticeServer
+from sessions_app.database import in_database
+from sessions_app.models import Turn, TurnStatus
 from tests.embedded_database import FOLDER_VARIABLE
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -151,6 +153,16 @@ def live_sage(shared_sage: SharedSage) -> LiveSage:
     return shared_sage.serve()
 
 
+async def end_turns() -> None:
+    """Stop what still runs, and wait for it: else it would ask the model of the next test."""
+    running = Turn.objects.filter(status=TurnStatus.RUNNING)
+    deadline = time.monotonic() + FRAME_SECONDS
+    while (  # noqa: ASYNC110  # no event tells it: another process runs them
+        await in_database(running.update, is_stop_requested=True) and time.monotonic() < deadline
+    ):
+        await asyncio.sleep(0.02)
+
+
 @asynccontextmanager
 async def serve_practice(sage: LiveSage) -> AsyncIterator[PracticeServer]:
     """Serve the model behind a web process, without delay; scripts and faults end with it.
@@ -160,6 +172,7 @@ async def serve_practice(sage: LiveSage) -> AsyncIterator[PracticeServer]:
     logged = sage.log.stat().st_size
     async with PracticeServer(port=sage.practice_port, tokens_per_second=0) as server:
         yield server
+        await end_turns()
     print(sage.log.read_bytes()[logged:].decode(errors="replace"))  # noqa: T201
 
 

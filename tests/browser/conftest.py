@@ -32,21 +32,6 @@ from tests.live_sage import LiveSage, serve_practice
 CHROMIUM = next(
     (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), ""
 )
-# What a window of Chromium loads beside its page: an address bar made of pages, and a process kept for the
-# next one. They cost twice as much as the page itself.
-AROUND_PAGES = (
-    "WebUIOmniboxPopup",
-    "WebUIOmniboxAimPopup",
-    "WebUIOmniboxFullPopup",
-    "SpareRendererForSitePerProcess",
-)
-# Playwright's own list: Chromium obeys the last one only.
-UNWANTED = (
-    "AimEnabled", "AvoidCorsURLLoaderRestartOnRedirect", "AvoidUnnecessaryBeforeUnloadCheckSync",
-    "DestroyProfileOnBrowserClose", "HttpsFirstBalancedModeAutoEnable", "HttpsUpgrades", "LensOverlay",
-    "MediaRouter", "NetworkTimeServiceQuerying", "OptimizationHints", "PaintHolding", "PreconnectToSearch",
-    "ThirdPartyStoragePartitioning",
-)  # fmt: skip
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -55,7 +40,6 @@ ARGUMENTS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    f"--disable-features={','.join((*AROUND_PAGES, *UNWANTED))}",
 ]
 WAIT_MS = 30_000
 expect.set_options(timeout=WAIT_MS)  # a busy machine is no fault; what never comes still fails
