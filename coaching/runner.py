@@ -289,9 +289,9 @@ def rate_limit() -> RateLimit:
 
 
 async def _noticed(text: object) -> dict[str, Any]:
-    """Return a user's words with what is kept beside them. Words of danger stand on no list as a title."""
+    """Return a user's words with what is noted beside them."""
     metadata = await asyncio.to_thread(metadata_of, text)
-    return {"text": text, "metadata": metadata, "names_session": not metadata}
+    return {"text": text, "metadata": metadata}
 
 
 async def _card_beside(session_id: uuid.UUID, call: ToolCallRecord) -> SafetyShown | None:

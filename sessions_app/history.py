@@ -34,15 +34,15 @@ def next_message(
     content: str,
     client_id: str | None = None,
     metadata: Mapping[str, Any] | None = None,
-    names_session: bool = True,
 ) -> Message:
     """Return a message under the next number, not yet stored. The caller holds the session's lock.
 
-    A session without a title gets that of the user's words, unless they are no name for it.
+    The user's words name a session that has no title, unless something is noted beside them: hidden ones are
+    not theirs, and words of danger stand on no list.
     """
     session.last_message_number += 1
     session.last_active_at = timezone.now()
-    if role == MessageRole.USER and names_session and not session.title:
+    if role == MessageRole.USER and not metadata and not session.title:
         session.title = _title_from(content)
     return Message(
         session=session,

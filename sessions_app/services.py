@@ -114,15 +114,13 @@ def open_turn(
     owner: str,
     rate_limit: RateLimit,
     metadata: Mapping[str, Any] | None = None,
-    names_session: bool = True,
     begin: Begin | None = None,
 ) -> OpenedTurn:
     """Commit the user's message and open the turn that will answer it, with what it begins with.
 
-    `metadata` is kept with the message; where it `names_session`, its words are the title of a session that
-    has none. The same client id twice gives the same turn. A message to an
-    ended session opens a new one that is linked to it; one beside a pending call supersedes the call.
-    Raises `Refused` with a sentence for the user, and `Session.DoesNotExist`.
+    `metadata` is kept with the message. The same client id twice gives the same turn. A message to an ended
+    session opens a new one that is linked to it; one beside a pending call supersedes the call. Raises
+    `Refused` with a sentence for the user, and `Session.DoesNotExist`.
     """
     checked_text = check_message_text(text)
     checked_id = check_client_id(client_id)
@@ -134,13 +132,7 @@ def open_turn(
     refuse_over_limits(user_id=user_id, rate_limit=rate_limit)
     superseded = _close_waiting_turn(session)
     turn, message = _say(
-        session,
-        checked_text,
-        client_id=checked_id,
-        owner=owner,
-        begin=begin,
-        metadata=metadata,
-        names_session=names_session,
+        session, checked_text, client_id=checked_id, owner=owner, begin=begin, metadata=metadata
     )
     return OpenedTurn(session_id=session.id, turn=turn, message=message, is_new=True, superseded=superseded)
 
@@ -190,7 +182,6 @@ def edit_message(
     owner: str,
     rate_limit: RateLimit,
     metadata: Mapping[str, Any] | None = None,
-    names_session: bool = True,
     begin: Begin | None = None,
 ) -> OpenedTurn:
     """Put a new message in the place of the user's last one, and answer that; `metadata` is kept with it.
@@ -207,13 +198,7 @@ def edit_message(
     refuse_over_limits(user_id=user_id, rate_limit=rate_limit)
     withdrawn = _withdraw_last_message(session)
     turn, message = _say(
-        session,
-        checked_text,
-        client_id=checked_id,
-        owner=owner,
-        begin=begin,
-        metadata=metadata,
-        names_session=names_session,
+        session, checked_text, client_id=checked_id, owner=owner, begin=begin, metadata=metadata
     )
     opened = OpenedTurn(session_id=session.id, turn=turn, message=message, is_new=True)
     return replace(opened, superseded=superseded, withdrawn=withdrawn)
@@ -277,7 +262,6 @@ def _say(
     begin: Begin | None,
     client_id: str | None = None,
     metadata: Mapping[str, Any] | None = None,
-    names_session: bool = True,
 ) -> tuple[Turn, Message]:
     """Open a turn with a new message of the user's. The caller holds the lock of the session's row."""
     message = next_message(
@@ -286,7 +270,6 @@ def _say(
         content=text,
         client_id=client_id or str(uuid.uuid4()),
         metadata=metadata,
-        names_session=names_session,
     )
     turn = Turn(session=session, owner=owner)
     session_fields = _begun(begin, session, turn, message)
