@@ -11,7 +11,6 @@ import re
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -29,8 +28,8 @@ from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database
 from sessions_app.models import Turn, TurnStatus
 from tests.embedded_database import FOLDER_VARIABLE
+from tests.forked import ForkedProcess
 
-ROOT = Path(__file__).resolve().parent.parent
 START_SECONDS = 60
 FRAME_SECONDS = 30.0
 """How long a frame may take: much longer than it ever does, so that a busy machine fails nothing."""
@@ -45,7 +44,7 @@ class LiveSage:
 
     port: int
     practice_port: int
-    process: "subprocess.Popen[bytes]"
+    process: ForkedProcess
     log: Path
 
     @property
@@ -69,15 +68,7 @@ def start_web_process(*, practice_port: int, program: tuple[str, ...] = WEB, **v
         **variables,
     }
     log = Path(os.environ[FOLDER_VARIABLE]) / f"web-{practice_port}-{time.monotonic_ns()}.log"
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            [sys.executable, *program, "--port", "0"],
-            cwd=ROOT,
-            env=environment,
-            stdin=subprocess.DEVNULL if program == WEB else subprocess.PIPE,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-        )
+    process = ForkedProcess((*program, "--port", "0"), environment=environment, log=log)
     deadline = time.monotonic() + START_SECONDS
     while process.poll() is None and time.monotonic() < deadline:
         if found := re.search(r"Sage answers at http://localhost:(\d+)/", log.read_text()):
@@ -95,8 +86,6 @@ def stop_web_process(sage: LiveSage) -> None:
     except subprocess.TimeoutExpired:
         sage.process.kill()
         sage.process.wait()
-    if sage.process.stdin is not None:
-        sage.process.stdin.close()
 
 
 def free_port() -> int:

@@ -1,10 +1,12 @@
 """One week of a life in a real browser: the clock of the web process travels, the practice coach answers."""
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import pairwise
+from pathlib import Path
 from time import monotonic, sleep
 from zoneinfo import ZoneInfo
 
@@ -73,16 +75,14 @@ CHECKIN_ON = date(2027, 4, 2)
 class Clock:
     """The clock of the travelling web process."""
 
-    def __init__(self, sage: LiveSage) -> None:
+    def __init__(self, sage: LiveSage, pipe: Path) -> None:
         self._sage = sage
+        self._pipe = pipe
 
     async def set(self, moment: datetime) -> None:
         """Make it that moment, and wait until the process knows."""
         told = moment.astimezone(UTC).isoformat()
-        stdin = self._sage.process.stdin
-        assert stdin is not None
-        stdin.write(f"{told}\n".encode())
-        stdin.flush()
+        await asyncio.to_thread(self._pipe.write_text, f"{told}\n")
         await asyncio.to_thread(self._wait_for, f"It is {told}")
 
     def _wait_for(self, line: str) -> None:
@@ -93,10 +93,19 @@ class Clock:
 
 
 @pytest.fixture(scope="module")
-def travelling_sage(django_db_setup: None) -> Iterator[LiveSage]:
+def clock_pipe(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The named pipe that the clock reads."""
+    pipe = tmp_path_factory.mktemp("clock") / "pipe"
+    os.mkfifo(pipe)
+    return pipe
+
+
+@pytest.fixture(scope="module")
+def travelling_sage(django_db_setup: None, clock_pipe: Path) -> Iterator[LiveSage]:
     """A web process whose clock moves; it stands at the first morning."""
     start = DAYS[0].at("08:00").isoformat()
-    sage = start_web_process(practice_port=free_port(), program=("-m", "tests.travelling_web", start))
+    program = ("-m", "tests.travelling_web", start, str(clock_pipe))
+    sage = start_web_process(practice_port=free_port(), program=program)
     yield sage
     stop_web_process(sage)
 
@@ -155,10 +164,10 @@ class Life:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def life(
-    travelling_sage: LiveSage, browser: Browser, coach: PracticeServer, user: User
+    travelling_sage: LiveSage, clock_pipe: Path, browser: Browser, coach: PracticeServer, user: User
 ) -> AsyncIterator[Life]:
     """A person who has come this morning, at a browser of theirs."""
-    clock = Clock(travelling_sage)
+    clock = Clock(travelling_sage, clock_pipe)
     await clock.set(DAYS[0].at("08:00"))
     key = await in_database(_arrive, user)
 

@@ -25,7 +25,7 @@ def seed() -> int:
 @pytest.fixture(scope="module")
 def lone_house(django_db_setup: None) -> Iterator[House]:
     """One web process without Redis."""
-    house = House(count=1, patience=SUITE_PATIENCE)
+    house = House(count=1, patience=SUITE_PATIENCE, is_forked=True)
     yield house
     house.close()
 
@@ -33,7 +33,13 @@ def lone_house(django_db_setup: None) -> Iterator[House]:
 @pytest.fixture(scope="module")
 def hasty_house(django_db_setup: None) -> Iterator[House]:
     """One web process whose turns have little time."""
-    house = House(count=1, patience=SUITE_PATIENCE, variables={"SAGE_TURN_SECONDS": "6"}, program=UNBROKEN)
+    house = House(
+        count=1,
+        patience=SUITE_PATIENCE,
+        is_forked=True,
+        variables={"SAGE_TURN_SECONDS": "6"},
+        program=UNBROKEN,
+    )
     yield house
     house.close()
 
@@ -44,6 +50,6 @@ def twin_house(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) 
     require("redis", RedisServer.is_installed())
     server = RedisServer(Path(tmp_path_factory.mktemp("redis")))
     server.start()
-    house = House(count=2, redis_server=server, patience=SUITE_PATIENCE)
+    house = House(count=2, redis_server=server, patience=SUITE_PATIENCE, is_forked=True)
     yield house
     house.close()

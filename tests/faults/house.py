@@ -28,7 +28,8 @@ from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database
 from sessions_app.leases import read_beats
 from tests.faults.planned_model import PlannedModel
-from tests.live_sage import ROOT, START_SECONDS, free_port
+from tests.forked import ROOT, ForkedProcess
+from tests.live_sage import START_SECONDS, free_port
 
 UNBROKEN = ("-m", "tests.faults.unbroken_web")
 REDIS_PROGRAM = "redis-server"
@@ -39,7 +40,7 @@ _REDIS_OPTIONS = ("--bind", "127.0.0.1", "--save", "", "--appendonly", "no")
 class WebProcess:
     """One `manage.py web`."""
 
-    popen: "subprocess.Popen[bytes]"
+    popen: "subprocess.Popen[bytes] | ForkedProcess"
     port: int
     log: Path
     is_frozen: bool = False
@@ -127,7 +128,11 @@ class RedisServer:
 
 
 class House:
-    """The processes. `patience` stretches the time limits where the machine is shared."""
+    """The processes. `patience` stretches the time limits where the machine is shared.
+
+    With `is_forked` web processes come ready from one that has imported already: cheaper, and no measure of a
+    start.
+    """
 
     def __init__(
         self,
@@ -137,8 +142,10 @@ class House:
         variables: Mapping[str, str] | None = None,
         patience: float = 1.0,
         program: Sequence[str] = ("manage.py",),
+        is_forked: bool = False,
     ) -> None:
         self._program = program
+        self._is_forked = is_forked
         logging.getLogger("aiohttp.server").setLevel(logging.CRITICAL)  # clients that go away are the point
         self.redis = redis_server
         self.patience = patience
@@ -160,14 +167,7 @@ class House:
         """Start the process of that number and wait until its port is open."""
         log = self.folder / f"web-{index}-{len(self.logs)}.log"
         self.logs.append(log)
-        with log.open("wb") as output:
-            popen = subprocess.Popen(
-                [sys.executable, *self._program, "web", "--port", "0"],
-                cwd=ROOT,
-                env=self._environment(),
-                stdout=output,
-                stderr=subprocess.STDOUT,
-            )
+        popen = self._run((*self._program, "web", "--port", "0"), log)
         deadline = time.monotonic() + START_SECONDS
         while popen.poll() is None and time.monotonic() < deadline:
             if found := re.search(r"Sage answers at http://localhost:(\d+)/", log.read_text()):
@@ -177,6 +177,18 @@ class House:
             time.sleep(0.02)
         popen.kill()
         raise AssertionError("the web process didn't start:\n" + log.read_text())
+
+    def _run(self, arguments: Sequence[str], log: Path) -> "subprocess.Popen[bytes] | ForkedProcess":
+        if self._is_forked:
+            return ForkedProcess(arguments, environment=self._environment(), log=log)
+        with log.open("wb") as output:
+            return subprocess.Popen(
+                [sys.executable, *arguments],
+                cwd=ROOT,
+                env=self._environment(),
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
 
     def _environment(self) -> dict[str, str]:
         return os.environ | {
