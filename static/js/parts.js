@@ -1,10 +1,13 @@
 // Small forms that change one part of the page: sent in the background, their answer takes the part's place.
 // `data-part` names the part by its id. What goes wrong is said beside the form, and what was written stays.
 
+import { afterPress } from "./press.js";
+
 const LOST = "That didn't arrive. Look at the connection and try again.";
 const FAILED = "Sage couldn't do that just now. Try again in a moment.";
+const KEPT_ALIVE = 16_000; // characters: a browser lets little outlive its page
 
-// How many forms of a part are on their way, and the last of them: they go one after another.
+// The forms of each part that are on their way. They go one after another, the first of them now.
 const underway = new Map();
 
 export function equipParts() {
@@ -13,34 +16,57 @@ export function equipParts() {
     if (!form.dataset.part || event.defaultPrevented) return;
     event.preventDefault();
     const body = new FormData(form, event.submitter);
-    showTick(event.submitter);
-    send(form, body);
+    const tick = event.submitter?.getAttribute("role") === "checkbox" ? event.submitter : null;
+    if (tick) turnOver(tick);
+    send({ form, body, tick });
   });
+  addEventListener("pagehide", sendWhatWaits);
 }
 
-async function send(form, body) {
-  const name = form.dataset.part;
-  const before = underway.get(name) ?? { count: 0, last: Promise.resolve() };
-  const turn = { count: before.count + 1, last: null };
-  turn.last = before.last.then(() => post(form, body)).then((answer) => {
-    const now = underway.get(name);
-    now.count -= 1;
+function send(sent) {
+  const { part } = sent.form.dataset;
+  const queue = underway.get(part) ?? [];
+  underway.set(part, queue);
+  if (queue.push(sent) === 1) empty(queue);
+}
+
+async function empty(queue) {
+  while (queue.length) {
+    const answer = await post(queue[0]);
+    await new Promise(afterPress);
     // An answer that others follow is old already: the last one tells what holds.
-    settle(form, body, answer, now.count === 0);
-  });
-  underway.set(name, turn);
+    settle(queue.shift(), answer, queue.length === 0);
+  }
 }
 
-async function post(form, body) {
+// Nobody waits for an answer any more. Of a box that was ticked and cleared again the last word counts: what goes
+// out together may arrive in any order.
+function sendWhatWaits() {
+  for (const queue of underway.values()) {
+    const waiting = queue.splice(1);
+    const isLastWord = ({ tick }, place) => !tick || waiting.findLastIndex((sent) => sent.tick === tick) === place;
+    waiting.filter(isLastWord).forEach(post);
+  }
+}
+
+async function post({ form, body }) {
+  const length = [...body.values()].join("").length;
   try {
-    const response = await fetch(form.action, { method: "POST", body, headers: { "Sage-Part": "1" } });
+    const response = await fetch(form.action, {
+      method: "POST",
+      body,
+      headers: { "Sage-Part": "1" },
+      // What was ticked is kept, even if its page is left in the same moment.
+      keepalive: length < KEPT_ALIVE,
+    });
     return { response, text: await response.text() };
   } catch {
     return null;
   }
 }
 
-function settle(form, body, answer, isLast) {
+function settle({ form, body, tick }, answer, isLast) {
+  if (tick && !(answer?.response.status < 500)) turnOver(tick);
   if (!answer) {
     keepDraft(form);
     return tell(form, LOST);
@@ -101,12 +127,11 @@ function tell(form, words) {
   place.append(notice);
 }
 
-// A tick is shown at once; the answer puts it right.
-function showTick(button) {
-  if (button?.getAttribute("role") !== "checkbox") return;
-  const isDone = button.value === "1";
-  button.setAttribute("aria-checked", String(isDone));
-  button.value = isDone ? "0" : "1";
+// A tick is shown at once; the answer puts it right, and what did not arrive is taken back.
+function turnOver(tick) {
+  const isDone = tick.value === "1";
+  tick.setAttribute("aria-checked", String(isDone));
+  tick.value = isDone ? "0" : "1";
 }
 
 // The same words sent twice under one id are kept once; the next ones need their own.

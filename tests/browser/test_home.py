@@ -1,10 +1,11 @@
 """Home, captures and the map in a real browser: one key, quick ticks, and all of it without a script."""
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.contrib.auth.models import User
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 
 from coaching.days import local_day
 from coaching.models import Capture, DayPlan, FileType, LifeDomain, Profile, PulseRating, ReflectionPrompt
@@ -45,6 +46,11 @@ async def texts_kept() -> list[str]:
         return [capture.file.versions.first().content.split("\n\n", 1)[1].strip() for capture in captures]  # type: ignore[union-attr]
 
     return await in_database(read)
+
+
+async def ticks() -> list[bool]:
+    plan = await in_database(DayPlan.objects.get)
+    return [priority["is_done"] for priority in plan.priorities]
 
 
 async def test_one_key_keeps_a_thought_on_any_page(person: User, page: Page, watcher: Watcher) -> None:
@@ -126,17 +132,69 @@ async def test_a_tick_is_there_at_once_and_after_a_reload(person: User, page: Pa
     await page.keyboard.press("Space")
     await expect(page.locator(".plan-count")).to_have_text("All of it done.")
     await expect(swim).to_be_focused()
-    await mia.click()
-    await mia.click()
-    await mia.click()
-    await expect(page.locator(".plan-count")).to_have_text("1 of 2 done")
-    await page.wait_for_load_state("networkidle")
+    for count in ("1 of 2 done", "All of it done.", "1 of 2 done"):
+        await mia.click()
+        await expect(page.locator(".plan-count")).to_have_text(count)
     await page.reload()
     await expect(mia).not_to_be_checked()
     await expect(swim).to_be_checked()
-    plan = await in_database(DayPlan.objects.get)
-    assert [priority["is_done"] for priority in plan.priorities] == [False, True]
+    assert await ticks() == [False, True]
     assert watcher.faults == []
+
+
+async def test_a_tick_counts_though_an_answer_comes_while_it_is_pressed(
+    person: User, page: Page, watcher: Watcher
+) -> None:
+    let_through = asyncio.Semaphore(0)
+
+    async def hold(route: Route) -> None:
+        await let_through.acquire()
+        await route.continue_()
+
+    await page.route("**/plan/**", hold)
+    await page.goto("/")
+    mia, swim = (page.get_by_role("checkbox", name=name) for name in ("Call Mia", "Swim"))
+    for is_mouse, count in ((True, "All of it done."), (False, "")):
+        await mia.click()
+        await swim.hover()
+        await swim.focus()
+        await (page.mouse.down() if is_mouse else page.keyboard.down("Space"))
+        async with page.expect_event("requestfinished"):
+            let_through.release()
+        await page.evaluate("() => new Promise((done) => setTimeout(done, 50))")
+        await (page.mouse.up() if is_mouse else page.keyboard.up("Space"))
+        let_through.release()
+        await expect(page.locator(".plan-count")).to_have_text(count)
+    assert await ticks() == [False, False]
+    assert watcher.faults == []
+
+
+async def test_ticks_are_kept_though_the_page_is_left_at_once(
+    person: User, page: Page, watcher: Watcher
+) -> None:
+    await page.goto("/")
+    mia, swim = (page.get_by_role("checkbox", name=name) for name in ("Call Mia", "Swim"))
+    await page.evaluate(
+        """() => {
+            const [mia, swim] = document.querySelectorAll(".tick");
+            for (const tick of [mia, swim, swim, swim]) tick.click();
+            location.assign("about:blank");
+        }"""
+    )
+    await page.wait_for_url("about:blank")
+    while await ticks() != [True, True]:
+        await page.wait_for_timeout(50)
+    await page.goto("/")
+    await expect(mia).to_be_checked()
+    await expect(swim).to_be_checked()
+    await page.context.set_offline(True)
+    await mia.click()
+    await expect(page.locator("#toast")).to_contain_text("didn't arrive")
+    await expect(mia).to_be_checked()
+    await page.context.set_offline(False)
+    await mia.click()
+    await expect(page.locator(".plan-count")).to_have_text("1 of 2 done")
+    assert await ticks() == [False, True]
 
 
 async def test_a_question_and_a_part_of_the_map_lead_into_conversations(
