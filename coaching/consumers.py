@@ -142,8 +142,8 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
             await self._refuse_without_database(frame)
 
     async def _slow_down(self) -> None:
-        if self.budget.ignored == 1 or self.budget.ignored % 100 == 0:
-            self._tell(TOO_MANY_FRAMES)
+        """Say so each time: it may have been a message, and whoever sent that waits for a word about it."""
+        self._tell(TOO_MANY_FRAMES)
         if self.budget.ignored > MAX_IGNORED_FRAMES:
             await self.close(POLICY_VIOLATION)
 

@@ -26,6 +26,7 @@ from tests.live_sage import session_cookie
 
 WAIT_SECONDS = 75.0  # longer than any part of a turn may last
 ASKED_SECONDS = 60.0
+REFUSED_SECONDS = 0.2  # who is refused reads why before sending it again
 PROBE = "nonsense"
 PROBED = "A frame's type must be"
 _LOST = (OSError, websockets.WebSocketException, TimeoutError, EOFError)
@@ -283,15 +284,21 @@ class Conversation:
         """
         speaker = reader or self.reader
         client_id = f"{plan.key}-{uuid4().hex[:8]}"
-        async with asyncio.timeout(WAIT_SECONDS):
-            is_there = False
-            while not is_there:
-                await speaker.until(lambda: speaker.is_connected)
-                # What was on its way when the connection was lost may have come since: the snapshot shows it
-                # then, and so does the one that answers a message that is sent a second time.
-                is_there = await in_database(self._is_stored, client_id) or await self._sent(
-                    speaker, kind, plan.text, client_id
-                )
+        times = 0
+        try:
+            async with asyncio.timeout(WAIT_SECONDS):
+                while True:
+                    await speaker.until(lambda: speaker.is_connected)
+                    # What was on its way when the connection was lost may have come since: the snapshot shows
+                    # it then, and so does the one that answers a message that is sent a second time.
+                    if await in_database(self._is_stored, client_id):
+                        break
+                    times += 1
+                    if await self._sent(speaker, kind, plan.text, client_id):
+                        break
+        except TimeoutError:
+            told = f"{kind} {client_id} was sent {times} times in vain"
+            raise AssertionError(f"{told}; last frames {speaker.frames[-12:]}") from None
         self.sent.append(client_id)
         return client_id
 
@@ -306,7 +313,11 @@ class Conversation:
                 or not speaker.is_connected
             )
         )
-        return client_id in speaker.acknowledged or await in_database(self._is_stored, client_id)
+        if client_id in speaker.acknowledged or await in_database(self._is_stored, client_id):
+            return True
+        if len(speaker.refusals) > refused:
+            await asyncio.sleep(REFUSED_SECONDS)
+        return False
 
     def _is_stored(self, client_id: str) -> bool:
         return Message.objects.filter(session_id=self.session_id, client_id=client_id).exists()

@@ -137,15 +137,24 @@ class Person:
                 await respond(conversation, rng, report)
         elif turn is not None and turn.status in RETRYABLE and rng.random() < 0.5:
             report.count("retries")
-            await conversation.reader.send(type="retry")
+            await _ask(conversation, "retry")
         elif turn is not None and turn.stop_reason == "max_tokens" and rng.random() < 0.5:
             report.count("continued")
-            await conversation.reader.send(type="continue")
+            await _ask(conversation, "continue")
         elif turn is not None and rng.random() < 0.1:
             report.count("messages changed")
             await _say(conversation, rng, report, kind="edit")
         else:
             await _say(conversation, rng, report)
+
+
+async def _ask(conversation: Conversation, kind: str) -> None:
+    """Ask for a turn without words, and wait until that is done: until then nothing seems to run.
+
+    What is said in between would be refused, or find the conversation ended by the turn that was asked for.
+    """
+    await conversation.reader.send(type=kind)
+    await conversation.reader.is_done_with()
 
 
 async def _say(conversation: Conversation, rng: random.Random, report: Report, kind: str = "message") -> None:

@@ -151,6 +151,19 @@ async def test_a_flood_of_frames_is_slowed_down_and_then_ended(
     assert any("slow down" in frame.get("error", "") for frame in client.frames)
 
 
+async def test_every_frame_of_a_flood_is_answered_and_what_was_a_message_is_refused_aloud(
+    live_sage: LiveSage, session: Session, cookie: str
+) -> None:
+    async with open_socket(live_sage, session.id, cookie) as client:
+        await client.next_frame()
+        for _ in range(400):
+            await client.send(type="nonsense")
+        await client.send(type="message", text="Do you hear me?", id="in-the-flood")
+        answers = [await client.next_frame() for _ in range(401)]
+    assert "slow down" in answers[-1]["error"]
+    assert await in_database(session.messages.count) == 0
+
+
 async def test_nothing_of_one_session_reaches_another(
     live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str, other_user: User
 ) -> None:
