@@ -26,6 +26,7 @@ from django.test import Client
 
 from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database
+from sessions_app.leases import read_beats
 from sessions_app.models import Turn, TurnStatus
 from tests.embedded_database import FOLDER_VARIABLE
 from tests.forked import ForkedProcess
@@ -86,6 +87,17 @@ def stop_web_process(sage: LiveSage) -> None:
     except subprocess.TimeoutExpired:
         sage.process.kill()
         sage.process.wait()
+
+
+async def until_it_beats(sage: LiveSage) -> None:
+    """Wait until the beat of a process is stored: the test before has deleted it with everything else.
+
+    Who comes in between takes it for one that has said good-bye, and its turns over.
+    """
+    pid = str(sage.process.pid)
+    async with asyncio.timeout(FRAME_SECONDS):
+        while pid not in {owner.split(":")[1] for owner in await in_database(read_beats)}:  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
 
 
 def free_port() -> int:

@@ -15,7 +15,14 @@ from sessions_app.database import in_database
 from sessions_app.expiry import expire_session
 from sessions_app.limits import RateLimit
 from sessions_app.models import Session, SessionKind, Turn
-from tests.live_sage import LiveSage, open_socket, start_web_process, stop_web_process, text_of
+from tests.live_sage import (
+    LiveSage,
+    open_socket,
+    start_web_process,
+    stop_web_process,
+    text_of,
+    until_it_beats,
+)
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -43,6 +50,7 @@ async def test_a_second_web_process_without_redis_says_so_and_takes_nothing_over
         await client.next_frame()
         await client.send(type="message", text="Tell me")
         await practice.reached("middle")
+        await until_it_beats(live_sage)
         second = await asyncio.to_thread(request.getfixturevalue, "second")
         async with open_socket(second, session.id, cookie) as elsewhere:
             assert (await elsewhere.next_frame())["sync"]["status"] == "running"
