@@ -33,7 +33,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     os.environ.update(dict.fromkeys(variable_names(), ""))
     os.environ[FOLDER_VARIABLE] = str(folder)
     os.environ["SAGE_DATA_DIR"] = str(folder / "data")
-    _keep_bytecode(folder / "bytecode")
+    _keep_bytecode(early_config.rootpath / ".pytest_cache" / "bytecode")
     server.join()
     os.environ["DATABASE_URL"] = server.url
 
@@ -45,9 +45,9 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
 
 
 def _keep_bytecode(folder: Path) -> None:
-    """Where bytecode must not be written beside the sources, write it into a folder that goes with the run.
+    """Where bytecode must not be written beside the sources, write it into a folder beside pytest's own.
 
-    A hundred processes of ours start in it: without bytecode each would compile all of Django, for seconds.
+    A hundred processes of ours start in a run: without bytecode each would compile all of Django, for seconds.
     """
     if not sys.dont_write_bytecode:
         return
