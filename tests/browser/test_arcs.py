@@ -34,8 +34,8 @@ class Walker:
         await self._until_heard()
 
     async def tap(self, value: str) -> None:
-        """Choose an answer by what it stands for; a key finds it wherever the page has just scrolled."""
-        await self.page.locator(f'.call.is-pending .pill[value="{value}"]').press("Enter")
+        """Tap an answer by what it stands for."""
+        await self.page.locator(f'.call.is-pending .pill[value="{value}"]').click()
         await self._until_heard()
 
     async def rate(self, **ratings: int) -> None:

@@ -306,3 +306,8 @@ async def test_the_page_follows_the_words_unless_the_reader_has_gone_up(
     practice.release("end")
     await until_done(page)
     await expect(page.locator("#messages .prose p").last).to_be_in_viewport()
+    await page.wait_for_function(f"() => ({below})() < 4")
+    # A search for words and a screen reader move the page, too, and no hand touches it.
+    await page.locator("#messages .said").evaluate("(said) => said.scrollIntoView()")
+    await expect(page.get_by_role("button", name="To the latest")).to_be_visible()
+    await expect(page.locator("#messages .said")).to_be_in_viewport()

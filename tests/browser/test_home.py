@@ -12,7 +12,7 @@ from coaching.models import Capture, DayPlan, FileType, LifeDomain, Profile, Pul
 from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database
 from sessions_app.models import Message, Session
-from tests.browser.conftest import OpenContext, Watcher
+from tests.browser.conftest import WAIT_MS, OpenContext, Watcher
 from tests.browser.test_accessibility import Scheme, serious_findings
 from tests.life.conftest import KeepFile, keep_file
 
@@ -182,8 +182,9 @@ async def test_ticks_are_kept_though_the_page_is_left_at_once(
         }"""
     )
     await page.wait_for_url("about:blank")
-    while await ticks() != [True, True]:
-        await page.wait_for_timeout(50)
+    async with asyncio.timeout(WAIT_MS / 1000):
+        while await ticks() != [True, True]:
+            await page.wait_for_timeout(50)
     await page.goto("/")
     await expect(mia).to_be_checked()
     await expect(swim).to_be_checked()

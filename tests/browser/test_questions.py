@@ -1,5 +1,6 @@
 """Questions that wait for the reader: answered by hand, by keyboard, by form, in any tab, at any time."""
 
+import asyncio
 import re
 
 import pytest
@@ -13,8 +14,9 @@ from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database
 from sessions_app.models import Message, Session, ToolCallRecord
 from tests.browser.chat_page import messages_markup, path_of, say, until_asked, until_done
-from tests.browser.conftest import OpenContext, Watcher
+from tests.browser.conftest import WAIT_MS, OpenContext, Watcher
 from tests.browser.test_accessibility import Scheme, serious_findings
+from tests.browser.test_conversation import LONG
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -308,6 +310,52 @@ async def test_who_answers_before_the_pages_first_snapshot_loses_nothing(
     assert watcher.faults == []
 
 
+async def test_a_press_counts_though_the_page_changes_while_it_lasts(
+    practice: PracticeServer, page: Page, session: Session, watcher: Watcher
+) -> None:
+    held: list[tuple[WebSocketRoute, str | bytes]] = []
+    late = ('data-event="tool-done"', 'data-event="done"')
+
+    def hold(route: WebSocketRoute) -> None:
+        def take(frame: str | bytes) -> None:
+            if any(event in str(frame) for event in late):
+                held.append((route, frame))
+            else:
+                route.send(frame)
+
+        route.connect_to_server().on_message(take)
+
+    async def let_through(count: int) -> None:
+        async with asyncio.timeout(WAIT_MS / 1000):
+            while len(held) < count:
+                await page.wait_for_timeout(20)
+        for route, frame in held[:count]:
+            route.send(frame)
+        del held[:count]
+
+    await page.route_web_socket("**/ws/**", hold)
+    practice.script([LONG, Reply.of(save("career"), PILLS), "Good."])
+    await page.goto(path_of(session))
+    await say(page, "Hello")
+    await let_through(1)
+    await until_done(page)
+    await say(page, "And now?")
+    pill = page.get_by_role("button", name="Fine")
+    await expect(pill).to_be_visible()
+    await expect(page.locator("#activity")).to_be_visible()
+    await page.wait_for_timeout(300)  # for as long as what Sage does is shown at least
+    await pill.hover(position={"x": 20, "y": 4})
+    await page.mouse.down()
+    # What Sage did goes, what it wrote down comes: the page scrolls to its end.
+    await let_through(2)
+    await page.evaluate("() => new Promise((done) => setTimeout(done, 100))")
+    await page.mouse.up()
+    await let_through(1)
+    await until_done(page, 2)
+    assert await states(session) == ["finished", "answered"]
+    assert watcher.faults == []
+
+
 async def test_a_question_is_answered_from_another_device(
     practice: PracticeServer, page: Page, session: Session, cookie: str, open_context: OpenContext
 ) -> None:
@@ -385,11 +433,11 @@ async def test_the_last_message_is_changed_and_what_was_written_stays(
     await until_asked(page, "How did you wake?")
     await page.get_by_label("Your message").fill("a draft")
     await expect(page.get_by_role("link", name="Change")).to_have_count(1)
-    await page.get_by_role("link", name="Change").press("Enter")
+    await page.get_by_role("link", name="Change").click()
     await expect(page.get_by_label("Your message")).to_have_value("Helo agian")
     await page.keyboard.press("Escape")
     await expect(page.get_by_label("Your message")).to_have_value("a draft")
-    await page.get_by_role("link", name="Change").press("Enter")
+    await page.get_by_role("link", name="Change").click()
     await page.get_by_label("Your message").fill("Hello again")
     await page.keyboard.press("Enter")
     await until_done(page, 2)

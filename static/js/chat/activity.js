@@ -1,5 +1,7 @@
 // What Sage does besides talking: a counter of running calls, each shown for 200 ms at least.
 
+import { afterPress } from "../press.js";
+
 const MINIMUM_MS = 200;
 
 export class Activity {
@@ -28,11 +30,9 @@ export class Activity {
     const call = this.#running.get(id);
     if (!call) return;
     const left = MINIMUM_MS - (performance.now() - call.since);
-    if (left > 0) {
-      setTimeout(() => this.#remove(id, call), left);
-      return;
-    }
-    this.#remove(id, call);
+    // The page becomes shorter with it: what stands above moves.
+    if (left > 0) setTimeout(() => afterPress(() => this.#remove(id, call)), left);
+    else this.#remove(id, call);
   }
 
   finishAll() {

@@ -1,5 +1,7 @@
 // Fetches the conversation again when the page has missed a part of it, and puts each item in its one place.
 
+import { afterPress } from "../press.js";
+
 const ALSO = ["chat-title", "chat-status", "arc", "earlier", "ending"];
 
 export class History {
@@ -32,6 +34,7 @@ export class History {
       if (!response.ok) return;
       const page = new DOMParser().parseFromString(await response.text(), "text/html");
       const fresh = page.getElementById("messages");
+      await new Promise(afterPress);
       if (fresh) this.#list.replaceChildren(...document.importNode(fresh, true).childNodes);
       for (const id of ALSO) {
         const part = fresh && page.getElementById(id);

@@ -1,6 +1,7 @@
 // The chat page: wires socket, phases and page together. Each part lives in a module of its own.
 
 import { setText } from "../composer.js";
+import { afterPress, isPressed } from "../press.js";
 import { Activity } from "./activity.js";
 import { Announcer } from "./announcer.js";
 import { Connection } from "./connection.js";
@@ -176,6 +177,11 @@ function begin() {
     const frame = event.detail.message;
     if (history.holds(frame)) {
       event.preventDefault();
+      return;
+    }
+    if (isPressed()) {
+      event.preventDefault();
+      afterPress(() => connection.replay(frame));
       return;
     }
     const text = deltaText(frame);

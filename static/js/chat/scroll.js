@@ -1,5 +1,7 @@
 // Keeps the newest words in view while the reader is at the end, and leaves a reader alone who isn't.
 
+import { afterPress } from "../press.js";
+
 const NEAR_END_PX = 96;
 const HANDS_ON_MS = 1000;
 const BY_HAND = {
@@ -14,6 +16,8 @@ export class Scroll {
   #isPinned = !location.hash;
   #isDue = false;
   #lastTop = scrollY;
+  #lastHeight = 0;
+  #hasResized = false;
   #lastTouched = -Infinity;
 
   constructor(content, button) {
@@ -25,7 +29,10 @@ export class Scroll {
       };
       addEventListener(name, note, { passive: true, capture: true });
     }
-    new ResizeObserver(() => this.follow()).observe(content);
+    new ResizeObserver(() => {
+      this.#hasResized = true;
+      this.follow();
+    }).observe(content);
     button.addEventListener("click", () => this.toEnd());
   }
 
@@ -37,8 +44,13 @@ export class Scroll {
     if (this.#isDue) return;
     this.#isDue = true;
     requestAnimationFrame(() => {
-      this.#isDue = false;
-      if (this.#isPinned) scrollTo({ top: document.documentElement.scrollHeight, behavior: "instant" });
+      afterPress(() => {
+        this.#isDue = false;
+        if (!this.#isPinned) return;
+        this.#lastHeight = document.documentElement.scrollHeight;
+        this.#hasResized = false;
+        scrollTo({ top: this.#lastHeight, behavior: "instant" });
+      });
     });
   }
 
@@ -47,15 +59,23 @@ export class Scroll {
     this.follow();
   }
 
-  // Words that arrive faster than the page scrolls leave a gap below: only a move upwards is the reader's, and
-  // that only by hand. The browser moves up, too, where the page was shorter for a moment.
+  // Words that arrive faster than the page scrolls leave a gap below: only a move upwards is the reader's. The
+  // browser moves up, too, where the page was shorter for a moment: then it counts if it was by hand. On a page that
+  // rests nobody else moves, be it a search for words or a screen reader that does it.
   #look() {
-    const isNearEnd = document.documentElement.scrollHeight - innerHeight - scrollY < NEAR_END_PX;
+    const height = document.documentElement.scrollHeight;
+    const isNearEnd = height - innerHeight - scrollY < NEAR_END_PX;
     const isMovedUp = scrollY < this.#lastTop;
+    const isResting = height === this.#lastHeight && !this.#hasResized;
     this.#lastTop = scrollY;
+    this.#lastHeight = height;
     if (isNearEnd) this.#pin(true);
-    else if (!this.#isPinned || (isMovedUp && performance.now() - this.#lastTouched < HANDS_ON_MS)) this.#pin(false);
+    else if (!this.#isPinned || (isMovedUp && (isResting || this.#isByHand()))) this.#pin(false);
     else this.follow();
+  }
+
+  #isByHand() {
+    return performance.now() - this.#lastTouched < HANDS_ON_MS;
   }
 
   #pin(isPinned) {
