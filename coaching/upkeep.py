@@ -7,7 +7,7 @@ other web processes, now and then where only a worker or an operator may have ch
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -21,6 +21,7 @@ from sessions_app import leases
 from sessions_app.database import in_database, in_database_beside
 from sessions_app.leases import BEAT_SECONDS, LEASE_SECONDS, LeaseWatch
 from sessions_app.models import Session, Turn, TurnStatus
+from sessions_app.turn_records import TurnKey
 
 logger = structlog.get_logger(__name__)
 
@@ -124,10 +125,11 @@ async def _beat(runner: Runner) -> None:
 async def _take_over(runner: Runner, neighbours: Neighbours, *, is_alone: bool) -> None:
     watch = LeaseWatch()
     missed: set[uuid.UUID] = set()
+    replaced: set[TurnKey] = set()
     is_first_look = True
 
     async def look() -> None:
-        nonlocal missed, is_first_look
+        nonlocal missed, replaced, is_first_look
         beats, held = await in_database(_read_leases)
         others = {lease.owner for lease in held if lease.owner != runner.owner}
         now = asyncio.get_running_loop().time()
@@ -148,6 +150,7 @@ async def _take_over(runner: Runner, neighbours: Neighbours, *, is_alone: bool) 
             if lease.owner in dead or lease.key.turn_id in own & missed:
                 await _claim(runner, lease)
         missed = own
+        replaced = _let_go_of_replaced(runner, held, before=replaced)
         if is_alone:  # else `follow` does it, sooner
             await _stop_where_asked(runner)
         for owner in watch.forgotten(beats, now=now) - {runner.owner}:
@@ -156,6 +159,23 @@ async def _take_over(runner: Runner, neighbours: Neighbours, *, is_alone: bool) 
     while True:
         await _through_outages(look)
         await asyncio.sleep(TAKE_OVER_SECONDS)
+
+
+def _let_go_of_replaced(
+    runner: Runner, held: Collection[leases.Lease], *, before: Collection[TurnKey]
+) -> set[TurnKey]:
+    """Leave the turns that run here and, in two looks (`before`), aren't this process's any more; return all.
+
+    Whoever froze and was replaced would only hear of it with its next write, and a model may be silent for
+    long. Two looks: one may be beginning, or coming to its end.
+    """
+    ours = {lease.key for lease in held if lease.owner == runner.owner}
+    replaced = {running.key: running for running in runner.running.values() if running.key not in ours}
+    for key in replaced.keys() & before:
+        logger.warning("runner_is_replaced", turn_id=str(key.turn_id))
+        if (task := replaced[key].task) is not None:
+            task.cancel()
+    return set(replaced)
 
 
 def _read_leases() -> tuple[dict[str, int], list[leases.Lease]]:

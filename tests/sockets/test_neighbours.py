@@ -10,11 +10,12 @@ from django.utils import timezone
 
 from coaching.practice.script import Hold, Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
-from sessions_app import services
+from sessions_app import leases, services
 from sessions_app.database import in_database
 from sessions_app.expiry import expire_session
 from sessions_app.limits import RateLimit
-from sessions_app.models import Session, SessionKind, Turn
+from sessions_app.models import Session, SessionKind, Turn, TurnStatus
+from sessions_app.turn_records import Ending, TurnKey, close_turn
 from tests.live_sage import (
     LiveSage,
     open_socket,
@@ -28,6 +29,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 PILLS = ToolUse("show_options", {"options": [{"label": "Fine"}, {"label": "Tired"}]}, id="toolu_pills")
 TOLD_SECONDS = 5.0
+REPLACED_SECONDS = 10.0  # half of what a silent model is given
 
 
 @pytest.fixture
@@ -95,6 +97,36 @@ def _open_turn_of_the_dead(session: Session) -> None:
         owner="nobody",
         rate_limit=limit,
     )
+
+
+async def test_who_was_replaced_lets_go_soon_and_its_readers_see_what_the_other_does(
+    live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
+) -> None:
+    practice.script([Reply.of("First half, ", Hold("middle"), "second half.")])
+    async with open_socket(live_sage, session.id, cookie) as client:
+        await client.next_frame()
+        await client.send(type="message", text="Tell me")
+        await practice.reached("middle")
+        # As after a sleep, and the model says nothing to write down.
+        key = await in_database(_claim_for_another)
+        await practice.wait_until(
+            lambda requests: requests[0].closed_by_client_at is not None, REPLACED_SECONDS
+        )
+        ending = Ending(status=TurnStatus.COMPLETED, stop_reason="end_turn")
+        await in_database(close_turn, key, ending)
+        frames = await client.until("done")
+        assert frames[-1]["done"]["stopReason"] == "end_turn"
+    turn = await in_database(Turn.objects.get)
+    assert (turn.owner, turn.status) == ("another", "completed")
+    assert len(practice.requests) == 1
+
+
+def _claim_for_another() -> TurnKey:
+    leases.store_beat("another")
+    turn = Turn.objects.get()
+    key = leases.claim_turn(TurnKey(turn_id=turn.id, fence=turn.fence), owner="another")
+    assert key is not None
+    return key
 
 
 @pytest.mark.parametrize("is_asked", [True, False])
