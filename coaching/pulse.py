@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db import connection
-
 from coaching.models import LifeDomain, PulseRating
+from sessions_app.rows import Question, Rows, ask
 
 TREND_LENGTH = 4
 
@@ -87,9 +86,16 @@ def store_ratings(
 
 def read_pulse(user_id: int) -> Mapping[LifeDomain, DomainPulse]:
     """Return the pulse of every domain that the user has rated, in the domains' own order."""
-    with connection.cursor() as cursor:
-        cursor.execute(_PULSE_SQL, {"user": user_id, "length": TREND_LENGTH})
-        rows = cursor.fetchall()
+    return pulse_of(ask(pulse_question(user_id)))
+
+
+def pulse_question(user_id: int) -> Question:
+    """Ask for a user's first and last ratings."""
+    return Question(_PULSE_SQL, {"user": user_id, "length": TREND_LENGTH})
+
+
+def pulse_of(rows: Rows) -> Mapping[LifeDomain, DomainPulse]:
+    """Return the pulse that the answer gives."""
     firsts = {domain: rating for domain, rating, _, place, _ in rows if place == 1}
     lasts: dict[str, list[tuple[int, datetime]]] = {}
     for domain, rating, rated_at, _, age in rows:

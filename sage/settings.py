@@ -128,6 +128,9 @@ DATABASE_POOL = {"min_size": 1, "max_size": 20, "timeout": 5}
 # A runner that freezes inside a transaction must not block the one that takes its turn over.
 DATABASE_SESSION_OPTIONS = "-c idle_in_transaction_session_timeout=5000"
 
+# Of what is asked with values beside the statement (`sessions_app.rows`); the ORM's own is never prepared.
+PREPARE_THRESHOLD = 2
+
 DATABASES: dict[str, dict[str, Any]] = {
     "default": {
         "ENGINE": "django.db.backends.postgresql",
@@ -138,6 +141,7 @@ DATABASES: dict[str, dict[str, Any]] = {
             "connect_timeout": 5,
             "options": DATABASE_SESSION_OPTIONS,
             "pool": DATABASE_POOL,
+            "prepare_threshold": PREPARE_THRESHOLD,
             **_database.get("OPTIONS", {}),
         },
     },

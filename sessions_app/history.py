@@ -6,6 +6,7 @@ from typing import Any
 from django.utils import timezone
 
 from sessions_app.models import Message, MessageRole, Session, Turn
+from sessions_app.rows import write_together
 
 _TITLE_CHARACTERS = 80
 
@@ -55,10 +56,14 @@ def next_message(
 
 
 def store_message(message: Message, *, turn: Turn, session_fields: Sequence[str] = ()) -> None:
-    """Store a message of `next_message`, and what it changed of its session, with other fields of it."""
+    """Store a message of `next_message`, and what it changed of its session, with other fields of it.
+
+    Its turn is stored with it where it is a new one.
+    """
     message.turn = turn
-    message.session.save(update_fields=["last_message_number", "last_active_at", "title", *session_fields])
-    message.save(force_insert=True)
+    fields = ["last_message_number", "last_active_at", "title", *session_fields]
+    is_new_turn = turn._state.adding  # noqa: SLF001 - a documented flag in spite of its name
+    write_together(changed={message.session: fields}, added=[*([turn] if is_new_turn else []), message])
 
 
 def _title_from(text: str) -> str:

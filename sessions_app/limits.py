@@ -1,13 +1,15 @@
 """How much a user may ask for: turns a minute, and turns at once. Counted from the turns themselves."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db import connection
 from django.utils import timezone
 
 from sessions_app.errors import Refused, TooManySessions
 from sessions_app.models import Session
 from sessions_app.rate import RateLimit
+from sessions_app.rows import Question, Rows, ask
 from sessions_app.usage import tokens_of_day
 
 __all__ = ["MAX_RUNNING_TURNS_PER_USER", "RateLimit", "refuse_over_limits"]
@@ -16,6 +18,7 @@ MAX_RUNNING_TURNS_PER_USER = 2
 SESSIONS_PER_TURN = 3
 """A session that nobody speaks in costs a row: people may open more of them than they may have answered."""
 _USER_LOCK_NAMESPACE = 0x5A6E
+USER_LOCK = "pg_advisory_xact_lock(%(namespace)s, %(person)s)"
 
 # Written out, since the user waits for it before the first word: one statement, each half with its own index.
 _TURNS_SQL = """
@@ -36,19 +39,42 @@ _TURNS_SQL = """
 """
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnsAsked:
+    """How many of a user's turns run, and when the last ones began, counted under the user's lock."""
+
+    running: int
+    recent: Sequence[datetime]
+
+
 def refuse_over_limits(*, user_id: int, rate_limit: RateLimit) -> None:
     """Refuse a turn over the user's limits; the user's advisory lock makes racing turns count each other."""
-    now = timezone.now()
-    window = timedelta(seconds=rate_limit.seconds)
     lock_limits(user_id=user_id)
-    running, recent = _count_turns(user_id, since=now - window, most=rate_limit.turns)
-    if running >= MAX_RUNNING_TURNS_PER_USER:
+    refuse_over(turns_asked(ask(turns_question(user_id, rate_limit))), user_id=user_id, rate_limit=rate_limit)
+
+
+def turns_question(user_id: int, rate_limit: RateLimit) -> Question:
+    """Ask for the user's turns that count now."""
+    since = timezone.now() - timedelta(seconds=rate_limit.seconds)
+    return Question(_TURNS_SQL, {"user": user_id, "since": since, "most": rate_limit.turns})
+
+
+def turns_asked(rows: Rows) -> TurnsAsked:
+    """Return what the answer says."""
+    ((running, recent),) = rows
+    return TurnsAsked(running=running, recent=recent or ())
+
+
+def refuse_over(asked: TurnsAsked, *, user_id: int, rate_limit: RateLimit) -> None:
+    """Refuse a turn over the user's limits; the caller holds the lock under which they were counted."""
+    if asked.running >= MAX_RUNNING_TURNS_PER_USER:
         raise Refused(
             f"Sage is already answering in {MAX_RUNNING_TURNS_PER_USER} conversations. "
             "Please wait for one to finish."
         )
-    if len(recent) >= rate_limit.turns:
-        raise Refused(_a_lot(min(recent) + window - now))
+    if len(asked.recent) >= rate_limit.turns:
+        window = timedelta(seconds=rate_limit.seconds)
+        raise Refused(_a_lot(min(asked.recent) + window - timezone.now()))
     if rate_limit.daily_tokens is not None:
         _refuse_over_budget(user_id=user_id, daily_tokens=rate_limit.daily_tokens)
 
@@ -69,16 +95,12 @@ def lock_limits(*, user_id: int) -> None:
 
     A statement of its own: what the next one sees is what was committed when the lock was given.
     """
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_USER_LOCK_NAMESPACE, user_id % 2**31])
+    ask(Question(f"SELECT {USER_LOCK}", lock_of(user_id)))
 
 
-def _count_turns(user_id: int, *, since: datetime, most: int) -> tuple[int, list[datetime]]:
-    """Return how many of the user's turns run, and when the last ones began: at most `most` since then."""
-    with connection.cursor() as cursor:
-        cursor.execute(_TURNS_SQL, {"user": user_id, "since": since, "most": most})
-        running, recent = cursor.fetchone()
-    return running, recent or []
+def lock_of(user_id: int) -> dict[str, int]:
+    """Return the values of `USER_LOCK`."""
+    return {"namespace": _USER_LOCK_NAMESPACE, "person": user_id % 2**31}
 
 
 def _a_lot(wait: timedelta) -> str:

@@ -4,9 +4,21 @@ import uuid
 from collections.abc import Sequence
 
 from django.db import connection
-from django.db.models import QuerySet
 
 from sessions_app.models import OPEN_TURN_STATUSES, Message, Session, SessionStatus, Turn
+from sessions_app.rows import Columns, Question, ask
+
+_NO_NUMBER = 2**31 - 1
+"""No message has it."""
+
+# Written out: a user waits for it before the first word.
+_MESSAGE = Columns(Message, "message")
+_TAIL_SQL = f"""
+    SELECT {_MESSAGE.sql} FROM sessions_app_message AS message
+    JOIN sessions_app_turn AS turn ON turn.id = message.turn_id
+    WHERE message.session_id = %(session)s AND message.number < %(before)s AND NOT turn.is_withdrawn
+    ORDER BY message.number DESC LIMIT %(limit)s
+"""  # noqa: S608 - names of columns alone
 
 
 def accessible_session(*, user_id: int, session_id: uuid.UUID, is_locked: bool = False) -> Session:
@@ -75,20 +87,26 @@ def history_tail(
 
     `newest` is the last of them where it isn't stored yet; what has a higher number isn't history then.
     """
-    messages = session.messages.filter(turn__is_withdrawn=False)
-    if newest is not None:
-        if newest.number == 1:  # the user waits for no query that can't find anything
-            return [newest], 0
-        before, left_out = _tail(messages.filter(number__lt=newest.number), limit - 1)
-        return [*before, newest], left_out
-    return _tail(messages, limit)
+    if newest is None:
+        return _tail(session, before=_NO_NUMBER, limit=limit)
+    if newest.number == 1:  # the user waits for no query that can't find anything
+        return [newest], 0
+    before, left_out = _tail(session, before=newest.number, limit=limit - 1)
+    return [*before, newest], left_out
 
 
-def _tail(messages: QuerySet[Message], limit: int) -> tuple[Sequence[Message], int]:
-    tail = list(messages.order_by("-number")[: limit + 1])[::-1]
-    if len(tail) <= limit:
-        return tail, 0
-    return tail[1:], messages.count() - limit
+def _tail(session: Session, *, before: int, limit: int) -> tuple[Sequence[Message], int]:
+    """Return the last messages before a number in order, and how many there are before them."""
+    values = {"session": session.id, "before": before, "limit": limit + 1}
+    rows = ask(Question(_TAIL_SQL, values))[::-1]
+    left_out = 0
+    if len(rows) > limit:
+        messages = session.messages.filter(turn__is_withdrawn=False, number__lt=before)
+        rows, left_out = rows[1:], messages.count() - limit
+    found = [_MESSAGE.object_of(row) for row in rows]
+    for message in found:
+        message.session = session
+    return found, left_out
 
 
 def transcript(session: Session) -> Sequence[Message]:

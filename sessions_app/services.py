@@ -9,15 +9,23 @@ Longer than other modules: the ways to open a turn are made of the same steps, a
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
 from sessions_app.beginnings import Begin, put_beginning
+from sessions_app.doorstep import step_up
 from sessions_app.errors import Refused
 from sessions_app.history import next_message, store_message
-from sessions_app.limits import RateLimit, lock_limits, refuse_over_limits, refuse_too_many_sessions
+from sessions_app.limits import (
+    RateLimit,
+    lock_limits,
+    refuse_over,
+    refuse_over_limits,
+    refuse_too_many_sessions,
+)
 from sessions_app.models import (
     Message,
     MessageRole,
@@ -124,13 +132,15 @@ def open_turn(
     """
     checked_text = check_message_text(text)
     checked_id = check_client_id(client_id)
-    session = accessible_session(user_id=user_id, session_id=session_id, is_locked=True)
-    while (known := _known_message(session, checked_id)) is None and session.status != SessionStatus.ACTIVE:
-        session = _continued(session)
+    look = partial(step_up, user_id=user_id, client_id=checked_id, rate_limit=rate_limit)
+    found = look(session_id=session_id)
+    while found.known is None and found.session.status != SessionStatus.ACTIVE:
+        found = look(session_id=_continued(found.session).id)
+    session, known = found.session, found.known
     if known is not None:
         return OpenedTurn(session_id=session.id, turn=known.turn, message=known, is_new=False)
-    refuse_over_limits(user_id=user_id, rate_limit=rate_limit)
-    superseded = _close_waiting_turn(session)
+    refuse_over(found.asked, user_id=user_id, rate_limit=rate_limit)
+    superseded = _close_waiting_turn(session, found.open_status)
     turn, message = _say(
         session, checked_text, client_id=checked_id, owner=owner, begin=begin, metadata=metadata
     )
@@ -194,7 +204,7 @@ def edit_message(
     session = _active_session(user_id=user_id, session_id=session_id)
     if _known_message(session, checked_id) is not None:
         raise Refused("This message was sent before.")
-    superseded = _close_waiting_turn(session)
+    superseded = _close_waiting_turn(session, open_turn_status(session.id))
     refuse_over_limits(user_id=user_id, rate_limit=rate_limit)
     withdrawn = _withdraw_last_message(session)
     turn, message = _say(
@@ -273,7 +283,6 @@ def _say(
     )
     turn = Turn(session=session, owner=owner)
     session_fields = _begun(begin, session, turn, message)
-    turn.save(force_insert=True)
     store_message(message, turn=turn, session_fields=session_fields)
     return turn, message
 
@@ -303,9 +312,11 @@ def _continued(ended: Session) -> Session:
     return accessible_session(user_id=ended.user_id, session_id=successor.id, is_locked=True)
 
 
-def _close_waiting_turn(session: Session) -> tuple[ToolCallRecord, ...]:
-    """Supersede what the open turn waits for; return the calls. Raises `Refused` where it runs."""
-    status = open_turn_status(session.id)
+def _close_waiting_turn(session: Session, status: str | None) -> tuple[ToolCallRecord, ...]:
+    """Supersede what the open turn waits for; return the calls. Raises `Refused` where it runs.
+
+    `status` is the open turn's, None where there is none.
+    """
     if status is None:
         return ()
     if status != TurnStatus.AWAITING_USER:

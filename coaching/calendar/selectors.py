@@ -6,11 +6,11 @@ from datetime import UTC, date, datetime, time
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from django.db import connection
 from django.db.models import QuerySet
 
 from coaching.days import day_bounds, local_day
 from coaching.models import CalendarSource
+from sessions_app.rows import Question, Rows, ask
 
 MAX_EVENTS_OF_A_DAY = 200
 ALL_DAY = "all day"
@@ -60,10 +60,12 @@ class DayCalendar:
 
 
 def calendar_of_day(user_id: int, day: date, zone: ZoneInfo) -> DayCalendar:
-    """Return a day's events and how the calendars stand, in one read.
+    """Return a day's events and how the calendars stand, in one read."""
+    return day_of(ask(day_question(user_id, day, zone)), day, zone)
 
-    An event that stands in two calendars is there once.
-    """
+
+def day_question(user_id: int, day: date, zone: ZoneInfo) -> Question:
+    """Ask for the person's calendars and the events of a day."""
     start, end = day_bounds(day, zone)
     values: dict[str, Any] = {
         "user": user_id,
@@ -74,9 +76,12 @@ def calendar_of_day(user_id: int, day: date, zone: ZoneInfo) -> DayCalendar:
         "wall_end": end.replace(tzinfo=UTC),
         "limit": MAX_EVENTS_OF_A_DAY,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(DAY_SQL, values)
-        rows: list[tuple[Any, ...]] = cursor.fetchall()
+    return Question(DAY_SQL, values)
+
+
+def day_of(rows: Rows, day: date, zone: ZoneInfo) -> DayCalendar:
+    """Return the day that the answer gives. An event that stands in two calendars is there once."""
+    start, _ = day_bounds(day, zone)
     found: dict[tuple[object, ...], DayEvent] = {}
     for name, _, *columns in rows:
         event = _day_event(name, day, zone, *columns)

@@ -44,9 +44,13 @@ class Context:
 
 
 def read_ahead(shelf: Shelf) -> None:
-    """Make all reads of a shelf now: inside a transaction one that fails would break all that follows."""
-    for name in shelf.reads():
-        _attempt(name, partial(getattr, shelf, name))
+    """Make all reads of a shelf now: inside a transaction one that fails would break all that follows.
+
+    They are asked together; where one fails then, each is asked alone, so that only that one is unknown.
+    """
+    _attempt("all_together", shelf.ask_together)
+    for read in shelf.reads():
+        _attempt(read.name, partial(getattr, shelf, read.name))
     shelf.close()
 
 

@@ -1,26 +1,25 @@
 """What the sections of one turn are made of: a user's files, days, ratings and sessions at one moment.
 
-Each read happens once, when the first section asks for it, and there is a fixed number of them, however
-much the user has written. Texts come cut by the database: what no section could show is never sent here.
+Each read happens once, together with all others or when the first section asks for it, and there is a fixed
+number of them, however much the user has written. Texts come cut by the database: what no section could show
+is never sent here.
 """
 
 import json
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from functools import cached_property
-from typing import Any, Self, TypeVar, overload
+from typing import Any, Generic, Self, TypeVar, overload
 
-from django.db import connection
-
-from coaching.calendar.selectors import DayCalendar, calendar_of_day
+from coaching.calendar.selectors import DayCalendar, day_of, day_question
 from coaching.days import local_day
 from coaching.files.frontmatter import strip_frontmatter
 from coaching.files.types import RULES
 from coaching.models import DayPlan, FileType, LifeDomain, Profile
-from coaching.pulse import DomainPulse, read_pulse
+from coaching.pulse import DomainPulse, pulse_of, pulse_question
+from sessions_app.rows import Question, Rows, ask, ask_together
 
 T = TypeVar("T")
 
@@ -114,19 +113,42 @@ class LastSession:
     day: date
 
 
-class _once(cached_property[T]):  # noqa: N801 - it is used as a decorator
-    """A read that happens once. After the shelf was closed none happens any more."""
+class _Read(Generic[T]):
+    """A read that happens once: what it asks of a shelf, and what it makes of the answer.
+
+    After the shelf was closed none happens any more.
+    """
+
+    def __init__(self, question: "Callable[[Shelf], Question]", make: "Callable[[Shelf, Rows], T]") -> None:
+        self.question = question
+        self._make = make
+        self.__doc__ = make.__doc__
+
+    def __set_name__(self, owner: type[Any], name: str) -> None:
+        self.name = name
 
     @overload
     def __get__(self, shelf: None, owner: type[Any] | None = None) -> Self: ...
 
     @overload
-    def __get__(self, shelf: object, owner: type[Any] | None = None) -> T: ...
+    def __get__(self, shelf: "Shelf", owner: type[Any] | None = None) -> T: ...
 
-    def __get__(self, shelf: Any, owner: type[Any] | None = None) -> Any:
-        if shelf is not None and shelf.is_closed and self.attrname not in shelf.__dict__:
-            raise LookupError(f"{self.attrname} couldn't be read ahead")
-        return super().__get__(shelf, owner)
+    def __get__(self, shelf: "Shelf | None", owner: type[Any] | None = None) -> Any:
+        if shelf is None:
+            return self
+        rows = shelf.answers.pop(self.name, None)
+        if rows is None:
+            if shelf.is_closed:
+                raise LookupError(f"{self.name} couldn't be read ahead")
+            rows = ask(self.question(shelf))
+        # From now on the value itself is found, and not this.
+        shelf.__dict__[self.name] = value = self._make(shelf, rows)
+        return value
+
+
+def _read(question: "Callable[[Shelf], Question]") -> "Callable[[Callable[[Shelf, Rows], T]], _Read[T]]":
+    """Make a read of what is asked, and of the method that takes the answer in."""
+    return lambda make: _Read(question, make)
 
 
 class Shelf:
@@ -144,25 +166,34 @@ class Shelf:
         self._opened = time.perf_counter()
         self.seconds_ahead = 0.0
         self.is_closed = False
+        self.answers: dict[str, Rows] = {}
 
     @classmethod
-    def reads(cls) -> Sequence[str]:
-        """Return the names of all reads."""
-        return [name for name, value in vars(cls).items() if isinstance(value, _once)]
+    def reads(cls) -> "Sequence[_Read[Any]]":
+        """Return all reads."""
+        return [value for value in vars(cls).values() if isinstance(value, _Read)]
+
+    def ask_together(self) -> None:
+        """Ask for everything in one journey to the database."""
+        reads = self.reads()
+        answers = ask_together(read.question(self) for read in reads)
+        self.answers = {read.name: rows for read, rows in zip(reads, answers, strict=True)}
 
     def close(self) -> None:
         """Read nothing more: what couldn't be read stays unknown. A transaction may begin now."""
         self.seconds_ahead = time.perf_counter() - self._opened
         self.is_closed = True
 
-    @_once
-    def files(self) -> Mapping[str, ShelvedFile]:
-        """Every file that a section shows or a signal looks at, by path."""
+    def _files_question(self) -> Question:
         paths = [RULES[file_type].place for file_type in STANDING_TYPES]
         paths += [f"{RULES[FileType.DOMAIN].place}/{domain}.md" for domain in LifeDomain]
         for day in (self.today, self.yesterday):
             paths += [self.path_of(FileType.DAY_PLAN, day), self.path_of(FileType.DAILY_LOG, day)]
-        rows = self._read(FILES_SQL, paths=paths, characters=READ_CHARACTERS)
+        return self.question(FILES_SQL, paths=paths, characters=READ_CHARACTERS)
+
+    @_read(_files_question)
+    def files(self, rows: Rows) -> Mapping[str, ShelvedFile]:
+        """Every file that a section shows or a signal looks at, by path."""
         return {
             path: ShelvedFile(
                 path=path,
@@ -175,35 +206,33 @@ class Shelf:
             for path, file_type, frontmatter, version, characters, head in rows
         }
 
-    @_once
-    def plans(self) -> Mapping[date, DayPlan]:
+    @_read(lambda shelf: shelf.question(PLANS_SQL, days=[shelf.today, shelf.yesterday]))
+    def plans(self, rows: Rows) -> Mapping[date, DayPlan]:
         """The day plans of today and yesterday."""
-        rows = self._read(PLANS_SQL, days=[self.today, self.yesterday])
         return {
             day: DayPlan(date=day, intention=intention, priorities=json.loads(priorities), file_id=file_id)
             for day, intention, priorities, file_id in rows
         }
 
-    @_once
-    def pulse(self) -> Mapping[LifeDomain, DomainPulse]:
+    @_read(lambda shelf: pulse_question(shelf.profile.user_id))
+    def pulse(self, rows: Rows) -> Mapping[LifeDomain, DomainPulse]:
         """The ratings."""
-        return read_pulse(self.profile.user_id)
+        return pulse_of(rows)
 
-    @_once
-    def calendar(self) -> DayCalendar:
+    @_read(lambda shelf: day_question(shelf.profile.user_id, shelf.today, shelf.profile.zone))
+    def calendar(self, rows: Rows) -> DayCalendar:
         """What stands in the calendars today."""
-        return calendar_of_day(self.profile.user_id, self.today, self.profile.zone)
+        return day_of(rows, self.today, self.profile.zone)
 
-    @_once
-    def unfolded_captures(self) -> int:
+    @_read(lambda shelf: shelf.question(CAPTURES_SQL))
+    def unfolded_captures(self, rows: Rows) -> int:
         """How many captures wait: neither folded into a log nor put away."""
-        ((count,),) = self._read(CAPTURES_SQL)
+        ((count,),) = rows
         return int(count)
 
-    @_once
-    def last_session(self) -> LastSession | None:
+    @_read(lambda shelf: shelf.question(LAST_SESSION_SQL, session=shelf.session_id))
+    def last_session(self, rows: Rows) -> LastSession | None:
         """The session that the user was in before this one, if something was said there."""
-        rows = self._read(LAST_SESSION_SQL, session=self.session_id)
         return next(
             (LastSession(kind=kind, day=local_day(active_at, self.profile.zone)) for kind, active_at in rows),
             None,
@@ -222,11 +251,9 @@ class Shelf:
         """Return where the file of a day lies."""
         return f"{RULES[file_type].place}/{day.isoformat()}.md"
 
-    def _read(self, sql: str, **values: Any) -> list[tuple[Any, ...]]:
-        with connection.cursor() as cursor:
-            cursor.execute(sql, {"user": self.profile.user_id, **values})
-            rows: list[tuple[Any, ...]] = cursor.fetchall()
-            return rows
+    def question(self, sql: str, **values: Any) -> Question:
+        """Put a question about the shelf's user."""
+        return Question(sql, {"user": self.profile.user_id, **values})
 
 
 def _object_in(text: str) -> Mapping[str, Any]:
