@@ -6,7 +6,6 @@ Channels handles one frame of a socket at a time, so nothing here waits for a tu
 
 import asyncio
 import json
-import time
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -24,11 +23,19 @@ from coaching.help_lines import count_card
 from coaching.live import Subscription
 from coaching.runner import get_runner
 from coaching.safety.countries import country_of_timezone
-from coaching.socket_access import OpenSocket, SignedOutError, check_access, open_sockets
+from coaching.socket_access import (
+    FrameBudget,
+    OpenSocket,
+    SignedOutError,
+    access_of,
+    check_access,
+    open_sockets,
+)
 from coaching.turn_events import ErrorShown, SafetyShown, TurnEvent
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
 from sessions_app.models import Session
+from sessions_app.rows import Condition
 
 logger = structlog.get_logger(__name__)
 
@@ -40,33 +47,11 @@ POLICY_VIOLATION = 1008
 NO_CHANNEL_LAYER = "none"
 INTERNAL_ERROR = 1011
 
-FRAMES_PER_SECOND = 20
-FRAME_BURST = 40
 MAX_IGNORED_FRAMES = 500
 
 UNREADABLE = "That frame is not a JSON object."
 TOO_MANY_FRAMES = "Too many messages at once. Please slow down."
 NO_ANSWER = "Sage couldn't reach its database. Please try again in a moment."
-
-
-class FrameBudget:
-    """How many frames a socket may send: a burst, refilled at a steady rate."""
-
-    def __init__(self) -> None:
-        self._left = float(FRAME_BURST)
-        self._at = time.monotonic()
-        self.ignored = 0
-
-    def admits(self) -> bool:
-        """Count a frame and return whether it may be handled."""
-        now = time.monotonic()
-        self._left = min(FRAME_BURST, self._left + (now - self._at) * FRAMES_PER_SECOND)
-        self._at = now
-        if self._left < 1:
-            self.ignored += 1
-            return False
-        self._left -= 1
-        return True
 
 
 class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no types
@@ -128,8 +113,8 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
         frame: dict[str, Any] = {}
         try:
             frame = _parsed(text_data)
-            session_key = self.scope["session"].session_key
-            await in_database(check_access, session_key=session_key, user_id=self.user_id)
+            if frame.get("type") not in CHECKED_ON_THE_WAY:
+                await in_database(check_access, self._access())
             await self._handle(frame)
         except Refused as refusal:
             await self._refuse(frame, str(refusal))
@@ -140,6 +125,9 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
         except DatabaseError:
             logger.warning("frame_without_database", session_id=str(self.session_id))
             await self._refuse_without_database(frame)
+
+    def _access(self) -> Condition:
+        return access_of(self.scope["session"].session_key, self.user_id)
 
     async def _slow_down(self) -> None:
         """Say so each time: it may have been a message, and whoever sent that waits for a word about it."""
@@ -161,6 +149,7 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
             session_id=self.session_id,
             text=frame.get("text"),
             client_id=frame.get("id"),
+            access=self._access(),
         )
         if submission.session_id != self.session_id:
             if submission.danger:  # its card is told to those who read the other conversation
@@ -268,6 +257,9 @@ HANDLERS: Mapping[str, Callable[[SessionConsumer, dict[str, Any]], Awaitable[Non
     "continue": SessionConsumer.handle_continue,
 }
 """What a frame of each type does. The tenant matrix has a row for every one."""
+
+CHECKED_ON_THE_WAY = ("message",)
+"""Frames whose doing begins with the check of who speaks: there it costs no journey of its own."""
 
 
 class MissingConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no types

@@ -30,7 +30,7 @@ from coaching.live import LiveTurn
 from coaching.model_client import ModelConnection
 from coaching.readers import Readers, answered, let_go, tell_end, tell_opening, tell_question
 from coaching.running import RunningTurn, Submission, store_shown, take_in_setup
-from coaching.safety.card import kept_danger, metadata_of
+from coaching.safety.card import kept_danger
 from coaching.stored_view import kept_writes
 from coaching.turn_events import ErrorShown, SafetyShown, TurnDone, TurnStarted
 from coaching.turn_setup import TurnSetup
@@ -41,6 +41,7 @@ from sessions_app.errors import Refused
 from sessions_app.limits import RateLimit
 from sessions_app.models import Session, ToolCallRecord, TurnStatus
 from sessions_app.pending_calls import EndedCall
+from sessions_app.rows import Condition
 from sessions_app.services import OpenedTurn
 from sessions_app.turn_records import TurnKey
 
@@ -66,18 +67,26 @@ class Runner:
         await self._connection.client()
 
     async def submit_message(
-        self, *, user_id: int, session_id: uuid.UUID, text: object, client_id: object = None
+        self,
+        *,
+        user_id: int,
+        session_id: uuid.UUID,
+        text: object,
+        client_id: object = None,
+        access: Condition | None = None,
     ) -> Submission:
         """Commit a user's message and start answering it; return as soon as it is committed.
 
-        The same client id twice is one turn. Raises `Refused`, and `Session.DoesNotExist`.
+        The same client id twice is one turn. `access` must hold before anything else is done. Raises
+        `Refused`, `Session.DoesNotExist`, and what `access` raises.
         """
         return await self._open(
             services.open_turn,
             user_id=user_id,
             session_id=session_id,
+            text=text,
             client_id=client_id,
-            **await _noticed(text),
+            access=access,
         )
 
     async def edit_message(
@@ -88,8 +97,8 @@ class Runner:
             services.edit_message,
             user_id=user_id,
             session_id=session_id,
+            text=text,
             client_id=client_id,
-            **await _noticed(text),
         )
 
     async def retry(self, *, user_id: int, session_id: uuid.UUID) -> Submission:
@@ -286,12 +295,6 @@ class Runner:
 def rate_limit() -> RateLimit:
     """Return how much each user may ask for."""
     return replace(settings.SAGE_RATE_LIMIT, daily_tokens=settings.SAGE_DAILY_TOKENS)
-
-
-async def _noticed(text: object) -> dict[str, Any]:
-    """Return a user's words with what is noted beside them."""
-    metadata = await asyncio.to_thread(metadata_of, text)
-    return {"text": text, "metadata": metadata}
 
 
 async def _card_beside(session_id: uuid.UUID, call: ToolCallRecord) -> SafetyShown | None:

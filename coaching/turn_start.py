@@ -10,6 +10,7 @@ from typing import Any
 from uuid import UUID
 
 import structlog
+from django.contrib.auth.models import User
 from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 
@@ -19,15 +20,23 @@ from coaching.context.prompt import BuiltTurn, build_turn
 from coaching.context.shelf import Shelf
 from coaching.help_lines import count_card
 from coaching.models import Profile
+from coaching.safety.card import metadata_of
 from coaching.tools import CHAT_TOOLS
 from coaching.turn_events import SafetyShown
 from coaching.turn_setup import TurnSetup, beginning_of, limits_left, state_of
 from sessions_app.beginnings import Begin, Beginning
 from sessions_app.models import Message, Session
+from sessions_app.rows import Columns, Condition, Question, ask, ask_together
 from sessions_app.services import OpenedTurn
 from sessions_app.turn_records import TurnKey
 
 logger = structlog.get_logger(__name__)
+
+_PROFILE, _PERSON = Columns(Profile, "profile"), Columns(User, "person")
+_PROFILE_SQL = f"""
+    SELECT {_PROFILE.sql}, {_PERSON.sql} FROM coaching_profile AS profile
+    JOIN auth_user AS person ON person.id = profile.user_id WHERE profile.user_id = %(user)s
+"""  # noqa: S608 - names of columns alone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,14 +88,23 @@ class _Starter:
 
 
 def start_turn(
-    open_turn: Callable[..., OpenedTurn], *, user_id: int, session_id: UUID, **arguments: Any
+    open_turn: Callable[..., OpenedTurn],
+    *,
+    user_id: int,
+    session_id: UUID,
+    access: Condition | None = None,
+    **arguments: Any,
 ) -> StartedTurn:
     """Open a turn by one of the services; return it with what it needs before its first round, and its card.
 
-    Where the request can't be built the message is committed without it: the turn then tries again, and says
-    what came of it. Raises what the service raises.
+    `access` must hold before anything else is read. Words among the `arguments` are looked through for
+    danger, and what was noticed is kept beside them. Where the request can't be built the message is
+    committed without it: the turn then tries again, and says what came of it. Raises what `access` and the
+    service raise.
     """
-    profile = _profile_of(user_id)
+    if "text" in arguments:
+        arguments["metadata"] = metadata_of(arguments["text"])
+    profile = _profile_of(user_id, access)
     shelf = Shelf(profile=profile, session_id=session_id, now=timezone.now())
     read_ahead(shelf)
     starter = _Starter(profile, shelf)
@@ -118,6 +136,16 @@ def _card_beside(opened: OpenedTurn, *, is_said: bool) -> SafetyShown | None:
     return card
 
 
-def _profile_of(user_id: int) -> Profile:
-    profile, _ = Profile.objects.select_related("user").get_or_create(user_id=user_id)
+def _profile_of(user_id: int, access: Condition | None) -> Profile:
+    """Return a user's profile, made on first need; whether they may speak is asked along with it."""
+    question = Question(_PROFILE_SQL, {"user": user_id})
+    if access is None:
+        found = ask(question)
+    else:
+        answer, found = ask_together([access.question, question])
+        access.check(answer)
+    if not found:
+        return Profile.objects.select_related("user").get_or_create(user_id=user_id)[0]
+    profile = _PROFILE.object_of(found[0][: len(_PROFILE)])
+    profile.user = _PERSON.object_of(found[0][len(_PROFILE) :])
     return profile

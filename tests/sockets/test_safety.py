@@ -11,13 +11,14 @@ from django.contrib.sessions.backends.cache import SessionStore
 from django.db import OperationalError
 from django.utils import timezone
 
-from coaching import consumers
+from coaching import consumers, runner
 from coaching.following import read_changes
 from coaching.live import SessionHub
 from coaching.models import CardCount, Profile, TimezoneSource
 from coaching.practice.faults import Fault
 from coaching.practice.script import Hold, Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
+from coaching.socket_access import FrameBudget
 from coaching.stored_view import sync_of_session
 from coaching.turn_events import ErrorShown, MessageStored, SafetyShown
 from sessions_app import services
@@ -217,11 +218,12 @@ async def test_without_a_database_it_is_there_at_once_with_the_lines_of_the_brow
         asked.append(function)
         raise OperationalError("gone")
 
-    monkeypatch.setattr(consumers, "in_database", gone)
+    for module in (consumers, runner):
+        monkeypatch.setattr(module, "in_database", gone)
     consumer = consumers.SessionConsumer()
     consumer.scope = {"session": SessionStore(), "cookies": {"sage_timezone": "Europe/Paris"}}
     consumer.session_id, consumer.user_id = uuid.uuid4(), 1
-    consumer.budget, consumer.subscription = consumers.FrameBudget(), SessionHub().subscribe()
+    consumer.budget, consumer.subscription = FrameBudget(), SessionHub().subscribe()
     await asyncio_timeout(consumer.subscription.next_batch())
     await consumer.receive(text_data=json.dumps({"type": "message", "text": DANGER}))
     card, refusal = await asyncio_timeout(consumer.subscription.next_batch())

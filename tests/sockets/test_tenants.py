@@ -18,6 +18,7 @@ import pytest
 import websockets
 from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
+from django.contrib.sessions.backends.db import SessionStore
 from django.http import HttpResponse, StreamingHttpResponse
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
@@ -373,9 +374,11 @@ async def test_a_frame_for_anothers_session_is_refused_like_one_for_a_missing_on
     waiting_for: Session, other_user: User, frame_type: str
 ) -> None:
     # Past the socket, which neither of the two can open: each handler looks for itself.
+    _, _, key = (await in_database(session_cookie, other_user)).partition("=")
     before = await in_database(all_rows)
     for session_id in (waiting_for.id, uuid.UUID(MISSING_ID)):
         consumer = SessionConsumer()
+        consumer.scope = {"session": SessionStore(key)}
         consumer.user_id, consumer.session_id = other_user.pk, session_id
         with pytest.raises(Session.DoesNotExist):
             await HANDLERS[frame_type](consumer, FRAMES[frame_type])
