@@ -8,19 +8,36 @@ import re
 
 BLOCK_NAMES = ("FILE_UPDATE", "SUGGESTED_REPLIES", "DAY_PLAN_DATA", "ENTER_MODE", "SESSION_COMPLETE")
 
-_HIDDEN = r"[\s\u200b-\u200d]*"
-_VALUE = r"""(?:"[^"\n]*"?|'[^'\n]*'?|[^\s"'\]]+)"""
-# A tag with its end, or one that never ends: then only its name and what looks like its attributes.
-_TAG = re.compile(
-    rf"[ \t]*\[{_HIDDEN}/?{_HIDDEN}(?:{'|'.join(BLOCK_NAMES)})(?![A-Za-z0-9_])"
-    rf"(?:[^\[\]\n]{{0,300}}\]|(?:[ \t]*:[ \t]*\w+)?(?:[ \t]+\w+[ \t]*=[ \t]*{_VALUE})*)[ \t]*",
-    re.IGNORECASE,
+_NAME = re.compile(rf"(?:{'|'.join(BLOCK_NAMES)})(?![A-Za-z0-9_])", re.IGNORECASE)
+_SPACES = "".join(filter(str.isspace, map(chr, range(0x3001))))  # the ideographic space is the last one
+_BEFORE_NAME = f"{_SPACES}\u200b\u200c\u200d[/"
+_VALUE = r"""(?:"[^"\n]*+"?|'[^'\n]*+'?|[^\s"'\]]++)"""
+# The end of a tag, or what looks like the attributes of one that never ends.
+_REST = re.compile(
+    r"(?:[^\[\]\n]{0,300}+\]"
+    rf"|(?:[ \t]*+:[ \t]*+\w++)?(?:[ \t]++\w++[ \t]*+=[ \t]*+{_VALUE})*+)[ \t]*+"
 )
 
 
 def strip_block_tags(text: str) -> str:
     """Return the text without the tags of old blocks, malformed ones included.
 
-    Each leaves a space behind, so that no new tag can come together out of what stood around one.
+    Each leaves a space behind, and brackets that open before one go with it: so no new tag can come together
+    out of what stood around one. Every character is looked at a few times, whatever the text is made of.
     """
-    return _TAG.sub(" ", text) if "[" in text else text
+    if "[" not in text:
+        return text
+    left, done, seen = [], 0, 0
+    for name in _NAME.finditer(text):
+        if name.start() < done:
+            continue  # in a tag's attributes
+        start = max(done, seen)
+        seen = name.end()
+        before = text[start : name.start()]
+        words = before.rstrip(_BEFORE_NAME)
+        blank, bracket, _ = before[len(words) :].partition("[")
+        if bracket:
+            left += [text[done:start], (words + blank).rstrip(" \t"), " "]
+            rest = _REST.match(text, seen)
+            done = rest.end() if rest else seen
+    return "".join([*left, text[done:]])

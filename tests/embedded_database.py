@@ -47,7 +47,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
 def _keep_bytecode(folder: Path) -> None:
     """Where bytecode must not be written beside the sources, write it into a folder beside pytest's own.
 
-    A hundred processes of ours start in a run: without bytecode each would compile all of Django, for seconds.
+    A hundred processes of ours start in a run: without bytecode each would compile all of Django.
     """
     if not sys.dont_write_bytecode:
         return

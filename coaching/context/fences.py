@@ -23,10 +23,9 @@ TAGS = (
 
 _JOINERS = "\u200c\u200d\u2060\ufe0e\ufe0f"  # they mean something in scripts and emoji, and hide nothing here
 _NAMES = "|".join(re.escape(name).replace("_", "[_-]") for name in TAGS)
-_FAKE_TAG = re.compile(
-    rf"[<＜‹﹤](?=[\s{_JOINERS}]*[/／]?[\s{_JOINERS}]*(?:{_NAMES})(?![a-z0-9]))", re.IGNORECASE
-)
-_CLOSING_TAG = re.compile(rf"[<＜](?=[\s{_JOINERS}]*[/／!?])")
+# One run and no way back into it: two in a row would try every place where the one may end.
+_FAKE_TAG = re.compile(rf"[<＜‹﹤](?=[\s{_JOINERS}/／]*+(?:{_NAMES})(?![a-z0-9]))", re.IGNORECASE)
+_CLOSING_TAG = re.compile(rf"[<＜](?=[\s{_JOINERS}]*+[/／!?])")
 _LINE_BREAKS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 # Control characters, marks that turn the direction of text, characters that nobody sees, halves of pairs.
 _UNSEEN = re.compile(

@@ -1,6 +1,7 @@
 """What people wrote stays inside its section, whatever it is made of."""
 
 import re
+import time
 
 import pytest
 from hypothesis import given
@@ -60,11 +61,25 @@ def test_a_value_is_one_short_line_that_ends_no_attribute(text: str) -> None:
         ("Cut [/FILE_UPDATE", "Cut "),
         ("[ FILE_UPDATE ] [ /SUGGESTED_REPLIES]x", "  x"),
         ("[FILE_[SESSION_COMPLETE]UPDATE]", "[FILE_ UPDATE]"),
+        ("[[/FILE_UPDATE]ENTER_MODE: x", " ENTER_MODE: x"),
+        ("a [/ [FILE_UPDATE]FILE_UPDATE] b", "a FILE_UPDATE] b"),
+        ("a ENTER_MODE [\n/ENTER_MODE] / SESSION_COMPLETE", "a ENTER_MODE / SESSION_COMPLETE"),
         ("[a](https://b.example) and [FILES_UPDATED]", "[a](https://b.example) and [FILES_UPDATED]"),
     ],
 )  # fmt: skip
 def test_tags_of_old_blocks_go_and_their_words_stay(text: str, left: str) -> None:
     assert strip_block_tags(text) == left
+
+
+@pytest.mark.parametrize(
+    "character", [" ", "\n", "\u200d", "/", "[", "<", "< ", "[ ", "[/file_update]file_update]"]
+)
+@pytest.mark.parametrize("opening", ["", "<", "[", "[file_update", "[file_update a"])
+def test_a_text_of_the_greatest_length_is_fenced_in_a_moment(opening: str, character: str) -> None:
+    text = (opening + character * 100_000)[:100_000] + "!"
+    began = time.process_time()
+    fence(text), fence_words(text), fence_value(text)
+    assert time.process_time() - began < 5.0  # a bound on the shape, not a figure: it takes a tenth of this
 
 
 def test_a_line_without_end_is_cut_and_says_so() -> None:
