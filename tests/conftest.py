@@ -1,5 +1,6 @@
 """Fixtures that every room uses: people, and where optional servers are found."""
 
+import gc
 import os
 from collections.abc import Callable
 from itertools import count
@@ -41,6 +42,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     config.stash[WANTS_SAGE] = wants = frozenset(item.path for item in items if wants_sage(item))
     longest = {TESTS / name: place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: (longest.get(item.path, len(LONGEST)), item.path not in wants))
+
+
+def pytest_collection_finish() -> None:
+    """Take what is loaded by now for something that stays: no collection walks through it again."""
+    gc.collect()
+    gc.freeze()
 
 
 def wants_sage(item: pytest.Item) -> bool:
