@@ -1,7 +1,7 @@
 """The auditor: what must hold after every run, whatever broke in between (invariants I1 to I8).
 
 It reads the database, the requests that the model got, what readers saw, fresh pages and the logs, and
-returns sentences; none means that all is well. It changes nothing.
+returns sentences; none means that all is well. It changes nothing but what it has looked at.
 """
 
 import asyncio
@@ -13,7 +13,6 @@ from uuid import UUID
 
 import aiohttp
 from django.conf import settings
-from django.db.models import Count
 
 from coaching.context.history import stored_message
 from coaching.engine.anthropic_client import build_params
@@ -86,9 +85,10 @@ def _audit_stored(conversation: Conversation, part_seconds: float) -> list[str]:
 
 
 def _messages_once(session: Session, sent: Sequence[str]) -> list[str]:
-    ids = Counter(session.messages.filter(role=MessageRole.USER).values_list("client_id", flat=True))
+    messages = list(session.messages.order_by("number").values_list("number", "role", "client_id"))
+    ids = Counter(client_id for _, role, client_id in messages if role == MessageRole.USER)
     found = [f"I1 message {one} is stored {ids[one]} times" for one in sent if ids[one] != 1]
-    numbers = list(session.messages.order_by("number").values_list("number", flat=True))
+    numbers = [number for number, _, _ in messages]
     if numbers != list(range(1, session.last_message_number + 1)):
         found.append(f"I1 numbers have gaps: {numbers} of {session.last_message_number}")
     if (open_count := session.turns.filter(status__in=OPEN_TURN_STATUSES).count()) > 1:
@@ -98,10 +98,11 @@ def _messages_once(session: Session, sent: Sequence[str]) -> list[str]:
 
 def _effects_once(user_id: int) -> list[str]:
     versions = UserFileVersion.objects.filter(file__user_id=user_id).exclude(tool_use_id="")
-    counts = versions.values("tool_use_id").annotate(count=Count("id")).filter(count__gt=1)
-    found = [f"I2 {row['tool_use_id']} took effect {row['count']} times" for row in counts]
-    made = dict(versions.values_list("tool_use_id", "content"))
-    saves = ToolCallRecord.objects.filter(turn__session__user_id=user_id, name="save_file")
+    effects = list(versions.values_list("tool_use_id", "content"))
+    counts = Counter(call_id for call_id, _ in effects)
+    found = [f"I2 {call_id} took effect {count} times" for call_id, count in counts.items() if count > 1]
+    made = dict(effects)
+    saves = list(ToolCallRecord.objects.filter(turn__session__user_id=user_id, name="save_file"))
     for call in saves:
         is_done = call.state == CallState.FINISHED and not call.is_error
         if is_done and call.tool_use_id not in made:
@@ -110,7 +111,7 @@ def _effects_once(user_id: int) -> list[str]:
             found.append(f"I2 {call.tool_use_id} is {call.state} (error {call.is_error}), and took effect")
         if is_done and call.input.get("content", "\0") not in made.get(call.tool_use_id, ""):
             found.append(f"I2 {call.tool_use_id} saved something else than it was given")
-    unknown = set(made) - set(saves.values_list("tool_use_id", flat=True))
+    unknown = set(made) - {call.tool_use_id for call in saves}
     return [*found, *(f"I2 {call_id} took effect and isn't recorded" for call_id in unknown)]
 
 
@@ -152,13 +153,13 @@ def _files_whole(user_id: int) -> list[str]:
 
 def _within_budget(session: Session, part_seconds: float) -> list[str]:
     found = []
-    for turn in session.turns.all():
-        parts = Counter(turn.rounds.values_list("part", flat=True))
+    for turn in session.turns.prefetch_related("rounds", "calls"):
+        part_of = {row.number: row.part for row in turn.rounds.all()}
+        parts = Counter(row.part for row in turn.rounds.all())
         if parts and max(parts.values()) > MAX_ROUNDS:
             found.append(f"I7 turn {turn.id} has {dict(parts)} rounds by part")
-        part_of = dict(turn.rounds.values_list("number", "part"))
-        ran = turn.calls.exclude(result__startswith=_NOT_RUN).values_list("round_number", flat=True)
-        calls = Counter(part_of.get(number) for number in ran)
+        ran = [call for call in turn.calls.all() if not call.result.startswith(_NOT_RUN)]
+        calls = Counter(part_of.get(call.round_number) for call in ran)
         if calls and max(calls.values()) > MAX_CALLS:
             found.append(f"I7 turn {turn.id} ran {dict(calls)} calls by part")
         if turn.ended_at and turn.status != TurnStatus.SUPERSEDED:
@@ -262,9 +263,11 @@ def _questions(session_id: UUID) -> list[tuple[str, str]]:
 
 
 def _audit_requests(house: House) -> list[str]:
-    """Check what the model was sent: nobody else's words, nothing refused, not too many a turn."""
+    """Check what the model was sent since the last look: nobody else's words, nothing refused."""
     found = []
-    for request in house.practice.requests:
+    requests = house.practice.requests[house.audited :]
+    house.audited += len(requests)
+    for request in requests:
         plan = plan_of(request.body)
         said = _SIGNATURE.sub("", str(request.body))
         if len(words := {match[1]: said[match.start() :][:20] for match in _KEYS.finditer(said)}) > 1:

@@ -158,6 +158,7 @@ class House:
         self.dead_pids: dict[int, float] = {}
         self.model = PlannedModel()
         self.practice: PracticeServer
+        self.audited = 0
         self.keys = 0
         self.cleanups: list[Callable[[], Awaitable[object]]] = []
 
@@ -279,6 +280,7 @@ class House:
     async def opened(self) -> AsyncIterator["House"]:
         """Run the practice model in this event loop while the block runs, and have every process up."""
         self.model = PlannedModel()
+        self.audited = 0
         self._logged = {log: log.stat().st_size for log in self.logs}
         async with PracticeServer(
             port=self.practice_port,

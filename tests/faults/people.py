@@ -26,6 +26,7 @@ from tests.live_sage import session_cookie
 
 WAIT_SECONDS = 75.0  # longer than any part of a turn may last
 ASKED_SECONDS = 60.0
+LOOK_SECONDS = 0.1  # between two looks into the database, where nothing else tells what happens
 REFUSED_SECONDS = 0.2  # who is refused reads why before sending it again
 PROBE = "nonsense"
 PROBED = "A frame's type must be"
@@ -322,6 +323,12 @@ class Conversation:
     def _is_stored(self, client_id: str) -> bool:
         return Message.objects.filter(session_id=self.session_id, client_id=client_id).exists()
 
+    async def news(self) -> None:
+        """Wait until one of its readers hears something, or for the time of a look."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LOOK_SECONDS), self.changed:
+                await self.changed.wait()
+
     async def close(self) -> None:
         """Close all its readers."""
         await asyncio.gather(*(reader.close() for reader in self.readers))
@@ -360,7 +367,7 @@ async def until_closed(conversations: list[Conversation], seconds: float) -> dic
             if item.session_id not in still:
                 closed.setdefault(item.key, loop.time())
         if len(closed) < len(conversations):
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(LOOK_SECONDS)
     return closed
 
 

@@ -82,7 +82,7 @@ async def _until_running(house: House, victim: int, talking: Sequence["asyncio.T
     while asyncio.get_running_loop().time() < deadline and not all(task.done() for task in talking):
         if count := await in_database(_count_running, pid):
             return count
-        await asyncio.wait(talking, timeout=0.01)
+        await asyncio.wait(talking, timeout=0.03)
     return 0
 
 
@@ -190,13 +190,15 @@ async def _say(conversation: Conversation, rng: random.Random, report: Report, k
 async def _settled(conversation: Conversation) -> Turn | None:
     """Wait until no part runs and every reader shows what is; return the newest turn."""
     readers = conversation.readers
+    turn, waiting = None, ""
     try:
         async with asyncio.timeout(SETTLED_SECONDS):
             while True:
-                turn, waiting = await in_database(_newest, conversation)
-                if _is_at_rest(turn, waiting) and all(_shows_rest(reader, waiting) for reader in readers):
-                    return turn
-                await asyncio.sleep(0.03)
+                if all(reader.is_connected and reader.status != "running" for reader in readers):
+                    turn, waiting = await in_database(_newest, conversation)
+                    if _is_at_rest(turn, waiting) and all(_shows_rest(reader, waiting) for reader in readers):
+                        return turn
+                await conversation.news()
     except TimeoutError:
         seen = [(reader.is_connected, reader.status, reader.frames[-6:]) for reader in readers]
         told = f"{conversation.key} never came to rest: {turn} {turn and turn.status} waits for {waiting!r}"

@@ -109,13 +109,13 @@ async def _one(
     loop = asyncio.get_running_loop()
     began = loop.time()
     await conversation.say(plan)
-    closed = await until_closed([conversation], turn_seconds + 15)
+    await reader.until(lambda: len(reader.dones) > 0, turn_seconds + 15)
+    closed = await until_closed([conversation], 20)
     report.points += 1
     took = closed.get(conversation.key, began + 999) - began
     report.seconds.append(took)
     limit = (turn_seconds + CLOSING_SECONDS) * house.patience
     report.expect(took <= limit, f"{name} took {took:.1f} s")
-    await reader.until(lambda: len(reader.dones) > 0, 20)
     turn = await in_database(last_turn, conversation.session_id)
     report.count(turn.failure or turn.stop_reason)
     _check_outcome(name, turn, reader.ended[str(turn.id)].errors, report)

@@ -3,10 +3,11 @@
 import hashlib
 
 from django.core.files.storage import storages
+from django.db.models import Prefetch
 
 from coaching.files.frontmatter import parse_file
 from coaching.files.objects import ObjectStorage
-from coaching.models import UserFile
+from coaching.models import UserFile, UserFileVersion
 
 
 def audit_files(user_id: int) -> dict[str, list[str]]:
@@ -15,8 +16,9 @@ def audit_files(user_id: int) -> dict[str, list[str]]:
     Return the texts of each path's versions, the oldest first.
     """
     texts: dict[str, list[str]] = {}
-    for file in UserFile.objects.filter(user_id=user_id):
-        versions = list(file.versions.order_by("number"))
+    ordered = Prefetch("versions", UserFileVersion.objects.order_by("number"))
+    for file in UserFile.objects.filter(user_id=user_id).prefetch_related(ordered):
+        versions = list(file.versions.all())
         assert [version.number for version in versions] == list(range(1, file.version_number + 1))
         for version in versions:
             with storages["default"].open(version.storage_key, "rb") as stored:
