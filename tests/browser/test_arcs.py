@@ -14,7 +14,7 @@ from sessions_app.database import in_database
 from sessions_app.models import Session, SessionKind, SessionStatus, ToolCallRecord
 from tests.browser.chat_page import messages_markup, path_of, say
 from tests.browser.conftest import OpenContext, Watcher
-from tests.browser.test_accessibility import Scheme, serious_findings
+from tests.browser.test_accessibility import serious_findings
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -277,16 +277,14 @@ async def test_a_message_to_an_ended_conversation_goes_on_in_a_new_one(
     assert watcher.faults == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 async def test_axe_finds_nothing_serious_in_arcs_and_at_their_end(
-    scheme: Scheme,
     practice: PracticeServer,
     open_context: OpenContext,
     cookie: str,
     user: User,
     session: Session,
 ) -> None:
-    page = await (await open_context(cookie, color_scheme=scheme, reduced_motion="reduce")).new_page()
+    page = await (await open_context(cookie, reduced_motion="reduce")).new_page()
     await page.goto(path_of(session))
     walker = Walker(page)
     await walker.say("let's open my day")

@@ -11,8 +11,8 @@ from playwright.async_api import Page, expect
 from coaching.days import local_day
 from coaching.models import CalendarEvent, CalendarKind, CalendarSource
 from sessions_app.database import in_database
-from tests.browser.conftest import OpenContext, Watcher
-from tests.browser.test_accessibility import Scheme, serious_findings
+from tests.browser.conftest import Watcher
+from tests.browser.test_accessibility import serious_findings
 from tests.calendar.conftest import calendar_text, one_event, source_of, timed
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -40,19 +40,16 @@ def lived_in_calendars(user: User) -> None:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 360), ("dark", 1440)])
-async def test_the_page_fits_and_axe_finds_nothing_serious(
-    open_context: OpenContext, watcher: Watcher, cookie: str, user: User, scheme: Scheme, width: int
-) -> None:
+async def test_the_page_fits_and_axe_finds_nothing_serious(page: Page, watcher: Watcher, user: User) -> None:
     await in_database(lived_in_calendars, user)
-    viewport = {"width": width, "height": 900}
-    page = await (await open_context(cookie, color_scheme=scheme, viewport=viewport)).new_page()
-    await page.goto(PAGE)
-    await expect(page.get_by_text("Not read since")).to_be_visible()
-    await expect(page.get_by_text("12:00–13:00")).to_have_count(3)
-    await page.get_by_label("Remove Work").click()
-    assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert await serious_findings(page) == []
+    for width in (360, 1440):
+        await page.set_viewport_size({"width": width, "height": 900})
+        await page.goto(PAGE)
+        await expect(page.get_by_text("Not read since")).to_be_visible()
+        await expect(page.get_by_text("12:00–13:00")).to_have_count(3)
+        await page.get_by_label("Remove Work").click()
+        assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert await serious_findings(page) == []
     assert watcher.faults == []
 
 

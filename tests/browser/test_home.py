@@ -13,7 +13,7 @@ from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database
 from sessions_app.models import Message, Session
 from tests.browser.conftest import WAIT_MS, OpenContext, Watcher
-from tests.browser.test_accessibility import Scheme, serious_findings
+from tests.browser.test_accessibility import serious_findings
 from tests.life.conftest import KeepFile, keep_file
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -246,13 +246,10 @@ async def test_all_of_it_works_without_a_script(
     assert (await texts_kept())[-1] == "> What would rest be?\n\nA walk."
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 async def test_axe_finds_nothing_serious_where_a_life_is_full(
-    person: User, scheme: Scheme, open_context: OpenContext, cookie: str
+    person: User, open_context: OpenContext, cookie: str
 ) -> None:
-    context = await open_context(
-        cookie, color_scheme=scheme, reduced_motion="reduce", viewport={"width": 360, "height": 800}
-    )
+    context = await open_context(cookie, reduced_motion="reduce", viewport={"width": 360, "height": 800})
     page = await context.new_page()
     await page.goto("/")
     findings = await serious_findings(page)

@@ -27,20 +27,21 @@ FORBIDDEN = (
     "[style], [name], [onerror], [onload], [hx-get], [data-hx-get], [hx-swap-oob], [ws-connect], "
     "a[href^='javascript' i], a[href^='data' i], a[href^='//'], a[href='/accounts/logout/']"
 )
+ANSWERED = "#messages :is(.call-prompt, .pill > span, .rating-note) *"
 MARK = "the-end-of-it"
 
 
 async def assert_harmless(page: Page, where: str, watcher: Watcher) -> None:
     """Assert that what is shown at `where` is text and plain markup, and that nothing happened."""
-    found = page.locator(where).first
-    for element in await found.locator(FORBIDDEN).all():
-        # Our own turns carry ids and our own buttons names: content sits below these.
-        inside = await element.evaluate(
-            "(node) => Boolean(node.closest('.prose, .note, .said-text, .facts, .raw, .difference'))"
-        )
-        assert not inside, await element.evaluate("(node) => node.outerHTML")
-    identified = await found.locator(".prose [id], .note [id], .said-text [id]").count()
-    assert identified == 0
+    # Our own turns carry ids and our own buttons names: content sits below these.
+    inside = await page.locator(where).first.evaluate(
+        """(found, forbidden) => [...found.querySelectorAll(forbidden)]
+            .filter((node) => node.closest(".prose, .note, .said-text, .facts, .raw, .difference"))
+            .concat(...found.querySelectorAll(".prose [id], .note [id], .said-text [id]"))
+            .map((node) => node.outerHTML)""",
+        FORBIDDEN,
+    )
+    assert inside == []
     assert watcher.faults == []
 
 
@@ -141,6 +142,7 @@ def keep_hostile_file(session: Session, everything: str) -> None:
 async def test_payloads_in_questions_and_answers_do_nothing(
     practice: PracticeServer, page: Page, session: Session, watcher: Watcher
 ) -> None:
+    await page.goto(path_of(session))
     for start in range(0, len(PAYLOADS), 5):
         labels = list(
             dict.fromkeys(payload[:100] for payload in PAYLOADS[start : start + 5] if payload.strip())
@@ -150,7 +152,6 @@ async def test_payloads_in_questions_and_answers_do_nothing(
         pills = ToolUse("show_options", {"prompt": PAYLOADS[start][:500], "options": options})
         pulse = ToolUse("show_pulse_check", {"context": PAYLOADS[start][:500], "domains": ["play"]})
         practice.script([Reply.of(pills, pulse), "Heard."])
-        await page.goto(path_of(session))
         await say(page, f"Ask {start}")
         await expect(page.locator(".call.is-pending .pill")).to_have_text(labels)
         await assert_harmless(page, "#open-turn", watcher)
@@ -159,9 +160,11 @@ async def test_payloads_in_questions_and_answers_do_nothing(
         await page.get_by_role("group", name="Play").get_by_text("3", exact=True).click()
         await page.get_by_role("button", name="Keep these").click()
         await expect(page.locator("#messages .ratings")).to_have_count(start // 5 + 1)
-        for inside in (".call-prompt", ".pill > span", ".rating-note"):
-            assert await page.locator(f"#messages {inside} *").count() == 0
+        assert await page.locator(ANSWERED).count() == 0
         assert watcher.faults == []
+    await page.reload()
+    await assert_harmless(page, "#messages", watcher)
+    assert await page.locator(ANSWERED).count() == 0
 
 
 async def test_payloads_as_a_tools_words_do_nothing(

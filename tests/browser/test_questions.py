@@ -15,7 +15,7 @@ from sessions_app.database import in_database
 from sessions_app.models import Message, Session, ToolCallRecord
 from tests.browser.chat_page import messages_markup, path_of, say, until_asked, until_done
 from tests.browser.conftest import WAIT_MS, OpenContext, Watcher
-from tests.browser.test_accessibility import Scheme, serious_findings
+from tests.browser.test_accessibility import serious_findings
 from tests.browser.test_conversation import LONG
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -474,12 +474,11 @@ async def test_the_last_message_is_changed_without_a_script(
     assert numbers == [1, 2, 3, 4]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 async def test_axe_finds_nothing_serious_around_questions(
-    scheme: Scheme, practice: PracticeServer, open_context: OpenContext, cookie: str, session: Session
+    practice: PracticeServer, open_context: OpenContext, cookie: str, session: Session
 ) -> None:
     practice.script([Reply.of(Text("First."), PILLS, PULSE), "Thank you.", Reply.of(MORE_PILLS)])
-    page = await (await open_context(cookie, color_scheme=scheme, reduced_motion="reduce")).new_page()
+    page = await (await open_context(cookie, reduced_motion="reduce")).new_page()
     await page.goto(path_of(session))
     await say(page, "Hello")
     await until_asked(page, "How did you wake?")
