@@ -91,6 +91,7 @@ _LOGGERS: dict[str, Any] = {
     "asyncio": _QUIET,
     "boto3": _QUIET,
     "botocore": _QUIET,
+    "httpx2": _QUIET,  # a line for each request to the model, before its first word is passed on
     "psycopg.pool": _QUIET,
     "procrastinate": _QUIET,
     "procrastinate.worker": {"level": "INFO"},

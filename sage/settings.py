@@ -133,10 +133,9 @@ PREPARE_THRESHOLD = 2
 
 DATABASES: dict[str, dict[str, Any]] = {
     "default": {
-        "ENGINE": "django.db.backends.postgresql",
         **_database,
+        "ENGINE": "sage.embedded_backend" if IS_EMBEDDED_DATABASE else "sage.pooled_backend",
         "CONN_MAX_AGE": 0,
-        "CONN_HEALTH_CHECKS": True,
         "OPTIONS": {
             "connect_timeout": 5,
             "options": DATABASE_SESSION_OPTIONS,

@@ -1,7 +1,7 @@
 """The database wrapper that joins the embedded server before it connects for the first time.
 
 So every command works beside a running Sage and without one, and a command that needs no database starts
-none. It changes nothing else of Django's PostgreSQL backend.
+none. It changes nothing else of the pooled backend.
 """
 
 import atexit
@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from django.db import connections
-from django.db.backends.postgresql import base, client
+from django.db.backends.postgresql import client
 
 from sage.embedded_postgres import EmbeddedPostgres, programs_folder
+from sage.pooled_backend import base
 
 
 class DatabaseClient(client.DatabaseClient):

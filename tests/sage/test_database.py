@@ -38,6 +38,11 @@ async def test_a_killed_connection_heals_by_the_next_call() -> None:
     assert not after & killed
 
 
+async def test_the_connection_that_came_back_last_is_lent_first() -> None:
+    await asyncio.gather(*(in_database(_backend_pid) for _ in range(8)))
+    assert len({await in_database(_backend_pid) for _ in range(8)}) == 1
+
+
 async def test_context_variables_are_passed_on() -> None:
     word.set("hello")
     assert await in_database(word.get) == "hello"
