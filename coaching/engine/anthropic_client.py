@@ -6,6 +6,7 @@ retries nothing: whoever asks owns the deadline and so the retry.
 """
 
 import asyncio
+import json
 import logging
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -43,6 +44,8 @@ _TRANSPORT_ERRORS = (
     EOFError,
     AssertionError,  # what the transport raises for an empty body
 )
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+
 _MALFORMED = (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError)
 
 
@@ -102,9 +105,17 @@ class AnthropicClient:
         timeout = httpx2.Timeout(
             timeouts.read_idle_seconds, connect=timeouts.connect_seconds, pool=timeouts.connect_seconds
         )
+        params = build_params(request)
+        headers = params.pop("extra_headers", {})
         try:
-            stream: RawStream = await self._sdk.messages.create(
-                **build_params(request), stream=True, timeout=timeout
+            # What `messages.create` does, with bytes: it would walk through all that was said, to copy it.
+            stream: RawStream = await self._sdk.post(
+                "/v1/messages",
+                content=_encode({**params, "stream": True}).encode(),
+                cast_to=anthropic.types.Message,
+                options={"headers": headers, "timeout": timeout},
+                stream=True,
+                stream_cls=RawStream,
             )
         except anthropic.APIStatusError as error:
             raise _from_status(error) from error
