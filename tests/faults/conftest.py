@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import require
-from tests.faults.house import UNBROKEN, House, RedisServer
+from tests.faults.house import BRIEF, UNBROKEN, House, RedisServer
 
 SUITE_PATIENCE = 2.5
 """In the suite other tests share the machine: time limits are wider. The long forms measure strictly."""
@@ -50,6 +50,6 @@ def twin_house(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) 
     require("redis", RedisServer.is_installed())
     server = RedisServer(Path(tmp_path_factory.mktemp("redis")))
     server.start()
-    house = House(count=2, redis_server=server, patience=SUITE_PATIENCE, is_forked=True)
+    house = House(count=2, redis_server=server, patience=SUITE_PATIENCE, is_forked=True, program=BRIEF)
     yield house
     house.close()

@@ -32,6 +32,7 @@ from tests.forked import ROOT, ForkedProcess
 from tests.live_sage import START_SECONDS, free_port
 
 UNBROKEN = ("-m", "tests.faults.unbroken_web")
+BRIEF = ("-m", "tests.faults.brief_web")
 REDIS_PROGRAM = "redis-server"
 _REDIS_OPTIONS = ("--bind", "127.0.0.1", "--save", "", "--appendonly", "no")
 
