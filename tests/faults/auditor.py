@@ -2,6 +2,8 @@
 
 It reads the database, the requests that the model got, what readers saw, fresh pages and the logs, and
 returns sentences; none means that all is well. It changes nothing but what it has looked at.
+
+A little over the usual length: all invariants are read side by side.
 """
 
 import asyncio
@@ -56,10 +58,7 @@ async def audit(
     house: House, conversations: Sequence[Conversation], *, part_seconds: float = PART_LIMIT_SECONDS
 ) -> list[str]:
     """Check I1 to I8 for these conversations (I4 is watched while a run lasts: `lease_watcher`)."""
-    found: list[str] = []
-    for conversation in conversations:
-        found += await in_database(_audit_stored, conversation, part_seconds)
-        found += _audit_seen(conversation, await in_database(_stored_texts, conversation.session_id))
+    found = await in_database(_audit_rows, conversations, part_seconds)
     found += await _audit_pages(house, conversations)
     found += _audit_requests(house)
     found += _audit_log(house)
@@ -67,6 +66,14 @@ async def audit(
 
 
 # --- I1, I2, I3, I6, I7: what is stored -------------------------------------------------------------
+
+
+def _audit_rows(conversations: Sequence[Conversation], part_seconds: float) -> list[str]:
+    found: list[str] = []
+    for conversation in conversations:
+        found += _audit_stored(conversation, part_seconds)
+        found += _audit_seen(conversation, _stored_texts(conversation.session_id))
+    return found
 
 
 def _audit_stored(conversation: Conversation, part_seconds: float) -> list[str]:
@@ -225,16 +232,19 @@ async def _audit_page(browser: aiohttp.ClientSession, conversation: Conversation
         query = earlier[1] if earlier else None
     markup = "".join(pages)
     page = unescape(_TAGS.sub(" ", markup))
-    history = await in_database(_history_words, conversation.session_id)
+    history, asked = await in_database(_words_and_questions, conversation.session_id)
     found = []
     if (shown := WORDS.findall(page)) != history:
         found.append(f"I5 {conversation.key}: the page shows {shown}, stored is {history}")
-    asked = await in_database(_questions, conversation.session_id)
     if (questions := [(name, state) for state, name in _QUESTIONS.findall(markup)]) != asked:
         found.append(f"I5 {conversation.key}: the page shows the questions {questions}, stored is {asked}")
     if strangers := set(_KEYS.findall(page)) - {conversation.key}:
         found.append(f"I8 {conversation.key}: the page shows words of {strangers}")
     return found
+
+
+def _words_and_questions(session_id: UUID) -> tuple[list[str], list[tuple[str, str]]]:
+    return _history_words(session_id), _questions(session_id)
 
 
 def _history_words(session_id: UUID) -> list[str]:
