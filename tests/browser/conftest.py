@@ -121,7 +121,9 @@ async def open_context(browser: Browser, live_sage: LiveSage, watcher: Watcher) 
     opened: list[BrowserContext] = []
 
     async def open_one(session_id: str = "", **options: object) -> BrowserContext:
-        context = await browser.new_context(base_url=live_sage.origin, **options)  # type: ignore[arg-type]
+        # What moves is drawn sixty times a second, in every page.
+        options = {"base_url": live_sage.origin, "reduced_motion": "reduce"} | options
+        context = await browser.new_context(**options)  # type: ignore[arg-type]
         opened.append(context)
         context.set_default_timeout(WAIT_MS)
         context.on("page", watcher.watch)

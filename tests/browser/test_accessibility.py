@@ -89,7 +89,7 @@ async def test_axe_finds_nothing_serious_on_any_page(
         findings += await serious_findings(stranger)
     call = ToolUse("save_file", {"file_type": "domain", "file_name": "career", "content": LONG})
     practice.script([Reply.of(Text("I'll keep it."), call), Reply.of(Text(LONG), Hold("look"))])
-    page = await (await open_context(cookie, reduced_motion="reduce")).new_page()
+    page = await (await open_context(cookie)).new_page()
     await page.goto(path_of(session))
     findings += await serious_findings(page)
     await say(page, "Hello")

@@ -48,7 +48,7 @@ async def test_a_person_signs_in_talks_sees_sage_write_and_reads_the_file(
             Reply.of(Text("It is **written down**.")),
         ]
     )
-    page = await (await open_context()).new_page()
+    page = await (await open_context(reduced_motion="no-preference")).new_page()
     await page.goto("/")
     await page.get_by_label("Email or username").fill(known_user.username)
     await page.get_by_label("Password", exact=True).fill(PASSWORD)

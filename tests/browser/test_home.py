@@ -249,7 +249,7 @@ async def test_all_of_it_works_without_a_script(
 async def test_axe_finds_nothing_serious_where_a_life_is_full(
     person: User, open_context: OpenContext, cookie: str
 ) -> None:
-    context = await open_context(cookie, reduced_motion="reduce", viewport={"width": 360, "height": 800})
+    context = await open_context(cookie, viewport={"width": 360, "height": 800})
     page = await context.new_page()
     await page.goto("/")
     findings = await serious_findings(page)

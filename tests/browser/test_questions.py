@@ -478,7 +478,7 @@ async def test_axe_finds_nothing_serious_around_questions(
     practice: PracticeServer, open_context: OpenContext, cookie: str, session: Session
 ) -> None:
     practice.script([Reply.of(Text("First."), PILLS, PULSE), "Thank you.", Reply.of(MORE_PILLS)])
-    page = await (await open_context(cookie, reduced_motion="reduce")).new_page()
+    page = await (await open_context(cookie)).new_page()
     await page.goto(path_of(session))
     await say(page, "Hello")
     await until_asked(page, "How did you wake?")

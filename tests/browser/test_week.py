@@ -172,7 +172,9 @@ async def life(
     key = await in_database(_arrive, user)
 
     async def open_page(zone: str) -> Page:
-        context = await browser.new_context(base_url=travelling_sage.origin, timezone_id=zone)
+        context = await browser.new_context(
+            base_url=travelling_sage.origin, timezone_id=zone, reduced_motion="reduce"
+        )
         context.set_default_timeout(WAIT_MS)
         await context.add_cookies([{"name": "sessionid", "value": key, "url": travelling_sage.origin}])
         return await context.new_page()
