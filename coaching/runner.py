@@ -31,6 +31,7 @@ from coaching.model_client import ModelConnection
 from coaching.readers import Readers, answered, let_go, tell_end, tell_opening, tell_question
 from coaching.running import RunningTurn, Submission, store_shown, take_in_setup
 from coaching.safety.card import kept_danger
+from coaching.safety.danger import read_words
 from coaching.stored_view import kept_writes
 from coaching.turn_events import ErrorShown, SafetyShown, TurnDone, TurnStarted
 from coaching.turn_setup import TurnSetup
@@ -63,7 +64,8 @@ class Runner:
         self._is_draining = False
 
     async def warm(self) -> None:
-        """Open the client of the model, so that no first turn waits for it."""
+        """Read the words of danger and open the client of the model, so that no first turn waits for them."""
+        await asyncio.to_thread(read_words)
         await self._connection.client()
 
     async def submit_message(

@@ -9,6 +9,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
+from functools import lru_cache
 
 import structlog
 from django.conf import settings
@@ -139,8 +140,12 @@ def _signed_in(rows: Rows) -> set[tuple[str, int]]:
     return {(key, user_id) for key, data, user_id, password in rows if _speaks_for(data, user_id, password)}
 
 
+@lru_cache(maxsize=512)
 def _speaks_for(session_data: str, user_id: int, password: str) -> bool:
-    """Say whether a browser session is signed in as a user with that password."""
+    """Say whether a browser session is signed in as a user with that password.
+
+    What was read decides alone, so the same is worked out once: signatures take longer than the question.
+    """
     claims = SessionStore().decode(session_data)
     if claims.get(SESSION_KEY) != str(user_id):
         return False

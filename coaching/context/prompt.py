@@ -161,7 +161,8 @@ class _TurnBuilder:
         self.session_metadata = {MOMENT_KEY: self.now.isoformat()} if is_moved else {}
         self.frame = build_frame(self.session, tools=self.tools, library=self.library)
         self.context = build_context(self.shelf, recent=_recent_words(window))
-        self.room = PROMPT_TOKENS - SPARE_TOKENS - _frame_tokens(self.frame)
+        self.frame_tokens = _frame_tokens(self.frame)
+        self.room = PROMPT_TOKENS - SPARE_TOKENS - self.frame_tokens
 
     def build(self) -> BuiltTurn:
         opening = self._opening()
@@ -258,7 +259,7 @@ class _TurnBuilder:
                 in_results=self.in_results,
                 named=named_in(words, names),
                 arc=str(arc.arc) if arc else "",
-                frame=_frame_tokens(self.frame),
+                frame=self.frame_tokens,
                 window=max(0, words_said),
             )
         )

@@ -6,6 +6,7 @@ From `ENOUGH` on it is a concern, never more: this is a net under `phrases`, and
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 from itertools import pairwise
 
 from coaching.safety import harmless
@@ -14,11 +15,6 @@ from coaching.safety.tables import expanded, needed_in, read_table, whole_words
 ENOUGH = 3
 
 _TABLE = read_table("company")
-_CUES = tuple(
-    (int(weight), whole_words([line]), needed_in(expanded(line)))
-    for weight in ("3", "2", "1")
-    for line in _TABLE[weight]
-)
 _BENIGN = whole_words(_TABLE["benign"])
 _FIRST_PERSON = re.compile(r"\b(?:i|i'm|me|my|myself)\b")
 
@@ -36,12 +32,28 @@ def _weights_in(sentence: str) -> Mapping[str, int]:
         return {}
     is_first_person = bool(_FIRST_PERSON.search(sentence))
     weights = {}
-    for weight, pattern, needs in _CUES:
-        if (weight < ENOUGH and not is_first_person) or (
-            needs and not any(piece in sentence for piece in needs)
-        ):
+    cues, pieces = all_cues()
+    there = {piece for piece in pieces if piece in sentence}
+    for weight, line, needs in cues:
+        if (weight < ENOUGH and not is_first_person) or (needs and needs.isdisjoint(there)):
             continue
-        found = pattern.search(sentence)
+        found = _pattern_of(line).search(sentence)
         if found and not harmless.DENIED.search(sentence[: found.start()]):
-            weights[pattern.pattern] = weight
+            weights[line] = weight
     return weights
+
+
+@cache
+def all_cues() -> tuple[tuple[tuple[int, str, frozenset[str]], ...], frozenset[str]]:
+    """Return all cues, each with its weight and the pieces that it needs, and all such pieces."""
+    cues = tuple(
+        (int(weight), line, needed_in(expanded(line)))
+        for weight in ("3", "2", "1")
+        for line in _TABLE[weight]
+    )
+    return cues, frozenset().union(*(needs for _, _, needs in cues))
+
+
+@cache
+def _pattern_of(line: str) -> re.Pattern[str]:
+    return whole_words([line])

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from coaching.safety import company, harmless, languages
-from coaching.safety.phrases import PHRASES, About, Level, Phrase, Topic
+from coaching.safety.phrases import About, Level, Phrase, Topic, all_phrases, phrases_in
 from coaching.safety.readable import readable
 from coaching.safety.tables import read_table, whole_words
 
@@ -29,6 +29,12 @@ class Danger:
     level: Level
     about: About
     topic: Topic
+
+
+def read_words() -> None:
+    """Read the word lists now: it takes a while, and nobody's first message should wait for it."""
+    all_phrases()
+    company.all_cues()
 
 
 def find_danger(text: str) -> Danger | None:
@@ -90,8 +96,8 @@ def _sentences(plain: str) -> Iterator[str]:
 
 
 def _dangers_in(sentence: str, message: _Message) -> Iterator[Danger]:
-    for phrase in PHRASES:
-        for match in phrase.matches_in(sentence):
+    for phrase in phrases_in(sentence):
+        for match in phrase.pattern.finditer(sentence):
             about = _about(phrase, match, sentence)
             if _holds(phrase, match, sentence, message, about):
                 is_lowered = about == "other" and phrase.about is None

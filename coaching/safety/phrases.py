@@ -1,8 +1,13 @@
-"""The phrases of danger: what is said (`words/phrases.txt`), how near it is, and what it is about."""
+"""The phrases of danger: what is said (`words/phrases.txt`), how near it is, and what it is about.
+
+There are hundreds, and a sentence holds pieces of very few: they are read on first need, and what a phrase
+says is compiled when a sentence may say it.
+"""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 from coaching.safety.tables import expanded, needed_in, read_table, whole_words
@@ -21,7 +26,7 @@ class Phrase:
     means danger only with `beside`, and none with `unless`, anywhere in the message.
     """
 
-    pattern: re.Pattern[str]
+    line: str
     needs: frozenset[str]
     level: Level
     topic: Topic
@@ -30,10 +35,22 @@ class Phrase:
     beside: re.Pattern[str] | None
     unless: re.Pattern[str] | None
 
-    def matches_in(self, sentence: str) -> Iterator[re.Match[str]]:
-        """Go through where it is said."""
-        if not self.needs or any(piece in sentence for piece in self.needs):
-            yield from self.pattern.finditer(sentence)
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """What finds it."""
+        return _pattern_of(self.line)
+
+
+def phrases_in(sentence: str) -> Iterable[Phrase]:
+    """Return the phrases that a sentence may hold, in their order."""
+    phrases, pieces = all_phrases()
+    there = {piece for piece in pieces if piece in sentence}
+    return [phrase for phrase in phrases if not (phrase.needs and phrase.needs.isdisjoint(there))]
+
+
+@cache
+def _pattern_of(line: str) -> re.Pattern[str]:
+    return whole_words([line])
 
 
 _TABLE = read_table("phrases")
@@ -51,7 +68,7 @@ def _phrases(
 ) -> Iterable[Phrase]:
     return [
         Phrase(
-            pattern=whole_words([line]),
+            line=line,
             needs=needed_in(expanded(line)),
             level=level,
             topic=topic,
@@ -64,25 +81,31 @@ def _phrases(
     ]
 
 
-PHRASES: tuple[Phrase, ...] = (
-    *_phrases("ending-it", "immediate"),
-    *_phrases("named", "immediate", is_mention=True),
-    *_phrases("leaving", "immediate", unless="a-place"),
-    *_phrases("acts", "immediate"),
-    *_phrases("doing-it", "immediate", beside="means"),
-    *_phrases("in-earnest", "immediate", about="self", beside="earnest"),
-    *_phrases("self-harm", "immediate"),
-    *_phrases("overdose", "immediate"),
-    *_phrases("too-much", "immediate", beside="unwell"),
-    *_phrases("unconscious", "immediate", about="other"),
-    *_phrases("breath-named", "immediate", about="other", is_mention=True),
-    *_phrases("harmed-now", "immediate", "violence", "self", unless="no-aggressor"),
-    *_phrases("harms-now", "immediate", about="self"),
-    *_phrases("goodbyes", "concern", unless="a-place"),
-    *_phrases("giving-up", "concern"),
-    *_phrases("harmed", "concern", "violence", "self"),
-    *_phrases("violence-named", "concern", "violence", "self", is_mention=True),
-    *_phrases("harms", "concern", about="self"),
-    *_phrases("others-harmed", "concern", "violence", "other"),
-)
-"""Read in this order; the first immediate one that holds for the person ends the search."""
+@cache
+def all_phrases() -> tuple[tuple[Phrase, ...], frozenset[str]]:
+    """Return all phrases, and all pieces that one of them needs.
+
+    They are read in this order; the first immediate one that holds for the person ends the search.
+    """
+    phrases = (
+        *_phrases("ending-it", "immediate"),
+        *_phrases("named", "immediate", is_mention=True),
+        *_phrases("leaving", "immediate", unless="a-place"),
+        *_phrases("acts", "immediate"),
+        *_phrases("doing-it", "immediate", beside="means"),
+        *_phrases("in-earnest", "immediate", about="self", beside="earnest"),
+        *_phrases("self-harm", "immediate"),
+        *_phrases("overdose", "immediate"),
+        *_phrases("too-much", "immediate", beside="unwell"),
+        *_phrases("unconscious", "immediate", about="other"),
+        *_phrases("breath-named", "immediate", about="other", is_mention=True),
+        *_phrases("harmed-now", "immediate", "violence", "self", unless="no-aggressor"),
+        *_phrases("harms-now", "immediate", about="self"),
+        *_phrases("goodbyes", "concern", unless="a-place"),
+        *_phrases("giving-up", "concern"),
+        *_phrases("harmed", "concern", "violence", "self"),
+        *_phrases("violence-named", "concern", "violence", "self", is_mention=True),
+        *_phrases("harms", "concern", about="self"),
+        *_phrases("others-harmed", "concern", "violence", "other"),
+    )
+    return phrases, frozenset().union(*(phrase.needs for phrase in phrases))
