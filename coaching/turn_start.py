@@ -4,7 +4,7 @@ What a life is made of is read first, outside the transaction: a read that fails
 breaks nothing. What depends on the session is read under its lock. The user waits for all of it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -21,16 +21,21 @@ from coaching.context.shelf import Shelf
 from coaching.help_lines import count_card
 from coaching.models import Profile
 from coaching.safety.card import metadata_of
+from coaching.timezones import UNKNOWN_TIMEZONE
 from coaching.tools import CHAT_TOOLS
 from coaching.turn_events import SafetyShown
 from coaching.turn_setup import TurnSetup, beginning_of, limits_left, state_of
 from sessions_app.beginnings import Begin, Beginning
 from sessions_app.models import Message, Session
-from sessions_app.rows import Columns, Condition, Question, ask, ask_together
+from sessions_app.rows import Columns, Condition, Question, Rows, ask_together
 from sessions_app.services import OpenedTurn
 from sessions_app.turn_records import TurnKey
 
 logger = structlog.get_logger(__name__)
+
+MOST_ZONES = 10_000
+_zones: dict[int, str] = {}
+"""The time zone that each user had when they last spoke here: a guess, held against the profile each time."""
 
 _PROFILE, _PERSON = Columns(Profile, "profile"), Columns(User, "person")
 _PROFILE_SQL = f"""
@@ -104,10 +109,8 @@ def start_turn(
     """
     if "text" in arguments:
         arguments["metadata"] = metadata_of(arguments["text"])
-    profile = _profile_of(user_id, access)
-    shelf = Shelf(profile=profile, session_id=session_id, now=timezone.now())
-    read_ahead(shelf)
-    starter = _Starter(profile, shelf)
+    shelf = _read_life(user_id, session_id, access)
+    starter = _Starter(shelf.profile, shelf)
 
     def opened(begin: Begin | None) -> OpenedTurn:
         return open_turn(user_id=user_id, session_id=session_id, begin=begin, **arguments)
@@ -136,16 +139,48 @@ def _card_beside(opened: OpenedTurn, *, is_said: bool) -> SafetyShown | None:
     return card
 
 
-def _profile_of(user_id: int, access: Condition | None) -> Profile:
-    """Return a user's profile, made on first need; whether they may speak is asked along with it."""
-    question = Question(_PROFILE_SQL, {"user": user_id})
+def _read_life(user_id: int, session_id: UUID, access: Condition | None) -> Shelf:
+    """Read who speaks, whether they still may, and what their life is made of.
+
+    It is one journey where their clock is the one that they had before: which day it is decides what is read.
+    """
+    now = timezone.now()
+    known = _zones.get(user_id, UNKNOWN_TIMEZONE)
+    ahead = Shelf(profile=Profile(user_id=user_id, timezone=known), session_id=session_id, now=now)
+    answers: Sequence[Rows] = ()
+    try:
+        profile, answers = _ask_profile(user_id, access, ahead.questions())
+    except READ_ERRORS as error:
+        if isinstance(error, OperationalError | InterfaceError):
+            raise
+        # Something of the life can't be read: what fails is found out one by one.
+        profile, _ = _ask_profile(user_id, access, ())
+    shelf = Shelf(profile=profile, session_id=session_id, now=now)
+    if answers and profile.timezone == known:
+        shelf.take(answers)
+    _remember_zone(profile)
+    read_ahead(shelf)
+    return shelf
+
+
+def _ask_profile(
+    user_id: int, access: Condition | None, more: Sequence[Question]
+) -> tuple[Profile, Sequence[Rows]]:
+    """Return a user's profile, made on first need, and the answers to more; `access` must hold first."""
+    questions = [Question(_PROFILE_SQL, {"user": user_id}), *more]
     if access is None:
-        found = ask(question)
+        found, *answers = ask_together(questions)
     else:
-        answer, found = ask_together([access.question, question])
-        access.check(answer)
+        granted, found, *answers = ask_together([access.question, *questions])
+        access.check(granted)
     if not found:
-        return Profile.objects.select_related("user").get_or_create(user_id=user_id)[0]
+        return Profile.objects.select_related("user").get_or_create(user_id=user_id)[0], answers
     profile = _PROFILE.object_of(found[0][: len(_PROFILE)])
     profile.user = _PERSON.object_of(found[0][len(_PROFILE) :])
-    return profile
+    return profile, answers
+
+
+def _remember_zone(profile: Profile) -> None:
+    if len(_zones) >= MOST_ZONES:
+        _zones.clear()
+    _zones[profile.user_id] = profile.timezone

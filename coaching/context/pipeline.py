@@ -18,6 +18,7 @@ from coaching.context.shelf import Shelf
 from coaching.skills.facts import life_facts
 from coaching.skills.intensity import Words
 from coaching.skills.signals import Called, call_skills
+from sessions_app.rows import ask_together
 
 logger = structlog.get_logger(__name__)
 
@@ -46,9 +47,11 @@ class Context:
 def read_ahead(shelf: Shelf) -> None:
     """Make all reads of a shelf now: inside a transaction one that fails would break all that follows.
 
-    They are asked together; where one fails then, each is asked alone, so that only that one is unknown.
+    They are asked together, unless the shelf has the answers already. Where one fails then, each is asked
+    alone, so that only that one is unknown.
     """
-    _attempt("all_together", shelf.ask_together)
+    if not shelf.answers:
+        _attempt("all_together", lambda: shelf.take(ask_together(shelf.questions())))
     for read in shelf.reads():
         _attempt(read.name, partial(getattr, shelf, read.name))
     shelf.close()

@@ -8,11 +8,9 @@ A little over 300 lines: the steps of one builder, in the order in which each ne
 """
 
 import time
-import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
 from typing import Any
 
 from django.conf import settings
@@ -82,7 +80,7 @@ def build_frame(
     session: Session, *, tools: list[dict[str, Any]], library: SkillLibrary | None = None
 ) -> ModelRequest:
     """Build what of a request is before its messages: the model, `system` and tools."""
-    library = library or _library(session.id, skills_moment(session))
+    library = library or library_at(skills_moment(session))
     return ModelRequest(
         model=settings.SAGE_MODEL,
         system=[{"type": "text", "text": library.base_prompt(), "cache_control": LONG_CACHE}],
@@ -157,12 +155,19 @@ class _TurnBuilder:
         self.is_rebuilt = self.stored_opening is None or self.stored_opening.edge != window.edge
         # The cache is lost with the edge anyway: a long conversation gets today's skills then.
         is_moved = self.is_rebuilt and self.stored_opening is not None
-        self.library = _library(self.session.id, self.now if is_moved else skills_moment(self.session))
+        self.library = self._library(self.now if is_moved else skills_moment(self.session))
         self.session_metadata = {MOMENT_KEY: self.now.isoformat()} if is_moved else {}
         self.frame = build_frame(self.session, tools=self.tools, library=self.library)
         self.context = build_context(self.shelf, recent=_recent_words(window))
         self.frame_tokens = _frame_tokens(self.frame)
         self.room = PROMPT_TOKENS - SPARE_TOKENS - self.frame_tokens
+
+    def _library(self, moment: datetime) -> SkillLibrary:
+        try:
+            states = self.shelf.skill_states
+        except LookupError:  # it couldn't be read ahead
+            states = None
+        return library_at(moment, states)
 
     def build(self) -> BuiltTurn:
         opening = self._opening()
@@ -284,12 +289,6 @@ class _TurnBuilder:
             max_tokens=self.frame.max_tokens,
             cache_control=self.frame.cache_control,
         )
-
-
-@lru_cache(maxsize=128)
-def _library(_session_id: uuid.UUID, moment: datetime) -> SkillLibrary:
-    """Return the skills that a session goes on with. What held at a moment never changes afterwards."""
-    return library_at(moment)
 
 
 def _recent_words(window: Window) -> Sequence[Words]:

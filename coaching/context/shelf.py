@@ -19,7 +19,8 @@ from coaching.files.frontmatter import strip_frontmatter
 from coaching.files.types import RULES
 from coaching.models import DayPlan, FileType, LifeDomain, Profile
 from coaching.pulse import DomainPulse, pulse_of, pulse_question
-from sessions_app.rows import Question, Rows, ask, ask_together
+from coaching.skills.loader import States, states_of, states_question
+from sessions_app.rows import Question, Rows, ask
 
 T = TypeVar("T")
 
@@ -173,11 +174,13 @@ class Shelf:
         """Return all reads."""
         return [value for value in vars(cls).values() if isinstance(value, _Read)]
 
-    def ask_together(self) -> None:
-        """Ask for everything in one journey to the database."""
-        reads = self.reads()
-        answers = ask_together(read.question(self) for read in reads)
-        self.answers = {read.name: rows for read, rows in zip(reads, answers, strict=True)}
+    def questions(self) -> Sequence[Question]:
+        """Return what all reads ask, for one journey to the database."""
+        return [read.question(self) for read in self.reads()]
+
+    def take(self, answers: Sequence[Rows]) -> None:
+        """Take in the answers to all questions."""
+        self.answers = {read.name: rows for read, rows in zip(self.reads(), answers, strict=True)}
 
     def close(self) -> None:
         """Read nothing more: what couldn't be read stays unknown. A transaction may begin now."""
@@ -237,6 +240,11 @@ class Shelf:
             (LastSession(kind=kind, day=local_day(active_at, self.profile.zone)) for kind, active_at in rows),
             None,
         )
+
+    @_read(lambda shelf: states_question(shelf.profile.user_id, shelf.session_id))
+    def skill_states(self, rows: Rows) -> States | None:
+        """Which skills the session goes on with."""
+        return states_of(rows)
 
     def of_type(self, file_type: FileType) -> Sequence[ShelvedFile]:
         """Return the files of a type, the newest first."""

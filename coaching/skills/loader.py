@@ -15,8 +15,7 @@ from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
-
-from django.db import connection
+from uuid import UUID
 
 from coaching.models.skills import Skill, SkillKind
 from coaching.skills import rules
@@ -29,12 +28,21 @@ from coaching.skills.reader import (
     skills_root,
 )
 from sessions_app.models import Session
+from sessions_app.rows import Question, Rows, ask
 
 BASE_SKILL = "open-conversation"
 MOMENT_KEY = "skills_moment"
 
 # States are only ever added, so their number at a moment says which ones they are. A user waits for it.
-_STATES_SQL = "SELECT count(*), max(history_id) FROM coaching_historicalskill WHERE history_date <= %s"
+_STATES_SQL = """
+    SELECT count(*), max(history_id) FROM coaching_historicalskill WHERE history_date <= %(moment)s
+"""
+_SESSION_STATES_SQL = f"""
+    SELECT count(history_id), max(history_id), moment.at FROM (
+        SELECT coalesce((metadata ->> '{MOMENT_KEY}')::timestamptz, started_at) AS at
+        FROM sessions_app_session WHERE id = %(session)s AND user_id = %(user)s
+    ) AS moment LEFT JOIN coaching_historicalskill ON history_date <= moment.at GROUP BY moment.at
+"""  # noqa: S608 - a name of ours
 _COLUMNS = ("name", "kind", "description", "override", "file_text", "is_retired")
 
 
@@ -118,12 +126,35 @@ def read_library(*, moment: datetime | None = None) -> SkillLibrary:
     return SkillLibrary(found)
 
 
-def library_at(moment: datetime) -> SkillLibrary:
-    """Return the skills that held at `moment`, read only where no earlier call met the same history."""
-    with connection.cursor() as cursor:
-        cursor.execute(_STATES_SQL, [moment])
-        states: tuple[int, int | None] = cursor.fetchone()
-    return _library_of(states, skills_root(), _Moment(moment))
+def library_at(moment: datetime, states: "States | None" = None) -> SkillLibrary:
+    """Return the skills that held at `moment`, read only where no earlier call met the same history.
+
+    `states` are what was read for a session ahead; they count where its moment is this one.
+    """
+    if states is not None and states.moment == moment:
+        key = states.key
+    else:
+        ((number, last),) = ask(Question(_STATES_SQL, {"moment": moment}))
+        key = number, last
+    return _library_of(key, skills_root(), _Moment(moment))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class States:
+    """Which states of the skills a session goes on with, by their `key`, and its moment."""
+
+    key: tuple[int, int | None]
+    moment: datetime
+
+
+def states_question(user_id: int, session_id: UUID) -> Question:
+    """Ask for the states of a session of the user's."""
+    return Question(_SESSION_STATES_SQL, {"user": user_id, "session": session_id})
+
+
+def states_of(rows: Rows) -> States | None:
+    """Return what the answer says; None where there is no such session."""
+    return next((States(key=(number, last), moment=moment) for number, last, moment in rows), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,16 +4,19 @@ import json
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from coaching import turns
+from coaching.days import local_day
 from coaching.engine.anthropic_client import AnthropicClient
 from coaching.engine.budget import StopSignal
-from coaching.models import Profile
+from coaching.models import DayPlan, Profile
 from coaching.practice.server import PracticeServer
 from coaching.turn_events import ErrorShown, TurnEvent
 from coaching.turn_start import StartedTurn, start_turn
@@ -22,11 +25,12 @@ from sessions_app.database import in_database
 from sessions_app.errors import Refused
 from sessions_app.limits import RateLimit
 from sessions_app.models import Session, SessionKind, SessionStatus, Turn, TurnStatus
+from sessions_app.rows import Condition, Question, Rows
 from sessions_app.turn_records import Ending, TurnKey
 
 NO_LIMIT = RateLimit(turns=10_000, seconds=60)
 DONE = Ending(status=TurnStatus.COMPLETED, stop_reason="end_turn")
-MOST_STATEMENTS = 15
+MOST_STATEMENTS = 16
 """Of a turn's start: reads of a life, the session's, the turn's own rows, beginning and commit."""
 
 
@@ -78,6 +82,43 @@ def test_a_start_takes_few_statements_with_a_first_and_with_a_later_message(sess
             started = start(session, text)
         assert len(statements) <= MOST_STATEMENTS, [row["sql"][:80] for row in statements]
         turn_records.close_turn(key_of(started), DONE)
+
+
+@pytest.mark.django_db
+def test_who_has_moved_to_another_time_zone_is_asked_about_the_day_that_is_there(session: Session) -> None:
+    for zone in ("Pacific/Kiritimati", "Pacific/Pago_Pago"):  # the date is never the same in both
+        Profile.objects.update_or_create(user_id=session.user_id, defaults={"timezone": zone})
+        today = local_day(timezone.now(), ZoneInfo(zone))
+        DayPlan.objects.create(user_id=session.user_id, date=today, intention=f"To be in {zone}")
+        started = start(session)
+        assert started.setup is not None
+        said = json.dumps(started.setup.request.messages[-1])
+        assert f'<todays_plan date=\\"{today.isoformat()}' in said
+        assert f"To be in {zone}" in said
+        turn_records.close_turn(key_of(started), DONE)
+
+
+@pytest.mark.django_db
+def test_who_may_not_speak_any_more_leaves_nothing_behind(session: Session) -> None:
+    class GoneError(Exception):
+        """They have signed out."""
+
+    def refuse(_: Rows) -> None:
+        raise GoneError
+
+    access = Condition(Question("SELECT 1", {}), refuse)
+    with pytest.raises(GoneError):
+        start_turn(
+            services.open_turn,
+            user_id=session.user_id,
+            session_id=session.id,
+            access=access,
+            text="Hello",
+            client_id=None,
+            owner="me",
+            rate_limit=NO_LIMIT,
+        )
+    assert not Turn.objects.exists()
 
 
 @pytest.mark.django_db
