@@ -45,6 +45,16 @@ async def assert_harmless(page: Page, where: str, watcher: Watcher) -> None:
     assert watcher.faults == []
 
 
+async def test_the_watcher_sees_what_is_asked_of_another_host(page: Page, watcher: Watcher) -> None:
+    for number, way in enumerate(
+        ("new Image().src = url", "fetch(url, { mode: 'no-cors' }).catch(() => {})", "location.assign(url)"),
+        start=1,
+    ):
+        async with page.expect_event("requestfailed"):
+            await page.evaluate(f"(url) => {{ {way}; }}", f"https://{HOST}/{number}")
+        assert f"request to https://{HOST}/{number}" in watcher.faults
+
+
 async def test_payloads_in_the_stream_in_the_answer_and_in_the_question_do_nothing(
     practice: PracticeServer, page: Page, session: Session, watcher: Watcher
 ) -> None:
