@@ -297,7 +297,7 @@ async def test_the_page_follows_the_words_unless_the_reader_has_gone_up(
     height = await page.evaluate("() => document.documentElement.scrollHeight")
     await page.mouse.wheel(0, -1500)
     await expect(page.get_by_role("button", name="To the latest")).to_be_visible()
-    # What comes and goes above the composer floats: else all would move when it goes, a button under a finger, too.
+    # What comes and goes above the composer floats: else a button would move away under a finger.
     assert await page.evaluate("() => document.documentElement.scrollHeight") == height
     place = await page.evaluate("() => scrollY")
     practice.release("up")
