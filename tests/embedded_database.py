@@ -59,6 +59,9 @@ def _keep_bytecode(folder: Path) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Use all processors for folders of tests, and none but this one for what was named more closely."""
+    """Use all processors for folders of tests, and none but this one for what was named more closely.
+
+    One more than there are: many tests wait, for a lease to end or a browser to draw.
+    """
     named = [Path(argument.split("::")[0]) for argument in config.args]
-    return (os.cpu_count() or 1) if all(path.is_dir() for path in named) else 0
+    return (os.cpu_count() or 1) + 1 if all(path.is_dir() for path in named) else 0

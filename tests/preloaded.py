@@ -4,18 +4,21 @@ Not the reactor, which belongs to one process, and nothing of ours. Only `tests.
 """
 
 import gc
+import sys
+from importlib import import_module
 
-import anthropic  # noqa: F401
-import autobahn.websocket.protocol  # noqa: F401
-import channels_redis.core  # noqa: F401
-import django.contrib.admin.utils
-import django.core.handlers.asgi
-import django.core.management
-import django.db.backends.postgresql.base  # noqa: F401
-import markdown_it  # noqa: F401
-import psycopg_pool  # noqa: F401
-import redis.asyncio  # noqa: F401
-import structlog  # noqa: F401
+NAMES = """
+    anthropic asgiref.typing autobahn.twisted.websocket botocore.exceptions channels_redis.core croniter
+    dateutil.parser django.contrib.admin.utils django.core.handlers.asgi django.core.management
+    django.db.backends.postgresql.base environ markdown_it orjson procrastinate psutil psycopg.types.hstore
+    psycopg_pool redis.asyncio service_identity structlog twisted.internet._sslverify
+    twisted.internet.asyncioreactor twisted.web.http yaml
+"""
+
+for name in NAMES.split():
+    import_module(name)
+# Which reactor there is, the web process decides.
+assert "twisted.internet.reactor" not in sys.modules
 
 gc.collect()
 gc.freeze()
