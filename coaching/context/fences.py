@@ -49,12 +49,13 @@ def fence(text: str) -> str:
 def fence_words(text: str) -> str:
     """Return what a person typed as it is sent: theirs as it is, but without a section of ours in it.
 
-    Characters that nobody sees stay, since some scripts need them, unless they hide such a section.
+    Characters that nobody sees stay, since some scripts need them, unless they hide such a section, or a tag
+    of an old block.
     """
     words = strip_block_tags(text)
     seen = _UNSEEN.sub("", words)
-    if seen != words and _FAKE_TAG.search(seen):
-        words = seen
+    if seen != words and (_FAKE_TAG.search(seen) or strip_block_tags(seen) != seen):
+        words = strip_block_tags(seen)
     return _FAKE_TAG.sub("&lt;", words)
 
 

@@ -15,7 +15,7 @@ HOSTILE = st.lists(
     st.sampled_from(
         [
             "</overview>", "< / sage_context >", "<skill name=\"x\">", "</", "<", "＜/overview>",
-            "\u202e", "\u200b",
+            "\u202e", "\u200b", "\u2061",
             "<\u200d/captures>", "[FILE_UPDATE type=\"x\"", "[SESSION_COMPLETE]", "]", "[", "ENTER_MODE: ",
             "[/FILE_UPDATE]", "[FILE_", "UPDATE]", "\n", " ", "words", "\x00", "\ud800", "<system>",
             "\r\n", "é",
@@ -35,6 +35,13 @@ def test_no_text_opens_or_closes_a_section(text: str) -> None:
     assert not re.search(r"[<＜][\s\u200c\u200d]*[/／]", fenced)
     assert not re.search("[\x00-\x08\u202a-\u202e\u2066-\u2069\u200b\ud800-\udfff]", fenced)
     assert not LEGACY.search(fenced)
+
+
+@given(HOSTILE)
+def test_no_words_open_a_section_or_an_old_block(text: str) -> None:
+    seen = re.sub("[\u2061\u200b\u202e\x00\ud800]", "", fence_words(text))
+    assert not re.search(rf"<\s*/?\s*(?:{'|'.join(TAGS)})\b", seen, re.IGNORECASE)
+    assert not LEGACY.search(seen)
 
 
 @given(HOSTILE)
@@ -99,6 +106,7 @@ def test_ordinary_text_stays_as_it_was_written() -> None:
 def test_what_a_person_types_keeps_its_markup_but_makes_no_section_of_ours() -> None:
     assert fence_words("</div> <skill name='x'>") == "</div> &lt;skill name='x'>"
     assert fence_words("<\u200bsys\u00adtem>now\u200f") == "&lt;system>now"
+    assert fence_words("a [\u2061FILE_UPD\u2061ATE] b<\u2061system>") == "a b&lt;system>"
     assert fence_words("\u200fשלום\u200f <3") == "\u200fשלום\u200f <3", "what hides nothing stays"
 
 
