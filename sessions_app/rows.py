@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from django.db import DEFAULT_DB_ALIAS, connection
+from django.db import DEFAULT_DB_ALIAS, Error, connection
 from django.db.backends.utils import CursorWrapper
 from django.db.models import Model
 from psycopg import Cursor
@@ -48,12 +48,29 @@ def ask_together(questions: Iterable[Question]) -> list[Rows]:
     Each sees what was committed by the time when the one before it was answered, as if it were asked alone.
     """
     connection.ensure_connection()
-    with connection.wrap_database_errors, connection.connection.pipeline():
-        cursors = []
-        for question in questions:
-            cursors.append(_cursor())
-            cursors[-1].execute(question.sql, question.values)
-        return [cursor.fetchall() for cursor in cursors]
+    try:
+        with connection.wrap_database_errors, connection.connection.pipeline() as pipeline:
+            cursors = []
+            for question in questions:
+                cursors.append(_cursor())
+                cursors[-1].execute(question.sql, question.values)
+            # Who freezes from here on is idle in a transaction, and not at work: that has a limit.
+            pipeline.sync()
+            return [cursor.fetchall() for cursor in cursors]
+    except Error:
+        _give_up_connection()
+        raise
+
+
+def _give_up_connection() -> None:
+    """Close a connection on which one of several questions failed; nobody is lent it again.
+
+    The driver takes for prepared what stood behind that question, though the database never came to it, and
+    would ask for it in vain ever after. Only the end of a transaction makes it forget.
+    """
+    if not connection.in_atomic_block:
+        connection.connection.close()
+        connection.close()
 
 
 def _cursor() -> CursorWrapper:

@@ -168,12 +168,16 @@ def test_a_refusal_leaves_nothing_behind(session: Session) -> None:
 
 @contextmanager
 def without_table(name: str) -> Iterator[None]:
+    rename(name, f"{name}_hidden")
+    try:
+        yield
+    finally:
+        rename(f"{name}_hidden", name)
+
+
+def rename(table: str, name: str) -> None:
     with connection.cursor() as cursor:
-        cursor.execute(f"ALTER TABLE {name} RENAME TO {name}_hidden")
-        try:
-            yield
-        finally:
-            cursor.execute(f"ALTER TABLE {name}_hidden RENAME TO {name}")
+        cursor.execute(f"ALTER TABLE {table} RENAME TO {name}")
 
 
 @pytest.mark.django_db(transaction=True)

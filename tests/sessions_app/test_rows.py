@@ -1,10 +1,15 @@
 """Statements that are written out: several at once, and what one that fails leaves behind."""
 
+from typing import Any
+
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import DatabaseError, connection, transaction
+from psycopg import Cursor
+from psycopg.pq import TransactionStatus
 
-from sessions_app import services
+from sessions_app import rows, services
 from sessions_app.models import Message, MessageRole, Session, SessionKind, Turn
 from sessions_app.rows import Columns, Question, ask, ask_together, write_together
 
@@ -23,6 +28,32 @@ def test_where_one_of_them_fails_the_connection_can_be_asked_again() -> None:
         with pytest.raises(DatabaseError):
             ask_together([ONE, BROKEN, ONE])
         assert ask_together([ONE, ONE]) == [[(1,)], [(1,)]]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_would_have_been_prepared_behind_a_failure_is_answered_afterwards() -> None:
+    unprepared = Question("SELECT 'behind a failure'", {})
+    for _ in range(settings.PREPARE_THRESHOLD):
+        ask(unprepared)
+    with pytest.raises(DatabaseError):
+        ask_together([BROKEN, unprepared])
+    assert ask(unprepared) == [("behind a failure",)]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_freezes_over_the_answers_holds_no_locks_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    states = []
+
+    class Watched(Cursor):
+        def fetchall(self) -> list[Any]:
+            states.append(self.connection.info.transaction_status)
+            return super().fetchall()
+
+    monkeypatch.setattr(rows, "Cursor", Watched)
+    with transaction.atomic():
+        ask_together([ONE, ONE])
+    # Idle, and not still at work: the database ends what is idle for too long.
+    assert states == [TransactionStatus.INTRANS] * 2
 
 
 @pytest.mark.django_db(transaction=True)
