@@ -102,8 +102,8 @@ def start_turn(
 ) -> StartedTurn:
     """Open a turn by one of the services; return it with what it needs before its first round, and its card.
 
-    `access` must hold before anything else is read. Words among the `arguments` are looked through for
-    danger, and what was noticed is kept beside them. Where the request can't be built the message is
+    `access` must hold before anything that was read is used. Words among the `arguments` are looked through
+    for danger, and what was noticed is kept beside them. Where the request can't be built the message is
     committed without it: the turn then tries again, and says what came of it. Raises what `access` and the
     service raise.
     """

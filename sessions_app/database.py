@@ -63,7 +63,7 @@ def _with_fresh_connections(call: Callable[[], ResultT]) -> ResultT:
 
 def give_back_connections() -> None:
     """Give this thread's connections back, where no transaction is open; the next query takes a fresh one."""
-    # `close()` hands a pooled connection back to the pool, which checks it before it lends it again.
+    # `close()` hands a pooled connection back to the pool, which looks at it before it lends it again.
     for connection in connections.all(initialized_only=True):
         if not connection.in_atomic_block:
             connection.close()
