@@ -31,19 +31,23 @@ export class Scroll {
     }
     new ResizeObserver(() => {
       this.#hasResized = true;
-      this.follow();
+      this.#keepUp((action) => action()); // The layout is known and nothing is drawn yet: no frame more for it.
     }).observe(content);
     button.addEventListener("click", () => this.toEnd());
   }
 
   follow() {
+    this.#keepUp(requestAnimationFrame);
+  }
+
+  #keepUp(soon) {
     if (!this.#isPinned) {
       this.#look();
       return;
     }
     if (this.#isDue) return;
     this.#isDue = true;
-    requestAnimationFrame(() => {
+    soon(() => {
       afterPress(() => {
         this.#isDue = false;
         if (!this.#isPinned) return;

@@ -1,7 +1,7 @@
 // The fast path of streamed text: htmx would parse a document for every few letters.
-// Frames that hold nothing but text for the live answer are gathered and written thirty times a second: each time costs a layout.
+// Frames that hold nothing but text for the live answer are gathered and written twenty-five times a second: each time costs a layout.
 
-const TOGETHER_MS = 33;
+const TOGETHER_MS = 40;
 const OPENING = '<div hx-swap-oob="beforeend:#live-text">';
 const CLOSING = "</div>";
 const ENTITIES = { "&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#x27;": "'" };
