@@ -34,8 +34,15 @@ class WarmPool(ConnectionPool[Connection[Any]]):
             return
         self.check_connection(connection)
         # Processes that are gone are forgotten, and the rest is few.
-        self._answered_at = {key: at for key, at in self._answered_at.items() if now - at < TRUSTED_SECONDS}
-        self._answered_at[pid] = now
+        lately = {key: at for key, at in self._answered_at.items() if now - at < TRUSTED_SECONDS}
+        self._answered_at = lately | {pid: now}  # a new one: other threads may be reading the old one
+
+    def _shrink_pool(self) -> None:
+        """Close, of those that nobody needed, the one that came back first."""
+        with self._lock:
+            if self._nconns_min > 0:
+                self._pool.rotate(1)  # it is taken from where the warmest is lent
+        super()._shrink_pool()
 
 
 class _Stack(deque[Connection[Any]]):
