@@ -110,9 +110,9 @@ def finished(*arguments: str, environment: Mapping[str, str] | None = None) -> t
 
 
 def blank_environment() -> dict[str, str]:
-    """Return this process's environment without any setting of Sage's."""
+    """Return this process's environment without any setting of Sage's, and with the usual buffers."""
     unset = dict.fromkeys(variable_names(), "")
-    return {**os.environ, **unset, "DJANGO_SETTINGS_MODULE": "sage.settings", "PYTHONUNBUFFERED": "1"}
+    return {**os.environ, **unset, "DJANGO_SETTINGS_MODULE": "sage.settings", "PYTHONUNBUFFERED": ""}
 
 
 def processes_naming(text: str) -> list[str]:

@@ -21,12 +21,11 @@ class Command(BaseCommand):
         check_services()
         check_migrations()
         prepare_static_files()
-        serve(
-            host=options["host"],
-            port=options["port"],
-            on_ready=lambda url: self.stdout.write(f"Sage answers at {url}"),
-            warn=self._warn,
-        )
+        serve(host=options["host"], port=options["port"], on_ready=self._tell, warn=self._warn)
+
+    def _tell(self, url: str) -> None:
+        self.stdout.write(f"Sage answers at {url}")
+        self.stdout.flush()  # also where the output is a file or a pipe
 
     def _warn(self, sentence: str) -> None:
         self.stderr.write(sentence)
