@@ -1,5 +1,6 @@
 """The card beside words of danger, over the socket: at once, in every tab, whatever else fails."""
 
+import asyncio
 import json
 import uuid
 from collections.abc import Callable
@@ -25,7 +26,7 @@ from sessions_app import services
 from sessions_app.database import in_database
 from sessions_app.limits import RateLimit
 from sessions_app.models import Message, Session, SessionKind, SessionStatus, ToolCallRecord
-from tests.live_sage import Frame, LiveSage, SocketClient, asyncio_timeout, open_socket
+from tests.live_sage import FRAME_SECONDS, Frame, LiveSage, SocketClient, asyncio_timeout, open_socket
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -49,6 +50,13 @@ def card_in(frames: list[Frame]) -> Frame:
 
 async def counted() -> list[tuple[str, int]]:
     return await in_database(lambda: list(CardCount.objects.values_list("level", "shown")))
+
+
+async def until_counted(*expected: tuple[str, int]) -> None:
+    """Wait for the counts of refused words: they are written when the person has been told."""
+    async with asyncio.timeout(FRAME_SECONDS):
+        while await counted() != list(expected):  # noqa: ASYNC110  # another process counts
+            await asyncio.sleep(0.02)
 
 
 async def fragments_until(client: SocketClient, part: str) -> str:
@@ -138,7 +146,7 @@ async def test_refused_words_get_it_too_and_only_who_wrote_them_sees_it(
     assert "still answering" in told[-1]["error"]
     assert not any("safety" in frame for frame in frames)
     assert await in_database(Message.objects.filter(content=DANGER).count) == 0
-    assert await counted() == [("immediate", 1)]
+    await until_counted(("immediate", 1))
 
 
 async def test_words_too_long_to_be_sent_are_read_all_the_same(
