@@ -21,17 +21,17 @@ _SESSION, _MESSAGE, _TURN = Columns(Session, "session"), Columns(Message, "messa
 _SESSION_SQL = f"""
     SELECT {_SESSION.sql} FROM sessions_app_session AS session
     WHERE id = %(session)s AND user_id = %(user)s FOR NO KEY UPDATE
-"""  # noqa: S608
+"""  # noqa: S608 - names of ours alone
 _LOCK_SQL = f"""
     SELECT {USER_LOCK} FROM sessions_app_session
     WHERE id = %(session)s AND user_id = %(user)s AND status = %(active)s
-"""  # noqa: S608
+"""  # noqa: S608 - names of ours alone
 _OPEN_SQL = "SELECT status FROM sessions_app_turn WHERE session_id = %(session)s AND status = ANY(%(open)s)"
 _KNOWN_SQL = f"""
     SELECT {_MESSAGE.sql}, {_TURN.sql} FROM sessions_app_message AS message
     JOIN sessions_app_turn AS turn ON turn.id = message.turn_id
     WHERE message.session_id = %(session)s AND message.client_id = %(client_id)s
-"""  # noqa: S608
+"""  # noqa: S608 - names of ours alone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from django.db import DatabaseError, connection, transaction
 from psycopg import Cursor
 from psycopg.pq import TransactionStatus
 
-from sessions_app import rows, services
+from sessions_app import services
 from sessions_app.models import Message, MessageRole, Session, SessionKind, Turn
 from sessions_app.rows import Columns, Question, ask, ask_together, write_together
 
@@ -43,13 +43,13 @@ def test_what_would_have_been_prepared_behind_a_failure_is_answered_afterwards()
 @pytest.mark.django_db(transaction=True)
 def test_who_freezes_over_the_answers_holds_no_locks_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     states = []
+    fetch = Cursor.fetchall
 
-    class Watched(Cursor):
-        def fetchall(self) -> list[Any]:
-            states.append(self.connection.info.transaction_status)
-            return super().fetchall()
+    def watched(cursor: Cursor[Any]) -> list[Any]:
+        states.append(cursor.connection.info.transaction_status)
+        return fetch(cursor)
 
-    monkeypatch.setattr(rows, "Cursor", Watched)
+    monkeypatch.setattr(Cursor, "fetchall", watched)
     with transaction.atomic():
         ask_together([ONE, ONE])
     # Idle, and not still at work: the database ends what is idle for too long.

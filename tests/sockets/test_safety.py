@@ -3,16 +3,16 @@
 import asyncio
 import json
 import uuid
-from collections.abc import Callable
 
 import aiohttp
+import psycopg
 import pytest
 from django.contrib.auth.models import User
 from django.contrib.sessions.backends.cache import SessionStore
-from django.db import OperationalError
+from django.db import connection
 from django.utils import timezone
 
-from coaching import consumers, runner
+from coaching import consumers
 from coaching.following import read_changes
 from coaching.live import SessionHub
 from coaching.models import CardCount, Profile, TimezoneSource
@@ -222,12 +222,12 @@ async def test_without_a_database_it_is_there_at_once_with_the_lines_of_the_brow
 ) -> None:
     asked = []
 
-    async def gone(function: Callable[..., object], *_: object, **__: object) -> None:
-        asked.append(function)
-        raise OperationalError("gone")
+    def gone(**options: object) -> None:
+        asked.append(options)
+        raise psycopg.OperationalError("gone")
 
-    for module in (consumers, runner):
-        monkeypatch.setattr(module, "in_database", gone)
+    monkeypatch.setattr(psycopg, "connect", gone)
+    monkeypatch.setitem(connection.settings_dict, "OPTIONS", {})  # and no pool that has connections
     consumer = consumers.SessionConsumer()
     consumer.scope = {"session": SessionStore(), "cookies": {"sage_timezone": "Europe/Paris"}}
     consumer.session_id, consumer.user_id = uuid.uuid4(), 1
