@@ -37,12 +37,12 @@ MOMENT_KEY = "skills_moment"
 _STATES_SQL = """
     SELECT count(*), max(history_id) FROM coaching_historicalskill WHERE history_date <= %(moment)s
 """
-_SESSION_STATES_SQL = f"""
+_SESSION_STATES_SQL = """
     SELECT count(history_id), max(history_id), moment.at FROM (
-        SELECT coalesce((metadata ->> '{MOMENT_KEY}')::timestamptz, started_at) AS at
+        SELECT coalesce((metadata ->> %(key)s::text)::timestamptz, started_at) AS at
         FROM sessions_app_session WHERE id = %(session)s AND user_id = %(user)s
     ) AS moment LEFT JOIN coaching_historicalskill ON history_date <= moment.at GROUP BY moment.at
-"""  # noqa: S608 - a name of ours
+"""
 _COLUMNS = ("name", "kind", "description", "override", "file_text", "is_retired")
 
 
@@ -149,7 +149,7 @@ class States:
 
 def states_question(user_id: int, session_id: UUID) -> Question:
     """Ask for the states of a session of the user's."""
-    return Question(_SESSION_STATES_SQL, {"user": user_id, "session": session_id})
+    return Question(_SESSION_STATES_SQL, {"user": user_id, "session": session_id, "key": MOMENT_KEY})
 
 
 def states_of(rows: Rows) -> States | None:
