@@ -3,9 +3,9 @@
     uv run python -m tests.architecture.resolve          # compares
     uv run python -m tests.architecture.resolve --write  # resolves again and writes the lock
 
-It asks the package index, so its answer may change from one day to the next; no test depends on it. It also prints
-the newest upload of the lock: it should be at least ten days older than the change, except for the packages named in
-`[tool.uv.exclude-newer-package]`.
+It asks the package index, so its answer may change from one day to the next; no test depends on it.
+It also prints the newest upload of the lock, which should be at least ten days older than the change, except for
+the packages named in `[tool.uv.exclude-newer-package]`.
 """
 
 import subprocess
@@ -14,7 +14,8 @@ import tomllib
 
 from tests.sage.processes import PROJECT
 
-EXPORT = "export --quiet --no-header --no-default-groups --no-emit-project --format requirements-txt".split()
+WITHOUT = ["--no-header", "--no-default-groups", "--no-emit-project"]
+EXPORT = ["uv", "export", "--quiet", *WITHOUT, "--format", "requirements-txt"]
 LOCK = PROJECT / "requirements.lock"
 
 
@@ -33,7 +34,7 @@ def main() -> int:
     """Return 0 where the lock is what would be resolved now."""
     if "--write" in sys.argv:
         subprocess.run(["uv", "lock", "--upgrade"], cwd=PROJECT, check=True)
-    resolved = subprocess.run(["uv", *EXPORT], cwd=PROJECT, capture_output=True, text=True, check=True).stdout
+    resolved = subprocess.run(EXPORT, cwd=PROJECT, capture_output=True, text=True, check=True).stdout
     if "--write" in sys.argv:
         LOCK.write_text(resolved)
     excepted = tomllib.loads((PROJECT / "pyproject.toml").read_text())["tool"]["uv"]["exclude-newer-package"]
