@@ -4,7 +4,7 @@
     uv run python -m tests.architecture.resolve --write  # resolves again and writes the lock
 
 It asks the package index, so its answer may change from one day to the next; no test depends on it.
-It also prints the newest upload of the lock, which should be at least ten days older than the change, except for
+It also prints the newest upload of the lock: at least ten days older than the change, except for
 the packages named in `[tool.uv.exclude-newer-package]`.
 """
 
