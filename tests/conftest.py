@@ -1,7 +1,6 @@
 """Fixtures that every room uses: people, and where optional servers are found."""
 
 import gc
-import os
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -100,12 +99,3 @@ def other_user(make_user: MakeUser) -> User:
 def operator(make_user: MakeUser) -> User:
     """Staff with all rights."""
     return make_user("olive", is_staff=True, is_superuser=True)
-
-
-def require(server: str, is_there: bool) -> None:
-    """Skip the test where a server is missing, or fail it where SAGE_TEST_REQUIRE names the server."""
-    if is_there:
-        return
-    if server in os.environ.get("SAGE_TEST_REQUIRE", "").split(","):
-        pytest.fail(f"{server} is required by SAGE_TEST_REQUIRE and is not here")
-    pytest.skip(f"{server} is not here")

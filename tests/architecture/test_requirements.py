@@ -3,7 +3,7 @@
 import re
 import tomllib
 from datetime import datetime
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, requires, version
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -11,6 +11,8 @@ from packaging.utils import canonicalize_name
 from tests.sage.processes import PROJECT
 
 LOCK = PROJECT / "requirements.lock"
+MOST_PACKAGES = 100
+"""What `uv run` may install in a fresh clone, for `up` and for the suite."""
 
 
 def _pinned() -> dict[str, str]:
@@ -52,3 +54,32 @@ def test_the_resolution_is_dated_and_every_exception_names_a_direct_requirement(
     assert datetime.fromisoformat(uv["exclude-newer"]).tzinfo is not None
     direct = {canonicalize_name(Requirement(line).name) for line in read["project"]["dependencies"]}
     assert set(uv["exclude-newer-package"]) <= direct
+
+
+def test_starting_sage_and_its_suite_installs_few_packages() -> None:
+    read = tomllib.loads((PROJECT / "pyproject.toml").read_text())
+    assert read["tool"]["uv"]["default-groups"] == ["test"]
+    found: set[tuple[str, str]] = set()
+    waiting = [Requirement(line) for line in read["project"]["dependencies"]]
+    waiting += [Requirement(line) for line in read["dependency-groups"]["test"]]
+    while waiting:
+        requirement = waiting.pop()
+        for extra in ("", *requirement.extras):
+            key = (canonicalize_name(requirement.name), extra)
+            if key not in found and _applies(requirement):
+                found.add(key)
+                waiting += [item for item in _requirements_of(requirement.name) if _applies(item, extra)]
+    names = {name for name, _ in found}
+    assert {"django", "pytest"} <= names
+    assert len(names) <= MOST_PACKAGES, sorted(names)
+
+
+def _applies(requirement: Requirement, extra: str = "") -> bool:
+    return requirement.marker is None or requirement.marker.evaluate({"extra": extra})
+
+
+def _requirements_of(name: str) -> list[Requirement]:
+    try:
+        return [Requirement(line) for line in requires(name) or []]
+    except PackageNotFoundError:  # an extra of another package's
+        return []

@@ -14,7 +14,7 @@ from sessions_app import services
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionKind, SessionStatus, ToolCallRecord
 from tests.browser.chat_page import messages_markup, path_of, say
-from tests.browser.conftest import OpenContext, Watcher
+from tests.browser.fixtures import OpenContext, Watcher
 from tests.browser.test_accessibility import serious_findings
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

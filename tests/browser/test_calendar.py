@@ -11,7 +11,7 @@ from playwright.async_api import Page, expect
 from coaching.days import local_day
 from coaching.models import CalendarEvent, CalendarKind, CalendarSource
 from sessions_app.database import in_database
-from tests.browser.conftest import Watcher
+from tests.browser.fixtures import Watcher
 from tests.browser.test_accessibility import serious_findings
 from tests.calendar.conftest import calendar_text, one_event, source_of, timed
 

@@ -18,7 +18,7 @@ from tests.browser.chat_page import (
     until_done,
     watch_shimmer,
 )
-from tests.browser.conftest import OpenContext, Watcher
+from tests.browser.fixtures import OpenContext, Watcher
 from tests.conftest import PASSWORD
 from tests.live_sage import LiveSage
 

@@ -6,7 +6,7 @@ from playwright.async_api import Page, expect
 
 from coaching.models import FileType, UserFile, UserFileVersion
 from sessions_app.database import in_database
-from tests.browser.conftest import OpenContext, Watcher
+from tests.browser.fixtures import OpenContext, Watcher
 from tests.browser.test_accessibility import serious_findings
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

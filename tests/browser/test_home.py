@@ -12,7 +12,7 @@ from coaching.models import Capture, DayPlan, FileType, LifeDomain, Profile, Pul
 from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database
 from sessions_app.models import Message, Session
-from tests.browser.conftest import WAIT_MS, OpenContext, Watcher
+from tests.browser.fixtures import WAIT_MS, OpenContext, Watcher
 from tests.browser.test_accessibility import serious_findings
 from tests.life.conftest import KeepFile, keep_file
 

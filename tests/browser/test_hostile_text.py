@@ -15,7 +15,7 @@ from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database
 from sessions_app.models import Session
 from tests.browser.chat_page import path_of, say, until_done
-from tests.browser.conftest import OpenContext, Watcher
+from tests.browser.fixtures import OpenContext, Watcher
 from tests.browser.payloads import HOST, PAYLOADS
 from tests.context.test_hostile import HOSTILE, PAGES, PATHS, fill
 

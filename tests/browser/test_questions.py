@@ -14,7 +14,7 @@ from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database
 from sessions_app.models import Message, Session, ToolCallRecord
 from tests.browser.chat_page import messages_markup, path_of, say, until_asked, until_done
-from tests.browser.conftest import WAIT_MS, OpenContext, Watcher
+from tests.browser.fixtures import WAIT_MS, OpenContext, Watcher
 from tests.browser.test_accessibility import serious_findings
 from tests.browser.test_conversation import LONG
 

@@ -10,7 +10,7 @@ from playwright.async_api import Page, expect
 from coaching.models import Profile
 from sessions_app import services
 from sessions_app.database import in_database
-from tests.browser.conftest import OpenContext
+from tests.browser.fixtures import OpenContext
 from tests.conftest import PASSWORD
 from tests.live_sage import LiveSage, open_socket
 

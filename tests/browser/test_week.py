@@ -22,7 +22,7 @@ from coaching.models import Capture, LifeDomain, Profile, UserFile
 from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionStatus
-from tests.browser.conftest import WAIT_MS
+from tests.browser.fixtures import WAIT_MS
 from tests.browser.test_arcs import begin, close_day, life_mapping, open_day, weekly_checkin
 from tests.live_sage import LiveSage, free_port, serve_practice, start_web_process, stop_web_process
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import require
 from tests.faults.house import BRIEF, UNBROKEN, House, RedisServer
+from tests.groups import require
 
 SUITE_PATIENCE = 2.5
 """In the suite other tests share the machine: time limits are wider. The long forms measure strictly."""
@@ -47,7 +47,7 @@ def hasty_house(django_db_setup: None) -> Iterator[House]:
 @pytest.fixture(scope="module")
 def twin_house(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     """Two web processes with a Redis of their own."""
-    require("redis", RedisServer.is_installed())
+    require("redis", RedisServer.is_installed(), "redis-server on the PATH")
     server = RedisServer(Path(tmp_path_factory.mktemp("redis")))
     server.start()
     house = House(count=2, redis_server=server, patience=SUITE_PATIENCE, is_forked=True, program=BRIEF)

@@ -10,8 +10,8 @@ from django.core.files.storage import storages
 from pytest_django import Settings
 
 from coaching.files.s3_storage import S3ObjectStorage
-from tests.conftest import require
-from tests.files.s3_server import FaultProxy, S3Server, is_installed
+from tests.files.s3_server import FaultProxy, S3Server
+from tests.groups import require_group
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +24,7 @@ class S3:
 
 @pytest.fixture(scope="session")
 def s3_server() -> Iterator[S3Server]:
-    require("s3", is_installed())
+    require_group("s3")
     server = S3Server()
     yield server
     server.stop()

@@ -9,17 +9,11 @@ import subprocess
 import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from importlib.util import find_spec
 from typing import Literal
 
 Fault = Literal["none", "500", "503", "stall", "cut", "reset", "answer_lost", "answer_cut"]
 FAULTS: tuple[Fault, ...] = ("500", "503", "stall", "cut", "reset", "answer_lost", "answer_cut")
 ERROR = b'<?xml version="1.0"?><Error><Code>%s</Code><Message>No.</Message></Error>'
-
-
-def is_installed() -> bool:
-    """Whether the S3 server can be started here."""
-    return find_spec("moto") is not None and find_spec("flask") is not None
 
 
 class S3Server:

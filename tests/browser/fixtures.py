@@ -1,0 +1,159 @@
+"""A real Chromium at a running Sage, and a watcher that no page may displease."""
+
+import os
+import shutil
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+import pytest_asyncio
+from django.contrib.auth.hashers import PBKDF2PasswordHasher, make_password
+from django.contrib.auth.models import User
+from django.test import Client
+from playwright.async_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Dialog,
+    Page,
+    Request,
+    async_playwright,
+    expect,
+)
+
+from coaching.practice.server import PracticeServer
+from sessions_app import services
+from sessions_app.models import Session, SessionKind
+from tests.conftest import PASSWORD
+from tests.groups import require
+from tests.live_sage import LiveSage, serve_practice
+
+# The first is the same browser without windows around its pages: half the CPU.
+PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+CHROMIUM = next((path for name in PROGRAMS if (path := shutil.which(name))), "")
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost",
+]
+WAIT_MS = 30_000
+expect.set_options(timeout=WAIT_MS)  # a busy machine is no fault; what never comes still fails
+
+
+class Watcher:
+    """Notes what must not happen: dialogs, script errors, policy violations, requests to other hosts."""
+
+    def __init__(self, own_host: str) -> None:
+        self.own_host = own_host
+        self.faults: list[str] = []
+
+    def watch(self, page: Page) -> None:
+        """Listen to a page."""
+        page.on("dialog", self._on_dialog)
+        page.on("pageerror", lambda error: self.faults.append(f"script error: {error}"))
+        page.on("console", self._on_console)
+        # A request elsewhere fails, since no other host has an address; looking at all to our own costs time.
+        page.on("requestfailed", self._on_request)
+
+    async def _on_dialog(self, dialog: Dialog) -> None:
+        self.faults.append(f"dialog: {dialog.message}")
+        await dialog.dismiss()
+
+    def _on_console(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            self.faults.append(f"console {message.type}: {message.text}")
+
+    def _on_request(self, request: Request) -> None:
+        address = urlsplit(request.url)
+        if address.scheme in ("http", "https", "ws", "wss") and address.netloc != self.own_host:
+            self.faults.append(f"request to {request.url}")
+
+
+OpenContext = Callable[..., Awaitable[BrowserContext]]
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """The path of a Chromium on this machine."""
+    require("browser", bool(CHROMIUM) and Path(CHROMIUM).exists(), "a Chromium on the PATH")
+    return CHROMIUM
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def browser(chromium: str) -> AsyncIterator[Browser]:
+    """The browser of all tests here; each of them opens contexts of its own in it, with nothing in them."""
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(
+            executable_path=chromium, args=ARGUMENTS, env=dict(os.environ)
+        )
+        yield browser
+        await browser.close()
+
+
+@pytest.fixture
+def watcher(live_sage: LiveSage) -> Watcher:
+    """The watcher of this test's pages; the test asserts that it saw nothing."""
+    return Watcher(f"localhost:{live_sage.port}")
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def practice(live_sage: LiveSage) -> AsyncIterator[PracticeServer]:
+    """The model behind `live_sage`, in the loop that these tests share."""
+    async with serve_practice(live_sage) as server:
+        yield server
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def open_context(browser: Browser, live_sage: LiveSage, watcher: Watcher) -> AsyncIterator[OpenContext]:
+    """Open a browser context, for as long as the test; with a cookie of `cookie_of` it is signed in."""
+    opened: list[BrowserContext] = []
+
+    async def open_one(session_id: str = "", **options: object) -> BrowserContext:
+        # What moves is drawn sixty times a second, in every page.
+        options = {"base_url": live_sage.origin, "reduced_motion": "reduce"} | options
+        context = await browser.new_context(**options)  # type: ignore[arg-type]
+        opened.append(context)
+        context.set_default_timeout(WAIT_MS)
+        context.on("page", watcher.watch)
+        if session_id:
+            await context.add_cookies([{"name": "sessionid", "value": session_id, "url": live_sage.origin}])
+        return context
+
+    yield open_one
+    for context in opened:
+        await context.close()
+
+
+@pytest.fixture
+def cookie(user: User) -> str:
+    """The person's browser session."""
+    client = Client()
+    client.force_login(user)
+    return client.cookies["sessionid"].value
+
+
+@pytest.fixture
+def known_user(user: User) -> User:
+    """The person with a password hash that the web process knows, too: the suite's own is a quick one."""
+    user.password = make_password(PASSWORD, hasher=PBKDF2PasswordHasher())
+    user.save()
+    return user
+
+
+@pytest.fixture
+def session(user: User) -> Session:
+    """An open conversation of the person."""
+    return services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def page(open_context: OpenContext, cookie: str) -> Page:
+    """A page of the signed-in person."""
+    context = await open_context(cookie)
+    return await context.new_page()

@@ -1,0 +1,61 @@
+"""What parts of the suite need beyond the default dependency group: installed or skipped, with the reason.
+
+Nothing here imports what it looks for.
+"""
+
+import os
+from importlib.util import find_spec
+from typing import Literal
+
+import pytest
+
+Group = Literal["audit", "browser", "checks", "s3"]
+
+# One module of each package that tests import or run.
+MODULES: dict[Group, tuple[str, ...]] = {
+    "audit": ("pip_audit",),
+    "browser": ("axe_playwright_python", "playwright"),
+    "checks": ("importlinter",),
+    "s3": ("flask", "moto"),
+}
+
+
+def is_installed(group: Group) -> bool:
+    """Whether the packages of a dependency group are here."""
+    return all(find_spec(name) for name in MODULES[group])
+
+
+def require_group(group: Group) -> None:
+    """Skip the test where a dependency group is missing; fail where SAGE_TEST_REQUIRE names it."""
+    require(group, is_installed(group), f"the dependency group {group}: uv sync --inexact --group {group}")
+
+
+def require(need: str, is_there: bool, missing: str) -> None:
+    """Skip the test where a need isn't met; fail where SAGE_TEST_REQUIRE names it.
+
+    `missing` says what to get.
+    """
+    if is_there:
+        return
+    if need in os.environ.get("SAGE_TEST_REQUIRE", "").split(","):
+        pytest.fail(f"SAGE_TEST_REQUIRE names {need}, and this needs {missing}", pytrace=False)
+    pytest.skip(f"this needs {missing}")
+
+
+class ModuleWithoutGroup(pytest.Module):
+    """A test module that can't be imported here: one test in its place says which group it needs."""
+
+    group: Group
+
+    def collect(self) -> list[pytest.Item]:
+        """Return that test."""
+        return [_MissingGroup.from_parent(self, name=f"needs-{self.group}")]
+
+
+class _MissingGroup(pytest.Item):
+    def runtest(self) -> None:
+        assert isinstance(self.parent, ModuleWithoutGroup)
+        require_group(self.parent.group)
+
+    def reportinfo(self) -> tuple[str, None, str]:
+        return str(self.path), None, self.name
