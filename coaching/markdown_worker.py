@@ -16,6 +16,7 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
 _WEB_LINK = re.compile(r"(?:https?://|mailto:)[^\s<>\"'`\\]+", re.IGNORECASE)
+_FILE_LINK = re.compile(r"(?:\.\./|/files/)((?:[a-z0-9_-]+/)+[a-z0-9_-]+\.md)", re.ASCII)
 _TASK = re.compile(r"\[([ xX])\][ \u00a0]")
 _TAGS = {
     "a", "blockquote", "br", "code", "del", "em", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "s",
@@ -37,6 +38,15 @@ _WRAPPERS = (
 def is_web_link(address: str) -> bool:
     """Say whether an address may stand in a link: http, https or mailto, and nothing that needs escaping."""
     return _WEB_LINK.fullmatch(address) is not None
+
+
+def file_link(address: str) -> str:
+    """Return the address of the page of a file that a text links to, empty where it links to something else.
+
+    A file names another one by its path from its own folder, as in an archive.
+    """
+    found = _FILE_LINK.fullmatch(address)
+    return f"/files/{found[1]}" if found else ""
 
 
 def _image_as_words(
@@ -80,7 +90,7 @@ def _fill_wordless_links(inline: Token) -> None:
 
 def _keep_attribute(_tag: str, name: str, value: str) -> str | None:
     if name == "href":
-        return value if is_web_link(value) else None
+        return value if is_web_link(value) else file_link(value) or None
     if name == "rel":  # The sanitiser's own: content has no such attribute.
         return value
     if name == "start":
@@ -90,7 +100,7 @@ def _keep_attribute(_tag: str, name: str, value: str) -> str | None:
 
 class _Parser(MarkdownIt):
     def validateLink(self, url: str) -> bool:  # noqa: N802
-        return is_web_link(url)
+        return is_web_link(url) or bool(file_link(url))
 
 
 def _build_parser() -> MarkdownIt:

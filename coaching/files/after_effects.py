@@ -9,15 +9,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, Value
-from django.db.models.functions import Concat, Substr
+from django.db.models import Q
 
 from coaching.days import local_day, next_weekday
 from coaching.files.drafts import FileDraft, Occasion
-from coaching.files.types import RULES
+from coaching.files.errors import FileMoved
 from coaching.models import Capture, DayPlan, FileType, Profile, PulseRating, ReflectionPrompt, UserFile
-
-_DATE_CHARACTERS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,22 +51,14 @@ def _fill_day_plan(write: Write) -> None:
 
 
 def _fold_captures(write: Write) -> None:
-    """Fold in the captures of the log's day, and those that came when their own day was closed already.
-
-    Those of a day without a log wait on: nobody looked back on it.
-    """
-    day, place = write.draft.path.day, RULES[FileType.CAPTURE].place
-    # A capture is of the day that its path names, whatever time zone the user is in by now.
-    named = Substr("file__path", len(place) + 2, _DATE_CHARACTERS)
-    log_path = Concat(Value(f"{RULES[FileType.DAILY_LOG].place}/"), named, Value(".md"))
-    logs = UserFile.objects.filter(user_id=write.file.user_id, path=OuterRef("log_path"))
-    captures = Capture.objects.filter(user_id=write.file.user_id).annotate(log_path=log_path)
-    of_day = captures.filter(folded_on=None, file__path__startswith=f"{place}/{day.isoformat()}-")
-    late = captures.waiting().filter(Exists(logs), file__path__lt=f"{place}/{day.isoformat()}")
+    """Fold in the captures that the log's text names. Raises `FileMoved` where another log took one in."""
+    day, ids = write.draft.path.day, write.draft.capture_ids
+    is_free = Q(folded_on=None) | Q(folded_on=day)
     # Locked in one order, so that two logs can't wait for each other.
-    ids = [*of_day.values_list("pk", flat=True), *late.values_list("pk", flat=True)]
-    folded = Capture.objects.filter(pk__in=ids, folded_on=None).select_for_update().order_by("pk")
-    Capture.objects.filter(pk__in=list(folded.values_list("pk", flat=True))).update(folded_on=day)
+    locked = Capture.objects.filter(is_free, user_id=write.file.user_id, pk__in=ids).select_for_update()
+    if len(locked.order_by("pk").values_list("pk", flat=True)) != len(ids):
+        raise FileMoved
+    Capture.objects.filter(user_id=write.file.user_id, pk__in=ids).update(folded_on=day)
 
 
 def _rate_domain(write: Write) -> None:

@@ -1,12 +1,13 @@
 """The typed attributes that may come with a file's text. The server makes the frontmatter of them."""
 
 import re
+from collections.abc import Collection
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from coaching.files.errors import FileRefused
-from coaching.files.types import ATTRIBUTE_ORDER, RULES
+from coaching.files.types import ATTRIBUTE_ORDER, RULES, AttributeName
 from coaching.models import FileType, LifeDomain
 from coaching.models.life import DomainStatus
 
@@ -78,10 +79,18 @@ class FileAttributes(BaseModel):
 NO_ATTRIBUTES = FileAttributes()
 
 
-def check_attributes(file_type: FileType, attributes: FileAttributes) -> None:
-    """Raise `FileRefused`, naming those that fit, where an attribute doesn't belong to the type."""
-    fitting = RULES[file_type].attributes
-    if strangers := [name for name in attributes.given() if name not in fitting]:
+def check_attributes(
+    file_type: FileType, attributes: FileAttributes, removed: Collection[AttributeName] = ()
+) -> None:
+    """Raise `FileRefused`, naming those that fit, where an attribute doesn't belong to the type.
+
+    And where one is given and removed at once.
+    """
+    fitting, given = RULES[file_type].attributes, attributes.given()
+    if both := [name for name in given if name in removed]:
+        raise FileRefused(f"{', '.join(both)} can't be given and removed in one save; do one of both.")
+    named = [name for name in ATTRIBUTE_ORDER if name in given or name in removed]
+    if strangers := [name for name in named if name not in fitting]:
         raise FileRefused(
             f"{', '.join(strangers)} doesn't belong to the type {file_type}. "
             f"Its attributes are: {', '.join(name for name in ATTRIBUTE_ORDER if name in fitting)}."

@@ -1,5 +1,6 @@
 """A draft: everything that a write will be, checked and rendered before anything is stored. Pure."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -23,6 +24,9 @@ class FileDraft:
     """One write. `text` is the whole file as it will be stored, `body` its part below the frontmatter.
 
     `attributes` is what the write says anew, `cleared` what it takes back; the frontmatter holds all.
+    `unwritten` are attributes that it named and that have no place in a file whose frontmatter can't be read.
+    `expected_version` is the version that it was made against, None where any will do. `capture_ids` are the
+    captures that a log's text names.
     """
 
     file_type: FileType
@@ -35,6 +39,9 @@ class FileDraft:
     timezone: ZoneInfo
     occasion: Occasion = "written"
     cleared: frozenset[AttributeName] = frozenset()
+    unwritten: tuple[AttributeName, ...] = ()
+    expected_version: int | None = None
+    capture_ids: tuple[int, ...] = ()
 
     @property
     def data(self) -> bytes:
@@ -50,15 +57,19 @@ def build_draft(
     timezone: ZoneInfo,
     file_name: str | None = None,
     attributes: FileAttributes = NO_ATTRIBUTES,
+    remove: Iterable[AttributeName] = (),
 ) -> FileDraft:
     """Build the draft of a file from its type, its name, its body and its attributes.
+
+    `remove` names attributes that the file is to hold no more.
 
     Raises `FileRefused`, saying what would be taken, for anything that doesn't fit.
     """
     body = strip_frontmatter(check_content(content)).strip()
     if not body:
         raise FileRefused("The content is empty; write the whole body of the file.")
-    check_attributes(file_type, attributes)
+    cleared = frozenset(remove)
+    check_attributes(file_type, attributes, cleared)
     path = build_path(file_type, file_name, body=body, now=now, timezone=timezone)
     frontmatter = build_frontmatter(file_type, attributes, day=path.day)
     return FileDraft(
@@ -68,6 +79,7 @@ def build_draft(
         body=body,
         frontmatter=frontmatter,
         attributes=attributes,
+        cleared=cleared,
         now=now,
         timezone=timezone,
     )

@@ -85,7 +85,7 @@ def build_edit(
     path = path_of_stored(held.file_type, newest.file.path, now=now, timezone=timezone)
     if held.has_fields:
         frontmatter = build_frontmatter(held.file_type, attributes, day=path.day)
-        frontmatter |= _kept(held, frontmatter)
+        frontmatter |= kept_entries(held, frontmatter)
         if "date" in frontmatter:  # The day that a file is of doesn't change with its words.
             frontmatter["date"] = held.frontmatter.get("date", frontmatter["date"])
         text = render_file(frontmatter, body)
@@ -132,6 +132,12 @@ def merge_attributes(base: FileAttributes, mine: FileAttributes, theirs: FileAtt
     return FileAttributes.model_validate(merged)
 
 
+def kept_entries(held: Editable, written: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the entries that no field stands for and that `written` doesn't hold, in their order."""
+    typed = held.attributes.given()
+    return {key: value for key, value in held.frontmatter.items() if key not in written and key not in typed}
+
+
 def _trimmed(body: str) -> str:
     return body.strip()
 
@@ -150,12 +156,6 @@ def _typed(file_type: FileType, frontmatter: Mapping[str, Any]) -> FileAttribute
 
 def _values(attributes: FileAttributes) -> dict[str, Any]:
     return {name: value for name, value in attributes.given().items() if value != []}
-
-
-def _kept(held: Editable, written: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the entries that no field stands for, in their order."""
-    typed = held.attributes.given()
-    return {key: value for key, value in held.frontmatter.items() if key not in written and key not in typed}
 
 
 def _news(was: FileAttributes, given: FileAttributes) -> dict[str, Any]:

@@ -6,8 +6,11 @@ whole and an object without a row is collected later. Whoever writes against the
 names it, and is refused where somebody else was faster. Permissions are the caller's to check.
 """
 
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
+from typing import TypeVar
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -19,18 +22,23 @@ from coaching.files.drafts import FileDraft
 from coaching.files.edits import build_restore
 from coaching.files.errors import FileMoved, FileRefused
 from coaching.files.objects import StoredObject, store_object
+from coaching.files.saves import prepare_save
 from coaching.files.selectors import FileText, files_of, read_file
+from coaching.files.types import AttributeName
 from coaching.models import FileSource, UserFile, UserFileVersion
 from sessions_app.database import in_database
 
+T = TypeVar("T")
+
 MAX_SUFFIX = 1000
+MAX_TRIES = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredFile:
     """A file whose bytes and row are safe. `size` is in bytes.
 
-    Not a new version: its bytes were the newest version's already.
+    Not a new version: its bytes were the newest version's already. `unwritten` as in `FileDraft`.
     """
 
     file_id: int
@@ -38,6 +46,7 @@ class StoredFile:
     size: int
     version: int
     is_new_version: bool
+    unwritten: tuple[AttributeName, ...] = ()
 
 
 async def store_file(
@@ -48,20 +57,48 @@ async def store_file(
     session_id: UUID | None = None,
     tool_use_id: str = "",
 ) -> StoredFile:
-    """Store a draft as the newest version of its file.
-
-    Raises `StorageFailed` and `FileRefused`; nothing has changed then.
-    """
-    stored = await store_object(user_id=user_id, data=draft.data)
-    return await in_database(
-        store_version,
+    """Store a draft as the newest version of its file, in a transaction of its own; see `save_file`."""
+    return await save_file(
         user_id=user_id,
         draft=draft,
-        stored=stored,
         source=source,
         session_id=session_id,
         tool_use_id=tool_use_id,
+        commit=in_database,
     )
+
+
+async def save_file(
+    *,
+    user_id: int,
+    draft: FileDraft,
+    source: FileSource,
+    session_id: UUID | None,
+    tool_use_id: str,
+    commit: Callable[[Callable[[], StoredFile]], Awaitable[T]],
+) -> T:
+    """Store a draft over the newest version of its file: what it doesn't name stays.
+
+    `commit` runs the write in a transaction and makes what it returns of it. Raises `StorageFailed` and
+    `FileRefused`; nothing has changed then.
+    """
+    for _ in range(MAX_TRIES):
+        merged = await in_database(prepare_save, user_id=user_id, draft=draft)
+        stored = await store_object(user_id=user_id, data=merged.data)
+        write = partial(
+            store_version,
+            user_id=user_id,
+            draft=merged,
+            stored=stored,
+            source=source,
+            session_id=session_id,
+            tool_use_id=tool_use_id,
+        )
+        try:
+            return await commit(write)
+        except FileMoved:
+            continue  # Somebody was faster: what they wrote is merged with.
+    raise FileRefused("Others are writing this file at this moment, so nothing was saved; try again.")
 
 
 def store_edit(*, user_id: int, draft: FileDraft, expected_version: int) -> StoredFile:
@@ -70,13 +107,8 @@ def store_edit(*, user_id: int, draft: FileDraft, expected_version: int) -> Stor
     Raises `FileMoved` where `expected_version` isn't the newest any more, and `StorageFailed`.
     """
     stored = async_to_sync(store_object)(user_id=user_id, data=draft.data)
-    return store_version(
-        user_id=user_id,
-        draft=draft,
-        stored=stored,
-        source=FileSource.USER,
-        expected_version=expected_version,
-    )
+    draft = replace(draft, expected_version=expected_version)
+    return store_version(user_id=user_id, draft=draft, stored=stored, source=FileSource.USER)
 
 
 def store_aside(*, user_id: int, draft: FileDraft, newest: FileText) -> StoredFile:
@@ -118,16 +150,15 @@ def store_version(
     source: FileSource,
     session_id: UUID | None = None,
     tool_use_id: str = "",
-    expected_version: int | None = None,
 ) -> StoredFile:
     """Append a version whose object is stored already, with what it means, in one transaction.
 
     Bytes that are the newest version's already make no second one. Raises `FileRefused` where no path
-    is free, and `FileMoved` where the newest version isn't `expected_version`.
+    is free, and `FileMoved` where the newest version isn't the one that the draft was made against.
     """
     file = _locked_file(user_id, draft)
-    if expected_version is not None:
-        _check_version(file, expected_version)
+    if draft.expected_version not in (None, file.version_number) and not _still_fits(file, draft):
+        raise FileMoved
     is_new_version = file.version_number == 0 or file.sha256 != stored.sha256
     if is_new_version:
         _append_version(file, draft, stored, source=source, session_id=session_id, tool_use_id=tool_use_id)
@@ -138,6 +169,7 @@ def store_version(
         size=stored.size,
         version=file.version_number,
         is_new_version=is_new_version,
+        unwritten=draft.unwritten,
     )
 
 
@@ -153,6 +185,12 @@ def _locked_file(user_id: int, draft: FileDraft) -> UserFile:
         if file.version_number == 0 or not draft.path.is_always_new:
             return file
     raise FileRefused("Too many files were made in the same second; try again in a moment.")
+
+
+def _still_fits(file: UserFile, draft: FileDraft) -> bool:
+    """Say whether a save gives the same text over the newest version, although somebody was faster."""
+    is_save = draft.occasion == "written" and not draft.unwritten
+    return is_save and prepare_save(user_id=file.user_id, draft=draft).text == draft.text
 
 
 def _check_version(file: UserFile, expected: int) -> None:

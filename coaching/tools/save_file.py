@@ -10,12 +10,11 @@ from pydantic import Field
 
 from coaching.engine.errors import ToolError
 from coaching.engine.tools import Tool, ToolInput, ToolResult
+from coaching.files import store
 from coaching.files.attributes import NO_ATTRIBUTES, FileAttributes, StorableText
 from coaching.files.drafts import MAX_CONTENT_CHARACTERS, build_draft
-from coaching.files.objects import store_object
 from coaching.files.permissions import check_may_write
-from coaching.files.store import store_version
-from coaching.files.types import RULES
+from coaching.files.types import ATTRIBUTE_ORDER, RULES, AttributeName
 from coaching.models import FileSource, FileType, LifeDomain
 from coaching.tools.context import ToolContext
 from sessions_app.errors import Refused
@@ -27,10 +26,17 @@ DESCRIPTION = (
     "after this tool said so.\n"
     "The content is the whole new body in markdown: it replaces the file, so read a file that you can't see "
     "with read_file first, and keep what still holds. Every version is kept. Write no frontmatter; give "
-    "structured facts as attributes and leave out what was not said.\n"
+    "structured facts as attributes. Attributes that you leave out keep their value, so name only what was "
+    "said now; what no longer holds and has nothing in its place goes into remove. A daily-log gets a link "
+    "to each capture that it takes in by itself.\n"
     "Types:\n"
     + "\n".join(f"- {file_type}: {rule.purpose}" for file_type, rule in RULES.items())
     + "\nWhich types may be written depends on the conversation; a refusal names them."
+)
+
+UNREADABLE = (
+    "{names}: the file begins with a block that can't be read, which was kept as it is; only the text was "
+    "saved."
 )
 
 
@@ -50,6 +56,9 @@ class SaveFileInput(ToolInput):
         description="The whole body of the file in markdown."
     )
     attributes: FileAttributes | None = None
+    remove: list[AttributeName] | None = Field(
+        default=None, max_length=len(ATTRIBUTE_ORDER), description="Attributes to take away from the file."
+    )
 
 
 async def _run(context: ToolContext, given: SaveFileInput) -> ToolResult:
@@ -60,25 +69,31 @@ async def _run(context: ToolContext, given: SaveFileInput) -> ToolResult:
             file_name=given.file_name,
             content=given.content,
             attributes=given.attributes or NO_ATTRIBUTES,
+            remove=given.remove or (),
             now=context.now,
             timezone=context.timezone,
         )
-        stored_object = await store_object(user_id=context.user_id, data=draft.data)
-
-        def effect() -> ToolResult:
-            stored = store_version(
-                user_id=context.user_id,
-                draft=draft,
-                stored=stored_object,
-                source=FileSource(context.source),
-                session_id=context.session_id,
-                tool_use_id=context.tool_use_id,
-            )
-            return ToolResult.of(success=True, path=stored.path, bytes=stored.size, version=stored.version)
-
-        return await context.commit(effect)
+        return await store.save_file(
+            user_id=context.user_id,
+            draft=draft,
+            source=FileSource(context.source),
+            session_id=context.session_id,
+            tool_use_id=context.tool_use_id,
+            commit=lambda write: context.commit(lambda: _said(write())),
+        )
     except Refused as refused:
         raise ToolError(str(refused)) from refused
+
+
+def _said(stored: store.StoredFile) -> ToolResult:
+    unwritten = {"attributes_not_saved": UNREADABLE.format(names=", ".join(stored.unwritten))}
+    return ToolResult.of(
+        success=True,
+        path=stored.path,
+        bytes=stored.size,
+        version=stored.version,
+        **(unwritten if stored.unwritten else {}),
+    )
 
 
 def _conflict_key(given: SaveFileInput) -> str:

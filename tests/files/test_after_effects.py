@@ -93,10 +93,10 @@ async def test_a_daily_log_folds_the_captures_of_its_day_only(user: User, other_
     folded = await in_database(lambda: dict(captures.values_list("captured_at", "folded_on")))
     assert folded == {NOW: TODAY, night: TODAY, yesterday: None}
     assert await in_database(Capture.objects.filter(user=other_user, folded_on=None).count) == 1
-    # A thought that came later is folded by the same log saved again, even with the same bytes.
+    # A thought that came later is folded by the same log saved again.
     await store(user, FileType.CAPTURE, "Later", now=night + timedelta(minutes=5))
     again = await store(user, FileType.DAILY_LOG, now=night, energy="low")
-    assert not again.is_new_version
+    assert again.is_new_version, "the thought stands in it now"
     assert await in_database(Capture.objects.filter(user=user, folded_on=TODAY).count) == 3
 
 

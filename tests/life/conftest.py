@@ -14,6 +14,7 @@ from django.test import Client
 from coaching.files.attributes import NO_ATTRIBUTES, FileAttributes
 from coaching.files.drafts import build_draft
 from coaching.files.objects import StoredObject
+from coaching.files.saves import prepare_save
 from coaching.files.store import store_version
 from coaching.models import Capture, DayPlan, FileSource, FileType, Profile, UserFile
 
@@ -82,6 +83,7 @@ def keep_file() -> KeepFile:
             now=now,
             timezone=Profile.objects.get(user=user).zone,
         )
+        draft = prepare_save(user_id=user.pk, draft=draft)
         sha256 = hashlib.sha256(draft.data).hexdigest()
         stored = StoredObject(key=uuid.uuid4().hex, size=len(draft.data), sha256=sha256)
         kept = store_version(user_id=user.pk, draft=draft, stored=stored, source=FileSource.TOOL)

@@ -186,3 +186,22 @@ def test_the_worker_knows_neither_django_nor_us() -> None:
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("address", "page"),
+    [
+        ("../captures/2026-11-21-100000.md", "/files/captures/2026-11-21-100000.md"),
+        ("/files/life-map/career.md", "/files/life-map/career.md"),
+        ("../captures/one.md?do=x", ""),
+        ("/files/captures/one.md/edit/", ""),
+        ("/files/../settings/delete.md", ""),
+        ("../../settings/one.md", ""),
+        ("//files/captures/one.md", ""),
+        ("/settings/delete/", ""),
+        ("captures/one.md", ""),
+    ],
+)
+def test_a_text_may_link_to_the_page_of_a_file_and_to_no_other_page_of_ours(address: str, page: str) -> None:
+    html = render_markdown(f"[a thought]({address})")
+    assert (f'href="{page}"' in html) if page else ("href" not in html)

@@ -1,0 +1,97 @@
+"""The captures that a daily log takes in: each stands in the log with a link to its file.
+
+Which ones, and how a log names them. That they no longer wait is written with the log's version
+(`after_effects`).
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from django.db.models import Exists, F, OuterRef, Q, Value
+from django.db.models.functions import Concat, Left, Substr
+
+from coaching.files.drafts import MAX_CONTENT_CHARACTERS
+from coaching.files.frontmatter import strip_frontmatter
+from coaching.files.types import RULES
+from coaching.models import Capture, FileType, UserFile
+
+HEADING = "## Captures"
+EXCERPT_CHARACTERS = 240
+
+_DATE_CHARACTERS = 10
+_READ_CHARACTERS = 2_000
+_TIME = re.compile(r"/([0-9-]{10})-([0-9]{2})([0-9]{2})[0-9]{2}[^/]*\Z", re.ASCII)
+_HEADINGS = re.compile(r"^#{1,6} .*$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkedCapture:
+    """A capture as a log names it. `excerpt` is one line."""
+
+    id: int
+    path: str
+    excerpt: str
+
+
+def captures_of_log(*, user_id: int, day: date) -> Sequence[LinkedCapture]:
+    """Return what the log of that day takes in, or has taken in before, by path.
+
+    Those are the captures of the day, and those that came when their own day was closed already. Those of a
+    day without a log wait on: nobody looked back on it. What its user put away isn't taken in.
+    """
+    place = RULES[FileType.CAPTURE].place
+    # A capture is of the day that its path names, whatever time zone the user is in by now.
+    named = Substr("file__path", len(place) + 2, _DATE_CHARACTERS)
+    log_path = Concat(Value(f"{RULES[FileType.DAILY_LOG].place}/"), named, Value(".md"))
+    logs = UserFile.objects.filter(user_id=user_id, path=OuterRef("log_path"))
+    waits = Q(folded_on=None, put_away_at=None)
+    is_of_day = Q(file__path__startswith=f"{place}/{day.isoformat()}-")
+    is_late = Q(file__path__lt=f"{place}/{day.isoformat()}") & Exists(logs)
+    found = (
+        Capture.objects.filter(user_id=user_id, file__versions__number=F("file__version_number"))
+        .annotate(log_path=log_path, head=Left("file__versions__content", _READ_CHARACTERS))
+        .filter(Q(folded_on=day) | waits & (is_of_day | is_late))
+        .order_by("file__path")
+        .values_list("id", "file__path", "head")
+    )
+    return [LinkedCapture(id=pk, path=path, excerpt=_excerpt(head)) for pk, path, head in found]
+
+
+def with_links(
+    body: str, captures: Sequence[LinkedCapture], *, most_characters: int = MAX_CONTENT_CHARACTERS
+) -> tuple[str, Sequence[LinkedCapture]]:
+    """Return the body with a link to each capture, and which captures it names.
+
+    Links that stand there already are left as they are. What doesn't fit isn't named, and waits on.
+    """
+    named = [capture for capture in captures if _is_linked(body, capture.path)]
+    missing = [capture for capture in captures if capture not in named]
+    headings = _HEADINGS.findall(body)
+    begin = "\n" if headings and headings[-1].rstrip() == HEADING else f"\n\n{HEADING}\n\n"
+    lines: list[str] = []
+    room = most_characters - len(body) - len(begin)
+    for capture in missing:
+        line = _line(capture)
+        room -= len(line) + 1
+        if room < 0:
+            break
+        lines.append(line)
+        named.append(capture)
+    return (body + begin + "\n".join(lines) if lines else body), named
+
+
+def _is_linked(body: str, path: str) -> bool:
+    return re.search(rf"\]\(<?(?:\.\./|/files/){re.escape(path)}[>)\s]", body) is not None
+
+
+def _line(capture: LinkedCapture) -> str:
+    time = _TIME.search(capture.path)
+    moment = f"{time[1]}, {time[2]}:{time[3]}" if time else capture.path
+    return f"- [{moment}](../{capture.path}) {capture.excerpt}".rstrip()
+
+
+def _excerpt(head: str) -> str:
+    line = " ".join(strip_frontmatter(head).split())
+    return line if len(line) <= EXCERPT_CHARACTERS else f"{line[:EXCERPT_CHARACTERS].rstrip()}…"

@@ -1,0 +1,78 @@
+"""What a save makes of the file as it stands: a save says what is new, and everything else stays.
+
+Prepared before the bytes are stored, against the newest version, which the write then checks under the file's
+lock: whoever was faster is merged with, never overwritten unseen.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from django.db.models import F
+
+from coaching.files.attributes import NO_ATTRIBUTES, FileAttributes
+from coaching.files.drafts import FileDraft
+from coaching.files.edits import editable_of, kept_entries
+from coaching.files.frontmatter import build_frontmatter, render_file
+from coaching.files.log_captures import LinkedCapture, captures_of_log, with_links
+from coaching.files.selectors import FileText
+from coaching.files.types import ATTRIBUTE_ORDER, AttributeName
+from coaching.models import FileType, UserFileVersion
+
+
+def prepare_save(*, user_id: int, draft: FileDraft) -> FileDraft:
+    """Return the draft as it is to be stored over the newest version. Reads, writes nothing."""
+    if draft.path.is_always_new:
+        return draft
+    newest = _newest(user_id, draft.path.text())
+    captures: Sequence[LinkedCapture] = ()
+    if draft.file_type == FileType.DAILY_LOG:
+        captures = captures_of_log(user_id=user_id, day=draft.path.day)
+    return merge_save(draft, newest, captures)
+
+
+def merge_save(
+    draft: FileDraft, newest: FileText | None, captures: Sequence[LinkedCapture] = ()
+) -> FileDraft:
+    """Put a draft over the newest version of its file, None where there is none. Pure.
+
+    Where the newest version's frontmatter can't be read, it stays as it is, and the draft's attributes are
+    left out: they are then its `unwritten`.
+    """
+    body, captures = with_links(draft.body, captures)
+    draft = replace(
+        draft,
+        body=body,
+        capture_ids=tuple(capture.id for capture in captures),
+        expected_version=newest.version.number if newest else 0,
+    )
+    if newest is None:
+        return replace(draft, text=render_file(draft.frontmatter, body))
+    held = editable_of(newest)
+    if not held.has_fields:
+        return replace(
+            draft,
+            text=f"{held.head}\n{body}\n",
+            frontmatter={},
+            attributes=NO_ATTRIBUTES,
+            cleared=frozenset(),
+            unwritten=_named(draft),
+        )
+    stays = {name: value for name, value in held.attributes.given().items() if name not in draft.cleared}
+    attributes = FileAttributes.model_validate(stays | draft.attributes.given())
+    frontmatter = build_frontmatter(draft.file_type, attributes, day=draft.path.day)
+    kept = kept_entries(held, frontmatter)
+    frontmatter |= {name: value for name, value in kept.items() if name not in draft.cleared}
+    if "date" in frontmatter:  # The day that a file is of doesn't change with its words.
+        frontmatter["date"] = held.frontmatter.get("date", frontmatter["date"])
+    return replace(draft, text=render_file(frontmatter, body), frontmatter=frontmatter)
+
+
+def _newest(user_id: int, path: str) -> FileText | None:
+    versions = UserFileVersion.objects.filter(file__user_id=user_id, file__path=path)
+    newest = versions.filter(number=F("file__version_number")).select_related("file").first()
+    return FileText(file=newest.file, version=newest) if newest else None
+
+
+def _named(draft: FileDraft) -> tuple[AttributeName, ...]:
+    given = draft.attributes.given()
+    return tuple(name for name in ATTRIBUTE_ORDER if name in given or name in draft.cleared)
