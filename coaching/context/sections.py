@@ -108,8 +108,9 @@ def daily_logs(shelf: Shelf) -> Section | None:
 
 
 def captures(shelf: Shelf) -> Section | None:
-    """Show the last captures."""
-    return _listed("captures", "capture", shelf.of_type(FileType.CAPTURE))
+    """Show the newest captures that wait, and how many do; what a log took in stands there."""
+    files = shelf.of_type(FileType.CAPTURE)
+    return _listed("captures", "capture", files, waiting=shelf.unfolded_captures)
 
 
 def todays_plan(shelf: Shelf) -> Section | None:
@@ -188,9 +189,9 @@ def _single(name: str, file: ShelvedFile, **attributes: object) -> Section:
     return Section(name=name, attributes={"path": file.path, **attributes}, entries=(entry,))
 
 
-def _listed(name: str, tag: str, files: Iterable[ShelvedFile]) -> Section | None:
+def _listed(name: str, tag: str, files: Iterable[ShelvedFile], **attributes: object) -> Section | None:
     entries = tuple(_entry(tag, file, date=file.day, weight=GIVES_WAY**age) for age, file in enumerate(files))
-    return Section(name=name, attributes={}, entries=entries) if entries else None
+    return Section(name=name, attributes=attributes, entries=entries) if entries else None
 
 
 def _entry(tag: str, file: ShelvedFile, *, weight: float, **attributes: object) -> Entry:

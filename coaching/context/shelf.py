@@ -25,8 +25,10 @@ from sessions_app.rows import Question, Rows, ask
 T = TypeVar("T")
 
 READ_CHARACTERS = 24_000
-NEWEST = {FileType.CHECK_IN: 3, FileType.DAILY_LOG: 7, FileType.CAPTURE: 10}
+NEWEST = {FileType.CHECK_IN: 3, FileType.DAILY_LOG: 7}
 """How many of what is listed by date."""
+WAITING_CAPTURES = 10
+"""How many of the captures that wait, the newest; what became of the others is in the logs."""
 
 STANDING_TYPES = (
     FileType.SAGE_CONTEXT,
@@ -49,13 +51,20 @@ _NEWEST = """
 _LISTED = "".join(
     _NEWEST.format(kind=kind, place=RULES[kind].place, limit=limit) for kind, limit in NEWEST.items()
 )
+_WAITING = f"""
+    UNION ALL (
+        SELECT file.id, path, file_type, frontmatter, version_number FROM coaching_capture AS capture
+        JOIN coaching_userfile AS file ON file.id = capture.file_id
+        WHERE capture.user_id = %(user)s AND folded_on IS NULL AND put_away_at IS NULL
+        ORDER BY captured_at DESC LIMIT {WAITING_CAPTURES}
+    )"""  # noqa: S608
 # Put together of literals of ours alone; every value is a parameter.
 FILES_SQL = f"""
     SELECT file.path, file.file_type, file.frontmatter, file.version_number,
         length(version.content), left(version.content, %(characters)s)
     FROM (
         SELECT id, path, file_type, frontmatter, version_number FROM coaching_userfile
-        WHERE user_id = %(user)s AND path = ANY(%(paths)s){_LISTED}
+        WHERE user_id = %(user)s AND path = ANY(%(paths)s){_LISTED}{_WAITING}
     ) AS file JOIN coaching_userfileversion AS version
     ON version.file_id = file.id AND version.number = file.version_number
 """  # noqa: S608

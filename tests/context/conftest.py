@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.utils import timezone
 
 from coaching import turns
 from coaching.engine.anthropic_client import AnthropicClient
 from coaching.engine.budget import StopSignal
-from coaching.models import FileSource, Profile, UserFile, UserFileVersion
+from coaching.models import Capture, FileSource, Profile, UserFile, UserFileVersion
 from coaching.practice.server import PracticeServer
 from coaching.turn_events import TurnDone, TurnEvent
 from coaching.turn_start import start_turn
@@ -56,6 +57,8 @@ def put_file(user: User, path: str, body: str, **frontmatter: Any) -> UserFile:
         storage_key=f"{user.pk}/{path}/{file.version_number}",
         source=FileSource.USER,
     )
+    if kind == "capture":
+        Capture.objects.get_or_create(user=user, file=file, defaults={"captured_at": timezone.now()})
     return file
 
 

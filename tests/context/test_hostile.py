@@ -13,7 +13,7 @@ from pytest_django import Settings
 
 from coaching.context.budget import PROMPT_TOKENS
 from coaching.context.sections import ORDER
-from coaching.models import Capture, DayPlan, Profile, PulseRating
+from coaching.models import DayPlan, Profile, PulseRating
 from tests.bench.context.slow_storage import SlowStorage
 from tests.calendar.conftest import source_of, timed
 from tests.context.conftest import put_file
@@ -77,9 +77,6 @@ def fill(person: User, hostile: str) -> None:
         user=person, date="2026-11-18", intention=text, priorities=[{"text": text}, {"is_done": True}]
     )
     DayPlan.objects.create(user=person, date="2026-11-17", intention=text, priorities=[])
-    Capture.objects.create(
-        user=person, file=person.files.get(path="captures/2026-11-18-070000.md"), captured_at=NOW
-    )
     line = " ".join(text.replace("{own}", "todays_calendar").split())
     source = source_of(person, line[:100], origin=line[:2000])
     for hour in range(3):

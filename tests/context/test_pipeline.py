@@ -14,7 +14,7 @@ from structlog.testing import capture_logs
 from coaching.context.budget import PROMPT_TOKENS, count_tokens
 from coaching.context.prompt import BuiltTurn, build_turn
 from coaching.engine.messages import canonical_json
-from coaching.models import DayPlan, Profile, PulseRating
+from coaching.models import Capture, DayPlan, Profile, PulseRating
 from coaching.safety.card import metadata_of
 from coaching.tools import CHAT_TOOLS
 from sessions_app import services
@@ -182,6 +182,20 @@ def test_the_context_keeps_to_its_size_over_many_turns_of_long_changes(person: U
         frame += sum(count_tokens(canonical_json(tool)) for tool in made.request.tools)
         assert frame + sum(map(count_tokens, contexts)) < PROMPT_TOKENS
         assert "Change " in contexts[0]
+
+
+@pytest.mark.django_db
+def test_only_captures_that_wait_are_told_and_how_many_do(person: User) -> None:
+    for number in range(15):
+        put_file(person, f"captures/2026-11-18-0700{number:02}.md", f"Thought {number}.")
+    Capture.objects.filter(file__path__endswith="070014.md").update(folded_on=NOW.date())
+    Capture.objects.filter(file__path__endswith="070013.md").update(put_away_at=NOW)
+    whole = "\n".join(texts(built(person)))
+    assert '<captures waiting="13">' in whole
+    told = re.findall(r"Thought (\d+)\.", whole)
+    assert told == [str(number) for number in range(12, 2, -1)]
+    Capture.objects.update(folded_on=NOW.date())
+    assert "<captures" not in "\n".join(texts(built(person)))
 
 
 @pytest.mark.django_db(transaction=True)
