@@ -13,6 +13,7 @@ from coaching.engine.json_text import parse_object
 
 MAX_ID_CHARACTERS = 100
 MAX_TOKENS = 2**31 - 1
+_COMPLETE_WITHOUT_UNKNOWN_DELTAS = frozenset({"text", "thinking", "tool_use"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,9 @@ class _Block:
     parts: list[str] = field(default_factory=list)  # text, thinking or input JSON
     citations: list[Any] = field(default_factory=list)
     signature: str = ""
+    compaction: dict[str, Any] = field(default_factory=dict)
     is_closed: bool = False
+    is_incomplete: bool = False  # it lost deltas of an unknown type: the API would refuse the rest
 
 
 class ReplyBuilder:
@@ -92,7 +95,17 @@ class ReplyBuilder:
         self._stop_reason: str | None = None
         self._stop_details: dict[str, Any] | None = None
         self._usage: dict[str, Any] = {}
+
+    def _begin(self, message: dict[str, Any], deltas: list[ReplyDelta]) -> None:
+        """Take a `message_start`, with the whole blocks and the stop reason that it may already hold."""
+        if self._message:
+            deltas.append(MessageRestarted())
+        self._clear(message)
         self._take_usage(message.get("usage"))
+        self._feed_end(message)
+        for index, block in enumerate(_list(message.get("content") or [])):
+            self._open_block(index, block, deltas)
+            self._blocks[index].is_closed = True
 
     def feed(self, event: dict[str, Any], deltas: list[ReplyDelta]) -> None:
         """Take one event and append what it shows to `deltas`.
@@ -108,9 +121,7 @@ class ReplyBuilder:
         elif kind == "content_block_stop":
             self._blocks[event["index"]].is_closed = True
         elif kind == "message_start":
-            if self._message:
-                deltas.append(MessageRestarted())
-            self._clear(_object(event["message"]))
+            self._begin(_object(event["message"]), deltas)
         elif kind == "message_delta":
             self._feed_end(_object(event["delta"]))
             self._take_usage(event.get("usage"))
@@ -132,6 +143,8 @@ class ReplyBuilder:
     def _open_block(self, index: int, start: dict[str, Any], deltas: list[ReplyDelta]) -> None:
         if not isinstance(index, int):
             raise TypeError("a block's index must be a number")
+        if index in self._blocks:
+            raise ValueError("two blocks at one index")  # replacing the first could lose a call
         _text(_object(start)["type"])
         if start["type"] == "tool_use":
             _check_call(start)
@@ -156,11 +169,15 @@ class ReplyBuilder:
             block.signature += delta["signature"]
         elif kind == "citations_delta":
             block.citations.append(delta["citation"])
+        elif kind == "compaction_delta":
+            block.compaction.update((key, value) for key, value in delta.items() if key != "type")
+        else:
+            block.is_incomplete = block.start["type"] not in _COMPLETE_WITHOUT_UNKNOWN_DELTAS
 
     def reply(self) -> Reply:
         """Return the reply as far as it has come."""
         ordered = [self._blocks[index] for index in sorted(self._blocks)]
-        finished = [_finish(block) for block in ordered]
+        finished = [_finish(block) for block in ordered if not block.is_incomplete]
         texts = ["".join(block.parts) for block in ordered if block.start["type"] == "text"]
         return Reply(
             message_id=str(self._message.get("id") or ""),
@@ -181,6 +198,13 @@ def _object(value: object) -> dict[str, Any]:
     """Return a JSON object as it is. Raises `TypeError` for anything else."""
     if not isinstance(value, dict):
         raise TypeError("an object was expected")
+    return value
+
+
+def _list(value: object) -> list[Any]:
+    """Return a JSON list as it is. Raises `TypeError` for anything else."""
+    if not isinstance(value, list):
+        raise TypeError("a list was expected")
     return value
 
 
@@ -223,6 +247,9 @@ def _finish(block: _Block) -> dict[str, Any]:
         whole["signature"] = block.signature or whole.get("signature", "")
     elif block.parts:
         whole["input"] = _parsed_input("".join(block.parts))
+    elif kind == "tool_use" and not isinstance(whole.get("input"), dict):
+        whole["input"] = {}
+    whole.update(block.compaction)
     if block.citations:
         whole["citations"] = [*(whole.get("citations") or ()), *block.citations]
     return whole
