@@ -110,14 +110,17 @@ async def _answer_twice(
     await tabs[0].until(are_shown, ASKED_SECONDS)
     times_told = sum(len(tab.refusals) > before for tab, before in zip(tabs, told, strict=True))
     report.expect(times_told == 1, f"{conversation.key}: {times_told} of two tabs were refused")
-    call = await in_database(ToolCallRecord.objects.get, tool_use_id=tool_use_id)
-    report.expect(call.state == CallState.ANSWERED, f"{conversation.key}: {tool_use_id} is {call.state}")
+    state, _ = await in_database(_kept, conversation, tool_use_id) or ("missing", None)
+    report.expect(state == CallState.ANSWERED, f"{conversation.key}: {tool_use_id} is {state}")
 
 
 def _kept(conversation: Conversation, tool_use_id: str) -> tuple[str, Any] | None:
-    """Return how a call stands and the answer that it has."""
+    """Return how a call stands and the answer that it has.
+
+    Its id is unique in its turn only: every row of a run counts its people from one, in one database.
+    """
     calls = ToolCallRecord.objects.filter(turn__session_id=conversation.session_id, tool_use_id=tool_use_id)
-    return calls.values_list("state", "value").first()
+    return calls.order_by("-turn__started_at").values_list("state", "value").first()
 
 
 def _ended_question(conversation: Conversation) -> str:
