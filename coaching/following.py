@@ -5,8 +5,11 @@ can't be told as a small change is told as a snapshot.
 """
 
 import uuid
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Iterator
+from contextlib import contextmanager
 from itertools import groupby
+
+from django.db import connection, transaction
 
 from coaching.cards import Cards, read_cards
 from coaching.stored_view import shown_rounds, sync_of_session
@@ -72,13 +75,26 @@ def read_changes(
     `ended` is the turn whose end the readers were told last; empty where there was none.
     The caller has checked that its readers may read the session. Raises `Session.DoesNotExist`.
     """
-    session = Session.objects.get(id=session_id)
+    with _one_snapshot():
+        return _read_changes(Session.objects.get(id=session_id), before, ended=ended)
+
+
+@contextmanager
+def _one_snapshot() -> Iterator[None]:
+    """See one moment of the database: a turn that begins or ends between two queries would be told twice."""
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        yield
+
+
+def _read_changes(session: Session, before: Sync | None, *, ended: str) -> tuple[Sync, list[TurnEvent]]:
     now = sync_of_session(session)
     events: list[TurnEvent] = []
     if before is None:
         return now, events
     if before.turn_id:
-        events += _ended_calls(before, session_id)
+        events += _ended_calls(before, session.id)
     known = {before.turn_id, now.turn_id, ended}
     changed = _changed_facts(before.facts, now.facts)
     if before.turn_id and before.turn_id != now.turn_id:
@@ -136,11 +152,23 @@ def _ending(session: Session, before: Sync) -> list[TurnEvent]:
     is_replaced = before.status == "awaiting_user" and turn.status == TurnStatus.SUPERSEDED
     if turn.session_id != session.id or is_replaced:
         return []
+    events, done = _end_of(turn, before)
+    return [*events, done]
+
+
+def read_end(before: Sync) -> tuple[list[TurnEvent], TurnDone]:
+    """Read how the part that `before` shows ended: the events that lead there, and its end.
+
+    A turn that is open has gone on after an answer: that part ended with its question.
+    """
+    turn = Turn.objects.get(id=before.turn_id)
+    if turn.is_open:
+        return [], turn_done(turn.id, status=TurnStatus.AWAITING_USER, stop_reason="tool_use", text="")
     return _end_of(turn, before)
 
 
-def _end_of(turn: Turn, before: Sync | None) -> list[TurnEvent]:
-    """Return what leads from what was shown of a turn to its end; None: nothing was."""
+def _end_of(turn: Turn, before: Sync | None) -> tuple[list[TurnEvent], TurnDone]:
+    """Return what leads from what was shown of a turn to its end, and the end; None: nothing was shown."""
     message = turn.messages.filter(role=MessageRole.ASSISTANT).first()
     text = message.content if message else ""
     rounds = shown_rounds(turn)
@@ -156,7 +184,7 @@ def _end_of(turn: Turn, before: Sync | None) -> list[TurnEvent]:
     if turn.user_notice:
         events.append(ErrorShown(message=turn.user_notice))
     done = turn_done(turn.id, status=turn.status, stop_reason=turn.stop_reason, text=text)
-    return [*events, done]
+    return events, done
 
 
 def _news(session: Session, shown_number: int, known: Container[str]) -> list[TurnEvent]:
@@ -170,7 +198,8 @@ def _news(session: Session, shown_number: int, known: Container[str]) -> list[Tu
             if message.role == MessageRole.USER and not message.metadata.get("is_hidden"):
                 events += _said(message, cards)
         if not turn.is_open and str(turn.id) not in known:
-            events += [TurnStarted(turn_id=str(turn.id)), *_end_of(turn, None)]
+            told, done = _end_of(turn, None)
+            events += [TurnStarted(turn_id=str(turn.id)), *told, done]
     return events
 
 

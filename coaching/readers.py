@@ -9,7 +9,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
-from coaching.following import read_changes
+from django.db import DatabaseError
+
+from coaching import turns
+from coaching.following import read_changes, read_end
 from coaching.live import SessionHub, Subscription
 from coaching.turn_events import (
     CallAnswered,
@@ -152,6 +155,25 @@ def tell_end(hub: SessionHub, done: TurnDone) -> None:
     hub.publish(done)
     hub.rest(snapshot)
     hub.turns_ended += 1
+
+
+async def tell_missed_end(hub: SessionHub) -> None:
+    """Tell readers how the part that `hub` still shows ended, where its task didn't say so yet.
+
+    Its task is between its last commit and its end, or was replaced by another process. Call this before
+    a successor is shown: the task itself says nothing any more once its live turn is gone.
+    """
+    live = hub.live
+    if live is None:
+        return
+    try:
+        events, done = await in_database(read_end, live.sync(hub.last_number))
+    except DatabaseError:
+        events, done = [], turns.lost(live.turn_id)
+    if hub.live is live:
+        for event in events:
+            hub.publish(event)
+        tell_end(hub, done)
 
 
 def let_go(hub: SessionHub) -> None:

@@ -28,7 +28,7 @@ from coaching.engine.errors import StaleRunnerError
 from coaching.help_lines import count_card
 from coaching.live import LiveTurn
 from coaching.model_client import ModelConnection
-from coaching.readers import Readers, answered, let_go, tell_end, tell_opening, tell_question
+from coaching.readers import Readers, answered, let_go, tell_end, tell_missed_end, tell_opening, tell_question
 from coaching.running import RunningTurn, Submission, store_shown, take_in_setup
 from coaching.safety.card import kept_danger
 from coaching.safety.danger import read_words
@@ -128,6 +128,7 @@ class Runner:
                 build_answer=build_answer,
             )
             card = await _card_beside(session_id, ended.call)
+            await tell_missed_end(self.readers.hub(session_id))
             self._follow_up(session_id, ended, card)
         await self.doorbell.ring(session_id)
         return ended
@@ -144,6 +145,7 @@ class Runner:
                 owner=self.owner,
                 rate_limit=rate_limit(),
             )
+            await tell_missed_end(self.readers.hub(session_id))
             self._follow_up(session_id, ended)
         await self.doorbell.ring(session_id)
         return ended.turn.id
@@ -202,7 +204,9 @@ class Runner:
             opened = started.opened
             if opened.is_new:
                 kept = await in_database(kept_writes, opened.withdrawn) if opened.withdrawn else ()
-                tell_opening(self.readers.hub(opened.session_id), opened, kept, started.card)
+                hub = self.readers.hub(opened.session_id)
+                await tell_missed_end(hub)
+                tell_opening(hub, opened, kept, started.card)
                 key = TurnKey(turn_id=opened.turn.id, fence=opened.turn.fence)
                 self._run(opened.session_id, key, is_resumed=False, setup=started.setup)
         if opened.is_new:
@@ -239,6 +243,9 @@ class Runner:
         hub = self.readers.hub(session_id)
         hub.live = LiveTurn(str(key.turn_id))
         running = RunningTurn(key=key, hub=hub, live=hub.live)
+        replaced = self.running.get(session_id)
+        if replaced is not None and replaced.task is not None:
+            replaced.task.cancel()  # its turn, or its part of this turn, is over in the database
         self.running[session_id] = running
         if not is_resumed:
             hub.publish(TurnStarted(turn_id=str(key.turn_id)))
@@ -259,7 +266,7 @@ class Runner:
                 done = await turns.answer(
                     running.key,
                     client=client,
-                    publish=hub.publish,
+                    publish=running.publish,
                     stop=running.stop,
                     setup=setup,
                     on_setup=partial(take_in_setup, running, is_resumed=is_resumed),
@@ -268,12 +275,14 @@ class Runner:
             logger.warning("runner_is_stale", turn_id=turn_id)
         except (DatabaseError, OSError):
             logger.exception("turn_not_closed", turn_id=turn_id)
-            hub.publish(ErrorShown(message=turns.UNEXPECTED))
+            running.publish(ErrorShown(message=turns.UNEXPECTED))
             done = turns.lost(turn_id)
         finally:
             if self.running.get(session_id) is running:
                 del self.running[session_id]
-            if done is None:
+            if not running.is_shown:
+                pass  # whoever took this turn's place has told its end
+            elif done is None:
                 let_go(hub)
             else:
                 tell_end(hub, done)

@@ -15,6 +15,7 @@ import structlog
 from django.db import DatabaseError
 
 from coaching.following import Signature, read_signatures
+from coaching.readers import tell_missed_end
 from coaching.runner import Runner
 from coaching.socket_access import open_sockets
 from sessions_app import leases
@@ -184,10 +185,13 @@ def _read_leases() -> tuple[dict[str, int], list[leases.Lease]]:
 
 
 async def _claim(runner: Runner, lease: leases.Lease) -> bool:
-    if lease.session_id in runner.readers.hubs:
-        await _looked(runner, lease.session_id)  # its readers hear first what its lost runner did
+    hub = runner.readers.hubs.get(lease.session_id)
+    if hub is not None:  # its readers hear first what its lost runner did, and how an older turn ended
+        if hub.live is not None and hub.live.turn_id != str(lease.key.turn_id):
+            await tell_missed_end(hub)
+        await _looked(runner, lease.session_id)
     key = await in_database(leases.claim_turn, lease.key, owner=runner.owner)
-    if key is None or lease.session_id in runner.running:
+    if key is None:
         return False
     logger.info("turn_taken_over", turn_id=str(key.turn_id), session_id=str(lease.session_id))
     runner.resume(lease.session_id, key, last_number=lease.last_number)

@@ -1,4 +1,4 @@
-"""Replies whose blocks come whole or in deltas of unknown types: no call is lost and none runs that was cut."""
+"""Blocks that come whole or in deltas of unknown types: no call is lost and none runs that was cut."""
 
 from typing import Any
 
