@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from coaching.help_lines import offer_in, offer_in_session
-from coaching.safety.card import Card, danger_in, kept_danger
+from coaching.safety.card import Card, kept_danger
 from coaching.safety.danger import Danger
 from coaching.safety.lines import Offer, shipped_offer
 from coaching.safety.phrases import Topic
@@ -75,15 +75,15 @@ def read_cards(session_id: uuid.UUID, rows: Iterable[Message | ToolCallRecord]) 
     return Cards(session_id, {topic: offer_in_session(session_id, topic=topic) for topic in topics})
 
 
-def card_of_refused(session_id: uuid.UUID, words: object) -> SafetyShown | None:
-    """Read the card for words that were refused, and so are kept nowhere; None where there is none."""
-    danger = danger_in(words)
+def card_of_refused(session_id: uuid.UUID, danger: Danger | None) -> SafetyShown | None:
+    """Read the card for words that were refused, and so are kept nowhere; None where there is no danger."""
     return _now(session_id, danger, offer_in_session(session_id, topic=danger.topic)) if danger else None
 
 
-def card_without_database(session_id: uuid.UUID, words: object, *, country: str) -> SafetyShown | None:
+def card_without_database(
+    session_id: uuid.UUID, danger: Danger | None, *, country: str
+) -> SafetyShown | None:
     """Build the card for words that can't be kept now, of what is shipped: nobody waits for a database."""
-    danger = danger_in(words)
     return _now(session_id, danger, shipped_offer(country=country, topic=danger.topic)) if danger else None
 
 
@@ -91,9 +91,8 @@ def _now(session_id: uuid.UUID, danger: Danger, offer: Offer) -> SafetyShown:
     return SafetyShown(card=Card(key=REFUSED_KEY, session_id=str(session_id), danger=danger, offer=offer))
 
 
-def card_without_session(words: object, *, country: str) -> Card | None:
+def card_without_session(danger: Danger | None, *, country: str) -> Card | None:
     """Build the card for words that were refused before there was a session for them."""
-    danger = danger_in(words)
     if danger is None:
         return None
     offer = offer_in(country, topic=danger.topic)

@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from coaching.accounts import TIMEZONE_COOKIE
 from coaching.cards import card_of_refused, card_without_database
+from coaching.danger_scans import scans
 from coaching.fragments import render_fragment
 from coaching.frames import frame_of
 from coaching.help_lines import count_card
@@ -42,7 +43,9 @@ logger = structlog.get_logger(__name__)
 JSON_SUBPROTOCOL = "sage.json"
 NOT_SIGNED_IN = 4403
 NOT_FOUND = 4404
+TOO_MANY_SOCKETS = 4429
 POLICY_VIOLATION = 1008
+TRY_AGAIN_LATER = 1013
 # Else Channels gives each socket a subscription in Redis that nobody uses, and opens none without Redis.
 NO_CHANNEL_LAYER = "none"
 INTERNAL_ERROR = 1011
@@ -60,15 +63,26 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
     channel_layer_alias = NO_CHANNEL_LAYER
     session_id: uuid.UUID
     user_id: int
+    budget: FrameBudget
     subscription: Subscription | None = None
     sender: asyncio.Task[None] | None = None
     socket: OpenSocket | None = None
     ending: asyncio.Task[None] | None = None
+    ignored_frames = 0
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Serve the socket and release what it holds, also where the server cancels this.
+
+        A consumer that stalls for longer than the server waits is cancelled; `disconnect` then never runs.
+        """
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._release()
 
     async def connect(self) -> None:
         """Accept, refuse who may not read, else attach."""
         self.is_json = JSON_SUBPROTOCOL in self.scope.get("subprotocols", ())
-        self.budget = FrameBudget()
         await self.accept(JSON_SUBPROTOCOL if self.is_json else None)
         user = self.scope.get("user")
         if user is None or not user.is_authenticated:
@@ -76,6 +90,19 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
             return
         self.user_id = user.pk
         self.session_id = self.scope["url_route"]["kwargs"]["session_id"]
+        opened = OpenSocket(
+            session_key=self.scope["session"].session_key or "",
+            user_id=self.user_id,
+            end=lambda: self.close(NOT_SIGNED_IN),
+        )
+        if not open_sockets.admit(opened):
+            await self.close(TOO_MANY_SOCKETS)
+            return
+        self.socket = opened
+        self.budget = open_sockets.budget_of(self.user_id)
+        if not self.budget.admits():
+            await self.close(TRY_AGAIN_LATER)
+            return
         try:
             self.subscription = await get_runner().readers.attach(
                 user_id=self.user_id, session_id=self.session_id
@@ -83,17 +110,11 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
         except Session.DoesNotExist:
             await self.close(NOT_FOUND)
             return
-        self.socket = OpenSocket(
-            session_key=self.scope["session"].session_key or "",
-            user_id=self.user_id,
-            end=lambda: self.close(NOT_SIGNED_IN),
-        )
-        open_sockets.add(self.socket)
         self.sender = asyncio.create_task(self._send_events(self.subscription), name="send events")
         self.sender.add_done_callback(self._sender_ended)
 
-    async def disconnect(self, code: int) -> None:
-        """Detach; the turn goes on."""
+    def _release(self) -> None:
+        """Detach from the session, whose turn goes on. Nothing here waits."""
         if self.socket is not None:
             open_sockets.discard(self.socket)
         if self.subscription is not None:
@@ -101,7 +122,6 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
             self.subscription = None
         if self.sender is not None:
             self.sender.cancel()
-            await asyncio.gather(self.sender, return_exceptions=True)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         """Check who speaks, then do what the frame asks; a bad frame gets a sentence."""
@@ -132,7 +152,8 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
     async def _slow_down(self) -> None:
         """Say so each time: it may have been a message, and whoever sent that waits for a word about it."""
         self._tell(TOO_MANY_FRAMES)
-        if self.budget.ignored > MAX_IGNORED_FRAMES:
+        self.ignored_frames += 1
+        if self.ignored_frames > MAX_IGNORED_FRAMES:
             await self.close(POLICY_VIOLATION)
 
     async def _handle(self, frame: dict[str, Any]) -> None:
@@ -153,7 +174,7 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
         )
         if submission.session_id != self.session_id:
             if submission.danger:  # its card is told to those who read the other conversation
-                self._show(await in_database(card_of_refused, self.session_id, frame.get("text")))
+                self._show(await in_database(card_of_refused, self.session_id, submission.danger))
             self._tell(f"This conversation has ended. It goes on at /chat/{submission.session_id}/")
         elif not submission.is_new and self.subscription is not None:
             await get_runner().readers.show_again(self.session_id, self.subscription)
@@ -196,17 +217,19 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
 
     async def _refuse(self, frame: dict[str, Any], reason: str) -> None:
         """Show the card with help lines, where refused words speak of danger; then say why they are."""
-        card = await in_database(card_of_refused, self.session_id, _words_in(frame))
-        self._show(card)
+        danger = await scans.danger_in(_words_in(frame), user_id=self.user_id)
+        if danger is None:
+            self._tell(reason)
+            return
+        self._show(await in_database(card_of_refused, self.session_id, danger))
         self._tell(reason)
-        if card is not None:
-            await in_database(count_card, card.card.danger.level, now=timezone.now())
+        await in_database(count_card, danger.level, now=timezone.now())
 
     async def _refuse_without_database(self, frame: dict[str, Any]) -> None:
         """Do the same with what this process has, and at once: it may be long until a database answers."""
         country = country_of_timezone(self.scope.get("cookies", {}).get(TIMEZONE_COOKIE, ""))
-        words = _words_in(frame)
-        self._show(await asyncio.to_thread(card_without_database, self.session_id, words, country=country))
+        danger = await scans.danger_in(_words_in(frame), user_id=self.user_id)
+        self._show(card_without_database(self.session_id, danger, country=country))
         self._tell(NO_ANSWER)
 
     def _show(self, card: SafetyShown | None) -> None:

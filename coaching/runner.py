@@ -23,6 +23,7 @@ from django.utils import timezone
 
 from coaching import answers, turns
 from coaching.cards import read_cards
+from coaching.danger_scans import is_long, scan_before_opening
 from coaching.doorbell import Doorbell
 from coaching.engine.errors import StaleRunnerError
 from coaching.help_lines import count_card
@@ -196,6 +197,8 @@ class Runner:
 
     async def _open(self, open_turn: Callable[..., OpenedTurn], **arguments: Any) -> Submission:
         self._refuse_while_draining()
+        if is_long(arguments.get("text")):
+            arguments["metadata"] = await scan_before_opening(rate_limit=rate_limit(), **arguments)
         kept: tuple[str, ...] = ()
         async with self.readers.opening(arguments["session_id"]):
             started = await in_database(

@@ -24,6 +24,8 @@ from sessions_app.rows import Condition, Question, Rows, ask
 logger = structlog.get_logger(__name__)
 
 WATCH_SECONDS = 3.0
+MAX_SOCKETS = 10
+"""How many sockets a person may have open in this process."""
 FRAMES_PER_SECOND = 20
 FRAME_BURST = 40
 
@@ -51,44 +53,66 @@ class OpenSocket:
 
 
 class FrameBudget:
-    """How many frames a socket may send: a burst, refilled at a steady rate."""
+    """How many frames a person may send over all sockets: a burst, refilled at a steady rate."""
 
     def __init__(self) -> None:
         self._left = float(FRAME_BURST)
         self._at = time.monotonic()
-        self.ignored = 0
 
     def admits(self) -> bool:
         """Count a frame and return whether it may be handled."""
-        now = time.monotonic()
-        self._left = min(FRAME_BURST, self._left + (now - self._at) * FRAMES_PER_SECOND)
-        self._at = now
-        if self._left < 1:
-            self.ignored += 1
+        if self._refill() < 1:
             return False
         self._left -= 1
         return True
 
+    @property
+    def is_full(self) -> bool:
+        """Whether nothing of it is used up: a new budget would be the same."""
+        return self._refill() >= FRAME_BURST
+
+    def _refill(self) -> float:
+        now = time.monotonic()
+        self._left = min(FRAME_BURST, self._left + (now - self._at) * FRAMES_PER_SECOND)
+        self._at = now
+        return self._left
+
 
 class OpenSockets:
-    """The open sockets of this process."""
+    """The open sockets of this process, and what their people may still send."""
 
     def __init__(self) -> None:
-        self._sockets: set[OpenSocket] = set()
+        self._sockets: dict[int, set[OpenSocket]] = {}
+        self._budgets: dict[int, FrameBudget] = {}
 
-    def add(self, opened: OpenSocket) -> None:
-        """Watch a socket from now on."""
-        self._sockets.add(opened)
+    def __len__(self) -> int:
+        return sum(map(len, self._sockets.values()))
+
+    def admit(self, opened: OpenSocket) -> bool:
+        """Watch a socket from now on; False where its person has `MAX_SOCKETS` already."""
+        theirs = self._sockets.setdefault(opened.user_id, set())
+        if len(theirs) >= MAX_SOCKETS:
+            return False
+        theirs.add(opened)
+        return True
 
     def discard(self, opened: OpenSocket) -> None:
-        """Watch a socket no more."""
-        self._sockets.discard(opened)
+        """Stop watching a socket."""
+        theirs = self._sockets.get(opened.user_id, set())
+        theirs.discard(opened)
+        if not theirs:
+            self._sockets.pop(opened.user_id, None)
+
+    def budget_of(self, user_id: int) -> FrameBudget:
+        """Return the person's frame budget. It outlives their sockets: opening a new one refills nothing."""
+        return self._budgets.setdefault(user_id, FrameBudget())
 
     async def watch(self) -> None:
         """End sockets whose user has signed out, was disabled or changed the password; until cancelled."""
         while True:
             await asyncio.sleep(WATCH_SECONDS)
-            sockets = list(self._sockets)
+            self._forget_full_budgets()
+            sockets = [item for theirs in self._sockets.values() for item in theirs]
             try:
                 pairs = {(item.session_key, item.user_id) for item in sockets}
                 signed_in = await in_database(signed_in_of, pairs) if pairs else set()
@@ -98,6 +122,11 @@ class OpenSockets:
             for item in sockets:
                 if (item.session_key, item.user_id) not in signed_in:
                     await item.end()
+
+    def _forget_full_budgets(self) -> None:
+        for user_id, budget in list(self._budgets.items()):
+            if budget.is_full and user_id not in self._sockets:
+                del self._budgets[user_id]
 
 
 open_sockets = OpenSockets()

@@ -103,13 +103,13 @@ def start_turn(
     """Open a turn by one of the services; return it with what it needs before its first round, and its card.
 
     `access` must hold before anything that was read is used. Words among the `arguments` are looked through
-    for danger, and what was noticed is kept beside them. Where the request can't be built the message is
-    committed without it: the turn then tries again, and says what came of it. Raises what `access` and the
-    service raise.
+    for danger unless they come with their `metadata`, and what was noticed is kept beside them. Where the
+    request can't be built the message is committed without it: the turn then tries again, and says what came
+    of it. Raises what `access` and the service raise.
     """
-    if "text" in arguments:
-        arguments["metadata"] = metadata_of(arguments["text"])
     shelf = _read_life(user_id, session_id, access)
+    if "text" in arguments and "metadata" not in arguments:
+        arguments["metadata"] = metadata_of(arguments["text"])
     starter = _Starter(shelf.profile, shelf)
 
     def opened(begin: Begin | None) -> OpenedTurn:

@@ -148,6 +148,28 @@ def open_turn(
 
 
 @transaction.atomic
+def refuse_early(
+    *, user_id: int, session_id: uuid.UUID, text: object, client_id: object, rate_limit: RateLimit
+) -> None:
+    """Refuse a message that `open_turn` would refuse now, before costly work is done for it.
+
+    Changes nothing, and promises nothing: `open_turn` checks again. Raises `Refused`, `Session.DoesNotExist`.
+    """
+    check_message_text(text)
+    found = step_up(
+        user_id=user_id,
+        session_id=session_id,
+        client_id=check_client_id(client_id),
+        rate_limit=rate_limit,
+    )
+    if found.known is not None:
+        return
+    refuse_over(found.asked, user_id=user_id, rate_limit=rate_limit)
+    if found.open_status == TurnStatus.RUNNING:
+        raise Refused(STILL_ANSWERING)
+
+
+@transaction.atomic
 def retry_turn(
     *,
     user_id: int,

@@ -29,7 +29,11 @@ def metadata_of(words: object) -> dict[str, Any]:
 
     `words` is a text, or an answer to a question: a text, or values with a `note`.
     """
-    danger = danger_in(words)
+    return metadata_of_danger(danger_in(words))
+
+
+def metadata_of_danger(danger: Danger | None) -> dict[str, Any]:
+    """Return what is kept of a danger that was noticed; nothing where there is none."""
     if danger is None:
         return {}
     return {METADATA_KEY: {"level": danger.level, "about": danger.about, "topic": danger.topic}}

@@ -20,11 +20,13 @@ from django.views.decorators.http import require_POST, require_safe
 
 from coaching.accounts import auser_id_of, profile_for, user_id_of
 from coaching.cards import card_without_session
+from coaching.danger_scans import scans
 from coaching.forms import MessageForm, NewSessionForm
 from coaching.help_lines import country_of
 from coaching.runner import get_runner, rate_limit
 from coaching.running import Submission
 from coaching.safety.card import kept_danger
+from coaching.safety.danger import Danger
 from coaching.shown_calls import dom_id_of
 from coaching.views.conversation_page import counted, show_conversation
 from coaching.views.earlier import earlier, number_in
@@ -95,7 +97,8 @@ async def begin(request: HttpRequest, *, kind: str, text: str, client_id: str) -
             user_id=user_id, kind=kind, client_id=client_id or None, rate_limit=rate_limit()
         )
     except TooManySessions as refusal:
-        return await sync_to_async(_too_many)(request, str(refusal), kind=kind, draft=text)
+        danger = await scans.danger_in(text, user_id=user_id)
+        return await sync_to_async(_too_many)(request, str(refusal), kind=kind, draft=text, danger=danger)
     except Refused:
         return await _refused_home(request)
     if text.strip():
@@ -214,17 +217,22 @@ def _answer_in(fields: QueryDict) -> object:
     return {"ratings": ratings, "note": fields.get("note", "")}
 
 
-async def _page_async(request: HttpRequest, session_id: uuid.UUID, **shown_again: Any) -> HttpResponse:
-    return await sync_to_async(show_conversation)(request, session_id, **shown_again)
+async def _page_async(
+    request: HttpRequest, session_id: uuid.UUID, *, refused: object, **shown_again: Any
+) -> HttpResponse:
+    danger = await scans.danger_in(refused, user_id=await auser_id_of(request))
+    return await sync_to_async(show_conversation)(request, session_id, refused=danger, **shown_again)
 
 
-def _too_many(request: HttpRequest, message: str, *, kind: str, draft: str) -> HttpResponse:
+def _too_many(
+    request: HttpRequest, message: str, *, kind: str, draft: str, danger: Danger | None
+) -> HttpResponse:
     context = {
         "message": message,
         "kind": kind,
         "draft": draft,
         "client_id": str(uuid.uuid4()),
-        "card": counted(card_without_session(draft, country=country_of(profile_for(request)))),
+        "card": counted(card_without_session(danger, country=country_of(profile_for(request)))),
     }
     return render(request, "429.html", context, status=HTTPStatus.TOO_MANY_REQUESTS)
 

@@ -19,6 +19,7 @@ from coaching.cards import NO_CARDS, Cards, card_of_refused, read_cards
 from coaching.days import local_day
 from coaching.help_lines import count_card
 from coaching.safety.card import Card
+from coaching.safety.danger import Danger
 from coaching.shown_arcs import EndingItem, HeadItem, ending_of, head_of
 from coaching.shown_items import SaidItem
 from coaching.shown_rows import HistoryRows, read_history
@@ -45,7 +46,7 @@ class _PageRows:
     ending: EndingItem | None
 
 
-def _read_page(request: HttpRequest, session_id: uuid.UUID, *, refused: object) -> _PageRows:
+def _read_page(request: HttpRequest, session_id: uuid.UUID, *, refused: Danger | None) -> _PageRows:
     """Read a conversation's page, and give the database back. Raises `Http404`."""
     try:
         found = selectors.accessible_session(user_id=user_id_of(request), session_id=session_id)
@@ -78,11 +79,11 @@ def show_conversation(
     draft: str = "",
     is_editing: bool = False,
     given: object = None,
-    refused: object = None,
+    refused: Danger | None = None,
 ) -> HttpResponse:
     """Show one conversation; with a refusal, the text or the answer that was refused stays where it was.
 
-    Where the `refused` words speak of danger, a card stands beside the refusal.
+    Where `refused` words spoke of danger, a card stands beside the refusal.
     """
     rows = _read_page(request, session_id, refused=refused)
     context = _context_of(rows, draft=draft, is_editing=is_editing, given=given)

@@ -4,6 +4,7 @@ const LOST_SHOWN_AFTER_MS = 1200;
 const FAST_TRIES = 8;
 const SIGNED_OUT = 4403;
 const GONE = 4404;
+const TOO_MANY_SOCKETS = 4429;
 const OPENED_AGAIN_BY_HTMX = new Set([1006, 1011, 1012, 1013]);
 
 export class Connection {
@@ -75,6 +76,10 @@ export class Connection {
     }
     if (code === GONE) {
       this.#end("This conversation isn't here any more.");
+      return;
+    }
+    if (code === TOO_MANY_SOCKETS) {
+      this.#end("Sage is open in too many tabs. Close some of them, then reload this page.");
       return;
     }
     clearTimeout(this.#timer);

@@ -1,0 +1,87 @@
+"""Looks for words of danger off the event loop, bounded for each person.
+
+The longest texts take a third of a second, and a thread that searches one slows down all others. So a
+person's texts are read one after another, and after a long one their next one waits: others keep most of the
+time. A short message costs little and is read where its turn is opened.
+"""
+
+import asyncio
+import time
+import uuid
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from weakref import WeakValueDictionary
+
+from coaching.safety.card import danger_in, metadata_of_danger
+from coaching.safety.danger import Danger
+from sessions_app.database import in_database
+from sessions_app.rate import RateLimit
+from sessions_app.rows import Condition, ask
+from sessions_app.services import refuse_early
+
+LONG_CHARACTERS = 1000
+"""What is shorter is read within some ten milliseconds, whatever it says."""
+THREADS = 2
+PAUSE = 3.0
+"""How many times as long as a long text took its person's next one waits."""
+
+
+class DangerScans:
+    """The scans of this process. Its methods belong to one event loop."""
+
+    def __init__(self) -> None:
+        self._threads = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="danger")
+        self._locks: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
+
+    async def danger_in(self, words: object, *, user_id: int) -> Danger | None:
+        """Return the danger that words speak of, once the person's texts before have been read."""
+        loop = asyncio.get_running_loop()
+        # Weakly kept: it lives as long as somebody holds it or waits for it.
+        lock = self._locks.setdefault(user_id, asyncio.Lock())
+        await lock.acquire()
+        pause = 0.0
+        try:
+            danger, seconds = await loop.run_in_executor(self._threads, _timed_scan, words)
+            pause = PAUSE * seconds if is_long(words) else 0.0
+        finally:
+            # The pending call keeps the lock, so that the pause outlives this one.
+            loop.call_later(pause, lock.release)
+        return danger
+
+
+def _timed_scan(words: object) -> tuple[Danger | None, float]:
+    began = time.thread_time()
+    return danger_in(words), time.thread_time() - began
+
+
+def is_long(words: object) -> bool:
+    """Return whether it takes long to look for danger in a text."""
+    return isinstance(words, str) and len(words) > LONG_CHARACTERS
+
+
+scans = DangerScans()
+
+
+async def scan_before_opening(
+    *,
+    user_id: int,
+    session_id: uuid.UUID,
+    text: object,
+    client_id: object,
+    rate_limit: RateLimit,
+    access: Condition | None = None,
+) -> dict[str, Any]:
+    """Look for danger in a long text whose turn wouldn't be refused now; return the metadata to keep.
+
+    Raises what `access` and opening the turn would raise.
+    """
+
+    def check() -> None:
+        if access is not None:
+            access.check(ask(access.question))
+        refuse_early(
+            user_id=user_id, session_id=session_id, text=text, client_id=client_id, rate_limit=rate_limit
+        )
+
+    await in_database(check)
+    return metadata_of_danger(await scans.danger_in(text, user_id=user_id))
