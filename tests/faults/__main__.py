@@ -47,7 +47,9 @@ def main(arguments: Sequence[str]) -> int:
     os.environ.update(dict.fromkeys(variable_names(), ""))
     os.environ["SAGE_DATA_DIR"] = str(folder / "data")
     os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
-    server = EmbeddedPostgres.of(folder, options=("max_connections=300",), is_lasting=False)
+    # What is committed has to outlive the server's end (R2), but not the machine's.
+    options = ("max_connections=300", "fsync=off", "full_page_writes=off")
+    server = EmbeddedPostgres.of(folder, options=options)
     server.join()
     try:
         os.environ["DATABASE_URL"] = server.url
@@ -55,7 +57,7 @@ def main(arguments: Sequence[str]) -> int:
         if chosen.list:
             return _tell_rows()
         call_command("migrate", verbosity=0)
-        return _run_all(chosen, folder)
+        return _run_all(chosen, folder, server)
     finally:
         server.leave()
         shutil.rmtree(folder, ignore_errors=True)
@@ -68,7 +70,7 @@ def _tell_rows() -> int:
     return 0
 
 
-def _run_all(chosen: argparse.Namespace, folder: Path) -> int:
+def _run_all(chosen: argparse.Namespace, folder: Path, server: EmbeddedPostgres) -> int:
     # Only now: it needs Django's models.
     long_forms = import_module("tests.faults.long_forms")
     known = {form.name.upper(): form for form in long_forms.FORMS}
@@ -83,7 +85,7 @@ def _run_all(chosen: argparse.Namespace, folder: Path) -> int:
         for form in forms:
             _tell(f"{form.name} seed {chosen.seed} …")
             began = time.monotonic()
-            report = asyncio.run(long_forms.run(form, chosen, folder))
+            report = asyncio.run(long_forms.run(form, chosen, folder, server))
             for violation in report.violations:
                 _tell(f"  {form.name}: {violation}")
             report.fault = form.name

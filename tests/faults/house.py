@@ -25,6 +25,7 @@ import redis
 from django.db import connection
 
 from coaching.practice.server import PracticeServer
+from sage.embedded_postgres import EmbeddedPostgres
 from sessions_app.database import in_database
 from sessions_app.leases import read_beats
 from tests.faults.planned_model import PlannedModel
@@ -131,8 +132,8 @@ class RedisServer:
 class House:
     """The processes. `patience` stretches the time limits where the machine is shared.
 
-    With `is_forked` web processes come ready from one that has imported already: cheaper, and no measure of a
-    start.
+    `database` is the server, where a scenario may break it. With `is_forked` web processes come ready from
+    one that has imported already: cheaper, and no measure of a start.
     """
 
     def __init__(
@@ -144,11 +145,13 @@ class House:
         patience: float = 1.0,
         program: Sequence[str] = ("manage.py",),
         is_forked: bool = False,
+        database: EmbeddedPostgres | None = None,
     ) -> None:
         self._program = program
         self._is_forked = is_forked
         logging.getLogger("aiohttp.server").setLevel(logging.CRITICAL)  # clients that go away are the point
         self.redis = redis_server
+        self.database = database
         self.patience = patience
         self.variables = dict(variables or {})
         self.practice_port = free_port()

@@ -7,7 +7,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.faults import crashes, races, random_turns, readers, redis_loss, upstream
+from sage.embedded_postgres import EmbeddedPostgres
+from tests.faults import crashes, database_loss, races, random_turns, readers, redis_loss, upstream
 from tests.faults.house import UNBROKEN, House, RedisServer
 from tests.faults.report import Report
 
@@ -31,6 +32,8 @@ class LongForm:
 FORMS: tuple[LongForm, ...] = (
     LongForm(name="R1-alone", scenario=crashes.run_r1, points=150),
     LongForm(name="R1-twin", scenario=crashes.run_r1, points=150, processes=2),
+    LongForm(name="R2-alone", scenario=database_loss.run_r2, points=160),
+    LongForm(name="R2-twin", scenario=database_loss.run_r2, points=160, processes=2),
     LongForm(name="R3", scenario=redis_loss.run_r3, points=480, processes=2),
     # Every one where turns have 8 seconds, and each kind at each place once where they have all of theirs.
     LongForm(
@@ -54,7 +57,7 @@ FORMS: tuple[LongForm, ...] = (
 )
 
 
-async def run(form: LongForm, chosen: argparse.Namespace, folder: Path) -> Report:
+async def run(form: LongForm, chosen: argparse.Namespace, folder: Path, database: EmbeddedPostgres) -> Report:
     """Run one long form in a house of its own, bounded in time."""
     logging.getLogger("aiohttp").setLevel(logging.CRITICAL)  # readers that go away are the point
     server = None
@@ -67,6 +70,7 @@ async def run(form: LongForm, chosen: argparse.Namespace, folder: Path) -> Repor
         variables=form.variables,
         patience=chosen.patience,
         program=form.program,
+        database=database,
     )
     try:
         async with asyncio.timeout(RUN_SECONDS):

@@ -16,6 +16,7 @@ from uuid import UUID, uuid4
 
 import websockets
 from django.contrib.auth.models import User
+from django.db import DatabaseError
 
 from sessions_app import services
 from sessions_app.database import in_database
@@ -321,7 +322,10 @@ class Conversation:
         return False
 
     def _is_stored(self, client_id: str) -> bool:
-        return Message.objects.filter(session_id=self.session_id, client_id=client_id).exists()
+        try:
+            return Message.objects.filter(session_id=self.session_id, client_id=client_id).exists()
+        except DatabaseError:  # lost on purpose: sent again, it will be told
+            return False
 
     async def news(self) -> None:
         """Wait until one of its readers hears something, or for the time of a look."""

@@ -1,0 +1,109 @@
+"""R2: PostgreSQL dies at once (`pg_ctl stop -m immediate`) under streaming turns, and comes back later.
+
+The server is the run's own. The suite's is shared by all its workers, so its short form is a run of
+`python -m tests.faults`.
+"""
+
+import asyncio
+import random
+from collections.abc import Sequence
+
+from sage.embedded_postgres import EmbeddedPostgres
+from tests.faults.auditor import audit, audit_request_counts
+from tests.faults.house import House
+from tests.faults.people import Conversation, open_conversations, until_closed
+from tests.faults.planned_model import Plan, PlannedRound
+from tests.faults.points import random_rounds
+from tests.faults.report import Report
+
+BATCH = 20
+MOST_DOWN_SECONDS = 5.0
+MOST_BEFORE_SECONDS = 1.5
+WORKS_SECONDS = 5.0
+CLOSED_SECONDS = 75.0
+TOKENS_PER_SECOND = 12.0
+
+
+class LossyDatabase:
+    """The run's PostgreSQL, which can be lost and brought back."""
+
+    def __init__(self, server: EmbeddedPostgres) -> None:
+        self._server = server
+
+    def lose(self) -> None:
+        """End every process of the server at once: what wasn't committed is gone."""
+        self._server._run("pg_ctl", "stop", "-w", "-m", "immediate")
+
+    def bring_back(self) -> None:
+        """Start it again and wait until it answers."""
+        self._server._ensure_running()
+
+
+async def run_r2(house: House, *, seed: int, points: int) -> Report:
+    """Lose the database under turns for up to 5 s. A point is a turn."""
+    assert house.database is not None
+    report = Report(fault="R2", seed=seed)
+    rng = random.Random(seed)
+    async with house.opened():
+        while report.points < points:
+            conversations = await open_conversations(house, min(BATCH, points - report.points))
+            for number, conversation in enumerate(conversations):
+                await conversation.read(place=number % len(house.processes))
+            early = conversations[: -(-len(conversations) // 2)]
+            await asyncio.gather(*(item.say(_plan(item, rng)) for item in early))
+            await asyncio.sleep(rng.uniform(0, MOST_BEFORE_SECONDS))  # any place in a turn
+            database = LossyDatabase(house.database)
+            await asyncio.to_thread(database.lose)
+            # The others write while it is away, and send again what wasn't acknowledged.
+            late = [
+                asyncio.create_task(item.say(_plan(item, rng))) for item in conversations if item not in early
+            ]
+            await asyncio.sleep(rng.uniform(0, MOST_DOWN_SECONDS))
+            await asyncio.to_thread(database.bring_back)
+            began = asyncio.get_running_loop().time()
+            await _works(house, report, began)
+            await asyncio.gather(*late)
+            report.count("lost", 1)
+            await _end_batch(house, report, conversations)
+    return report
+
+
+def _plan(conversation: Conversation, rng: random.Random) -> Plan:
+    rounds = [
+        PlannedRound(
+            words=max(planned.words, 1),
+            saves=planned.saves,
+            note=planned.note,
+            tokens_per_second=TOKENS_PER_SECOND,
+        )
+        for planned in random_rounds(rng)
+    ]
+    return conversation.plan(*rounds)
+
+
+async def _works(house: House, report: Report, began: float) -> None:
+    """Somebody new is answered soon after the database is back."""
+    (conversation,) = await open_conversations(house, 1)
+    await conversation.read(place=0)
+    await conversation.say(conversation.plan(PlannedRound(words=3)))
+    await conversation.reader.until(lambda: len(conversation.reader.dones) > 0)
+    took = asyncio.get_running_loop().time() - began
+    report.seconds.append(took)
+    is_in_time = took <= WORKS_SECONDS * house.patience
+    report.expect(is_in_time, f"R2 {conversation.key} was answered {took:.1f} s after the database's return")
+    await conversation.close()
+
+
+async def _end_batch(house: House, report: Report, conversations: Sequence[Conversation]) -> None:
+    closed = await until_closed(list(conversations), CLOSED_SECONDS)
+    for item in conversations:
+        report.points += 1
+        report.expect(item.key in closed, f"R2 {item.key} didn't come to its end")
+        reader = item.reader
+        try:
+            await reader.until(lambda reader=reader: reader.knows_the_end(), 20)  # type: ignore[misc]
+        except AssertionError as error:
+            report.violations.append(f"R2 {item.key} wasn't told of its end: {error}")
+    report.violations += await audit(house, conversations)
+    report.violations += audit_request_counts(house)
+    await asyncio.gather(*(item.close() for item in conversations))
