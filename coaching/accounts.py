@@ -48,10 +48,10 @@ def profile_for(request: HttpRequest) -> Profile:
     While nobody has said which time zone it is, the browser's is taken over: the page's script puts it in
     a cookie.
     """
-    profile, _ = Profile.objects.select_related("user").get_or_create(user_id=user_id_of(request))
+    profile, _ = Profile.of(user_id_of(request)).select_related("user").get_or_create()
     if is_timezone_unknown(profile) and (named := browser_timezone(request)):
         # Not where the person has chosen one in another tab just now.
-        unknown = Profile.objects.filter(pk=profile.pk, timezone_source=TimezoneSource.NOBODY)
+        unknown = Profile.of(profile.user_id).filter(timezone_source=TimezoneSource.NOBODY)
         if unknown.update(timezone=named, timezone_source=TimezoneSource.BROWSER):
             profile.timezone, profile.timezone_source = named, TimezoneSource.BROWSER
         else:

@@ -113,7 +113,7 @@ def lacking_artefacts(
             case Page():
                 lacking += _lacking_page(artefact, user_id=user_id, since=since)
             case Pulse():
-                if not PulseRating.objects.filter(user_id=user_id, rated_at__gte=since).exists():
+                if not PulseRating.of(user_id).filter(rated_at__gte=since).exists():
                     lacking.append("pulse (show_pulse_check)")
             case _:
                 assert_never(artefact)
@@ -137,7 +137,7 @@ def _lacking_of_day(
 
 def _attributes_of(file: UserFile) -> dict[str, Any]:
     """Return what the file says; a plan that is saved again without them keeps its own."""
-    if file.file_type == FileType.DAY_PLAN and (plan := DayPlan.objects.filter(file=file).first()):
+    if file.file_type == FileType.DAY_PLAN and (plan := DayPlan.of(file.user_id).filter(file=file).first()):
         return {**file.frontmatter, "intention": plan.intention, "priorities": plan.priorities}
     return dict(file.frontmatter)
 

@@ -49,19 +49,19 @@ def read_signatures(session_ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, Signatu
     wanted = list(session_ids)
     signatures: dict[uuid.UUID, Signature] = {
         session_id: (number, status, arc)
-        for session_id, number, status, arc in Session.objects.filter(id__in=wanted).values_list(
+        for session_id, number, status, arc in Session.unscoped.filter(id__in=wanted).values_list(
             "id", "last_message_number", "status", "active_arc"
         )
     }
-    withdrawn = Turn.objects.filter(session_id__in=wanted, is_withdrawn=True).order_by("id")
+    withdrawn = Turn.unscoped.filter(session_id__in=wanted, is_withdrawn=True).order_by("id")
     for turn_id, session_id in withdrawn.values_list("id", "session_id"):
         signatures[session_id] += (turn_id,)
-    turns = Turn.objects.filter(session_id__in=wanted, status__in=OPEN_TURN_STATUSES)
+    turns = Turn.unscoped.filter(session_id__in=wanted, status__in=OPEN_TURN_STATUSES)
     open_turns = {}
     for turn_id, session_id, *values in turns.values_list("id", "session_id", "status", "fence", "shown"):
         signatures[session_id] += (turn_id, *values)
         open_turns[turn_id] = session_id
-    calls = ToolCallRecord.objects.filter(turn_id__in=open_turns).order_by("id")
+    calls = ToolCallRecord.unscoped.filter(turn_id__in=open_turns).order_by("id")
     for turn_id, state in calls.values_list("turn_id", "state"):
         signatures[open_turns[turn_id]] += (state,)
     return signatures
@@ -76,7 +76,7 @@ def read_changes(
     The caller has checked that its readers may read the session. Raises `Session.DoesNotExist`.
     """
     with _one_snapshot():
-        return _read_changes(Session.objects.get(id=session_id), before, ended=ended)
+        return _read_changes(Session.unscoped.get(id=session_id), before, ended=ended)
 
 
 @contextmanager
@@ -131,7 +131,7 @@ def _changed_facts(before: SessionFacts | None, now: SessionFacts | None) -> lis
 
 def _ended_calls(before: Sync, session_id: uuid.UUID) -> list[TurnEvent]:
     shown = [pending.tool_use_id for pending in before.pending]
-    ended = ToolCallRecord.objects.filter(turn_id=before.turn_id, tool_use_id__in=shown)
+    ended = ToolCallRecord.unscoped.filter(turn_id=before.turn_id, tool_use_id__in=shown)
     calls = list(ended.exclude(finished_at=None))
     cards = read_cards(session_id, calls)
     events: list[TurnEvent] = []
@@ -148,7 +148,7 @@ def _ended_calls(before: Sync, session_id: uuid.UUID) -> list[TurnEvent]:
 
 def _ending(session: Session, before: Sync) -> list[TurnEvent]:
     """Return the last words of a turn that has closed, and its end."""
-    turn = Turn.objects.get(id=before.turn_id)
+    turn = Turn.unscoped.get(id=before.turn_id)
     is_replaced = before.status == "awaiting_user" and turn.status == TurnStatus.SUPERSEDED
     if turn.session_id != session.id or is_replaced:
         return []
@@ -161,7 +161,7 @@ def read_end(before: Sync) -> tuple[list[TurnEvent], TurnDone]:
 
     A turn that is open has gone on after an answer: that part ended with its question.
     """
-    turn = Turn.objects.get(id=before.turn_id)
+    turn = Turn.unscoped.get(id=before.turn_id)
     if turn.is_open:
         return [], turn_done(turn.id, status=TurnStatus.AWAITING_USER, stop_reason="tool_use", text="")
     return _end_of(turn, before)

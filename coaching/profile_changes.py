@@ -51,12 +51,11 @@ def choose_country(*, user_id: int, country: str) -> Profile:
 
 def open_profile(*, user_id: int, timezone: str) -> None:
     """Make the profile of somebody who has just signed up, in the time zone that their browser told."""
-    Profile.objects.get_or_create(
-        user_id=user_id, defaults={"timezone": timezone, "timezone_source": TimezoneSource.BROWSER}
+    Profile.of(user_id).get_or_create(
+        defaults={"timezone": timezone, "timezone_source": TimezoneSource.BROWSER}
     )
 
 
 def _locked_profile(user_id: int) -> Profile:
-    Profile.objects.get_or_create(user_id=user_id)
-    profiles = Profile.objects.select_related("user").select_for_update(of=("self",))
-    return profiles.get(user_id=user_id)
+    Profile.of(user_id).get_or_create()
+    return Profile.of(user_id).select_related("user").select_for_update(of=("self",)).get()

@@ -71,7 +71,7 @@ def store_ratings(
     rated_at: datetime,
 ) -> None:
     """Add one rating to each of the domains; the note belongs to all of them."""
-    PulseRating.objects.bulk_create(
+    PulseRating.of(user_id).bulk_create(
         PulseRating(
             user_id=user_id,
             domain=domain,

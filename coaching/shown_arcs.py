@@ -56,7 +56,7 @@ def ending_of(session: Session, *, now: datetime) -> EndingItem | None:
     """Read what a session left behind, or return None while it goes on."""
     if session.status == SessionStatus.ACTIVE:
         return None
-    profile, _ = Profile.objects.get_or_create(user_id=session.user_id)
+    profile, _ = Profile.of(session.user_id).get_or_create()
     paths = _paths_written_in(session)
     is_completed = session.status == SessionStatus.COMPLETED
     arcs = session.metadata.get("arcs") or [{}]
@@ -79,5 +79,5 @@ def _title_of(session: Session) -> str:
 
 
 def _paths_written_in(session: Session) -> list[str]:
-    versions = UserFileVersion.objects.filter(session_id=session.id, file__user_id=session.user_id)
+    versions = UserFileVersion.of(session.user_id).filter(session_id=session.id)
     return list(dict.fromkeys(versions.order_by("created_at", "id").values_list("file__path", flat=True)))

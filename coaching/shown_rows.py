@@ -83,7 +83,7 @@ class SaidRows:
 
 def zone_of(user_id: int) -> ZoneInfo:
     """Read the user's time zone; UTC until it is known."""
-    profile = Profile.objects.filter(user_id=user_id).first()
+    profile = Profile.of(user_id).first()
     return profile.zone if profile else ZoneInfo("UTC")
 
 
@@ -93,15 +93,15 @@ def read_history(session: Session, *, before: int | None = None, limit: int = PA
     Of a turn that doesn't fit nothing is shown: an answer never stands without its question.
     """
     messages, has_earlier = selectors.history_page(session, before=before, limit=limit)
-    turn_ids = {message.turn_id for message in messages}
-    calls = ToolCallRecord.objects.filter(turn_id__in=turn_ids, state__in=SHOWN_STATES)
+    turns = {message.turn_id: message.turn for message in messages}
+    calls = ToolCallRecord.within(*turns.values()).filter(state__in=SHOWN_STATES)
     by_turn: dict[uuid.UUID, list[ToolCallRecord]] = defaultdict(list)
     for call in calls.order_by("round_number", "position"):
         by_turn[call.turn_id].append(call)
     return HistoryRows(
         messages=messages,
         calls=by_turn,
-        spent=spending_of_turns(turn_ids),
+        spent=spending_of_turns(turns),
         cards=read_cards(session.id, chain(messages, *by_turn.values())),
         has_earlier=has_earlier,
     )
@@ -109,13 +109,11 @@ def read_history(session: Session, *, before: int | None = None, limit: int = PA
 
 def read_said(turn_id: str, *, number: int) -> SaidRows:
     """Read a stored user message and what its place in the session depends on."""
-    message = Message.objects.select_related("session").get(
+    message = Message.unscoped.select_related("session").get(
         session__turns=uuid.UUID(turn_id), number=number
     )  # not by its own turn: a retry may have moved it
     before = (
-        Message.objects.filter(
-            session_id=message.session_id, role=MessageRole.USER, number__lt=number, turn__is_withdrawn=False
-        )
+        message.session.messages.filter(role=MessageRole.USER, number__lt=number, turn__is_withdrawn=False)
         .exclude(metadata__has_key="is_hidden")
         .order_by("-number")
         .first()
@@ -126,7 +124,7 @@ def read_said(turn_id: str, *, number: int) -> SaidRows:
 
 def read_done(turn_id: str) -> DoneRows:
     """Read what the end of a turn part shows."""
-    turn = Turn.objects.select_related("session").get(id=uuid.UUID(turn_id))
+    turn = Turn.unscoped.select_related("session").get(id=uuid.UUID(turn_id))
     return DoneRows(
         turn=_rows_of(turn),
         open_calls=read_calls(turn.id).calls if turn.is_open else (),
@@ -140,7 +138,7 @@ def read_answered(event: CallAnswered) -> TurnRows | CallRows | None:
 
     A turn that goes on after an answer is never shown as over: its own end says so.
     """
-    turn = Turn.objects.select_related("session").get(id=uuid.UUID(event.turn_id))
+    turn = Turn.unscoped.select_related("session").get(id=uuid.UUID(event.turn_id))
     if event.state != CallState.ANSWERED and not turn.is_open:
         return _rows_of(turn)
     call = turn.calls.filter(tool_use_id=event.tool_use_id).first()
@@ -149,7 +147,7 @@ def read_answered(event: CallAnswered) -> TurnRows | CallRows | None:
 
 def read_calls(turn_id: uuid.UUID) -> CallRows:
     """Read the calls of a turn that a page may show, in order."""
-    shown = ToolCallRecord.objects.filter(turn_id=turn_id, state__in=SHOWN_STATES).select_related("turn")
+    shown = ToolCallRecord.unscoped.filter(turn_id=turn_id, state__in=SHOWN_STATES).select_related("turn")
     calls = list(shown.order_by("round_number", "position"))
     return CallRows(calls=calls, cards=read_cards(calls[0].turn.session_id, calls) if calls else NO_CARDS)
 

@@ -12,12 +12,12 @@ from sessions_app.pending_calls import pending_calls
 
 def kept_writes(turn_ids: Sequence[uuid.UUID]) -> tuple[str, ...]:
     """Return the paths of what the calls of these turns wrote: withdrawing a turn unwrites nothing."""
-    calls = ToolCallRecord.objects.filter(turn_id__in=turn_ids, is_error=False).values(
+    calls = ToolCallRecord.unscoped.filter(turn_id__in=turn_ids, is_error=False).values(
         "tool_use_id", "turn__session"
     )
     session_ids = {call["turn__session"] for call in calls}
     tool_use_ids = {call["tool_use_id"] for call in calls}
-    versions = UserFileVersion.objects.filter(session_id__in=session_ids, tool_use_id__in=tool_use_ids)
+    versions = UserFileVersion.unscoped.filter(session_id__in=session_ids, tool_use_id__in=tool_use_ids)
     return tuple(versions.order_by("file__path").values_list("file__path", flat=True).distinct())
 
 

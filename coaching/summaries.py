@@ -70,7 +70,7 @@ def enqueue_summary(session_id: uuid.UUID) -> bool:
 
 def is_answering(session_id: uuid.UUID) -> bool:
     """Say whether a turn of the session still runs: its last words belong into the summary."""
-    return Session.objects.filter(id=session_id, turns__status=TurnStatus.RUNNING).exists()
+    return Session.unscoped.filter(id=session_id, turns__status=TurnStatus.RUNNING).exists()
 
 
 async def write_summary(session_id: uuid.UUID, *, client: ModelClient) -> bool:
@@ -104,7 +104,7 @@ def build_summary_request(messages: Sequence[Message]) -> ModelRequest:
 
 def _read_source(session_id: uuid.UUID) -> SummarySource | None:
     """Read what was said; None where there is nothing to do any more."""
-    session = Session.objects.filter(id=session_id, status=SessionStatus.COMPLETED, summary="").first()
+    session = Session.unscoped.filter(id=session_id, status=SessionStatus.COMPLETED, summary="").first()
     if session is None:
         return None
     said = [message for message in selectors.transcript(session) if message.content.strip()]
@@ -154,7 +154,7 @@ async def _ask(client: ModelClient, request: ModelRequest, source: SummarySource
 
 def _store_usage(source: SummarySource, model: str, reply: Reply) -> None:
     # A user who is gone by now takes the row along: it can't be stored, and needn't be.
-    session = Session.objects.filter(id=source.session_id).first()
+    session = Session.unscoped.filter(id=source.session_id).first()
     if session is None:
         return
     cost = RoundUsage(
@@ -169,8 +169,7 @@ def _store_usage(source: SummarySource, model: str, reply: Reply) -> None:
         round_number=1,
         stop_reason=reply.stop_reason or "",
     )
-    ModelUsage.objects.create(
-        user_id=source.user_id,
+    ModelUsage.of(source.user_id).create(
         session=session,
         purpose=UsagePurpose.SUMMARY,
         model=cost.model,

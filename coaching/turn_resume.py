@@ -35,8 +35,8 @@ def load_setup(key: TurnKey) -> TurnSetup:
 
     Raises `StaleFence` where the turn is no longer this runner's.
     """
-    turn = Turn.objects.select_related("session").get(id=key.turn_id)
-    profile, _ = Profile.objects.select_related("user").get_or_create(user_id=turn.session.user_id)
+    turn = Turn.unscoped.select_related("session").get(id=key.turn_id)
+    profile, _ = Profile.of(turn.session.user_id).select_related("user").get_or_create()
     rounds = list(turn.rounds.order_by("number"))
     setup = TurnSetup(
         key=key,
@@ -57,8 +57,8 @@ def shrink_turn(key: TurnKey) -> ModelRequest | None:
     Its prefix has changed then, so the thinking of the rounds before is dropped, by whoever goes on with it.
     Raises `StaleFence`.
     """
-    turn = Turn.objects.select_related("session").get(id=key.turn_id)
-    profile, _ = Profile.objects.select_related("user").get_or_create(user_id=turn.session.user_id)
+    turn = Turn.unscoped.select_related("session").get(id=key.turn_id)
+    profile, _ = Profile.of(turn.session.user_id).select_related("user").get_or_create()
     tools = CHAT_TOOLS.definitions()
     built = build_smaller_turn(turn.session, profile=profile, tools=tools, now=timezone.now())
     if built is None:

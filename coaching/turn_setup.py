@@ -78,7 +78,7 @@ def limits_left(turn: Turn, *, rounds: int = 0, calls: int = 0, requests: int = 
 
 def read_state(session_id: uuid.UUID) -> SessionState:
     """Read what the session is now."""
-    return state_of(Session.objects.only("status", "active_arc", "kind").get(id=session_id))
+    return state_of(Session.unscoped.only("status", "active_arc", "kind").get(id=session_id))
 
 
 def state_of(session: Session) -> SessionState:

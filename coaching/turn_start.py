@@ -174,7 +174,7 @@ def _ask_profile(
         granted, found, *answers = ask_together([access.question, *questions])
         access.check(granted)
     if not found:
-        return Profile.objects.select_related("user").get_or_create(user_id=user_id)[0], answers
+        return Profile.of(user_id).select_related("user").get_or_create()[0], answers
     profile = _PROFILE.object_of(found[0][: len(_PROFILE)])
     profile.user = _PERSON.object_of(found[0][len(_PROFILE) :])
     return profile, answers

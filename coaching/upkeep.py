@@ -236,7 +236,7 @@ async def _stop_where_asked(runner: Runner) -> None:
 
 
 def _stops_asked_for(turn_ids: list[uuid.UUID]) -> list[uuid.UUID]:
-    asked = Turn.objects.filter(id__in=turn_ids, status=TurnStatus.RUNNING, is_stop_requested=True)
+    asked = Turn.unscoped.filter(id__in=turn_ids, status=TurnStatus.RUNNING, is_stop_requested=True)
     return list(asked.values_list("id", flat=True))
 
 

@@ -160,7 +160,7 @@ class SessionAdmin(ReadOnlyMixin, admin.ModelAdmin):  # type: ignore[type-arg]
         """Show what was said, to an operator who may read it, and log the look."""
         if not request.user.has_perm(READ_TEXT):
             raise PermissionDenied
-        session = Session.objects.select_related("user").filter(id=session_id).first()
+        session = Session.unscoped.select_related("user").filter(id=session_id).first()
         if session is None:
             raise Http404
         log_look(request, session)

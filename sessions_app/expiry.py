@@ -57,10 +57,10 @@ def expire_session(*, user_id: int, session_id: uuid.UUID, idle_since: datetime)
 
 
 def _idle(idle_since: datetime) -> "QuerySet[Session]":
-    turns = Turn.objects.filter(session=OuterRef("pk"))
+    turns = Turn.unscoped.filter(session=OuterRef("pk"))
     runs_or_ran = turns.filter(Q(status=TurnStatus.RUNNING) | Q(part_started_at__gt=idle_since))
-    answered = ToolCallRecord.objects.filter(turn__session=OuterRef("pk"), finished_at__gt=idle_since)
-    return Session.objects.filter(
+    answered = ToolCallRecord.unscoped.filter(turn__session=OuterRef("pk"), finished_at__gt=idle_since)
+    return Session.unscoped.filter(
         ~Q(kind=SessionKind.OPEN_CONVERSATION) | ~Q(active_arc=""),
         ~Exists(runs_or_ran),
         ~Exists(answered),

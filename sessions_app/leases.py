@@ -52,7 +52,7 @@ def read_beats() -> Mapping[str, int]:
 
 def read_leases() -> Collection[Lease]:
     """Return all running turns."""
-    rows = Turn.objects.filter(status=TurnStatus.RUNNING)
+    rows = Turn.unscoped.filter(status=TurnStatus.RUNNING)
     return [
         Lease(
             key=TurnKey(turn_id=turn_id, fence=fence),
@@ -69,7 +69,7 @@ def read_leases() -> Collection[Lease]:
 @transaction.atomic
 def claim_turn(key: TurnKey, *, owner: str) -> TurnKey | None:
     """Take a running turn over at the fencing number that was seen; None where somebody was faster."""
-    turn = Turn.objects.select_for_update(no_key=True).filter(id=key.turn_id, fence=key.fence).first()
+    turn = Turn.unscoped.select_for_update(no_key=True).filter(id=key.turn_id, fence=key.fence).first()
     if turn is None or turn.status != TurnStatus.RUNNING:
         return None
     turn.fence += 1

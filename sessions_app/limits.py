@@ -84,7 +84,7 @@ def refuse_too_many_sessions(*, user_id: int, rate_limit: RateLimit) -> None:
     now = timezone.now()
     window = timedelta(seconds=rate_limit.seconds)
     most = rate_limit.turns * SESSIONS_PER_TURN
-    opened = Session.objects.filter(user_id=user_id, started_at__gt=now - window).order_by("-started_at")
+    opened = Session.of(user_id).filter(started_at__gt=now - window).order_by("-started_at")
     recent = list(opened.values_list("started_at", flat=True)[:most])
     if len(recent) >= most:
         raise TooManySessions(_a_lot(recent[-1] + window - now))

@@ -14,6 +14,8 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
+from sessions_app.owned import Owned
+
 
 class SessionKind(models.TextChoices):
     """What a session is for. The arc kinds have a beginning, an end and artefacts."""
@@ -34,7 +36,7 @@ class SessionStatus(models.TextChoices):
     ABANDONED = "abandoned", "Ended"
 
 
-class Session(models.Model):
+class Session(Owned):
     """One conversation of one user."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -107,7 +109,7 @@ CUT_FOR_LENGTH = "max_tokens"
 """The model's word for an answer that was cut because it got too long."""
 
 
-class Turn(models.Model):
+class Turn(Owned):
     """One user message and all that answers it. At most one is open in a session.
 
     `prefix` is the request that the turn began with, as canonical JSON text (JSONB would reorder
@@ -115,6 +117,8 @@ class Turn(models.Model):
     round has shown so far, as JSON text `{"number", "text", "notes"}`, at most a second old.
     Every write of a runner first locks the row at its `fence`.
     """
+
+    owner_path = "session__user"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="turns")
@@ -214,7 +218,7 @@ class MessageRole(models.TextChoices):
     ASSISTANT = "assistant", "Sage"
 
 
-class Message(models.Model):
+class Message(Owned):
     """One item of history: words in `content`, everything else in `metadata`.
 
     An assistant's `metadata` holds `tool_calls` (id, name, input, result, is_error, round),
@@ -223,6 +227,8 @@ class Message(models.Model):
     its `metadata` marks one that the user never wrote ("go on"), `context` is the text that was sent
     before the user's words, and `said` what that text says.
     """
+
+    owner_path = "session__user"
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="messages")
     turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="messages")
@@ -250,11 +256,13 @@ class Message(models.Model):
         return f"message {self.number} of {self.session_id}"
 
 
-class Round(models.Model):
+class Round(Owned):
     """One finished model answer of a turn, before its calls run.
 
     `blocks` is the assistant content as canonical JSON text, verbatim: thinking goes back only so.
     """
+
+    owner_path = "turn__session__user"
 
     turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="rounds")
     number = models.PositiveIntegerField()
@@ -289,11 +297,13 @@ class CallState(models.TextChoices):
     INTERRUPTED = "interrupted", "Interrupted"
 
 
-class ToolCallRecord(models.Model):
+class ToolCallRecord(Owned):
     """One call of a round with its result; `(turn, tool_use_id)` makes its effect happen once.
 
     `input` is a projection to query; what goes back to the model is in `Round.blocks`.
     """
+
+    owner_path = "turn__session__user"
 
     turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="calls")
     round_number = models.PositiveIntegerField()
@@ -337,7 +347,7 @@ class UsagePurpose(models.TextChoices):
     DOCUMENT = "document", "Document"
 
 
-class ModelUsage(models.Model):
+class ModelUsage(Owned):
     """Tokens and price of one model call. An unknown price is null, never zero."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="model_usage")

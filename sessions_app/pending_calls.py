@@ -129,9 +129,10 @@ def _locked_call(
     session = accessible_session(user_id=user_id, session_id=session_id, is_locked=True)
     call = None
     if isinstance(tool_use_id, str) and "\x00" not in tool_use_id:
-        calls = ToolCallRecord.objects.select_for_update(of=("self",), no_key=True).select_related("turn")
+        calls = ToolCallRecord.within(session).select_for_update(of=("self",), no_key=True)
         call = (
-            calls.filter(turn__session=session, tool_use_id=mended(tool_use_id))
+            calls.select_related("turn")
+            .filter(tool_use_id=mended(tool_use_id))
             .order_by("-turn__started_at")
             .first()
         )

@@ -29,27 +29,25 @@ def accessible_session(*, user_id: int, session_id: uuid.UUID, is_locked: bool =
 
     Raises `Session.DoesNotExist` for a missing session and for another user's alike.
     """
-    sessions = Session.objects.select_for_update(no_key=True) if is_locked else Session.objects.all()
-    return sessions.get(user_id=user_id, id=session_id)
+    sessions = Session.of(user_id)
+    return (sessions.select_for_update(no_key=True) if is_locked else sessions).get(id=session_id)
 
 
 def recent_sessions(*, user_id: int, limit: int) -> Sequence[Session]:
     """Return the user's sessions in which something was said, the last active first."""
-    sessions = Session.objects.filter(user_id=user_id, last_message_number__gt=0).defer("opening")
+    sessions = Session.of(user_id).filter(last_message_number__gt=0).defer("opening")
     return list(sessions.order_by("-last_active_at")[:limit])
 
 
 def session_to_go_on_with(*, user_id: int, kind: str) -> Session | None:
     """Return the user's session of that kind that is active and has begun, the last active first, or None."""
-    sessions = Session.objects.filter(
-        user_id=user_id, kind=kind, status=SessionStatus.ACTIVE, last_message_number__gt=0
-    )
+    sessions = Session.of(user_id).filter(kind=kind, status=SessionStatus.ACTIVE, last_message_number__gt=0)
     return sessions.defer("opening").order_by("-last_active_at").first()
 
 
 def was_begun_by(*, user_id: int, client_id: str) -> bool:
     """Return whether the form of that id has begun a session of the user's."""
-    return bool(client_id) and Session.objects.filter(user_id=user_id, client_id=client_id).exists()
+    return bool(client_id) and Session.of(user_id).filter(client_id=client_id).exists()
 
 
 def history(session: Session) -> Sequence[Message]:

@@ -68,7 +68,7 @@ def open_session(*, user_id: int, kind: str, continues: Session | None = None) -
     """
     if kind not in SessionKind.values:
         raise Refused("There is no such kind of conversation.")
-    return Session.objects.create(user_id=user_id, kind=kind, continues=continues)
+    return Session.of(user_id).create(kind=kind, continues=continues)
 
 
 @transaction.atomic
@@ -82,7 +82,7 @@ def begin_session(*, user_id: int, kind: str, client_id: object, rate_limit: Rat
     # Under the user's lock two sendings that race see each other.
     lock_limits(user_id=user_id)
     if checked_id is not None:
-        known = Session.objects.filter(user_id=user_id, kind=kind, client_id=checked_id).first()
+        known = Session.of(user_id).filter(kind=kind, client_id=checked_id).first()
         if known is not None:
             is_of_this_form = known.messages.filter(client_id=checked_id).exists()
             if known.status == SessionStatus.ACTIVE and (is_of_this_form or not known.last_message_number):

@@ -44,7 +44,7 @@ def spending_of_turn(turn_id: uuid.UUID) -> Spending | None:
 
 def spending_of_turns(turn_ids: Collection[uuid.UUID]) -> Mapping[uuid.UUID, Spending]:
     """Return what each of these turns took, without those for which nothing was asked."""
-    return _by_turn(ModelUsage.objects.filter(turn_id__in=turn_ids))
+    return _by_turn(ModelUsage.unscoped.filter(turn_id__in=turn_ids))
 
 
 def _by_turn(usage: QuerySet[ModelUsage]) -> Mapping[uuid.UUID, Spending]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sessions_app.models import CallState, Round, ToolCallRecord, Turn
+from sessions_app.models import CallState, ToolCallRecord, Turn
 
 OPEN_CALL_STATES = (CallState.RUNNING, CallState.PENDING)
 INTERRUPTED_CALL = "Interrupted: it is not known to have run."
@@ -20,8 +20,7 @@ def keep_shown(turn: Turn) -> None:
     if not text:
         return
     last = turn.rounds.order_by("-number").first()
-    Round.objects.create(
-        turn=turn,
+    turn.rounds.create(
         number=last.number + 1 if last else 1,
         part=turn.part,
         blocks=json.dumps([{"type": "text", "text": text}]),

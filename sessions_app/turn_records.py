@@ -18,7 +18,6 @@ from sessions_app.models import (
     Message,
     MessageRole,
     ModelUsage,
-    Round,
     Session,
     ToolCallRecord,
     Turn,
@@ -71,7 +70,7 @@ def locked_turn(key: TurnKey) -> Turn:
     Whoever will write to the session too has locked its row before: `locked_session_of`.
     Raises `StaleFence` where the fencing number has moved on or the turn isn't running any more.
     """
-    turns = Turn.objects.select_for_update(of=("self",), no_key=True).select_related("session")
+    turns = Turn.unscoped.select_for_update(of=("self",), no_key=True).select_related("session")
     turn = turns.filter(id=key.turn_id, fence=key.fence).first()
     if turn is None or turn.status != TurnStatus.RUNNING:
         raise StaleFence(str(key.turn_id))
@@ -83,7 +82,7 @@ def locked_session_of(turn_id: uuid.UUID) -> Session:
 
     Raises `StaleFence` where the turn is gone.
     """
-    sessions = Session.objects.select_for_update(of=("self",), no_key=True)
+    sessions = Session.unscoped.select_for_update(of=("self",), no_key=True)
     session = sessions.filter(turns=turn_id).first()
     if session is None:
         raise StaleFence(str(turn_id))
@@ -107,8 +106,7 @@ def store_round(
 ) -> None:
     """Commit a round and its calls, before any of them runs, and what its answer cost."""
     turn = locked_turn(key)
-    Round.objects.create(
-        turn=turn,
+    turn.rounds.create(
         number=number,
         part=turn.part,
         blocks=blocks,
@@ -128,7 +126,7 @@ def store_round(
 
 
 def _store_calls(turn: Turn, round_number: int, calls: Sequence[NewCall]) -> None:
-    ToolCallRecord.objects.bulk_create(
+    turn.calls.bulk_create(
         ToolCallRecord(
             turn=turn,
             round_number=round_number,
@@ -180,7 +178,7 @@ def store_usage(key: TurnKey, *, usage: ModelUsage) -> None:
 
     Where the turn is gone, its user is too, and nobody's tokens are counted any more.
     """
-    turn = Turn.objects.select_related("session").filter(id=key.turn_id).first()
+    turn = Turn.unscoped.select_related("session").filter(id=key.turn_id).first()
     if turn is not None:
         _store_usage(turn, usage)
 

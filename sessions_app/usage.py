@@ -39,7 +39,8 @@ class DayTokens:
 def usage_by_purpose(*, user_id: int, since: datetime, until: datetime) -> Sequence[PurposeUsage]:
     """Return what the user's calls from `since` to before `until` used, the dearest purpose first."""
     rows = (
-        ModelUsage.objects.filter(user_id=user_id, created_at__gte=since, created_at__lt=until)
+        ModelUsage.of(user_id)
+        .filter(created_at__gte=since, created_at__lt=until)
         .values("purpose")
         .annotate(
             calls=Count("pk"),
@@ -65,12 +66,12 @@ def usage_by_purpose(*, user_id: int, since: datetime, until: datetime) -> Seque
 
 def count_turns(*, user_id: int, since: datetime, until: datetime) -> int:
     """Return how many turns the user's messages opened in that time."""
-    return Turn.objects.filter(session__user_id=user_id, started_at__gte=since, started_at__lt=until).count()
+    return Turn.of(user_id).filter(started_at__gte=since, started_at__lt=until).count()
 
 
 def tokens_of_day(*, user_id: int, now: datetime) -> DayTokens:
     """Return what counts against the user's daily budget at `now`: all tokens, cached ones included."""
-    recent = ModelUsage.objects.filter(user_id=user_id, created_at__gt=now - DAY)
+    recent = ModelUsage.of(user_id).filter(created_at__gt=now - DAY)
     used = recent.aggregate(
         tokens=Sum(F("input_tokens") + F("output_tokens") + _CACHED), oldest=Min("created_at")
     )

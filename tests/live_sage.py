@@ -156,7 +156,7 @@ def live_sage(shared_sage: SharedSage) -> LiveSage:
 
 async def end_turns() -> None:
     """Stop what still runs, and wait for it: else it would ask the model of the next test."""
-    running = Turn.objects.filter(status=TurnStatus.RUNNING)
+    running = Turn.unscoped.filter(status=TurnStatus.RUNNING)
     deadline = time.monotonic() + FRAME_SECONDS
     while (  # noqa: ASYNC110  # no event tells it: another process runs them
         await in_database(running.update, is_stop_requested=True) and time.monotonic() < deadline

@@ -40,7 +40,7 @@ def write_archive(user: User, *, now: datetime) -> Iterator[bytes]:
 
     Sync ORM code; each piece may be asked for in another thread.
     """
-    profile = Profile.objects.filter(user=user).first() or Profile(user=user)
+    profile = Profile.of(user.pk).first() or Profile(user=user)
     folder = archive_name(now.astimezone(profile.zone))
     yield from write_zip(_entries(user, profile, now), folder=folder, zone=profile.zone)
 
@@ -63,7 +63,7 @@ def _entries(user: User, profile: Profile, now: datetime) -> Iterator[Entry]:
 
 
 def _conversations(user: User, zone: ZoneInfo) -> Iterator[Entry]:
-    said = Session.objects.filter(user=user, last_message_number__gt=0).defer("opening")
+    said = Session.of(user.pk).filter(last_message_number__gt=0).defer("opening")
     for session in in_batches(said):
         day = session.started_at.astimezone(zone).date()
         slug = slugify(session.title)[:SLUG_CHARACTERS].strip("-") or session.kind.replace("_", "-")

@@ -97,7 +97,7 @@ async def _stop_turns(user_id: int) -> None:
 
 
 def _ask_to_stop(user_id: int) -> int:
-    running = Turn.objects.filter(session__user_id=user_id, status=TurnStatus.RUNNING)
+    running = Turn.of(user_id).filter(status=TurnStatus.RUNNING)
     return running.update(is_stop_requested=True)
 
 
@@ -119,7 +119,7 @@ def remove_rows(user_id: int) -> Mapping[str, int]:
     if user is None:
         return {}
     # A session's row is locked before its turn's, everywhere.
-    list(Session.objects.select_for_update().filter(user_id=user_id).order_by("pk").values_list("pk"))
+    list(Session.of(user_id).select_for_update().order_by("pk").values_list("pk"))
     _forget_what_operators_did(user_id)
     _forget_jobs(user_id)
     counts: dict[str, int] = {}

@@ -154,7 +154,7 @@ def _files(files: Sequence[MadeFile]) -> Iterator[str]:
 
 
 def _calls_of(session: Session) -> Mapping[UUID, Sequence[ToolCallRecord]]:
-    calls = ToolCallRecord.objects.filter(turn__session=session, state__in=SHOWN_STATES)
+    calls = ToolCallRecord.within(session).filter(state__in=SHOWN_STATES)
     by_turn: dict[UUID, list[ToolCallRecord]] = defaultdict(list)
     for call in calls.order_by("round_number", "position"):
         by_turn[call.turn_id].append(call)

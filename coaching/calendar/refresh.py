@@ -59,7 +59,7 @@ class Outcome:
 
 def begin_refresh(*, source_id: int, now: datetime, is_due_only: bool = False) -> Attempt | None:
     """Return what reading a calendar anew needs; None where it is gone, or not due and only that is asked."""
-    source = CalendarSource.objects.filter(id=source_id, user__is_active=True).first()
+    source = CalendarSource.unscoped.filter(id=source_id, user__is_active=True).first()
     if source is None or (is_due_only and source.next_try_at > now):
         return None
     return Attempt(
@@ -109,7 +109,7 @@ async def attempt_refresh(attempt: Attempt, *, fetcher: Fetcher) -> Outcome:
 @transaction.atomic
 def finish_refresh(attempt: Attempt, outcome: Outcome) -> CalendarSource | None:
     """Write what came of an attempt; None where the calendar is gone, or a later attempt came first."""
-    source = CalendarSource.objects.select_for_update().filter(id=attempt.source_id).first()
+    source = CalendarSource.unscoped.select_for_update().filter(id=attempt.source_id).first()
     if source is None or source.tried_at > attempt.begun_at:
         return None
     source.tried_at = attempt.begun_at
@@ -136,7 +136,7 @@ def finish_refresh(attempt: Attempt, outcome: Outcome) -> CalendarSource | None:
 def replace_events(source: CalendarSource, read: ReadCalendar) -> None:
     """Put what was read in the place of a calendar's events, within the caller's transaction."""
     source.events.all().delete()
-    CalendarEvent.objects.bulk_create(
+    source.events.bulk_create(
         [CalendarEvent(source=source, **asdict(event)) for event in read.events], batch_size=ROWS_AT_ONCE
     )
     source.left_out = read.left_out
@@ -156,6 +156,6 @@ def wait_after(failures: int) -> timedelta:
 
 def enqueue_due(*, now: datetime) -> int:
     """Put a job into the queue for each calendar whose time has come; return how many were new there."""
-    due = CalendarSource.objects.filter(next_try_at__lte=now, user__is_active=True).order_by("next_try_at")
+    due = CalendarSource.unscoped.filter(next_try_at__lte=now, user__is_active=True).order_by("next_try_at")
     ids = list(due.values_list("id", flat=True)[:DUE_AT_ONCE])
     return sum(enqueue(REFRESH_JOB, key=f"calendar-{source_id}", source_id=source_id) for source_id in ids)

@@ -97,7 +97,7 @@ def day_of(rows: Rows, day: date, zone: ZoneInfo) -> DayCalendar:
 
 def sources_of(user_id: int) -> QuerySet[CalendarSource]:
     """Return the person's calendars, without the texts that they were read from."""
-    return CalendarSource.objects.filter(user_id=user_id).defer("content")
+    return CalendarSource.of(user_id).defer("content")
 
 
 def _day_event(

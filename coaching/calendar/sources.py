@@ -60,8 +60,7 @@ def keep_calendar(
     User.objects.select_for_update(no_key=True).get(id=user_id)
     check_room(user_id=user_id, kind=kind, origin=origin)
     values = _values_of(kind, fetched, read, now) | ({"name": name[:NAME_CHARACTERS]} if name else {})
-    source, is_new = CalendarSource.objects.update_or_create(
-        user_id=user_id,
+    source, is_new = CalendarSource.of(user_id).update_or_create(
         kind=kind,
         origin=origin,
         defaults=values,

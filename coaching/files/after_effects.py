@@ -35,9 +35,7 @@ def apply_after_effects(write: Write) -> None:
 
 
 def _fill_day_plan(write: Write) -> None:
-    plan, _ = DayPlan.objects.select_for_update().get_or_create(
-        user_id=write.file.user_id, date=write.draft.path.day
-    )
+    plan, _ = DayPlan.of(write.file.user_id).select_for_update().get_or_create(date=write.draft.path.day)
     attributes = write.draft.attributes
     if attributes.intention is not None or "intention" in write.draft.cleared:
         plan.intention = attributes.intention or ""
@@ -55,18 +53,18 @@ def _fold_captures(write: Write) -> None:
     day, ids = write.draft.path.day, write.draft.capture_ids
     is_free = Q(folded_on=None) | Q(folded_on=day)
     # Locked in one order, so that two logs can't wait for each other.
-    locked = Capture.objects.filter(is_free, user_id=write.file.user_id, pk__in=ids).select_for_update()
+    named = Capture.of(write.file.user_id).filter(pk__in=ids)
+    locked = named.filter(is_free).select_for_update()
     if len(locked.order_by("pk").values_list("pk", flat=True)) != len(ids):
         raise FileMoved
-    Capture.objects.filter(user_id=write.file.user_id, pk__in=ids).update(folded_on=day)
+    named.update(folded_on=day)
 
 
 def _rate_domain(write: Write) -> None:
     rating = write.draft.attributes.updated_rating
     if rating is None or not write.is_new_version:
         return
-    PulseRating.objects.create(
-        user_id=write.file.user_id,
+    PulseRating.of(write.file.user_id).create(
         domain=write.draft.path.stem.rpartition("/")[2],
         rating=rating,
         session_id=write.session_id,
@@ -75,8 +73,10 @@ def _rate_domain(write: Write) -> None:
 
 
 def _keep_prompt(write: Write) -> None:
-    prompt, is_created = ReflectionPrompt.objects.select_for_update().get_or_create(
-        file=write.file, defaults={"user_id": write.file.user_id, "text": write.draft.body}
+    prompt, is_created = (
+        ReflectionPrompt.of(write.file.user_id)
+        .select_for_update()
+        .get_or_create(file=write.file, defaults={"text": write.draft.body})
     )
     if not is_created and prompt.text != write.draft.body:
         prompt.text = write.draft.body
@@ -86,13 +86,11 @@ def _keep_prompt(write: Write) -> None:
 
 
 def _keep_capture(write: Write) -> None:
-    Capture.objects.get_or_create(
-        file=write.file, defaults={"user_id": write.file.user_id, "captured_at": write.draft.now}
-    )
+    Capture.of(write.file.user_id).get_or_create(file=write.file, defaults={"captured_at": write.draft.now})
 
 
 def _move_checkin(write: Write) -> None:
-    profile, _ = Profile.objects.select_for_update().get_or_create(user_id=write.file.user_id)
+    profile, _ = Profile.of(write.file.user_id).select_for_update().get_or_create()
     today = local_day(write.draft.now, write.draft.timezone)
     profile.next_checkin_on = next_weekday(today, profile.checkin_weekday)
     profile.save(update_fields=["next_checkin_on"])

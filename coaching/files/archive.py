@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 
-from coaching.files.selectors import files_of
 from coaching.models import UserFileVersion
 from coaching.zip_stream import Entry
 
@@ -19,7 +18,7 @@ def file_entries(*, user_id: int, has_versions: bool) -> Iterator[Entry]:
     ids = _version_ids(user_id, has_versions=has_versions)
     for start in range(0, len(ids), BATCH):
         batch = ids[start : start + BATCH]
-        versions = UserFileVersion.objects.filter(file__in=files_of(user_id)).select_related("file")
+        versions = UserFileVersion.of(user_id).select_related("file")
         found = versions.in_bulk(batch)
         for version in (found[pk] for pk in batch if pk in found):
             # A file's versions come one after another, the newest first.
@@ -29,7 +28,7 @@ def file_entries(*, user_id: int, has_versions: bool) -> Iterator[Entry]:
 
 
 def _version_ids(user_id: int, *, has_versions: bool) -> Sequence[int]:
-    versions = UserFileVersion.objects.filter(file__in=files_of(user_id))
+    versions = UserFileVersion.of(user_id)
     if not has_versions:
         versions = versions.distinct("file__path")
     return list(versions.order_by("file__path", "-number").values_list("pk", flat=True))

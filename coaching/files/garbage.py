@@ -56,5 +56,5 @@ def collect_garbage(*, now: datetime, min_age: timedelta = MIN_AGE) -> GarbageRe
 
 
 def _without_row(keys: Sequence[str]) -> list[str]:
-    named = set(UserFileVersion.objects.filter(storage_key__in=keys).values_list("storage_key", flat=True))
+    named = set(UserFileVersion.unscoped.filter(storage_key__in=keys).values_list("storage_key", flat=True))
     return [key for key in keys if key not in named]

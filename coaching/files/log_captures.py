@@ -45,12 +45,13 @@ def captures_of_log(*, user_id: int, day: date) -> Sequence[LinkedCapture]:
     # A capture is of the day that its path names, whatever time zone the user is in by now.
     named = Substr("file__path", len(place) + 2, _DATE_CHARACTERS)
     log_path = Concat(Value(f"{RULES[FileType.DAILY_LOG].place}/"), named, Value(".md"))
-    logs = UserFile.objects.filter(user_id=user_id, path=OuterRef("log_path"))
+    logs = UserFile.of(user_id).filter(path=OuterRef("log_path"))
     waits = Q(folded_on=None, put_away_at=None)
     is_of_day = Q(file__path__startswith=f"{place}/{day.isoformat()}-")
     is_late = Q(file__path__lt=f"{place}/{day.isoformat()}") & Exists(logs)
     found = (
-        Capture.objects.filter(user_id=user_id, file__versions__number=F("file__version_number"))
+        Capture.of(user_id)
+        .filter(file__versions__number=F("file__version_number"))
         .annotate(log_path=log_path, head=Left("file__versions__content", _READ_CHARACTERS))
         .filter(Q(folded_on=day) | waits & (is_of_day | is_late))
         .order_by("file__path")

@@ -68,7 +68,7 @@ def merge_save(
 
 
 def _newest(user_id: int, path: str) -> FileText | None:
-    versions = UserFileVersion.objects.filter(file__user_id=user_id, file__path=path)
+    versions = UserFileVersion.of(user_id).filter(file__path=path)
     newest = versions.filter(number=F("file__version_number")).select_related("file").first()
     return FileText(file=newest.file, version=newest) if newest else None
 

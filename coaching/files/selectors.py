@@ -24,7 +24,7 @@ class FileText:
 
 def files_of(user_id: int) -> QuerySet[UserFile]:
     """Return the user's files, unread."""
-    return UserFile.objects.filter(user_id=user_id)
+    return UserFile.of(user_id)
 
 
 def accessible_file(*, user_id: int, path: str) -> UserFile:

@@ -25,7 +25,7 @@ from coaching.files.objects import StoredObject, store_object
 from coaching.files.saves import prepare_save
 from coaching.files.selectors import FileText, files_of, read_file
 from coaching.files.types import AttributeName
-from coaching.models import FileSource, UserFile, UserFileVersion
+from coaching.models import FileSource, UserFile
 from sessions_app.database import in_database
 
 T = TypeVar("T")
@@ -178,7 +178,7 @@ def _locked_file(user_id: int, draft: FileDraft) -> UserFile:
     for suffix in range(1, MAX_SUFFIX + 1):
         path = draft.path.text(suffix)
         # Waits for a writer that is just making the same row, then does nothing.
-        UserFile.objects.bulk_create(
+        UserFile.of(user_id).bulk_create(
             [UserFile(user_id=user_id, path=path, file_type=draft.file_type)], ignore_conflicts=True
         )
         file = files_of(user_id).select_for_update().get(path=path)
@@ -213,8 +213,7 @@ def _append_version(
     file.sha256 = stored.sha256
     file.updated_at = draft.now
     file.save(update_fields=["version_number", "frontmatter", "size", "sha256", "updated_at"])
-    UserFileVersion.objects.create(
-        file=file,
+    file.versions.create(
         number=file.version_number,
         content=draft.text,
         size=stored.size,

@@ -54,7 +54,7 @@ class WaitingCaptures:
 
 def captures_of(user_id: int) -> CaptureQuerySet:
     """Return the user's captures, unread: the only door to them."""
-    return Capture.objects.filter(user_id=user_id)
+    return Capture.of(user_id)
 
 
 def waiting_captures(*, user_id: int, limit: int) -> WaitingCaptures:

@@ -51,7 +51,7 @@ class ShownPlan:
 
 def plans_of(user_id: int) -> QuerySet[DayPlan]:
     """Return the user's day plans, unread: the only door to them."""
-    return DayPlan.objects.filter(user_id=user_id)
+    return DayPlan.of(user_id)
 
 
 def read_plan(*, user_id: int, day: date) -> ShownPlan | None:

@@ -35,7 +35,7 @@ class ShownPrompt:
 
 def prompts_of(user_id: int) -> QuerySet[ReflectionPrompt]:
     """Return the user's reflection prompts, unread: the only door to them."""
-    return ReflectionPrompt.objects.filter(user_id=user_id)
+    return ReflectionPrompt.of(user_id)
 
 
 def next_prompt(*, user_id: int, timezone: ZoneInfo) -> ShownPrompt | None:

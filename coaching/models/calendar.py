@@ -10,6 +10,8 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from sessions_app.owned import Owned
+
 
 class CalendarKind(models.TextChoices):
     """Where a calendar comes from."""
@@ -18,7 +20,7 @@ class CalendarKind(models.TextChoices):
     FEED = "feed", "Subscribed feed"
 
 
-class CalendarSource(models.Model):
+class CalendarSource(Owned):
     """One calendar of one person.
 
     `origin` is an uploaded file's name, or a feed's address, which is a secret: who has it reads the
@@ -67,12 +69,14 @@ class CalendarSource(models.Model):
         return urlsplit(self.origin).hostname or "" if self.kind == CalendarKind.FEED else ""
 
 
-class CalendarEvent(models.Model):
+class CalendarEvent(Owned):
     """One event as it happens once; of a recurring one, a row each time.
 
     It has either moments or days; `ends_on` is the first day after. Moments of a floating event ("nine
     o'clock, wherever you are") are the clock on the wall, kept as if it were UTC.
     """
+
+    owner_path = "source__user"
 
     source = models.ForeignKey(CalendarSource, on_delete=models.CASCADE, related_name="events")
     uid = models.CharField(max_length=255)

@@ -8,6 +8,8 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from sessions_app.owned import Owned
+
 
 class FileType(models.TextChoices):
     """What a file is; the type decides its path and who may write it when."""
@@ -34,7 +36,7 @@ class FileSource(models.TextChoices):
     JOB = "job", "Job"
 
 
-class UserFile(models.Model):
+class UserFile(Owned):
     """One file of one user, at its newest version. `path` is relative to the user's own root."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="files")
@@ -59,8 +61,10 @@ class UserFile(models.Model):
         return self.path
 
 
-class UserFileVersion(models.Model):
+class UserFileVersion(Owned):
     """One stored version, whole: frontmatter and body as one text."""
+
+    owner_path = "file__user"
 
     file = models.ForeignKey(UserFile, on_delete=models.CASCADE, related_name="versions")
     number = models.PositiveIntegerField()

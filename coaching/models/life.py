@@ -6,6 +6,8 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from sessions_app.owned import Owned, OwnedQuerySet
+
 
 class LifeDomain(models.TextChoices):
     """The eight life domains."""
@@ -30,7 +32,7 @@ class DomainStatus(models.TextChoices):
     IN_CRISIS = "in_crisis", "In crisis"
 
 
-class DayPlan(models.Model):
+class DayPlan(Owned):
     """One local day's intention and priorities (`[{"text": str, "is_done": bool}]`)."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="day_plans")
@@ -53,7 +55,7 @@ class DayPlan(models.Model):
         return self.file_id is not None or bool(self.intention) or bool(self.priorities)
 
 
-class PulseRating(models.Model):
+class PulseRating(Owned):
     """One rating of one domain, 1 (worst) to 5; a time series, never overwritten."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="pulse_ratings")
@@ -77,7 +79,7 @@ class PulseRating(models.Model):
         return f"{self.domain} {self.rating}"
 
 
-class CaptureQuerySet(models.QuerySet["Capture"]):
+class CaptureQuerySet(OwnedQuerySet["Capture"]):
     """Captures by what has become of them."""
 
     def waiting(self) -> Self:
@@ -85,7 +87,7 @@ class CaptureQuerySet(models.QuerySet["Capture"]):
         return self.filter(folded_on=None, put_away_at=None)
 
 
-class Capture(models.Model):
+class Capture(Owned):
     """A quick thought. It waits until a daily log folds it in, or its user puts it away; its file stays.
 
     `client_id` is what its sender named it, empty where nobody did: the same name twice is one capture.
@@ -97,8 +99,6 @@ class Capture(models.Model):
     folded_on = models.DateField(null=True, blank=True, help_text="The local day whose log folded it in.")
     put_away_at = models.DateTimeField(null=True, blank=True)
     client_id = models.CharField(max_length=100, blank=True, default="")
-
-    objects = CaptureQuerySet.as_manager()
 
     class Meta:
         ordering = ["-captured_at"]
@@ -119,8 +119,13 @@ class Capture(models.Model):
     def __str__(self) -> str:
         return f"capture {self.captured_at:%Y-%m-%d %H:%M}"
 
+    @classmethod
+    def of(cls, user_id: int) -> CaptureQuerySet:
+        """Return the user's captures."""
+        return CaptureQuerySet(cls).owned_by(user_id, cls.owner_path)
 
-class ReflectionPrompt(models.Model):
+
+class ReflectionPrompt(Owned):
     """A question that Sage left for later; open until it is answered or put away."""
 
     user = models.ForeignKey(

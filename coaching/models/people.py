@@ -9,6 +9,7 @@ from django.db.models import Q
 
 from coaching.safety.countries import COUNTRY_NAMES
 from coaching.timezones import known_timezones
+from sessions_app.owned import Owned
 
 
 class Weekday(models.IntegerChoices):
@@ -43,7 +44,7 @@ class TimezoneSource(models.TextChoices):
     USER = "user", "The user"
 
 
-class Profile(models.Model):
+class Profile(Owned):
     """One per user; made on first need.
 
     Until somebody has said which, the time zone is UTC, and the first browser that comes may tell it.

@@ -17,17 +17,15 @@ def build_life_facts(*, user_id: int, now: datetime, recent: Sequence[Words] = (
 
     `recent` are the user's last messages in this conversation, oldest first.
     """
-    profile = Profile.objects.select_related("user").filter(user_id=user_id).first() or Profile(
-        user_id=user_id
-    )
+    profile = Profile.of(user_id).select_related("user").first() or Profile(user_id=user_id)
     today = local_day(now, profile.zone)
-    plan = DayPlan.objects.filter(user_id=user_id, date=today).first()
+    plan = DayPlan.of(user_id).filter(date=today).first()
     return life_facts(
         profile=profile,
         now=now,
         files=_read_files(user_id, today),
         has_plan_today=plan is not None and plan.says_something,
-        unfolded_captures=Capture.objects.filter(user_id=user_id).waiting().count(),
+        unfolded_captures=Capture.of(user_id).waiting().count(),
         recent=recent,
     )
 
@@ -96,5 +94,5 @@ def quarter_end(day: date) -> date:
 def _read_files(user_id: int, today: date) -> Iterable[tuple[str, str, Mapping[str, Any]]]:
     is_of_map = Q(file_type__in=(FileType.OVERVIEW, FileType.DOMAIN))
     is_todays_log = Q(file_type=FileType.DAILY_LOG, path__endswith=f"/{today.isoformat()}.md")
-    files = UserFile.objects.filter(is_of_map | is_todays_log, user_id=user_id)
+    files = UserFile.of(user_id).filter(is_of_map | is_todays_log)
     return files.values_list("file_type", "path", "frontmatter")

@@ -105,7 +105,7 @@ def _was_told(session: Session, arc: CurrentArc, tool_use_id: str) -> bool:
     """Say whether the model has read what is missing. Calls of one round were written before it could."""
     if not arc.told_by or arc.told_by == tool_use_id:
         return False
-    calls = ToolCallRecord.objects.filter(turn__session=session)
+    calls = ToolCallRecord.within(session)
     told = calls.filter(tool_use_id=arc.told_by).order_by("-turn__started_at").first()
     return (
         told is None
@@ -116,7 +116,7 @@ def _was_told(session: Session, arc: CurrentArc, tool_use_id: str) -> bool:
 
 
 def _next_checkin(context: ToolContext) -> str:
-    profile, _ = Profile.objects.get_or_create(user_id=context.user_id)
+    profile, _ = Profile.of(context.user_id).get_or_create()
     return next_checkin(profile, today=local_day(context.now, context.timezone)).isoformat()
 
 

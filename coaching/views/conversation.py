@@ -48,7 +48,7 @@ KEPT = "What Sage had written before stays as it is: {paths}."
 @require_safe
 def sessions(request: HttpRequest) -> HttpResponse:
     """List the person's conversations, the last active first."""
-    rows = Session.objects.filter(user_id=user_id_of(request)).order_by("-last_active_at")
+    rows = Session.of(user_id_of(request)).order_by("-last_active_at")
     profile = profile_for(request)
     context = {
         "here": "sessions",

@@ -82,7 +82,7 @@ def test_somebody_who_has_just_come_gets_an_archive_too(user: User) -> None:
 
 @pytest.fixture
 def session(user: User) -> Session:
-    Profile.objects.create(user=user, name="Ada", timezone="Asia/Tokyo")
+    Profile.unscoped.create(user=user, name="Ada", timezone="Asia/Tokyo")
     return services.open_session(user_id=user.pk, kind="open_conversation")
 
 
@@ -91,10 +91,10 @@ def answer(
 ) -> Turn:
     """Store what the person said and, unless None, what Sage answered."""
     closed = {"status": TurnStatus.COMPLETED, "ended_at": NOW}
-    turn = Turn.objects.create(session=session, **closed | fields)
+    turn = Turn.unscoped.create(session=session, **closed | fields)
     messages = [append_message(session=session, turn=turn, role=MessageRole.USER, content=said)]
     for position, call in enumerate(calls):
-        ToolCallRecord.objects.create(
+        ToolCallRecord.unscoped.create(
             turn=turn, round_number=1, position=position, tool_use_id=str(position), **call
         )
     if answer is not None:
@@ -112,7 +112,7 @@ def answer(
             )
         )
     for message in messages:
-        Message.objects.filter(pk=message.pk).update(created_at=at)
+        Message.unscoped.filter(pk=message.pk).update(created_at=at)
     return turn
 
 
@@ -154,7 +154,7 @@ def test_a_conversation_is_a_page_that_says_who_said_what_and_when(user: User, s
         status=TurnStatus.FAILED,
         user_notice="The model is overloaded.",
     )
-    Session.objects.filter(id=session.id).update(started_at=datetime(2026, 11, 20, 16, 0, tzinfo=UTC))
+    Session.unscoped.filter(id=session.id).update(started_at=datetime(2026, 11, 20, 16, 0, tzinfo=UTC))
     files = archive_of(user)
     (name,) = [name for name in files if name.startswith("conversations/")]
     assert name == f"conversations/2026-11-21-i-am-tired-sage-1000-i-said-nothing-{str(session.id)[:8]}.md"
@@ -209,7 +209,7 @@ async def test_files_are_as_they_are_and_older_versions_beside_them(user: User, 
     for day, text in ((19, "First words"), (20, "Second words"), (21, "Third words")):
         await store_file(user_id=user.pk, draft=draft_of(text, day), source=FileSource.TOOL)
     files = await in_database(archive_of, user)
-    newest = await in_database(UserFileVersion.objects.get, number=3)
+    newest = await in_database(UserFileVersion.unscoped.get, number=3)
     assert files["files/life-map/_overview.md"] == newest.content
     assert "First words" in files["old-versions/life-map/_overview/1.md"]
     assert "Second words" in files["old-versions/life-map/_overview/2.md"]
@@ -258,8 +258,8 @@ def test_two_entries_never_have_one_name_whatever_the_system_thinks_of_capitals(
 @pytest.mark.django_db
 def test_an_archive_with_hostile_names_stays_in_its_folder(user: User) -> None:
     for number, path in enumerate(dict.fromkeys(path.replace("\x00", "") for path in HOSTILE_PATHS)):
-        file = UserFile.objects.create(user=user, path=path, file_type="domain", version_number=1)
-        UserFileVersion.objects.create(
+        file = UserFile.unscoped.create(user=user, path=path, file_type="domain", version_number=1)
+        UserFileVersion.unscoped.create(
             file=file, number=1, content=path, size=1, sha256="", storage_key=str(number), source="import"
         )
     with zipfile.ZipFile(io.BytesIO(b"".join(write_archive(user, now=NOW)))) as archive:

@@ -128,12 +128,12 @@ def test_no_row_and_no_object_is_left_and_nobody_else_loses_any(
     assert stored_keys() == kept
     assert len(traces_of(other_user.pk, theirs)) == before
     assert LogEntry.objects.filter(user=operator).count() == 1
-    assert not UserFile.objects.filter(user=user).exists()
+    assert not UserFile.unscoped.filter(user=user).exists()
     async_to_sync(in_database)(audit_overview, other_user)
 
 
 def audit_overview(user: User) -> None:
-    UserFile.objects.filter(user=user).exclude(path="life-map/_overview.md").delete()
+    UserFile.unscoped.filter(user=user).exclude(path="life-map/_overview.md").delete()
     audit_files(user.pk)
 
 
@@ -184,7 +184,7 @@ def test_a_storage_that_fails_locks_the_person_out_and_a_second_try_ends_it(
     user.refresh_from_db()
     assert not user.is_active
     assert not user.has_usable_password()
-    assert UserFile.objects.filter(user=user).exists()
+    assert UserFile.unscoped.filter(user=user).exists()
     s3_storage.proxy.fault = "none"
     assert f"{NAME} is gone" in remove(NAME)
     assert traces_of(user.pk, words) == []
@@ -193,7 +193,7 @@ def test_a_storage_that_fails_locks_the_person_out_and_a_second_try_ends_it(
 def test_a_removal_that_is_killed_half_way_can_be_run_again(disk_storage: Path, user: User) -> None:
     """Killed where the objects are gone and the rows are not: a row's lock holds it there."""
     words = whole_life(user, "adaswords")
-    session = Session.objects.get(user=user)
+    session = Session.unscoped.get(user=user)
     environment = {"DATABASE_URL": url_of_test_database(), "SAGE_DATA_DIR": str(disk_storage.parent)}
     with psycopg.connect(**connection.get_connection_params()) as held:
         held.execute("SELECT 1 FROM sessions_app_session WHERE id = %s FOR UPDATE", [session.pk])
@@ -201,7 +201,7 @@ def test_a_removal_that_is_killed_half_way_can_be_run_again(disk_storage: Path, 
         _until_it_waits_for_a_lock()
         process.kill()
     assert stored_keys() == set()
-    assert Session.objects.filter(user=user).exists()
+    assert Session.unscoped.filter(user=user).exists()
     assert f"{NAME} is gone" in remove(NAME)
     assert traces_of(user.pk, words) == []
     with pytest.raises(CommandError, match="There is nobody called ada"):
@@ -260,8 +260,8 @@ async def test_a_running_turn_is_stopped_and_sockets_are_closed(
         await grace.send(type="message", text="Are you there?")
         await grace.until("done")
     assert await in_database(traces_of, user.pk, words) == []
-    assert await in_database(Turn.objects.filter(session=theirs, status="completed").count) == 1
-    assert not await in_database(ModelUsage.objects.filter(user_id=user.pk).exists)
+    assert await in_database(Turn.unscoped.filter(session=theirs, status="completed").count) == 1
+    assert not await in_database(ModelUsage.unscoped.filter(user_id=user.pk).exists)
     assert b"Traceback" not in live_sage.log.read_bytes()[logged:]
 
 

@@ -222,7 +222,7 @@ async def test_an_arc_is_left_at_every_question_and_gone_on_with_elsewhere(
     for left in walker.pages:  # also those that nobody has touched since
         await expect(left.get_by_role("region", name=title)).to_be_visible()
         assert await messages_markup(left) == await messages_markup(walker.page)
-    asked = ToolCallRecord.objects.filter(name__in=("show_options", "show_pulse_check"))
+    asked = ToolCallRecord.unscoped.filter(name__in=("show_options", "show_pulse_check"))
     assert walker.left == await in_database(asked.count) > 0
     assert watcher.faults == []
 
@@ -266,7 +266,7 @@ async def test_a_message_to_an_ended_conversation_goes_on_in_a_new_one(
     await say(page, "One more thing")  # over the socket that is still open
     await expect(page.locator("#messages .turn")).to_contain_text("Here we are again.")
     assert str(session.id) not in page.url
-    successor = await in_database(lambda: Session.objects.exclude(id=session.id).get())
+    successor = await in_database(lambda: Session.unscoped.exclude(id=session.id).get())
     assert successor.continues_id == session.id
     await page.goto(path_of(session))
     await expect(ending).to_be_visible()

@@ -204,7 +204,7 @@ async def test_a_lost_connection_comes_back_to_the_same_words(
     await say(page, "Are you there?")
     await until_done(page, 2)
     await expect(page.locator("#messages .said-text")).to_have_text(["Hello", "Are you there?"])
-    stored = await in_database(lambda: Message.objects.filter(session=session, role="user").count())
+    stored = await in_database(lambda: Message.unscoped.filter(session=session, role="user").count())
     assert stored == 2
 
 

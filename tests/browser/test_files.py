@@ -16,14 +16,14 @@ BODY = "First.\n\nSecond.\n\nThird."
 
 
 def keep(user: User, body: str) -> None:
-    file = UserFile.objects.create(
+    file = UserFile.unscoped.create(
         user=user,
         path="life-map/career.md",
         file_type=FileType.DOMAIN,
         version_number=1,
         frontmatter={"preview_line": "\u202eturned"},
     )
-    UserFileVersion.objects.create(
+    UserFileVersion.unscoped.create(
         file=file,
         number=1,
         content=f"---\ntype: domain\nstatus: good\n---\n\n{body}\n",

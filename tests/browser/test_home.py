@@ -24,7 +24,7 @@ __all__ = ["keep_file"]
 @pytest.fixture
 def person(user: User, keep_file: KeepFile) -> User:
     """Somebody with a plan, a question, a capture and a map."""
-    profile = Profile.objects.create(user=user, name="Ada", timezone="Europe/Berlin")
+    profile = Profile.unscoped.create(user=user, name="Ada", timezone="Europe/Berlin")
     now = datetime.now(UTC)
     keep_file(user, FileType.OVERVIEW, "It hangs together.", now=now)
     keep_file(user, FileType.CAPTURE, "An older thought", now=now - timedelta(hours=1))
@@ -32,7 +32,7 @@ def person(user: User, keep_file: KeepFile) -> User:
     for domain in LifeDomain:
         keep_file(user, FileType.DOMAIN, name=domain.value, status="okay", preview_line="A line.", now=now)
         for rating in (2, 3, 4):
-            PulseRating.objects.create(user=user, domain=domain, rating=rating, rated_at=now)
+            PulseRating.unscoped.create(user=user, domain=domain, rating=rating, rated_at=now)
     day = str(local_day(now, profile.zone))
     keep_file(
         user, FileType.DAY_PLAN, name=day, intention="Unhurried", priorities=["Call Mia", "Swim"], now=now
@@ -42,14 +42,14 @@ def person(user: User, keep_file: KeepFile) -> User:
 
 async def texts_kept() -> list[str]:
     def read() -> list[str]:
-        captures = Capture.objects.order_by("id").select_related("file")
+        captures = Capture.unscoped.order_by("id").select_related("file")
         return [capture.file.versions.first().content.split("\n\n", 1)[1].strip() for capture in captures]  # type: ignore[union-attr]
 
     return await in_database(read)
 
 
 async def ticks() -> list[bool]:
-    plan = await in_database(DayPlan.objects.get)
+    plan = await in_database(DayPlan.unscoped.get)
     return [priority["is_done"] for priority in plan.priorities]
 
 
@@ -209,13 +209,13 @@ async def test_a_question_and_a_part_of_the_map_lead_into_conversations(
         "You left me a question: “What would rest be?”\n\nA walk."
     )
     await expect(page.locator("#messages")).to_contain_text("A walk is a good answer.")
-    prompt = await in_database(ReflectionPrompt.objects.get)
+    prompt = await in_database(ReflectionPrompt.unscoped.get)
     assert prompt.answered_at is not None
     await page.goto("/map/")
     await page.get_by_role("button", name="Talk about play").click()
     await expect(page.locator("#messages")).to_contain_text("Tell me about play.")
-    assert await in_database(Session.objects.count) == 2
-    assert await in_database(Message.objects.filter(role="user").count) == 2
+    assert await in_database(Session.unscoped.count) == 2
+    assert await in_database(Message.unscoped.filter(role="user").count) == 2
     assert watcher.faults == []
 
 
@@ -264,7 +264,7 @@ async def test_axe_finds_nothing_serious_where_a_life_is_full(
     for address in (
         "/map/",
         "/capture/",
-        f"/reflections/{(await in_database(ReflectionPrompt.objects.get)).pk}/",
+        f"/reflections/{(await in_database(ReflectionPrompt.unscoped.get)).pk}/",
     ):
         await page.goto(address)
         for summary in await page.locator(".as-table > summary").all():

@@ -127,7 +127,7 @@ def keep_hostile_file(session: Session, everything: str) -> None:
     session.title = PAYLOADS[4] + PAYLOADS[40]
     session.last_message_number = 1
     session.save()
-    file = UserFile.objects.create(
+    file = UserFile.unscoped.create(
         user_id=session.user_id,
         path="life-map/career.md",
         file_type=FileType.DOMAIN,
@@ -137,7 +137,7 @@ def keep_hostile_file(session: Session, everything: str) -> None:
     preview = PAYLOADS[4].replace("'", "''")
     hostile = f"---\ntype: domain\npreview_line: '{preview}'\n---\n\n{everything}\n"
     for number, content in enumerate(("harmless", hostile), start=1):
-        UserFileVersion.objects.create(
+        UserFileVersion.unscoped.create(
             file=file,
             number=number,
             content=content,
@@ -195,11 +195,11 @@ async def test_a_hostile_life_fits_every_screen(
     open_context: OpenContext, cookie: str, user: User, session: Session, watcher: Watcher, kind: str
 ) -> None:
     def fill_life() -> None:
-        Profile.objects.create(user=user, timezone="Europe/Lisbon")
+        Profile.unscoped.create(user=user, timezone="Europe/Lisbon")
         fill(user, HOSTILE[kind])
         today = local_day(timezone.now(), ZoneInfo("Europe/Lisbon"))
-        DayPlan.objects.filter(date="2026-11-18").update(date=today)
-        for number, event in enumerate(CalendarEvent.objects.all()):
+        DayPlan.unscoped.filter(date="2026-11-18").update(date=today)
+        for number, event in enumerate(CalendarEvent.unscoped.all()):
             event.starts_at = event.ends_at = timezone.now() + timedelta(seconds=number)
             event.save()
 

@@ -43,7 +43,7 @@ def save(domain: str) -> ToolUse:
 
 
 async def states(session: Session) -> list[str]:
-    calls = ToolCallRecord.objects.filter(turn__session=session).order_by("created_at", "position")
+    calls = ToolCallRecord.unscoped.filter(turn__session=session).order_by("created_at", "position")
     return await in_database(lambda: list(calls.values_list("state", flat=True)))
 
 
@@ -110,7 +110,7 @@ async def test_ratings_are_given_by_keyboard_alone(
     await page.keyboard.press("Enter")
     await until_done(page)
     ratings = await in_database(
-        lambda: list(PulseRating.objects.order_by("id").values_list("domain", "rating", "note"))
+        lambda: list(PulseRating.unscoped.order_by("id").values_list("domain", "rating", "note"))
     )
     assert ratings == [("career", 3, "Tired"), ("career", 2, "")]
     shown = page.locator("#messages .ratings")
@@ -304,7 +304,7 @@ async def test_who_answers_before_the_pages_first_snapshot_loses_nothing(
         let_through()
         await page.wait_for_timeout(20)
     ratings = await in_database(
-        lambda: list(PulseRating.objects.order_by("domain").values_list("domain", "rating", "note"))
+        lambda: list(PulseRating.unscoped.order_by("domain").values_list("domain", "rating", "note"))
     )
     assert ratings == [("career", 2, "Only Half a"), ("health", 4, "Only Half a")]
     assert watcher.faults == []
@@ -469,7 +469,7 @@ async def test_the_last_message_is_changed_without_a_script(
     await expect(page.locator("#messages .turn")).to_contain_text("Better so.")
     await expect(page.get_by_text("stays as it is: life-map/career.md")).to_be_visible()
     numbers = await in_database(
-        lambda: list(Message.objects.order_by("number").values_list("number", flat=True))
+        lambda: list(Message.unscoped.order_by("number").values_list("number", flat=True))
     )
     assert numbers == [1, 2, 3, 4]
 

@@ -24,7 +24,7 @@ DANGER = "Work was fine. I don't want to be alive anymore."
 async def in_germany(user: User) -> None:
     """The person, in a time zone of Germany."""
     await in_database(
-        Profile.objects.create, user=user, timezone="Europe/Berlin", timezone_source=TimezoneSource.USER
+        Profile.unscoped.create, user=user, timezone="Europe/Berlin", timezone_source=TimezoneSource.USER
     )
 
 

@@ -27,7 +27,7 @@ async def test_who_signs_up_is_where_their_browser_is_and_may_move(
     await page.get_by_label("Password (again)").fill(PASSWORD)
     await page.get_by_role("button", name="Make my account").click()
     await expect(page.get_by_role("heading", level=1)).to_be_visible()
-    profile = await in_database(Profile.objects.get, user__email="new@example.org")
+    profile = await in_database(Profile.unscoped.get, user__email="new@example.org")
     assert (profile.timezone, profile.timezone_source) == ("America/Sao_Paulo", "browser")
 
     state = await page.context.storage_state()

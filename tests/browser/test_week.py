@@ -159,7 +159,7 @@ class Life:
 
     async def file(self, path: str) -> UserFile:
         """Return one of the person's files; without it the test fails."""
-        return await in_database(UserFile.objects.get, user=self.user, path=path)
+        return await in_database(UserFile.unscoped.get, user=self.user, path=path)
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -188,7 +188,7 @@ def _arrive(user: User) -> str:
     """Sign up that morning; return the key of a browser session that outlives the journey."""
     user.date_joined = DAYS[0].at("08:00")
     user.save(update_fields=["date_joined"])
-    Profile.objects.create(user=user, timezone=DAYS[0].zone, checkin_weekday=CHECKIN_ON.weekday())
+    Profile.unscoped.create(user=user, timezone=DAYS[0].zone, checkin_weekday=CHECKIN_ON.weekday())
     client = Client()
     client.force_login(user)
     BrowserSession.objects.update(expire_date=datetime(2099, 1, 1, tzinfo=UTC))
@@ -242,7 +242,7 @@ async def _check_in(life: Life, day: Day) -> None:
     await weekly_checkin(await begin(life.page, "Weekly check-in"))
     written = await life.file(f"check-ins/{day.on}.md")
     assert written.frontmatter["themes"]
-    profile = await in_database(Profile.objects.get, user=life.user)
+    profile = await in_database(Profile.unscoped.get, user=life.user)
     assert profile.next_checkin_on == day.on + timedelta(days=7)
     await life.page.goto("/")
     await life.offers(None)
@@ -263,11 +263,11 @@ async def _live_evening(life: Life, day: Day) -> None:
 
 def _captures(user: User) -> list[tuple[str, date | None]]:
     """Return what was jotted down, and the day whose log took it in."""
-    rows = Capture.objects.filter(user=user).order_by("captured_at").select_related("file")
+    rows = Capture.unscoped.filter(user=user).order_by("captured_at").select_related("file")
     texts = {row.pk: read_file(user_id=user.pk, path=row.file.path).text for row in rows}
     return [(texts[row.pk].rpartition("---")[2].strip(), row.folded_on) for row in rows]
 
 
 def _open_ends(user: User) -> list[Session]:
     """Return the conversations that aren't over: each arc came to its end."""
-    return list(Session.objects.filter(user=user).exclude(status=SessionStatus.COMPLETED))
+    return list(Session.unscoped.filter(user=user).exclude(status=SessionStatus.COMPLETED))

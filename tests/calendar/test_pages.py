@@ -38,7 +38,7 @@ def _on_that_day() -> Iterator[None]:
 @pytest.fixture
 def signed_in(client: Client, user: User) -> Client:
     """The person's browser, in Lisbon."""
-    Profile.objects.create(user=user, timezone="Europe/Lisbon")
+    Profile.unscoped.create(user=user, timezone="Europe/Lisbon")
     client.force_login(user)
     return client
 
@@ -98,9 +98,9 @@ def test_a_newer_file_of_the_same_name_takes_the_old_ones_place(signed_in: Clien
     upload(signed_in, calendar_text(one_event("Before")), name="Work")
     page = page_of(upload(signed_in, calendar_text(one_event("After"))))
     assert "Work was replaced" in page
-    assert CalendarEvent.objects.get().title == "After"
+    assert CalendarEvent.unscoped.get().title == "After"
     upload(signed_in, calendar_text(one_event("Also")), "other.ics")
-    assert CalendarSource.objects.count() == 2
+    assert CalendarSource.unscoped.count() == 2
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_a_file_that_can_t_be_read_is_refused_beside_its_field(
     page = page_of(response)
     assert sentence in page[page.index('id="upload_file_error"') :]
     assert 'value="Kept as typed"' in page
-    assert not CalendarSource.objects.exists()
+    assert not CalendarSource.unscoped.exists()
 
 
 def test_a_form_without_a_file_or_with_odd_names_changes_nothing(signed_in: Client) -> None:
@@ -128,9 +128,9 @@ def test_a_form_without_a_file_or_with_odd_names_changes_nothing(signed_in: Clie
     assert "begins with https://" in page_of(signed_in.post(f"{PAGE}subscribe/", {"name": "x"}))
     for name in ("x" * 101, "a\x00b"):
         assert upload(signed_in, calendar_text(one_event()), name=name).status_code == 422
-    assert not CalendarSource.objects.exists()
+    assert not CalendarSource.unscoped.exists()
     upload(signed_in, calendar_text(one_event()), "../../\u202ee\x07vil/../<b>.ics")
-    assert CalendarSource.objects.get().origin == "<b>.ics"
+    assert CalendarSource.unscoped.get().origin == "<b>.ics"
     assert "&lt;b&gt;.ics" in page_of(signed_in.get(PAGE))
 
 
@@ -173,7 +173,7 @@ async def test_a_feed_is_followed_and_its_address_never_shown_again(
 @pytest.mark.django_db(transaction=True)
 async def test_a_feed_can_be_read_at_once_but_not_all_the_time(signed_in: Client, server: FeedServer) -> None:
     await post(signed_in, "subscribe/", address=server.url())
-    source = await in_database(CalendarSource.objects.get)
+    source = await in_database(CalendarSource.unscoped.get)
     refresh = f"{source.pk}/refresh/"
     too_soon = page_of(await post(signed_in, refresh))
     assert "days wasn&#x27;t read. It was asked less than a minute ago." in too_soon
@@ -205,7 +205,7 @@ async def test_reading_a_feed_says_in_a_sentence_what_came_of_it(
     signed_in: Client, server: FeedServer, events: list[str], says: str
 ) -> None:
     await post(signed_in, "subscribe/", address=server.url())
-    source = await in_database(CalendarSource.objects.get)
+    source = await in_database(CalendarSource.unscoped.get)
     server.answers["/feed.ics"] = calendar_text(*events, head="X-WR-CALNAME:Ada's days\n")
     with time_machine.travel(NOW + timedelta(minutes=5), tick=True):
         assert says in page_of(await post(signed_in, f"{source.pk}/refresh/"))
@@ -216,11 +216,11 @@ async def test_a_feed_that_is_removed_while_it_is_asked_isn_t_said_to_be_read(
     signed_in: Client, server: FeedServer
 ) -> None:
     async def answer(_: web.Request) -> web.StreamResponse:
-        await in_database(CalendarSource.objects.all().delete)
+        await in_database(CalendarSource.unscoped.all().delete)
         return web.Response(text=calendar_text(one_event("Late")))
 
     await post(signed_in, "subscribe/", address=server.url())
-    source = await in_database(CalendarSource.objects.get)
+    source = await in_database(CalendarSource.unscoped.get)
     server.answers["/feed.ics"] = answer
     with time_machine.travel(NOW + timedelta(minutes=5), tick=True):
         page = page_of(await post(signed_in, f"{source.pk}/refresh/"))
@@ -241,7 +241,7 @@ def test_a_calendar_is_removed_with_its_events_and_another_s_can_t_be(
     assert "An uploaded file stays" in page_of(signed_in.post(f"{PAGE}{mine.pk}/refresh/", follow=True))
     page = page_of(signed_in.post(f"{PAGE}{mine.pk}/remove/", follow=True))
     assert "Work was removed." in page
-    assert CalendarSource.objects.get() == theirs
+    assert CalendarSource.unscoped.get() == theirs
     assert signed_in.post(f"{PAGE}{mine.pk}/remove/").status_code == HTTPStatus.NOT_FOUND
 
 
@@ -250,7 +250,7 @@ def test_there_is_room_for_so_many_calendars(signed_in: Client, user: User) -> N
         source_of(user, f"Calendar {number}")
     page = page_of(upload(signed_in, calendar_text(one_event())))
     assert "which is the most" in page
-    assert CalendarSource.objects.count() == MAX_SOURCES
+    assert CalendarSource.unscoped.count() == MAX_SOURCES
     assert "was replaced" in page_of(upload(signed_in, calendar_text(one_event()), "Calendar 3.ics"))
 
 

@@ -69,12 +69,12 @@ async def refresh(source: CalendarSource, fetcher: FeedFetcher, *, at: datetime)
     assert attempt is not None
     outcome = await attempt_refresh(attempt, fetcher=fetcher)
     await in_database(finish_refresh, attempt, outcome)
-    return await in_database(CalendarSource.objects.get, id=source.pk)
+    return await in_database(CalendarSource.unscoped.get, id=source.pk)
 
 
 async def titles() -> list[str]:
     return await in_database(
-        lambda: list(CalendarEvent.objects.order_by("title").values_list("title", flat=True))
+        lambda: list(CalendarEvent.unscoped.order_by("title").values_list("title", flat=True))
     )
 
 
@@ -95,12 +95,12 @@ async def test_what_hasn_t_changed_is_left_as_it_is(user: User, server: FeedServ
         return web.Response(text=calendar_text(one_event("Before")), headers={"ETag": '"1"'})
 
     source = await follow(user, server)
-    (before,) = await in_database(lambda: list(CalendarEvent.objects.values_list("id", flat=True)))
+    (before,) = await in_database(lambda: list(CalendarEvent.unscoped.values_list("id", flat=True)))
     server.answers["/feed.ics"] = answer
     for hour in (1, 2):
         source = await refresh(source, server.fetcher(), at=NOW + timedelta(hours=hour))
         assert source.etag == ('"1"' if hour == 1 else "")
-    (after,) = await in_database(lambda: list(CalendarEvent.objects.values_list("id", flat=True)))
+    (after,) = await in_database(lambda: list(CalendarEvent.unscoped.values_list("id", flat=True)))
     assert before == after
     assert source.read_at == NOW + timedelta(hours=2)
 
@@ -175,7 +175,7 @@ async def test_of_two_attempts_the_later_one_holds_and_a_removed_calendar_stays_
     assert await in_database(finish_refresh, second, new)
     assert await in_database(finish_refresh, first, old) is None
     assert await titles() == ["After"]
-    await in_database(CalendarSource.objects.all().delete)
+    await in_database(CalendarSource.unscoped.all().delete)
     assert await in_database(finish_refresh, second, new) is None
     assert await titles() == []
     assert await in_database(begin_refresh, source_id=source.pk, now=NOW) is None
@@ -190,12 +190,12 @@ async def test_the_queue_gets_what_is_due_once_and_works_it_off(
     rest |= {"content": b"", "kind": CalendarKind.FEED, "name": "x"}
     await in_database(
         lambda: (
-            CalendarSource.objects.update(next_try_at=moment - timedelta(minutes=1)),
-            CalendarSource.objects.create(
+            CalendarSource.unscoped.update(next_try_at=moment - timedelta(minutes=1)),
+            CalendarSource.unscoped.create(
                 user=user, origin=server.url("/later"), next_try_at=moment + timedelta(hours=1), **rest
             ),
             User.objects.filter(id=other_user.pk).update(is_active=False),
-            CalendarSource.objects.create(
+            CalendarSource.unscoped.create(
                 user=other_user, origin=server.url("/gone"), next_try_at=moment, **rest
             ),
         )
@@ -213,9 +213,9 @@ async def test_the_queue_gets_what_is_due_once_and_works_it_off(
 
 async def test_a_job_that_runs_again_asks_nobody(user: User, server: FeedServer, work_off: WorkOff) -> None:
     source = await follow(user, server)
-    await in_database(CalendarSource.objects.update, next_try_at=timezone.now())
+    await in_database(CalendarSource.unscoped.update, next_try_at=timezone.now())
     await in_database(enqueue_due, now=timezone.now())
-    await in_database(CalendarSource.objects.update, next_try_at=timezone.now() + timedelta(hours=1))
+    await in_database(CalendarSource.unscoped.update, next_try_at=timezone.now() + timedelta(hours=1))
     await work_off()
     assert [job.status for job in await jobs_named(REFRESH_JOB)] == ["succeeded"]
     assert server.requests == []

@@ -71,5 +71,5 @@ async def test_an_effect_that_commits_after_its_deadline_is_told_and_holds_for_t
     assert published == [ModeChanged(arc="open_day")]
     assert desk.state.effective_kind == SessionKind.OPEN_DAY
     assert desk.committed["t1"] == ToolResult.of(success=True)
-    record = await in_database(ToolCallRecord.objects.get, tool_use_id="t1")
+    record = await in_database(ToolCallRecord.unscoped.get, tool_use_id="t1")
     assert record.state == CallState.FINISHED

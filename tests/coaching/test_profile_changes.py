@@ -31,7 +31,7 @@ def test_a_weekly_thing_moves_to_its_nearest_new_day_and_never_into_the_past(
 
 @pytest.mark.django_db
 def test_another_check_in_day_moves_the_next_check_in(user: User) -> None:
-    Profile.objects.create(user=user, checkin_weekday=6, next_checkin_on=date(2026, 11, 29))
+    Profile.unscoped.create(user=user, checkin_weekday=6, next_checkin_on=date(2026, 11, 29))
     changed = change_profile(
         user_id=user.pk, name="Ada", timezone="Europe/Berlin", checkin_weekday=2, now=NOON
     )
@@ -46,12 +46,12 @@ def test_another_check_in_day_moves_the_next_check_in(user: User) -> None:
 def test_an_overdue_first_check_in_moves_to_the_next_such_day(user: User) -> None:
     User.objects.filter(pk=user.pk).update(date_joined=NOON - timedelta(days=30))
     change_profile(user_id=user.pk, name="", timezone="UTC", checkin_weekday=1, now=NOON)
-    assert Profile.objects.get(user=user).next_checkin_on == date(2026, 11, 24)
+    assert Profile.unscoped.get(user=user).next_checkin_on == date(2026, 11, 24)
 
 
 @pytest.mark.django_db
 def test_today_is_the_persons_own_when_a_check_in_moves(user: User) -> None:
-    Profile.objects.create(user=user, checkin_weekday=6, next_checkin_on=date(2026, 11, 15))
+    Profile.unscoped.create(user=user, checkin_weekday=6, next_checkin_on=date(2026, 11, 15))
     late = datetime(2026, 11, 22, 23, tzinfo=UTC)  # already Monday in Tokyo
     changed = change_profile(user_id=user.pk, name="", timezone="Asia/Tokyo", checkin_weekday=0, now=late)
     assert changed.next_checkin_on == date(2026, 11, 23)

@@ -93,7 +93,7 @@ async def attached(runner: Runner, session: Session) -> Tab:
 
 async def until(session: Session, status: TurnStatus) -> None:
     """Wait until the database says that of the session's newest turn."""
-    statuses = Turn.objects.filter(session=session).order_by("-started_at").values_list("status", flat=True)
+    statuses = Turn.unscoped.filter(session=session).order_by("-started_at").values_list("status", flat=True)
     async with asyncio.timeout(30):
         while await in_database(statuses.first) != status:  # noqa: ASYNC110
             await asyncio.sleep(0.01)

@@ -60,7 +60,7 @@ def key_of(started: StartedTurn) -> TurnKey:
 def test_a_turn_is_committed_with_the_request_that_is_sent(session: Session) -> None:
     started = start(session)
     assert started.setup is not None
-    stored = Turn.objects.get(id=started.opened.turn.id)
+    stored = Turn.unscoped.get(id=started.opened.turn.id)
     request = started.setup.request
     prefix = {"tools": request.tools, "system": request.system, "messages": request.messages}
     assert json.loads(stored.prefix) == prefix
@@ -76,7 +76,7 @@ def test_a_turn_is_committed_with_the_request_that_is_sent(session: Session) -> 
 
 @pytest.mark.django_db
 def test_a_start_takes_few_statements_with_a_first_and_with_a_later_message(session: Session) -> None:
-    Profile.objects.create(user_id=session.user_id)
+    Profile.unscoped.create(user_id=session.user_id)
     for text in ("Hello", "And now?"):
         with CaptureQueriesContext(connection) as statements:
             started = start(session, text)
@@ -87,9 +87,9 @@ def test_a_start_takes_few_statements_with_a_first_and_with_a_later_message(sess
 @pytest.mark.django_db
 def test_who_has_moved_to_another_time_zone_is_asked_about_the_day_that_is_there(session: Session) -> None:
     for zone in ("Pacific/Kiritimati", "Pacific/Pago_Pago"):  # the date is never the same in both
-        Profile.objects.update_or_create(user_id=session.user_id, defaults={"timezone": zone})
+        Profile.unscoped.update_or_create(user_id=session.user_id, defaults={"timezone": zone})
         today = local_day(timezone.now(), ZoneInfo(zone))
-        DayPlan.objects.create(user_id=session.user_id, date=today, intention=f"To be in {zone}")
+        DayPlan.unscoped.create(user_id=session.user_id, date=today, intention=f"To be in {zone}")
         started = start(session)
         assert started.setup is not None
         said = json.dumps(started.setup.request.messages[-1])
@@ -118,7 +118,7 @@ def test_who_may_not_speak_any_more_leaves_nothing_behind(session: Session) -> N
             owner="me",
             rate_limit=NO_LIMIT,
         )
-    assert not Turn.objects.exists()
+    assert not Turn.unscoped.exists()
 
 
 @pytest.mark.django_db
@@ -153,7 +153,7 @@ def test_an_answer_that_is_tried_again_is_asked_for_without_what_was_withdrawn(s
     assert started.setup is not None
     assert started.opened.turn.messages.get().id == first.opened.message.id
     assert len(started.setup.request.messages) == 1
-    assert Turn.objects.get(id=started.opened.turn.id).prefix
+    assert Turn.unscoped.get(id=started.opened.turn.id).prefix
 
 
 @pytest.mark.django_db
@@ -163,7 +163,7 @@ def test_a_refusal_leaves_nothing_behind(session: Session) -> None:
         start(session, "Too early")
     with pytest.raises(Session.DoesNotExist):
         start(Session(id=uuid.uuid4(), user_id=session.user_id))
-    assert Turn.objects.count() == 1
+    assert Turn.unscoped.count() == 1
 
 
 @contextmanager
@@ -185,14 +185,14 @@ def test_a_read_that_fails_leaves_its_section_out_and_the_message_is_kept(sessio
     with without_table("coaching_pulserating"):
         started = start(session)
     assert started.setup is not None
-    stored = Turn.objects.get(id=started.opened.turn.id)
+    stored = Turn.unscoped.get(id=started.opened.turn.id)
     assert stored.metadata["context"]["left_out"] == ["pulse_baseline"]
     assert stored.messages.get().content == "Hello"
 
 
 @pytest.mark.django_db(transaction=True)
 async def test_a_request_that_cannot_be_built_loses_no_message(session: Session) -> None:
-    await in_database(Session.objects.filter(id=session.id).update, opening="{no opening")
+    await in_database(Session.unscoped.filter(id=session.id).update, opening="{no opening")
     started = await in_database(start, session)
     assert started.setup is None
     assert (started.opened.message.content, started.opened.turn.prefix) == ("Hello", "")

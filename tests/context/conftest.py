@@ -43,12 +43,12 @@ FOLDERS = {
 def put_file(user: User, path: str, body: str, **frontmatter: Any) -> UserFile:
     """Put a file, or its next version, into the database as the store leaves it."""
     kind = TYPES.get(path) or FOLDERS[path.partition("/")[0]]
-    file, _ = UserFile.objects.get_or_create(user=user, path=path, defaults={"file_type": kind})
+    file, _ = UserFile.unscoped.get_or_create(user=user, path=path, defaults={"file_type": kind})
     file.version_number += 1
     file.frontmatter = {"type": kind, **frontmatter}
     file.save()
     lines = "".join(f"{key}: {value}\n" for key, value in file.frontmatter.items())
-    UserFileVersion.objects.create(
+    UserFileVersion.unscoped.create(
         file=file,
         number=file.version_number,
         content=f"---\n{lines}---\n\n{body}\n",
@@ -58,7 +58,7 @@ def put_file(user: User, path: str, body: str, **frontmatter: Any) -> UserFile:
         source=FileSource.USER,
     )
     if kind == "capture":
-        Capture.objects.get_or_create(user=user, file=file, defaults={"captured_at": timezone.now()})
+        Capture.unscoped.get_or_create(user=user, file=file, defaults={"captured_at": timezone.now()})
     return file
 
 
@@ -131,7 +131,7 @@ async def client(practice: PracticeServer) -> AsyncIterator[AnthropicClient]:
 @pytest.fixture
 def person(user: User) -> User:
     """Somebody in Lisbon with a profile."""
-    Profile.objects.create(user=user, name="Ada", timezone="Europe/Lisbon")
+    Profile.unscoped.create(user=user, name="Ada", timezone="Europe/Lisbon")
     return user
 
 

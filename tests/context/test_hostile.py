@@ -63,7 +63,7 @@ def storable(text: str) -> str:
 def fill(person: User, hostile: str) -> None:
     """Write the text into everything that a context is made of."""
     text = storable(hostile)
-    Profile.objects.update(name=text[:100])
+    Profile.unscoped.update(name=text[:100])
     person.first_name = text[:100]
     person.save()
     for path in PATHS:
@@ -73,10 +73,10 @@ def fill(person: User, hostile: str) -> None:
             "energy": body[:80], "updated": body[:60], "domains_touched": [body[:100]],
         }  # fmt: skip
         put_file(person, path, body, status="in_crisis", **values)
-    DayPlan.objects.create(
+    DayPlan.unscoped.create(
         user=person, date="2026-11-18", intention=text, priorities=[{"text": text}, {"is_done": True}]
     )
-    DayPlan.objects.create(user=person, date="2026-11-17", intention=text, priorities=[])
+    DayPlan.unscoped.create(user=person, date="2026-11-17", intention=text, priorities=[])
     line = " ".join(text.replace("{own}", "todays_calendar").split())
     source = source_of(person, line[:100], origin=line[:2000])
     for hour in range(3):
@@ -88,7 +88,7 @@ def fill(person: User, hostile: str) -> None:
             uid=f"{hour} {line[:200]}",
             location=text[:300],
         )
-    PulseRating.objects.create(user=person, domain="career", rating=1, rated_at=NOW, note=text[:500])
+    PulseRating.unscoped.create(user=person, domain="career", rating=1, rated_at=NOW, note=text[:500])
 
 
 def assert_whole(written: list[str]) -> list[str]:

@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from coaching.practice.script import Reply, Text, ToolUse
 from coaching.turn_events import TurnDone
 from sessions_app.database import in_database
-from sessions_app.models import Message, MessageRole, Session, Turn
+from sessions_app.models import Message, MessageRole, Session
 from tests.context.conftest import Talk, put_file, text_blocks
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -121,7 +121,7 @@ async def test_over_twenty_turns_with_an_arc_all_but_a_fifth_is_read_from_the_ca
         for number, (before, after) in enumerate(pairwise(firsts), start=1)
         if shared(before, after) < until_last_words(before)
     ]
-    session = await in_database(Session.objects.get)
+    session = await in_database(Session.unscoped.get)
     edges = {message.number for message in await in_database(list, session.messages.all())}
     assert json.loads(session.opening)["edge"] in edges
     assert moved == [17], "the edge moves once, by twenty messages, with the 35th"
@@ -156,7 +156,7 @@ async def test_what_changed_is_said_once_in_the_newest_message_and_sent_again_ex
     assert len(texts[2]) == len(texts[1]) + 1, "nothing is said twice"
     assert texts[3][-2].startswith("<session_context>")
     assert "08:31" in texts[3][-2]
-    stored = await in_database(lambda: Message.objects.get(number=3).metadata["context"])
+    stored = await in_database(lambda: Message.unscoped.get(number=3).metadata["context"])
     assert stored == texts[1][-2]
 
 
@@ -204,7 +204,7 @@ async def test_a_moved_edge_rebuilds_the_opening_with_what_holds_then(talk: Talk
 
     def fill() -> None:
         for number in range(1, 35):
-            turn = Turn.objects.create(session=talk.session, status="completed", ended_at="2026-11-18T08:00Z")
+            turn = talk.session.turns.create(status="completed", ended_at="2026-11-18T08:00Z")
             role = MessageRole.USER if number % 2 else MessageRole.ASSISTANT
             talk.session.messages.create(turn=turn, number=number, role=role, content=f"Word {number}")
         talk.session.last_message_number = 34

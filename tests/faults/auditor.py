@@ -77,7 +77,7 @@ def _audit_rows(conversations: Sequence[Conversation], part_seconds: float) -> l
 
 
 def _audit_stored(conversation: Conversation, part_seconds: float) -> list[str]:
-    session = Session.objects.get(id=conversation.session_id)
+    session = Session.unscoped.get(id=conversation.session_id)
     return [
         f"{conversation.key}: {sentence}"
         for sentence in [
@@ -104,12 +104,12 @@ def _messages_once(session: Session, sent: Sequence[str]) -> list[str]:
 
 
 def _effects_once(user_id: int) -> list[str]:
-    versions = UserFileVersion.objects.filter(file__user_id=user_id).exclude(tool_use_id="")
+    versions = UserFileVersion.unscoped.filter(file__user_id=user_id).exclude(tool_use_id="")
     effects = list(versions.values_list("tool_use_id", "content"))
     counts = Counter(call_id for call_id, _ in effects)
     found = [f"I2 {call_id} took effect {count} times" for call_id, count in counts.items() if count > 1]
     made = dict(effects)
-    saves = list(ToolCallRecord.objects.filter(turn__session__user_id=user_id, name="save_file"))
+    saves = list(ToolCallRecord.unscoped.filter(turn__session__user_id=user_id, name="save_file"))
     for call in saves:
         is_done = call.state == CallState.FINISHED and not call.is_error
         if is_done and call.tool_use_id not in made:
@@ -124,9 +124,9 @@ def _effects_once(user_id: int) -> list[str]:
 
 def _ratings_once(session: Session) -> list[str]:
     """Count ratings against the answers that gave them, of sessions in which nothing else rates."""
-    answered = ToolCallRecord.objects.filter(turn__session=session, name=PULSE, state=CallState.ANSWERED)
+    answered = ToolCallRecord.unscoped.filter(turn__session=session, name=PULSE, state=CallState.ANSWERED)
     given = sum(len(value["ratings"]) for value in answered.values_list("value", flat=True) if value)
-    stored = PulseRating.objects.filter(session=session).count()
+    stored = PulseRating.unscoped.filter(session=session).count()
     return [f"I2 {given} ratings were given and {stored} are stored"] if given != stored else []
 
 
@@ -181,11 +181,11 @@ def _within_budget(session: Session, part_seconds: float) -> list[str]:
 
 def _stored_texts(session_id: UUID) -> dict[str, tuple[str, list[str]]]:
     """Return every closed turn's stored answer and the words of its notes, empty where there is none."""
-    turns = Turn.objects.filter(session_id=session_id).exclude(status__in=OPEN_TURN_STATUSES)
+    turns = Turn.unscoped.filter(session_id=session_id).exclude(status__in=OPEN_TURN_STATUSES)
     texts: dict[str, tuple[str, list[str]]] = {
         str(turn_id): ("", []) for turn_id in turns.values_list("id", flat=True)
     }
-    for answer in Message.objects.filter(session_id=session_id, role=MessageRole.ASSISTANT):
+    for answer in Message.unscoped.filter(session_id=session_id, role=MessageRole.ASSISTANT):
         texts[str(answer.turn_id)] = (answer.content, WORDS.findall(_notes_of(answer)))
     return texts
 
@@ -248,7 +248,7 @@ def _words_and_questions(session_id: UUID) -> tuple[list[str], list[tuple[str, s
 
 
 def _history_words(session_id: UUID) -> list[str]:
-    session = Session.objects.get(id=session_id)
+    session = Session.unscoped.get(id=session_id)
     texts = [f"{message.content} {_notes_of(message)}" for message in selectors.history(session)]
     waiting = sync_of_session(session)
     return in_order(WORDS.findall(" ".join([*texts, waiting.text, *waiting.notes])))
@@ -256,7 +256,7 @@ def _history_words(session_id: UUID) -> list[str]:
 
 def _questions(session_id: UUID) -> list[tuple[str, str]]:
     """Return the questions that a page shows and how they ended: of each round up to the first open one."""
-    calls = ToolCallRecord.objects.filter(
+    calls = ToolCallRecord.unscoped.filter(
         turn__session_id=session_id, turn__is_withdrawn=False, name__in=INTERACTIVE
     )
     asked = []

@@ -248,11 +248,11 @@ def _dump(conversations: Sequence[Conversation]) -> dict[str, list[dict[str, Any
 
 def _rows(session_id: UUID, user_id: int) -> list[dict[str, Any]]:
     querysets = (
-        Session.objects.filter(id=session_id),
-        Turn.objects.filter(session_id=session_id).order_by("id"),
-        Message.objects.filter(session_id=session_id).order_by("id"),
-        Round.objects.filter(turn__session_id=session_id).order_by("id"),
-        ToolCallRecord.objects.filter(turn__session_id=session_id).order_by("id"),
-        UserFileVersion.objects.filter(file__user_id=user_id).order_by("id"),
+        Session.unscoped.filter(id=session_id),
+        Turn.unscoped.filter(session_id=session_id).order_by("id"),
+        Message.unscoped.filter(session_id=session_id).order_by("id"),
+        Round.unscoped.filter(turn__session_id=session_id).order_by("id"),
+        ToolCallRecord.unscoped.filter(turn__session_id=session_id).order_by("id"),
+        UserFileVersion.unscoped.filter(file__user_id=user_id).order_by("id"),
     )
     return [{**model_to_dict(row), "pk": row.pk} for queryset in querysets for row in queryset]

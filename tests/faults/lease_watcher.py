@@ -60,4 +60,4 @@ class LeaseWatcher:
 
 
 def _running_owners() -> dict[UUID, str]:
-    return dict(Turn.objects.filter(status=TurnStatus.RUNNING).values_list("id", "owner"))
+    return dict(Turn.unscoped.filter(status=TurnStatus.RUNNING).values_list("id", "owner"))

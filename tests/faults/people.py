@@ -323,7 +323,7 @@ class Conversation:
 
     def _is_stored(self, client_id: str) -> bool:
         try:
-            return Message.objects.filter(session_id=self.session_id, client_id=client_id).exists()
+            return Message.unscoped.filter(session_id=self.session_id, client_id=client_id).exists()
         except DatabaseError:  # lost on purpose: sent again, it will be told
             return False
 
@@ -353,7 +353,7 @@ def _open_conversation(house: House, key: str) -> Conversation:
 
 def open_turns(sessions: list[UUID]) -> dict[UUID, Turn]:
     """Return the open turns of these sessions."""
-    turns = Turn.objects.filter(session_id__in=sessions, status__in=OPEN_TURN_STATUSES)
+    turns = Turn.unscoped.filter(session_id__in=sessions, status__in=OPEN_TURN_STATUSES)
     return {turn.session_id: turn for turn in turns}
 
 
@@ -377,4 +377,4 @@ async def until_closed(conversations: list[Conversation], seconds: float) -> dic
 
 def last_turn(session_id: UUID) -> Turn:
     """Return the session's newest turn."""
-    return Turn.objects.filter(session_id=session_id).order_by("-started_at")[0]
+    return Turn.unscoped.filter(session_id=session_id).order_by("-started_at")[0]

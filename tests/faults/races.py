@@ -88,7 +88,7 @@ async def _race(conversation: Conversation, rng: random.Random, report: Report) 
 
 
 def _overlaps(session_id: UUID) -> bool:
-    turns = Turn.objects.filter(session_id=session_id).order_by("started_at")
+    turns = Turn.unscoped.filter(session_id=session_id).order_by("started_at")
     spans = list(turns.values_list("started_at", "ended_at"))
     return any(before[1] is None or before[1] > after[0] for before, after in pairwise(spans))
 
@@ -141,5 +141,5 @@ async def _pair(conversation: Conversation, rng: random.Random, report: Report) 
 
 
 def _counts(session_id: UUID) -> tuple[int, int]:
-    messages = Message.objects.filter(session_id=session_id, role=MessageRole.USER)
-    return messages.count(), Turn.objects.filter(session_id=session_id).count()
+    messages = Message.unscoped.filter(session_id=session_id, role=MessageRole.USER)
+    return messages.count(), Turn.unscoped.filter(session_id=session_id).count()

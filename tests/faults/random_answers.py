@@ -45,7 +45,7 @@ def answers_of_nobody(conversation: Conversation) -> list[str]:
 
     It holds at every moment: what was given may come late, after its sender lost the connection.
     """
-    calls = ToolCallRecord.objects.filter(
+    calls = ToolCallRecord.unscoped.filter(
         turn__session_id=conversation.session_id, state=CallState.ANSWERED
     ).values_list("tool_use_id", "value")
     return [
@@ -119,12 +119,12 @@ def _kept(conversation: Conversation, tool_use_id: str) -> tuple[str, Any] | Non
 
     Its id is unique in its turn only: every row of a run counts its people from one, in one database.
     """
-    calls = ToolCallRecord.objects.filter(turn__session_id=conversation.session_id, tool_use_id=tool_use_id)
+    calls = ToolCallRecord.unscoped.filter(turn__session_id=conversation.session_id, tool_use_id=tool_use_id)
     return calls.order_by("-turn__started_at").values_list("state", "value").first()
 
 
 def _ended_question(conversation: Conversation) -> str:
-    ended = ToolCallRecord.objects.filter(turn__session_id=conversation.session_id, name__in=INTERACTIVE)
+    ended = ToolCallRecord.unscoped.filter(turn__session_id=conversation.session_id, name__in=INTERACTIVE)
     return str(ended.filter(finished_at__isnull=False).values_list("tool_use_id", flat=True).last() or "")
 
 

@@ -87,11 +87,11 @@ async def _until_running(house: House, victim: int, talking: Sequence["asyncio.T
 
 
 def _count_running(pid: int) -> int:
-    return Turn.objects.filter(status=TurnStatus.RUNNING, owner__contains=f":{pid}:").count()
+    return Turn.unscoped.filter(status=TurnStatus.RUNNING, owner__contains=f":{pid}:").count()
 
 
 def _count_statuses(conversation: Conversation, report: Report) -> list[str]:
-    statuses = list(Turn.objects.filter(session_id=conversation.session_id).values_list("status", flat=True))
+    statuses = list(Turn.unscoped.filter(session_id=conversation.session_id).values_list("status", flat=True))
     for status in statuses:
         report.count(f"turns {status}")
     return statuses
@@ -117,7 +117,7 @@ class Person:
     async def _open_conversation(self) -> Conversation:
         if self.conversations:
             await _settled(self.conversations[-1])
-            session = await in_database(Session.objects.get, id=self.conversations[-1].session_id)
+            session = await in_database(Session.unscoped.get, id=self.conversations[-1].session_id)
             if session.status == SessionStatus.ACTIVE:
                 return self.conversations[-1]
             self._report.count("conversations completed")
@@ -207,7 +207,7 @@ async def _settled(conversation: Conversation) -> Turn | None:
 
 def _newest(conversation: Conversation) -> tuple[Turn | None, str]:
     """Return the newest turn, and the question that waits in it."""
-    turn = Turn.objects.filter(session_id=conversation.session_id).order_by("-started_at").first()
+    turn = Turn.unscoped.filter(session_id=conversation.session_id).order_by("-started_at").first()
     if turn is None or turn.status != TurnStatus.AWAITING_USER:
         return turn, ""
     waiting = turn.calls.filter(state=CallState.PENDING).order_by("round_number", "position")
@@ -239,7 +239,7 @@ async def _audit_requests_a_part(house: House, conversations: Sequence[Conversat
 
 def _parts_by_plan(conversation: Conversation) -> dict[str, int]:
     """Return how many parts the turns had that answered each plan's message."""
-    turns = Turn.objects.filter(session_id=conversation.session_id).order_by("-started_at")
+    turns = Turn.unscoped.filter(session_id=conversation.session_id).order_by("-started_at")
     parts: dict[str, int] = {}
     key = ""
     for turn in turns:

@@ -154,11 +154,11 @@ def _check_outcome(name: str, turn: Turn, errors: list[str], report: Report) -> 
 
 
 def _calls_named(session_id: UUID, start: str) -> list[str]:
-    calls = ToolCallRecord.objects.filter(turn__session_id=session_id, tool_use_id__regex=rf"^{start}")
+    calls = ToolCallRecord.unscoped.filter(turn__session_id=session_id, tool_use_id__regex=rf"^{start}")
     return list(calls.values_list("tool_use_id", flat=True))
 
 
 def _cut_calls(user_id: int) -> list[str]:
     """Return a sentence for every version whose text isn't whole."""
-    versions = UserFileVersion.objects.filter(file__user_id=user_id)
+    versions = UserFileVersion.unscoped.filter(file__user_id=user_id)
     return [f"a cut call ran: {row.content!r}" for row in versions if "was said." not in row.content]

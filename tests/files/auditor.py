@@ -16,8 +16,8 @@ def audit_files(user_id: int) -> dict[str, list[str]]:
     Return the texts of each path's versions, the oldest first.
     """
     texts: dict[str, list[str]] = {}
-    ordered = Prefetch("versions", UserFileVersion.objects.order_by("number"))
-    for file in UserFile.objects.filter(user_id=user_id).prefetch_related(ordered):
+    ordered = Prefetch("versions", UserFileVersion.unscoped.order_by("number"))
+    for file in UserFile.unscoped.filter(user_id=user_id).prefetch_related(ordered):
         versions = list(file.versions.all())
         assert [version.number for version in versions] == list(range(1, file.version_number + 1))
         for version in versions:

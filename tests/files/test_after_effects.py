@@ -52,13 +52,13 @@ async def store(
 
 async def test_a_day_plan_fills_the_day_and_keeps_what_is_ticked_off(user: User) -> None:
     await store(user, FileType.DAY_PLAN, intention="Slow", priorities=["Walk", "Write"])
-    plan = await in_database(DayPlan.objects.get)
+    plan = await in_database(DayPlan.unscoped.get)
     assert (plan.user_id, plan.date, plan.intention) == (user.pk, TODAY, "Slow")
     assert plan.priorities == [{"text": "Walk", "is_done": False}, {"text": "Write", "is_done": False}]
     plan.priorities[0]["is_done"] = True
     await in_database(plan.save)
     await store(user, FileType.DAY_PLAN, "New", intention="Slower", priorities=["Write", "Walk", "Rest"])
-    plan = await in_database(DayPlan.objects.get)
+    plan = await in_database(DayPlan.unscoped.get)
     assert plan.intention == "Slower"
     assert [(one["text"], one["is_done"]) for one in plan.priorities] == [
         ("Write", False),
@@ -67,7 +67,7 @@ async def test_a_day_plan_fills_the_day_and_keeps_what_is_ticked_off(user: User)
     ]
     # What isn't said stays.
     await store(user, FileType.DAY_PLAN, "Only words")
-    plan = await in_database(DayPlan.objects.get)
+    plan = await in_database(DayPlan.unscoped.get)
     assert (plan.intention, len(plan.priorities)) == ("Slower", 3)
 
 
@@ -76,10 +76,10 @@ async def test_a_day_plan_for_tomorrow_is_of_tomorrow_and_a_restore_brings_the_p
         stored = await store(
             user, FileType.DAY_PLAN, name="2026-11-22", intention=intention, priorities=["A"]
         )
-    plan = await in_database(DayPlan.objects.get)
+    plan = await in_database(DayPlan.unscoped.get)
     assert (plan.date, plan.intention) == (TODAY + timedelta(days=1), "Second")
     await in_database(restore_version, user_id=user.pk, path=stored.path, number=1, now=NOW, timezone=ZONE)
-    assert (await in_database(DayPlan.objects.get)).intention == "First"
+    assert (await in_database(DayPlan.unscoped.get)).intention == "First"
 
 
 async def test_a_daily_log_folds_the_captures_of_its_day_only(user: User, other_user: User) -> None:
@@ -89,15 +89,15 @@ async def test_a_daily_log_folds_the_captures_of_its_day_only(user: User, other_
         await store(user, FileType.CAPTURE, f"Thought at {moment}", now=moment)
     await store(other_user, FileType.CAPTURE)
     await store(user, FileType.DAILY_LOG, now=night, energy="low")
-    captures = Capture.objects.filter(user=user)
+    captures = Capture.unscoped.filter(user=user)
     folded = await in_database(lambda: dict(captures.values_list("captured_at", "folded_on")))
     assert folded == {NOW: TODAY, night: TODAY, yesterday: None}
-    assert await in_database(Capture.objects.filter(user=other_user, folded_on=None).count) == 1
+    assert await in_database(Capture.unscoped.filter(user=other_user, folded_on=None).count) == 1
     # A thought that came later is folded by the same log saved again.
     await store(user, FileType.CAPTURE, "Later", now=night + timedelta(minutes=5))
     again = await store(user, FileType.DAILY_LOG, now=night, energy="low")
     assert again.is_new_version, "the thought stands in it now"
-    assert await in_database(Capture.objects.filter(user=user, folded_on=TODAY).count) == 3
+    assert await in_database(Capture.unscoped.filter(user=user, folded_on=TODAY).count) == 3
 
 
 async def test_a_rating_of_a_domain_is_written_once_for_each_version(user: User) -> None:
@@ -109,23 +109,23 @@ async def test_a_rating_of_a_domain_is_written_once_for_each_version(user: User)
     stored = await store(user, FileType.DOMAIN, name="career", now=later, updated_rating=4, status="good")
     await in_database(restore_version, user_id=user.pk, path=stored.path, number=1, now=later, timezone=ZONE)
     ratings = await in_database(
-        lambda: list(PulseRating.objects.order_by("pk").values_list("domain", "rating", "rated_at"))
+        lambda: list(PulseRating.unscoped.order_by("pk").values_list("domain", "rating", "rated_at"))
     )
     assert ratings == [("career", 2, NOW), ("play", 5, NOW), ("career", 4, later)]
-    file = await in_database(UserFile.objects.get, path="life-map/career.md")
+    file = await in_database(UserFile.unscoped.get, path="life-map/career.md")
     assert file.frontmatter["status"] == "needs_attention"
 
 
 async def test_a_reflection_prompt_is_kept_and_a_new_text_asks_again(user: User) -> None:
     await store(user, FileType.REFLECTION_PROMPT, "What would be enough?", name="Enough")
-    prompt = await in_database(ReflectionPrompt.objects.get)
+    prompt = await in_database(ReflectionPrompt.unscoped.get)
     assert (prompt.user_id, prompt.text) == (user.pk, "What would be enough?")
     prompt.answered_at = NOW
     await in_database(prompt.save)
     await store(user, FileType.REFLECTION_PROMPT, "What would be enough?", name="Enough")
-    assert (await in_database(ReflectionPrompt.objects.get)).answered_at == NOW
+    assert (await in_database(ReflectionPrompt.unscoped.get)).answered_at == NOW
     await store(user, FileType.REFLECTION_PROMPT, "What is enough?", name="Enough")
-    prompt = await in_database(ReflectionPrompt.objects.get)
+    prompt = await in_database(ReflectionPrompt.unscoped.get)
     assert (prompt.text, prompt.answered_at) == ("What is enough?", None)
 
 
@@ -136,22 +136,22 @@ async def test_a_reflection_prompt_is_kept_and_a_new_text_asks_again(user: User)
 async def test_a_check_in_moves_the_next_one_to_the_next_chosen_weekday(
     user: User, weekday: int, next_checkin: str
 ) -> None:
-    await in_database(Profile.objects.update_or_create, user=user, defaults={"checkin_weekday": weekday})
+    await in_database(Profile.unscoped.update_or_create, user=user, defaults={"checkin_weekday": weekday})
     await store(user, FileType.CHECK_IN, themes=["Rest"])
-    profile = await in_database(Profile.objects.get, user=user)
+    profile = await in_database(Profile.unscoped.get, user=user)
     assert profile.next_checkin_on == date.fromisoformat(next_checkin)
 
 
 async def test_somebody_without_a_profile_gets_one_with_the_first_check_in(user: User) -> None:
-    await in_database(Profile.objects.filter(user=user).delete)
+    await in_database(Profile.unscoped.filter(user=user).delete)
     await store(user, FileType.CHECK_IN)
-    assert (await in_database(Profile.objects.get, user=user)).next_checkin_on == date(2026, 11, 22)
+    assert (await in_database(Profile.unscoped.get, user=user)).next_checkin_on == date(2026, 11, 22)
 
 
 async def test_an_effect_that_fails_takes_the_version_with_it(user: User) -> None:
     draft = build_draft(file_type=FileType.DAY_PLAN, content="x", now=NOW, timezone=ZONE)
     broken = [{"text": "no is_done"}]
-    await in_database(DayPlan.objects.create, user=user, date=TODAY, priorities=broken)
+    await in_database(DayPlan.unscoped.create, user=user, date=TODAY, priorities=broken)
     given = FileAttributes(priorities=["A"])
     with pytest.raises(KeyError):
         await in_database(
@@ -163,4 +163,4 @@ async def test_an_effect_that_fails_takes_the_version_with_it(user: User) -> Non
             stored=StoredObject(key="users/1/x", size=len(draft.data), sha256="0" * 64),
             source=FileSource.TOOL,
         )
-    assert await in_database(UserFile.objects.count) == 0
+    assert await in_database(UserFile.unscoped.count) == 0

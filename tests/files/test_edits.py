@@ -179,14 +179,14 @@ async def test_an_edit_is_a_version_of_the_users_and_its_bytes_are_stored(
 async def test_only_a_changed_rating_is_a_rating(disk_storage: object, user: User) -> None:
     path = (await write(user, FileType.DOMAIN, name="career", updated_rating=2, status="okay")).path
     await in_database(edit, user, path, "A word mended")
-    assert await in_database(PulseRating.objects.count) == 1
+    assert await in_database(PulseRating.unscoped.count) == 1
     await in_database(edit, user, path, updated_rating=4)
     ratings = await in_database(
-        lambda: list(PulseRating.objects.order_by("pk").values_list("domain", "rating", "rated_at"))
+        lambda: list(PulseRating.unscoped.order_by("pk").values_list("domain", "rating", "rated_at"))
     )
     assert ratings == [("career", 2, NOW), ("career", 4, LATER)]
     await in_database(edit, user, path, updated_rating=None)
-    assert await in_database(PulseRating.objects.count) == 2
+    assert await in_database(PulseRating.unscoped.count) == 2
 
 
 @in_a_database
@@ -194,21 +194,21 @@ async def test_an_edited_day_plan_changes_the_day_by_what_was_edited(
     disk_storage: object, user: User
 ) -> None:
     path = (await write(user, FileType.DAY_PLAN, intention="Slow", priorities=["Walk", "Write"])).path
-    plan = await in_database(DayPlan.objects.get)
+    plan = await in_database(DayPlan.unscoped.get)
     plan.priorities[0]["is_done"] = True
     plan.intention = "As home has it"
     await in_database(plan.save)
     await in_database(edit, user, path, "Other words")
-    plan = await in_database(DayPlan.objects.get)
+    plan = await in_database(DayPlan.unscoped.get)
     assert (plan.intention, len(plan.priorities)) == ("As home has it", 2), "what wasn't edited stays"
     await in_database(edit, user, path, priorities=["Rest", "Walk"])
-    plan = await in_database(DayPlan.objects.get)
+    plan = await in_database(DayPlan.unscoped.get)
     assert [(one["text"], one["is_done"]) for one in plan.priorities] == [("Rest", False), ("Walk", True)]
     await in_database(edit, user, path, intention=None, priorities=None)
-    plan = await in_database(DayPlan.objects.get)
+    plan = await in_database(DayPlan.unscoped.get)
     assert (plan.date, plan.intention, plan.priorities) == (date(2026, 11, 21), "", [])
     await in_database(restore_version, user_id=user.pk, path=path, number=1, now=LATER, timezone=ZONE)
-    plan = await in_database(DayPlan.objects.get)
+    plan = await in_database(DayPlan.unscoped.get)
     assert (plan.intention, len(plan.priorities)) == ("Slow", 2)
 
 
@@ -216,18 +216,18 @@ async def test_an_edited_day_plan_changes_the_day_by_what_was_edited(
 async def test_mending_a_word_repeats_nothing_that_happened(disk_storage: object, user: User) -> None:
     await write(user, FileType.CAPTURE, "A thought")
     log = await write(user, FileType.DAILY_LOG, energy="low")
-    await in_database(Capture.objects.update, folded_on=None)
+    await in_database(Capture.unscoped.update, folded_on=None)
     check_in = await write(user, FileType.CHECK_IN, themes=["Rest"])
     due = date(2030, 1, 1)
-    await in_database(Profile.objects.update, next_checkin_on=due)
+    await in_database(Profile.unscoped.update, next_checkin_on=due)
     prompt = await write(user, FileType.REFLECTION_PROMPT, "What is enouhg?", name="Enough")
-    await in_database(ReflectionPrompt.objects.update, answered_at=NOW)
+    await in_database(ReflectionPrompt.unscoped.update, answered_at=NOW)
     for path in (log.path, check_in.path):
         await in_database(edit, user, path, "Mended")
     await in_database(edit, user, prompt.path, "What is enough?")
-    assert await in_database(Capture.objects.filter(folded_on=None).count) == 1
-    assert (await in_database(Profile.objects.get, user=user)).next_checkin_on == due
-    question = await in_database(ReflectionPrompt.objects.get)
+    assert await in_database(Capture.unscoped.filter(folded_on=None).count) == 1
+    assert (await in_database(Profile.unscoped.get, user=user)).next_checkin_on == due
+    question = await in_database(ReflectionPrompt.unscoped.get)
     assert (question.text, question.answered_at) == ("What is enough?", NOW)
 
 
@@ -256,7 +256,7 @@ async def test_a_text_set_aside_is_a_version_and_the_newest_holds_on(each_storag
     texts = (await in_database(audit_files, user.pk))[path]
     assert texts[0] == texts[2]
     assert texts[1] == mine.text
-    assert (await in_database(DayPlan.objects.get)).intention == "Slow"
+    assert (await in_database(DayPlan.unscoped.get)).intention == "Slow"
     with pytest.raises(FileMoved):
         await in_database(store_aside, user_id=user.pk, draft=mine, newest=newest)
 

@@ -59,7 +59,7 @@ async def put(user: User, path: str, text: str) -> None:
     stored = await store_object(user_id=user.pk, data=text.encode())
 
     def write() -> None:
-        file = UserFile.objects.create(
+        file = UserFile.unscoped.create(
             user=user,
             path=path,
             file_type=FileType.DOMAIN,
@@ -68,7 +68,7 @@ async def put(user: User, path: str, text: str) -> None:
             sha256=stored.sha256,
             version_number=1,
         )
-        UserFileVersion.objects.create(
+        UserFileVersion.unscoped.create(
             file=file,
             number=1,
             content=text,
@@ -87,7 +87,7 @@ async def text_of(user: User, path: str = CAREER) -> str:
 
 
 async def ratings(user: User) -> list[int]:
-    rated = PulseRating.objects.filter(user=user).order_by("pk").values_list("rating", flat=True)
+    rated = PulseRating.unscoped.filter(user=user).order_by("pk").values_list("rating", flat=True)
     return await in_database(lambda: list(rated))
 
 
@@ -105,7 +105,7 @@ async def test_a_casual_save_keeps_status_and_rating_and_rates_nothing_again(use
         "preview_line": "It burns",
     }
     assert await ratings(user) == [1], "only a rating that this save names is an event"
-    file = await in_database(UserFile.objects.get, path=CAREER)
+    file = await in_database(UserFile.unscoped.get, path=CAREER)
     assert file.frontmatter == frontmatter
     await save(user, "Better.", status="okay")
     assert parse_file(await text_of(user))[0]["status"] == "okay"
@@ -131,10 +131,10 @@ async def test_what_is_taken_away_is_gone_and_nothing_else(user: User) -> None:
 async def test_removing_the_intention_empties_it_in_the_day_and_leaving_it_out_does_not(user: User) -> None:
     await save(user, file_type=FileType.DAY_PLAN, intention="Slow", priorities=["Walk"])
     await save(user, "Other words.", file_type=FileType.DAY_PLAN)
-    assert (await in_database(DayPlan.objects.get)).intention == "Slow"
+    assert (await in_database(DayPlan.unscoped.get)).intention == "Slow"
     assert parse_file(await text_of(user, "day-plans/2026-11-21.md"))[0]["intention"] == "Slow"
     await save(user, file_type=FileType.DAY_PLAN, remove=("intention",))
-    plan = await in_database(DayPlan.objects.get)
+    plan = await in_database(DayPlan.unscoped.get)
     assert (plan.intention, [one["text"] for one in plan.priorities]) == ("", ["Walk"])
 
 
@@ -201,7 +201,7 @@ async def test_captures_stand_in_the_log_that_folds_them_with_links(user: User) 
         "- [2026-11-21, 10:00](../captures/2026-11-21-100000.md) Call mum [soon](x)\n"
         "- [2026-11-21, 10:01](../captures/2026-11-21-100100.md) An idea\n"
     )
-    assert await in_database(Capture.objects.exclude(folded_on=None).count) == 2
+    assert await in_database(Capture.unscoped.exclude(folded_on=None).count) == 2
     # Written anew without them, with a third one caught meanwhile and one that the text links to itself.
     await save(user, "Third", file_type=FileType.CAPTURE, now=NOW + timedelta(minutes=2))
     again = "A better day, with [an idea](/files/captures/2026-11-21-100100.md) in it."
@@ -210,16 +210,16 @@ async def test_captures_stand_in_the_log_that_folds_them_with_links(user: User) 
     for minute in range(3):
         assert body.count(f"captures/2026-11-21-100{minute}00.md") == 1
     assert body.startswith(again)
-    assert await in_database(Capture.objects.filter(folded_on=NOW.date()).count) == 3
+    assert await in_database(Capture.unscoped.filter(folded_on=NOW.date()).count) == 3
 
 
 @in_a_database
 async def test_what_was_put_away_is_not_folded(user: User) -> None:
     stored = await save(user, "Not this", file_type=FileType.CAPTURE)
-    await in_database(Capture.objects.update, put_away_at=NOW)
+    await in_database(Capture.unscoped.update, put_away_at=NOW)
     await save(user, "A day.", file_type=FileType.DAILY_LOG)
     assert stored.path not in await text_of(user, LOG)
-    assert (await in_database(Capture.objects.get)).folded_on is None
+    assert (await in_database(Capture.unscoped.get)).folded_on is None
 
 
 @in_a_database
@@ -229,7 +229,7 @@ async def test_two_logs_at_once_take_a_late_capture_in_once(user: User) -> None:
     late = await save(user, "Late.", file_type=FileType.CAPTURE, now=monday)
     days = ("2026-11-18", "2026-11-19", "2026-11-20")
     await asyncio.gather(*(save(user, day, file_type=FileType.DAILY_LOG, name=day) for day in days))
-    capture = await in_database(Capture.objects.get)
+    capture = await in_database(Capture.unscoped.get)
     holding = [day for day in days if late.path in await text_of(user, f"daily-logs/{day}.md")]
     assert holding == [str(capture.folded_on)]
 
@@ -252,7 +252,7 @@ async def test_a_log_is_not_written_where_one_of_its_captures_went_elsewhere_mea
     async def commit(write: Any) -> StoredFile:
         # Another log takes it in after this one was prepared, once.
         if not tries:
-            await in_database(Capture.objects.update, folded_on=NOW.date() - timedelta(days=1))
+            await in_database(Capture.unscoped.update, folded_on=NOW.date() - timedelta(days=1))
         tries.append(1)
         stored: StoredFile = await in_database(write)
         return stored

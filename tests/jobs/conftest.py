@@ -86,7 +86,7 @@ def opened_session(user: User, *texts: str, kind: str = SessionKind.OPEN_CONVERS
             user_id=user.pk, session_id=session.pk, text=question, client_id=None, owner="me", rate_limit=RATE
         )
         key = TurnKey(turn_id=opened.turn.id, fence=opened.turn.fence)
-        locked = Session.objects.get(id=session.pk)
+        locked = Session.unscoped.get(id=session.pk)
         append_message(session=locked, turn=opened.turn, role=MessageRole.ASSISTANT, content=answer)
         close_turn(key, Ending(status=TurnStatus.COMPLETED, stop_reason="end_turn"))
     session.refresh_from_db()

@@ -34,9 +34,9 @@ def idle_session(user: User, kind: str = SessionKind.OPEN_DAY, *, hours: float =
 
 def grow_old(session: Session, hours: float = 25) -> None:
     then = timezone.now() - timedelta(hours=hours)
-    Session.objects.filter(id=session.id).update(last_active_at=then)
-    Turn.objects.filter(session=session).update(part_started_at=then)
-    ToolCallRecord.objects.filter(turn__session=session).exclude(finished_at=None).update(finished_at=then)
+    Session.unscoped.filter(id=session.id).update(last_active_at=then)
+    Turn.unscoped.filter(session=session).update(part_started_at=then)
+    ToolCallRecord.unscoped.filter(turn__session=session).exclude(finished_at=None).update(finished_at=then)
 
 
 def ask(user: User, session: Session) -> TurnKey:
@@ -100,7 +100,7 @@ def test_an_open_conversation_leaves_its_arc_and_stays_open_with_its_question(us
     (entry,) = session.metadata["arcs"]
     assert entry["arc"] == "weekly_checkin"
     assert entry["left_at"]
-    assert Turn.objects.get(id=key.turn_id).status == TurnStatus.AWAITING_USER
+    assert Turn.unscoped.get(id=key.turn_id).status == TurnStatus.AWAITING_USER
     assert expire() == (0, 0)
 
 
@@ -109,9 +109,9 @@ def test_questions_of_an_expired_session_end_as_expired_and_close_their_turn(use
     key = ask(user, session)
     grow_old(session)
     assert expire() == (1, 0)
-    calls = ToolCallRecord.objects.filter(turn_id=key.turn_id)
+    calls = ToolCallRecord.unscoped.filter(turn_id=key.turn_id)
     assert {call.state for call in calls} == {CallState.EXPIRED}
-    turn = Turn.objects.get(id=key.turn_id)
+    turn = Turn.unscoped.get(id=key.turn_id)
     assert not turn.is_open
     assert turn.messages.filter(role="assistant").get().content == "Which one?"
 
@@ -120,7 +120,7 @@ def test_an_answer_counts_as_life_though_it_is_no_message(user: User) -> None:
     session = idle_session(user)
     key = ask(user, session)
     grow_old(session)
-    ToolCallRecord.objects.filter(turn_id=key.turn_id, tool_use_id="t1").update(
+    ToolCallRecord.unscoped.filter(turn_id=key.turn_id, tool_use_id="t1").update(
         state=CallState.ANSWERED, finished_at=timezone.now()
     )
     assert expire() == (0, 0)

@@ -29,11 +29,11 @@ async def completed(user: User, *texts: str) -> Session:
 
 
 async def fresh(session: Session) -> Session:
-    return await in_database(lambda: Session.objects.get(id=session.id))
+    return await in_database(lambda: Session.unscoped.get(id=session.id))
 
 
 async def usages(session: Session) -> list[ModelUsage]:
-    rows = ModelUsage.objects.filter(session=session, purpose=UsagePurpose.SUMMARY)
+    rows = ModelUsage.unscoped.filter(session=session, purpose=UsagePurpose.SUMMARY)
     return await in_database(lambda: list(rows))
 
 
@@ -233,7 +233,7 @@ async def test_a_session_that_is_gone_or_was_never_used_asks_nobody(
     user: User, practice: PracticeServer, work_off: WorkOff
 ) -> None:
     gone = await completed(user)
-    await in_database(lambda: Session.objects.filter(id=gone.id).delete())
+    await in_database(lambda: Session.unscoped.filter(id=gone.id).delete())
     silent = await in_database(services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
     await in_database(
         services.end_session, user_id=user.pk, session_id=silent.id, status=SessionStatus.COMPLETED

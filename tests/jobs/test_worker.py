@@ -76,11 +76,11 @@ async def test_a_killed_workers_job_is_done_by_another_exactly_once(
     assert [job.status for job in await jobs_named(SUMMARY_JOB)] == ["doing"]
     await in_database(age_heartbeats)
     async with worker(practice) as second:
-        await until(lambda: bool(Session.objects.get(id=session.id).summary), seconds=60)
+        await until(lambda: bool(Session.unscoped.get(id=session.id).summary), seconds=60)
         assert await asyncio.to_thread(second.end, signal.SIGTERM) == 0
-    assert (await in_database(Session.objects.get, id=session.id)).summary == SUMMARY
+    assert (await in_database(Session.unscoped.get, id=session.id)).summary == SUMMARY
     assert [(job.status, job.attempts) for job in await jobs_named(SUMMARY_JOB)] == [("succeeded", 2)]
-    paid = ModelUsage.objects.filter(session=session, purpose=UsagePurpose.SUMMARY)
+    paid = ModelUsage.unscoped.filter(session=session, purpose=UsagePurpose.SUMMARY)
     assert await in_database(paid.count) == 1
 
 

@@ -38,7 +38,7 @@ def person(user: User) -> User:
     """Somebody in Berlin who has been here since summer."""
     user.date_joined = datetime(2026, 7, 1, tzinfo=UTC)
     user.save()
-    Profile.objects.create(
+    Profile.unscoped.create(
         user=user, name="Ada", timezone="Europe/Berlin", next_checkin_on=date(2026, 11, 22)
     )
     return user
@@ -81,13 +81,13 @@ def keep_file() -> KeepFile:
             content=body,
             attributes=FileAttributes(**attributes) if attributes else NO_ATTRIBUTES,
             now=now,
-            timezone=Profile.objects.get(user=user).zone,
+            timezone=Profile.unscoped.get(user=user).zone,
         )
         draft = prepare_save(user_id=user.pk, draft=draft)
         sha256 = hashlib.sha256(draft.data).hexdigest()
         stored = StoredObject(key=uuid.uuid4().hex, size=len(draft.data), sha256=sha256)
         kept = store_version(user_id=user.pk, draft=draft, stored=stored, source=FileSource.TOOL)
-        return UserFile.objects.get(pk=kept.file_id)
+        return UserFile.unscoped.get(pk=kept.file_id)
 
     return keep
 
@@ -98,7 +98,7 @@ def keep_plan(keep_file: KeepFile) -> KeepPlan:
 
     def keep(user: User, *priorities: str, intention: str = "Unhurried", now: datetime = NOON) -> DayPlan:
         file = keep_file(user, FileType.DAY_PLAN, intention=intention, priorities=list(priorities), now=now)
-        return DayPlan.objects.get(file=file)
+        return DayPlan.unscoped.get(file=file)
 
     return keep
 
@@ -108,6 +108,6 @@ def keep_capture(keep_file: KeepFile) -> KeepCapture:
     """Keep a capture."""
 
     def keep(user: User, text: str, *, now: datetime = NOON) -> Capture:
-        return Capture.objects.get(file=keep_file(user, FileType.CAPTURE, text, now=now))
+        return Capture.unscoped.get(file=keep_file(user, FileType.CAPTURE, text, now=now))
 
     return keep

@@ -26,7 +26,7 @@ PART = {"Sage-Part": "1"}
 
 
 def text_of(capture: Capture) -> str:
-    version = UserFileVersion.objects.get(file=capture.file, number=capture.file.version_number)
+    version = UserFileVersion.unscoped.get(file=capture.file, number=capture.file.version_number)
     return parse_file(version.content)[1].rstrip("\n")
 
 
@@ -34,10 +34,10 @@ def test_a_thought_is_a_file_of_the_users_own_in_the_users_own_time(person: User
     response = browser.post("/capture/", {"text": "Paint that light.", "id": "one"})
     assert response.status_code == HTTPStatus.SEE_OTHER
     assert response["Location"] == "/capture/#captures"
-    capture = Capture.objects.get(user=person)
+    capture = Capture.unscoped.get(user=person)
     assert capture.file.path == "captures/2026-11-18-130000.md"
     assert capture.captured_at == NOON
-    version = UserFileVersion.objects.get(file=capture.file)
+    version = UserFileVersion.unscoped.get(file=capture.file)
     assert version.source == FileSource.USER
     assert version.content == "---\ntype: capture\ndate: 2026-11-18\n---\n\nPaint that light.\n"
     page = browser.get("/capture/").content.decode()
@@ -48,12 +48,12 @@ def test_a_thought_is_a_file_of_the_users_own_in_the_users_own_time(person: User
 def test_the_same_id_twice_is_one_capture(person: User, browser: Client) -> None:
     for _ in range(3):
         browser.post("/capture/", {"text": "Once.", "id": "same"})
-    assert Capture.objects.count() == UserFile.objects.count() == 1
+    assert Capture.unscoped.count() == UserFile.unscoped.count() == 1
     browser.post("/capture/", {"text": "Once.", "id": "another"})
     browser.post("/capture/", {"text": "Nobody named this."})
     browser.post("/capture/", {"text": "Nor this."})
-    assert Capture.objects.count() == 4
-    assert UserFile.objects.filter(path="captures/2026-11-18-130000-4.md").exists()
+    assert Capture.unscoped.count() == 4
+    assert UserFile.unscoped.filter(path="captures/2026-11-18-130000-4.md").exists()
 
 
 def test_an_id_is_the_senders_own(person: User, other_user: User, browser: Client) -> None:
@@ -80,7 +80,7 @@ def test_the_same_id_at_once_is_one_capture(person: User) -> None:
         thread.join()
     assert len(kept) == 5
     assert len(set(kept)) == 1
-    assert Capture.objects.count() == UserFile.objects.count() == UserFileVersion.objects.count() == 1
+    assert Capture.unscoped.count() == UserFile.unscoped.count() == UserFileVersion.unscoped.count() == 1
 
 
 @pytest.mark.parametrize(
@@ -101,13 +101,13 @@ def test_what_cant_be_kept_is_refused_and_stays_in_the_field(
     part = browser.post("/capture/", {"text": text, "id": "one"}, headers=PART)
     assert part.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
     assert "<html" not in part.content.decode()
-    assert not UserFile.objects.exists()
+    assert not UserFile.unscoped.exists()
 
 
 def test_a_persons_own_words_are_never_taken_for_frontmatter(person: User, browser: Client) -> None:
     text = "---\nmood: low\n---\nand words"
     browser.post("/capture/", {"text": text})
-    assert text_of(Capture.objects.get()) == f"\\{text}"
+    assert text_of(Capture.unscoped.get()) == f"\\{text}"
 
 
 def test_a_storage_that_fails_is_told_and_nothing_is_lost(
@@ -122,7 +122,7 @@ def test_a_storage_that_fails_is_told_and_nothing_is_lost(
     assert response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
     assert "could not be stored just now" in response.content.decode()
     assert "Keep me." in response.content.decode()
-    assert not Capture.objects.exists()
+    assert not Capture.unscoped.exists()
 
 
 def test_the_log_of_the_day_folds_what_was_caught_on_it(
@@ -137,7 +137,8 @@ def test_the_log_of_the_day_folds_what_was_caught_on_it(
     keep_file(person, FileType.DAILY_LOG, name=str(TODAY), now=NOON + timedelta(days=1))
     waiting = waiting_captures(user_id=person.pk, limit=10)
     assert [capture.text for capture in waiting.newest] == ["tomorrow", "yesterday"]
-    assert set(Capture.objects.filter(folded_on__isnull=False).values_list("folded_on", flat=True)) == {TODAY}
+    folded = Capture.unscoped.filter(folded_on__isnull=False)
+    assert set(folded.values_list("folded_on", flat=True)) == {TODAY}
 
 
 def test_what_comes_after_the_day_was_closed_goes_into_the_next_log(
@@ -155,7 +156,7 @@ def test_what_comes_after_the_day_was_closed_goes_into_the_next_log(
     keep_file(person, FileType.DAILY_LOG, name=str(TODAY), now=NOON)
     waiting = waiting_captures(user_id=person.pk, limit=10)
     assert [capture.text for capture in waiting.newest] == ["of a day that nobody closed"]
-    assert list(Capture.objects.exclude(folded_on=None).values_list("pk", "folded_on")) == [(late.pk, TODAY)]
+    assert list(Capture.unscoped.exclude(folded_on=None).values_list("pk", "folded_on")) == [(late.pk, TODAY)]
 
 
 def test_no_page_promises_a_log_that_may_never_come(person: User, browser: Client) -> None:
@@ -184,7 +185,7 @@ def test_a_capture_is_of_the_day_that_the_person_lives(
 ) -> None:
     with time_machine.travel(datetime.fromisoformat(moment), tick=False):
         browser_of(person).post("/capture/", {"text": "now"})
-    assert UserFile.objects.get().path == f"{path}.md"
+    assert UserFile.unscoped.get().path == f"{path}.md"
 
 
 def test_home_lists_what_waits_and_puts_it_away(
@@ -204,7 +205,7 @@ def test_home_lists_what_waits_and_puts_it_away(
     part = browser.post(address, {"do": "bring_back", "then": "home"}, headers=PART).content.decode()
     assert part.startswith('<div class="captures-list"')
     assert "bold" in part
-    assert Capture.objects.get().put_away_at is None
+    assert Capture.unscoped.get().put_away_at is None
 
 
 def test_all_that_were_seen_are_put_away_at_once(
@@ -214,10 +215,10 @@ def test_all_that_were_seen_are_put_away_at_once(
     newer = keep_capture(person, "came later")
     response = browser.post("/capture/all/", {"newest": seen[-1].pk})
     assert response["Location"] == "/capture/"
-    assert list(Capture.objects.waiting()) == [newer]
+    assert list(Capture.of(person.pk).waiting()) == [newer]
     for nonsense in ("", "x", "-1", "9" * 30, "²"):
         browser.post("/capture/all/", {"newest": nonsense})
-    assert list(Capture.objects.waiting()) == [newer]
+    assert list(Capture.of(person.pk).waiting()) == [newer]
 
 
 def test_a_long_capture_shows_its_beginning(person: User, browser: Client, keep_capture: KeepCapture) -> None:
@@ -234,7 +235,7 @@ def test_a_changed_capture_is_listed_once_with_its_newest_words(
     capture = keep_capture(person, "old words")
     capture.file.version_number = 2
     capture.file.save()
-    UserFileVersion.objects.create(
+    UserFileVersion.unscoped.create(
         file=capture.file, number=2, content="new words", size=9, sha256="", storage_key="k2", source="user"
     )
     waiting = waiting_captures(user_id=person.pk, limit=10)
@@ -263,7 +264,7 @@ def test_times_are_said_on_the_persons_own_day(
     assert ">13:00</time>" in page
     assert ">yesterday, 23:30</time>" in page
     assert ">Wednesday, 24 December 2025, 09:00</time>" in page
-    Profile.objects.update(timezone="Pacific/Auckland")
+    Profile.unscoped.update(timezone="Pacific/Auckland")
     assert ">11:30</time>" in browser.get("/capture/").content.decode()
 
 

@@ -36,7 +36,7 @@ def keep_map(keep_file: KeepFile, user: User, **statuses: str) -> None:
 
 
 def keep_event(user: User, title: str, starts_at: datetime) -> None:
-    source = CalendarSource.objects.filter(user=user).first() or source_of(user)
+    source = CalendarSource.unscoped.filter(user=user).first() or source_of(user)
     timed(source, title, starts_at.isoformat(), (starts_at + timedelta(hours=1)).isoformat())
 
 
@@ -92,7 +92,7 @@ def test_what_has_begun_is_gone_on_with(person: User, browser: Client, keep_file
     session = services.open_session(user_id=person.pk, kind=SessionKind.OPEN_DAY)
     with time_machine.travel(datetime(2026, 11, 18, 7, tzinfo=UTC), tick=False):
         assert ">Begin<span" in home_of(browser)
-        Session.objects.filter(id=session.id).update(last_message_number=2)
+        Session.unscoped.filter(id=session.id).update(last_message_number=2)
         page = home_of(browser)
     assert ">Go on with it<span" in page
     assert ">Begin<span" not in page
@@ -102,7 +102,7 @@ def test_what_was_begun_shows_however_many_empty_conversations_came_after(
     person: User, browser: Client
 ) -> None:
     begun = services.open_session(user_id=person.pk, kind=SessionKind.OPEN_CONVERSATION)
-    Session.objects.filter(id=begun.id).update(last_message_number=2, title="About the move")
+    Session.unscoped.filter(id=begun.id).update(last_message_number=2, title="About the move")
     for _ in range(25):
         services.open_session(user_id=person.pk, kind=SessionKind.OPEN_CONVERSATION)
     page = home_of(browser)
@@ -119,14 +119,14 @@ def test_what_was_begun_shows_however_many_empty_conversations_came_after(
     ],
 )
 def test_the_next_check_in_has_its_date(person: User, browser: Client, due_on: date, says: str) -> None:
-    Profile.objects.update(next_checkin_on=due_on)
+    Profile.unscoped.update(next_checkin_on=due_on)
     assert says in home_of(browser)
 
 
 def test_a_check_in_that_is_due_is_offered_and_beside_another_arc_it_is_said_since_when(
     person: User, browser: Client, keep_file: KeepFile
 ) -> None:
-    Profile.objects.update(next_checkin_on=date(2026, 11, 15))
+    Profile.unscoped.update(next_checkin_on=date(2026, 11, 15))
     page = home_of(browser)
     assert "Due since" in page
     assert "Sunday, 15 November</time>" in page
@@ -172,8 +172,8 @@ def test_the_calendar_is_that_of_the_persons_own_day(person: User, browser: Clie
 def test_a_plan_stays_until_four_in_the_morning_wherever_one_is(
     person: User, browser: Client, zone: str, moment: str, is_there: bool
 ) -> None:
-    Profile.objects.update(timezone=zone)
-    DayPlan.objects.create(user=person, date=TODAY, intention="Unhurried")
+    Profile.unscoped.update(timezone=zone)
+    DayPlan.unscoped.create(user=person, date=TODAY, intention="Unhurried")
     with time_machine.travel(datetime.fromisoformat(moment), tick=False):
         page = home_of(browser)
     assert ("Unhurried" in page) is is_there
@@ -208,7 +208,7 @@ def test_another_persons_life_shows_nowhere(
     keep_capture: KeepCapture,
 ) -> None:
     before = strip_ids(home_of(browser))
-    Profile.objects.create(user=other_user, timezone="Europe/Berlin")
+    Profile.unscoped.create(user=other_user, timezone="Europe/Berlin")
     keep_map(keep_file, other_user, health="in_crisis")
     keep_plan(other_user, "Theirs", intention="Theirs")
     keep_capture(other_user, "Theirs")
@@ -248,6 +248,6 @@ def test_the_number_of_queries_is_constant(
         keep_file(person, FileType.DAILY_LOG, name=str(TODAY - timedelta(days=number + 1)))
         keep_event(person, f"Event {number}", NOON)
         session = services.open_session(user_id=person.pk, kind=SessionKind.OPEN_CONVERSATION)
-        Session.objects.filter(id=session.id).update(last_message_number=1)
+        Session.unscoped.filter(id=session.id).update(last_message_number=1)
     assert queries() == before
     assert before <= 14

@@ -29,7 +29,7 @@ BrowserOf = Callable[[User], Client]
 
 
 def done(user: User) -> list[bool]:
-    return [priority["is_done"] for priority in DayPlan.objects.get(user=user, date=TODAY).priorities]
+    return [priority["is_done"] for priority in DayPlan.unscoped.get(user=user, date=TODAY).priorities]
 
 
 def test_a_tick_needs_no_script(person: User, browser: Client, keep_plan: KeepPlan) -> None:
@@ -67,7 +67,7 @@ def test_a_tick_makes_no_version_and_a_plan_that_is_written_again_keeps_it(
 ) -> None:
     keep_plan(person, "Call Mia", "Swim")
     browser.post(PLAN, {"text": "Swim", "done": "1"})
-    assert UserFileVersion.objects.count() == 1
+    assert UserFileVersion.unscoped.count() == 1
     keep_plan(person, "Write", "Swim")
     assert done(person) == [False, True]
 
@@ -75,7 +75,7 @@ def test_a_tick_makes_no_version_and_a_plan_that_is_written_again_keeps_it(
 def test_sage_reads_the_tick_in_the_next_context(person: User, browser: Client, keep_plan: KeepPlan) -> None:
     keep_plan(person, "Call Mia", "Swim")
     browser.post(PLAN, {"text": "Swim", "done": "1"})
-    profile = Profile.objects.select_related("user").get(user=person)
+    profile = Profile.unscoped.select_related("user").get(user=person)
     section = todays_plan(Shelf(profile=profile, session_id=uuid.uuid4(), now=NOON))
     assert section is not None
     assert "- [ ] Call Mia\n- [x] Swim" in section.render()
@@ -92,8 +92,8 @@ def test_sage_reads_the_tick_in_the_next_context(person: User, browser: Client, 
 def test_home_signals_and_context_agree_on_what_a_plan_is(
     person: User, fields: dict[str, object], is_plan: bool
 ) -> None:
-    DayPlan.objects.create(user=person, date=TODAY, **fields)
-    profile = Profile.objects.select_related("user").get(user=person)
+    DayPlan.unscoped.create(user=person, date=TODAY, **fields)
+    profile = Profile.unscoped.select_related("user").get(user=person)
     shelf = Shelf(profile=profile, session_id=uuid.uuid4(), now=NOON)
     assert (read_plan(user_id=person.pk, day=TODAY) is not None) is is_plan
     assert build_life_facts(user_id=person.pk, now=NOON).has_plan_today is is_plan
@@ -190,7 +190,7 @@ def test_a_plan_that_is_ticked_later_is_called_by_its_day(
 
 def test_an_old_plan_without_an_intention_is_called_by_its_day(person: User, browser: Client) -> None:
     yesterday = TODAY - timedelta(days=1)
-    DayPlan.objects.create(user=person, date=yesterday, priorities=[{"text": "Call Mia", "is_done": False}])
+    DayPlan.unscoped.create(user=person, date=yesterday, priorities=[{"text": "Call Mia", "is_done": False}])
     answer = browser.post("/plan/2026-11-17/", {"text": "Call Mia", "done": "1"}, headers=PART)
     assert '<h2 id="plan-title">Yesterday</h2>' in answer.content.decode()
 

@@ -25,7 +25,7 @@ def prompt(person: User, keep_file: KeepFile) -> ReflectionPrompt:
     file = keep_file(
         person, FileType.REFLECTION_PROMPT, "What would *rest* be\nif it were no reward?", name="rest"
     )
-    return ReflectionPrompt.objects.get(file=file)
+    return ReflectionPrompt.unscoped.get(file=file)
 
 
 def test_home_asks_one_question_at_a_time_the_newest_first(
@@ -34,8 +34,8 @@ def test_home_asks_one_question_at_a_time_the_newest_first(
     page = browser.get("/").content.decode()
     assert "<em>rest</em>" in page
     keep_file(person, FileType.REFLECTION_PROMPT, "And what is enough?", name="enough")
-    newer = ReflectionPrompt.objects.get(text="And what is enough?")
-    ReflectionPrompt.objects.filter(pk=newer.pk).update(created_at=NOON + timedelta(minutes=1))
+    newer = ReflectionPrompt.unscoped.get(text="And what is enough?")
+    ReflectionPrompt.unscoped.filter(pk=newer.pk).update(created_at=NOON + timedelta(minutes=1))
     page = browser.get("/").content.decode()
     assert "And what is enough?" in page
     assert "<em>rest</em>" not in page
@@ -54,13 +54,13 @@ def test_an_answer_is_kept_below_its_question_in_a_capture(
     for _ in range(2):
         response = browser.post(address, {"do": "write", "text": "A walk without an aim.", "id": "one"})
         assert response["Location"] == "/"
-    capture = Capture.objects.get()
-    version = UserFileVersion.objects.get(file=capture.file)
+    capture = Capture.unscoped.get()
+    version = UserFileVersion.unscoped.get(file=capture.file)
     body = parse_file(version.content)[1].strip()
     assert body == "> What would *rest* be\n> if it were no reward?\n\nA walk without an aim."
     prompt.refresh_from_db()
     assert prompt.answered_at == NOON
-    assert UserFileVersion.objects.filter(file=prompt.file).count() == 1
+    assert UserFileVersion.unscoped.filter(file=prompt.file).count() == 1
     assert "A question for you" not in browser.get("/").content.decode()
 
 
@@ -88,7 +88,7 @@ def test_only_the_first_of_two_tabs_answers_and_the_others_words_stay_on_its_pag
         page = response.content.decode()
         assert "answered this one already" in page
         assert "My second thought" in page
-    assert not Capture.objects.exists()
+    assert not Capture.unscoped.exists()
 
 
 def test_a_question_that_sage_asks_anew_is_open_again(
@@ -100,23 +100,23 @@ def test_a_question_that_sage_asks_anew_is_open_again(
 
 
 def test_what_is_said_first_names_the_question(person: User, prompt: ReflectionPrompt) -> None:
-    shown = accessible_prompt(user_id=person.pk, prompt_id=prompt.pk, timezone=Profile.objects.get().zone)
+    shown = accessible_prompt(user_id=person.pk, prompt_id=prompt.pk, timezone=Profile.unscoped.get().zone)
     assert message_about(shown, " A walk. ") == (
         "You left me a question: “What would *rest* be\nif it were no reward?”\n\nA walk."
     )
     assert message_about(shown, "").endswith("I'd like to talk about it.")
     prompt.text = "x" * 90_000
     prompt.save()
-    long = accessible_prompt(user_id=person.pk, prompt_id=prompt.pk, timezone=Profile.objects.get().zone)
+    long = accessible_prompt(user_id=person.pk, prompt_id=prompt.pk, timezone=Profile.unscoped.get().zone)
     assert len(message_about(long, "y")) < 1_100
 
 
 def test_anothers_question_is_a_missing_one(
     other_user: User, person: User, browser: Client, keep_file: KeepFile
 ) -> None:
-    Profile.objects.create(user=other_user)
+    Profile.unscoped.create(user=other_user)
     file = keep_file(other_user, FileType.REFLECTION_PROMPT, "Theirs?", name="theirs")
-    theirs = ReflectionPrompt.objects.get(file=file)
+    theirs = ReflectionPrompt.unscoped.get(file=file)
     for form in ({"do": "put_away"}, {"do": "write", "text": "x"}, {"do": "talk", "text": "x"}):
         assert browser.post(f"/reflections/{theirs.pk}/", form).status_code == HTTPStatus.NOT_FOUND
     mark_answered(user_id=person.pk, prompt_id=theirs.pk, now=NOON)

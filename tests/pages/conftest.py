@@ -37,7 +37,7 @@ def exchange(session: Session) -> Exchange:
 
     def store(said: str, answer: str | None, *, at: datetime | None = None, **fields: Any) -> Turn:
         metadata = fields.pop("metadata", {"round_ends": [len(answer or "")], "notes": [], "tool_calls": []})
-        turn = Turn.objects.create(
+        turn = Turn.unscoped.create(
             session=session, **{"status": TurnStatus.COMPLETED, "ended_at": timezone.now(), **fields}
         )
         words: list[tuple[MessageRole, str, dict[str, Any]]] = [(MessageRole.USER, said, {})]
@@ -45,7 +45,7 @@ def exchange(session: Session) -> Exchange:
             words.append((MessageRole.ASSISTANT, answer, metadata))
         for role, content, data in words:
             message = append_message(session=session, turn=turn, role=role, content=content, metadata=data)
-            Message.objects.filter(id=message.id).update(
+            Message.unscoped.filter(id=message.id).update(
                 created_at=at or datetime(2026, 11, 21, 12, tzinfo=UTC)
             )
         return turn
@@ -58,7 +58,7 @@ def keep_file(user: User) -> KeepFile:
     """Keep a file with one version a text."""
 
     def keep(path: str, *texts: str, owner: User | None = None) -> UserFile:
-        file = UserFile.objects.create(
+        file = UserFile.unscoped.create(
             user=owner or user,
             path=path,
             file_type=FileType.DOMAIN,
@@ -66,7 +66,7 @@ def keep_file(user: User) -> KeepFile:
             updated_at=timezone.now(),
         )
         for number, text in enumerate(texts, start=1):
-            UserFileVersion.objects.create(
+            UserFileVersion.unscoped.create(
                 file=file,
                 number=number,
                 content=text,

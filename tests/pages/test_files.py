@@ -104,7 +104,7 @@ def test_the_tree_names_folders_types_and_folds_older_days_away(
 ) -> None:
     for month, day in ((9, 3), (10, 5), (10, 6), *((11, day) for day in range(1, 15))):
         file = keep_file(f"daily-logs/2026-{month:02}-{day:02}.md", "x")
-        UserFile.objects.filter(pk=file.pk).update(file_type=FileType.DAILY_LOG)
+        UserFile.unscoped.filter(pk=file.pk).update(file_type=FileType.DAILY_LOG)
     keep_file("life-map/career.md", "x")
     page = page_of(signed_in, "/files/")
     assert page.index("<bdi>Daily logs") < page.index("<bdi>Life map")
@@ -126,7 +126,7 @@ def test_an_edit_is_saved_as_the_users_own_version(signed_in: Client, user: User
     newest = read_file(user_id=user.pk, path="life-map/career.md")
     assert (newest.version.number, newest.version.source) == (2, FileSource.USER)
     assert newest.text.endswith("\nstatus: good\nupdated_rating: 4\n---\n\nI wrote\nthis.\n")
-    assert PulseRating.objects.order_by("-pk").values_list("rating", flat=True)[0] == 4
+    assert PulseRating.unscoped.order_by("-pk").values_list("rating", flat=True)[0] == 4
     assert "Saved as version 2." in page_of(signed_in, CAREER)
 
 
@@ -134,7 +134,7 @@ def test_an_edited_day_plan_is_the_plan_of_the_day(signed_in: Client, write: Wri
     address = write("Plan", FileType.DAY_PLAN, intention="Slow", priorities=["Walk", "Write"])
     form = {"body": "Plan", "version": "1", "intention": "Fast", "priorities": "Write\r\n\r\nRest"}
     assert signed_in.post(f"{address}/edit/", form).status_code == HTTPStatus.SEE_OTHER
-    plan = DayPlan.objects.get()
+    plan = DayPlan.unscoped.get()
     assert (plan.intention, [one["text"] for one in plan.priorities]) == ("Fast", ["Write", "Rest"])
 
 
@@ -373,24 +373,24 @@ def test_a_storage_that_fails_says_so_and_keeps_the_text_on_the_page(
     assert response.status_code == HTTPStatus.SERVICE_UNAVAILABLE
     assert "could not be stored just now" in response.content.decode()
     assert typed_in(response.content.decode()) == "Two"
-    assert UserFileVersion.objects.count() == 1
+    assert UserFileVersion.unscoped.count() == 1
 
 
 def test_versions_say_who_when_and_where(
     signed_in: Client, user: User, other_user: User, session: Session, write: Write
 ) -> None:
-    Profile.objects.create(user=user, timezone="Asia/Tokyo")
-    Session.objects.filter(pk=session.pk).update(title="A talk \u202eabout work")
+    Profile.unscoped.create(user=user, timezone="Asia/Tokyo")
+    Session.unscoped.filter(pk=session.pk).update(title="A talk \u202eabout work")
     write("One", session_id=session.pk)
     write("Two", source=FileSource.IMPORT)
     send(signed_in, "Three", version=2)
-    UserFileVersion.objects.update(created_at=datetime(2026, 11, 21, 20, 30, tzinfo=UTC))
+    UserFileVersion.unscoped.update(created_at=datetime(2026, 11, 21, 20, 30, tzinfo=UTC))
     page = page_of(signed_in, f"{CAREER}/versions/")
     assert re.findall(r'<span class="quiet">([^<]+)</span>', page)[:3] == ["You", "An import", "Sage"]
     assert "22 November 2026, 05:30" in page
     assert f'<a href="/chat/{session.pk}/"><bdi>A talk about work</bdi></a>' in page
     assert "\u202e" not in page
-    Session.objects.filter(pk=session.pk).update(user=other_user)
+    Session.unscoped.filter(pk=session.pk).update(user=other_user)
     assert str(session.pk) not in page_of(signed_in, f"{CAREER}/versions/")
 
 
@@ -460,7 +460,7 @@ def test_a_strange_path_is_a_missing_page(signed_in: Client, write: Write, path:
 
 def test_marks_of_direction_stay_inside_what_they_stand_in(signed_in: Client, keep_file: KeepFile) -> None:
     file = keep_file("odd/\u202eevil.md", "---\ntype: domain\nfor\u202e: x\n---\n\n\u202eturned\n")
-    UserFile.objects.filter(pk=file.pk).update(frontmatter={"preview_line": "seen \u202eturned"})
+    UserFile.unscoped.filter(pk=file.pk).update(frontmatter={"preview_line": "seen \u202eturned"})
     listed = page_of(signed_in, "/files/")
     assert "\u202e" not in re.sub(r'href="[^"]*"', "", listed)
     page = page_of(signed_in, f"/files/{file.path}")
@@ -498,8 +498,8 @@ async def test_the_archive_holds_every_file_of_the_person_and_nobody_elses(
         for path, text in texts.items():
             keep_file(path, "older", text)
         keep_file("life-map/career.md", "theirs", owner=other_user)
-        UserFileVersion.objects.filter(number=2).update(created_at=NOW)
-        Profile.objects.create(user=user, timezone="Asia/Tokyo")
+        UserFileVersion.unscoped.filter(number=2).update(created_at=NOW)
+        Profile.unscoped.create(user=user, timezone="Asia/Tokyo")
 
     await in_database(keep)
     archive = await zip_of(user)
@@ -553,8 +553,8 @@ def test_no_page_of_a_file_has_script_or_style_inside(signed_in: Client, write: 
 def test_a_tree_of_a_thousand_files_takes_four_queries(
     signed_in: Client, user: User, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    Profile.objects.create(user=user)
-    UserFile.objects.bulk_create(
+    Profile.unscoped.create(user=user)
+    UserFile.unscoped.bulk_create(
         UserFile(user=user, path=f"daily-logs/{2000 + number}-01-01.md", file_type=FileType.DAILY_LOG)
         for number in range(1000)
     )

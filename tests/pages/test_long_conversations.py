@@ -23,11 +23,11 @@ OPEN_SECONDS = 2.0
 
 def fill(session: Session, exchanges: int) -> None:
     """Store so many exchanges, the messages numbered from 1."""
-    turns = Turn.objects.bulk_create(
+    turns = Turn.unscoped.bulk_create(
         Turn(session=session, status=TurnStatus.COMPLETED, stop_reason="end_turn", ended_at=timezone.now())
         for _ in range(exchanges)
     )
-    Message.objects.bulk_create(
+    Message.unscoped.bulk_create(
         Message(session=session, turn=turn, number=2 * place + offset, role=role, content=f"{role} {place}")
         for place, turn in enumerate(turns)
         for offset, role in ((1, MessageRole.USER), (2, MessageRole.ASSISTANT))

@@ -53,7 +53,7 @@ def test_a_stranger_is_told_what_sage_is_and_asked_to_sign_in(client: Client) ->
 def test_home_greets_by_the_persons_own_clock(
     signed_in: Client, user: User, moment: str, greeting: str, day: str
 ) -> None:
-    Profile.objects.create(user=user, name="Ada", timezone="Asia/Tokyo")
+    Profile.unscoped.create(user=user, name="Ada", timezone="Asia/Tokyo")
     local = datetime.fromisoformat(moment + "+09:00")
     with time_machine.travel(local.astimezone(UTC), tick=False):
         page = page_of(signed_in, "/")
@@ -64,12 +64,12 @@ def test_home_greets_by_the_persons_own_clock(
 def test_the_browsers_time_zone_is_kept_once(signed_in: Client, user: User) -> None:
     signed_in.cookies["sage_timezone"] = "Not/AZone"
     page_of(signed_in, "/")
-    assert Profile.objects.get(user=user).timezone == "UTC"
+    assert Profile.unscoped.get(user=user).timezone == "UTC"
     signed_in.cookies["sage_timezone"] = "America/New_York"
     page_of(signed_in, "/")
     signed_in.cookies["sage_timezone"] = "Europe/Berlin"
     page_of(signed_in, "/")
-    profile = Profile.objects.get(user=user)
+    profile = Profile.unscoped.get(user=user)
     assert (profile.timezone, profile.timezone_source) == ("America/New_York", TimezoneSource.BROWSER)
 
 
@@ -85,7 +85,7 @@ def test_every_page_says_that_the_practice_model_answers(
 
 def test_a_conversation_begins_from_the_list(signed_in: Client, user: User) -> None:
     response = signed_in.post("/chat/new/", {"kind": "open_day"})
-    session = Session.objects.get(user=user)
+    session = Session.unscoped.get(user=user)
     assert response.status_code == HTTPStatus.FOUND
     assert response.url == f"/chat/{session.id}/"  # type: ignore[attr-defined]
     assert session.kind == "open_day"
@@ -103,7 +103,7 @@ def test_a_form_that_is_sent_twice_begins_one_conversation(signed_in: Client, us
     assert begin(kind="open_day", id="form-1") != first
     assert begin(kind="open_conversation", id="form-2") != first
     assert begin(kind="open_conversation") != begin(kind="open_conversation")
-    assert Session.objects.filter(user=user).count() == 5
+    assert Session.unscoped.filter(user=user).count() == 5
     for address in ("/", "/map/", "/chat/", "/files/", first):
         page = page_of(signed_in, address)
         forms = re.findall(r'action="/chat/new/".*?</form>', page, re.DOTALL)
@@ -122,7 +122,7 @@ def test_who_begins_too_many_conversations_is_told_how_long_to_wait_and_keeps_th
     page = response.content.decode()
     assert re.search(r"Please wait \d+ seconds", page)
     assert ">What I had written</textarea>" in page
-    assert Session.objects.filter(user=user).count() == 6
+    assert Session.unscoped.filter(user=user).count() == 6
 
 
 def test_a_conversation_is_shown_as_it_was(signed_in: Client, session: Session, exchange: Exchange) -> None:
@@ -152,7 +152,7 @@ def test_a_conversation_is_shown_as_it_was(signed_in: Client, session: Session, 
 def test_days_are_the_persons_own(
     signed_in: Client, user: User, session: Session, exchange: Exchange
 ) -> None:
-    Profile.objects.create(user=user, timezone="America/Los_Angeles")
+    Profile.unscoped.create(user=user, timezone="America/Los_Angeles")
     exchange("late", "yes", at=datetime(2026, 11, 21, 10, tzinfo=UTC))  # 02:00, still the 20th
     exchange("same day", "yes", at=datetime(2026, 11, 21, 11, 59, tzinfo=UTC))
     exchange("next day", "yes", at=datetime(2026, 11, 21, 12, 1, tzinfo=UTC))
@@ -168,7 +168,7 @@ def test_a_failed_turn_offers_to_try_again(signed_in: Client, session: Session, 
 
 
 def test_an_ended_conversation_has_no_socket(signed_in: Client, session: Session) -> None:
-    Session.objects.filter(id=session.id).update(status=SessionStatus.COMPLETED, ended_at=timezone.now())
+    Session.unscoped.filter(id=session.id).update(status=SessionStatus.COMPLETED, ended_at=timezone.now())
     page = page_of(signed_in, f"/chat/{session.id}/")
     assert "ws-connect" not in page
     assert "Write to begin a new one." in page

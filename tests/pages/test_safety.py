@@ -64,13 +64,13 @@ def test_it_says_what_sage_is_how_well_it_notices_and_what_is_counted(client: Cl
 
 
 def test_a_person_keeps_a_country_of_their_own_and_lets_it_go_again(signed_in: Client, user: User) -> None:
-    Profile.objects.create(user=user, timezone="Europe/Berlin", timezone_source="user")
+    Profile.unscoped.create(user=user, timezone="Europe/Berlin", timezone_source="user")
     assert "Help lines: Germany" in page_of(signed_in, "/safety/")
     response = signed_in.post("/safety/country/", {"country": "NZ"}, follow=True)
     assert "Your help lines from now on: New Zealand." in response.content.decode()
     assert "1737" in lines_in(page_of(signed_in, "/safety/"))
     signed_in.post("/safety/country/", {"country": "nonsense"})
-    assert Profile.objects.get(user=user).country == ""
+    assert Profile.unscoped.get(user=user).country == ""
     assert "Help lines: Germany" in page_of(signed_in, "/safety/")
 
 
@@ -106,7 +106,7 @@ def test_a_stored_card_stands_between_the_words_and_the_answer(
 ) -> None:
     exchange("I want to die.", "Here with you.")
     exchange("Thank you", "Always.")
-    Message.objects.filter(number=1).update(metadata=MARK)
+    Message.unscoped.filter(number=1).update(metadata=MARK)
     page = page_of(signed_in, f"/chat/{session.id}/")
     places = [page.index(part) for part in ('id="message-1"', 'id="safety-message-1"', "Here with you.")]
     assert places == sorted(places)
@@ -117,10 +117,10 @@ def test_a_stored_card_stands_between_the_words_and_the_answer(
 def test_who_is_being_hurt_is_not_sent_to_the_ambulance_alone(
     signed_in: Client, session: Session, exchange: Exchange, user: User
 ) -> None:
-    Profile.objects.create(user=user, country="JP")
+    Profile.unscoped.create(user=user, country="JP")
     exchange("He hits me.", "Are you safe right now?")
     danger = {"level": "immediate", "about": "self", "topic": "violence"}
-    Message.objects.filter(number=1).update(metadata={"safety": danger})
+    Message.unscoped.filter(number=1).update(metadata={"safety": danger})
     page = page_of(signed_in, f"/chat/{session.id}/")
     assert lines_in(page)[:2] == ["119", "110"]
     assert "(警察, police)." in page
@@ -133,7 +133,7 @@ def test_metadata_of_another_shape_is_no_card_and_no_error(
     signed_in: Client, session: Session, exchange: Exchange, metadata: dict[str, object]
 ) -> None:
     exchange("Hi", "Hello")
-    Message.objects.filter(number=1).update(metadata=metadata)
+    Message.unscoped.filter(number=1).update(metadata=metadata)
     assert "safety-card" not in page_of(signed_in, f"/chat/{session.id}/")
 
 
@@ -187,7 +187,7 @@ def test_signing_up_leads_to_the_welcome_and_from_there_into_life_mapping(client
         assert words in page
     assert "Draw the map of my life" in page
     begun = client.post("/chat/new/", {"kind": "life_mapping", "id": "once"}, follow=True)
-    session = Session.objects.get()
+    session = Session.unscoped.get()
     assert (session.kind, session.status) == (SessionKind.LIFE_MAPPING, SessionStatus.ACTIVE)
     assert "Eight parts of a life" in begun.content.decode()
 

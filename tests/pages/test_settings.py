@@ -34,17 +34,17 @@ def fields(**changed: str) -> dict[str, str]:
 
 
 def use(user: User, *, at: datetime, **fields: Any) -> None:
-    row = ModelUsage.objects.create(user=user, model="claude-sonnet-5-5", **fields)
-    ModelUsage.objects.filter(pk=row.pk).update(created_at=at)
+    row = ModelUsage.unscoped.create(user=user, model="claude-sonnet-5-5", **fields)
+    ModelUsage.unscoped.filter(pk=row.pk).update(created_at=at)
 
 
 def test_settings_are_changed_by_a_form(signed_in: Client, user: User) -> None:
-    Profile.objects.create(user=user, checkin_weekday=6, next_checkin_on=date(2026, 11, 29))
+    Profile.unscoped.create(user=user, checkin_weekday=6, next_checkin_on=date(2026, 11, 29))
     with time_machine.travel(datetime(2026, 11, 22, 12, tzinfo=UTC), tick=False):
         response = signed_in.post("/settings/", fields(name="  Ada \n <Lovelace>  "))
         assert response["Location"] == "/settings/"
         page = page_of(signed_in)
-    profile = Profile.objects.get(user=user)
+    profile = Profile.unscoped.get(user=user)
     assert profile.name == "Ada <Lovelace>"
     assert (profile.timezone, profile.timezone_source) == ("Europe/Berlin", TimezoneSource.USER)
     assert "Your settings are saved." in page
@@ -63,11 +63,11 @@ def test_settings_are_changed_by_a_form(signed_in: Client, user: User) -> None:
 def test_wrong_settings_change_nothing_and_say_so(
     signed_in: Client, user: User, wrong: dict[str, str]
 ) -> None:
-    Profile.objects.create(user=user, name="Before", timezone="Asia/Tokyo")
+    Profile.unscoped.create(user=user, name="Before", timezone="Asia/Tokyo")
     response = signed_in.post("/settings/", fields(**wrong))
     assert response.status_code == HTTPStatus.BAD_REQUEST
     assert 'role="alert"' in response.content.decode()
-    profile = Profile.objects.get(user=user)
+    profile = Profile.unscoped.get(user=user)
     assert (profile.name, profile.timezone, profile.checkin_weekday) == ("Before", "Asia/Tokyo", 6)
 
 
@@ -83,7 +83,7 @@ def test_every_page_leads_to_the_settings_and_they_to_all_that_is_set_elsewhere(
 def test_a_month_is_the_persons_own_and_is_added_up_by_purpose(
     signed_in: Client, user: User, other_user: User
 ) -> None:
-    Profile.objects.create(user=user, timezone="Asia/Tokyo")
+    Profile.unscoped.create(user=user, timezone="Asia/Tokyo")
     october = datetime(2026, 10, 31, 14, 59, tzinfo=UTC)
     november = datetime(2026, 10, 31, 15, 1, tzinfo=UTC)  # 00:01 in Tokyo
     use(user, at=october, input_tokens=9_000_000, cost_micro_usd=9_000_000)
@@ -140,7 +140,7 @@ def sign_up(client: Client, **changed: str) -> Profile | None:
         {"email": "new@example.org", "password1": PASSWORD, "password2": PASSWORD, **changed},
     )
     assert response.status_code == HTTPStatus.FOUND, response.content
-    return Profile.objects.filter(user__email="new@example.org").first()
+    return Profile.unscoped.filter(user__email="new@example.org").first()
 
 
 def test_the_browsers_time_zone_comes_along_when_somebody_signs_up(client: Client) -> None:
@@ -162,7 +162,7 @@ def test_who_is_nowhere_yet_is_asked_once(signed_in: Client, user: User) -> None
     assert "where you are" not in words_of(page_of(signed_in, "/"))
     signed_in.cookies["sage_timezone"] = "Europe/Berlin"
     assert 'class="offer"' not in page_of(signed_in, "/")
-    assert Profile.objects.get(user=user).timezone == "UTC"
+    assert Profile.unscoped.get(user=user).timezone == "UTC"
 
 
 def test_another_time_zone_of_the_browser_is_offered_until_it_is_taken_or_refused(
@@ -177,7 +177,7 @@ def test_another_time_zone_of_the_browser_is_offered_until_it_is_taken_or_refuse
     assert "Your browser is in another time zone: Tokyo." in words_of(page_of(signed_in))
     signed_in.post("/settings/timezone/", {"timezone": "Asia/Tokyo"})
     assert 'class="offer"' not in page_of(signed_in)
-    assert Profile.objects.get(user=user).timezone == "Asia/Tokyo"
+    assert Profile.unscoped.get(user=user).timezone == "Asia/Tokyo"
 
 
 @pytest.mark.parametrize(
@@ -193,4 +193,4 @@ def test_the_way_back_leads_nowhere_else(signed_in: Client, back: str) -> None:
 def test_what_is_no_time_zone_is_not_taken(signed_in: Client, user: User, sent: str) -> None:
     response = signed_in.post("/settings/timezone/", {"timezone": sent})
     assert response.status_code == HTTPStatus.BAD_REQUEST
-    assert not Profile.objects.filter(user=user).exclude(timezone="UTC").exists()
+    assert not Profile.unscoped.filter(user=user).exclude(timezone="UTC").exists()

@@ -55,12 +55,12 @@ def turn(exchange: Exchange, user: User) -> Turn:
         ("save_file", {}, "{}", False),
     ]
     for position, (name, given, result, is_error) in enumerate(calls):
-        ToolCallRecord.objects.create(
+        ToolCallRecord.unscoped.create(
             turn=turn, round_number=1, position=position, tool_use_id=f"t{position}", name=name, input=given,
             result=result, is_error=is_error, state="finished", finished_at=now,
         )  # fmt: skip
     for read, cost in ((900, 2_000), (700, 3_000)):
-        ModelUsage.objects.create(
+        ModelUsage.unscoped.create(
             user=user, session=turn.session, turn=turn, model="claude-sonnet-5-5", input_tokens=100,
             cache_read_tokens=read, cache_creation_1h_tokens=100, output_tokens=50, cost_micro_usd=cost,
             first_token_ms=400, duration_ms=1_500,
@@ -118,7 +118,7 @@ def test_an_answer_of_which_nothing_is_known_has_no_panel(
 def test_a_trace_that_is_not_as_expected_breaks_no_page(
     signed_in: Client, session: Session, turn: Turn, operator: User, metadata: dict[str, Any]
 ) -> None:
-    Turn.objects.update(metadata=metadata)
+    Turn.unscoped.update(metadata=metadata)
     assert "Sage wrote 2 files" in signed_in.get(f"/chat/{session.id}/").content.decode()
     signed_in.force_login(operator)
     assert signed_in.get(f"/admin/sessions_app/turn/{turn.id}/change/").status_code == 200
@@ -127,8 +127,8 @@ def test_a_trace_that_is_not_as_expected_breaks_no_page(
 def test_a_price_that_is_not_known_is_not_called_nothing(
     signed_in: Client, session: Session, turn: Turn
 ) -> None:
-    ModelUsage.objects.filter(cache_read_tokens=700).update(cost_micro_usd=None)
-    ModelUsage.objects.filter(cache_read_tokens=900).update(purpose=UsagePurpose.TURN)
+    ModelUsage.unscoped.filter(cache_read_tokens=700).update(cost_micro_usd=None)
+    ModelUsage.unscoped.filter(cache_read_tokens=900).update(purpose=UsagePurpose.TURN)
     panel = words_of(signed_in.get(f"/chat/{session.id}/").content.decode())
     assert "cents" not in panel
     assert "3.0 seconds" in panel

@@ -167,7 +167,7 @@ def test_what_is_logged_of_a_card_says_of_nobody(monkeypatch: pytest.MonkeyPatch
         raise DatabaseError
 
     monkeypatch.setattr(CardCount.objects, "filter", fail)
-    monkeypatch.setattr(Profile.objects, "filter", fail)
+    monkeypatch.setattr(Profile.unscoped, "filter", fail)
     merging = [structlog.contextvars.merge_contextvars]
     with structlog.contextvars.bound_contextvars(user_id=7), capture_logs(processors=merging) as logged:
         count_card("immediate", now=NOW)
@@ -185,14 +185,14 @@ def test_an_operators_own_line_comes_where_its_order_says() -> None:
 
 
 def test_without_lines_and_without_a_database_there_are_the_shipped_ones(user: User) -> None:
-    Profile.objects.create(user=user, timezone="Europe/Berlin")
+    Profile.unscoped.create(user=user, timezone="Europe/Berlin")
     session = services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
     assert offer_in_session(session.id).country == "DE"
     assert len(offered_countries()) >= 20
     with transaction.atomic():
         transaction.set_rollback(True)  # from here on the connection refuses everything
         with pytest.raises(DatabaseError):
-            Profile.objects.first()
+            Profile.unscoped.first()
         assert offer_in_session(session.id) == shipped_offer()
         count_card("immediate", now=NOW)
 

@@ -55,7 +55,7 @@ def interrupt(_: User, key: TurnKey) -> object:
 def send_a_message(user: User, key: TurnKey) -> object:
     return services.open_turn(
         user_id=user.pk,
-        session_id=Session.objects.get().id,
+        session_id=Session.unscoped.get().id,
         text="again",
         client_id=None,
         owner="me",
@@ -64,7 +64,7 @@ def send_a_message(user: User, key: TurnKey) -> object:
 
 
 def end_the_session(user: User, key: TurnKey) -> object:
-    session_id = Session.objects.get().id
+    session_id = Session.unscoped.get().id
     return services.end_session(user_id=user.pk, session_id=session_id, status=SessionStatus.ABANDONED)
 
 
@@ -97,7 +97,7 @@ def test_an_effect_that_changes_its_session_and_another_write_both_get_through(
     def effect() -> CallResult:
         begun.set()
         _wait_until_somebody_waits_for_us(other)
-        session_id = Turn.objects.values_list("session_id", flat=True).get(id=key.turn_id)
+        session_id = Turn.unscoped.values_list("session_id", flat=True).get(id=key.turn_id)
         session = selectors.accessible_session(user_id=user.pk, session_id=session_id, is_locked=True)
         session.active_arc = SessionKind.OPEN_DAY
         session.save(update_fields=["active_arc"])
@@ -106,7 +106,7 @@ def test_an_effect_that_changes_its_session_and_another_write_both_get_through(
     turn_records.run_effect(key, "t1", effect)
     other.join()
     assert failures == []
-    assert Session.objects.get().active_arc == SessionKind.OPEN_DAY
+    assert Session.unscoped.get().active_arc == SessionKind.OPEN_DAY
 
 
 @pytest.mark.django_db(transaction=True)

@@ -80,8 +80,8 @@ def test_objects_are_made_and_stored_as_the_orm_would(user: User) -> None:
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT {columns.sql} FROM sessions_app_session AS session")
         (row,) = cursor.fetchall()
-    stored = Session.objects.get()
+    stored = Session.unscoped.get()
     for name in ("id", "user_id", "title", "metadata", "started_at", "kind", "ended_at"):
         assert getattr(columns.object_of(row), name) == getattr(stored, name) == getattr(session, name)
-    assert (Message.objects.get().content, Message.objects.get()) == ("%(no)s 100 %", message)
-    assert Turn.objects.get().prefix == turn.prefix
+    assert (Message.unscoped.get().content, Message.unscoped.get()) == ("%(no)s 100 %", message)
+    assert Turn.unscoped.get().prefix == turn.prefix

@@ -106,9 +106,9 @@ def test_a_second_message_is_refused_while_a_turn_is_open(session: Session) -> N
 
 @pytest.mark.django_db
 def test_the_database_itself_refuses_a_second_open_turn(session: Session) -> None:
-    Turn.objects.create(session=session)
+    Turn.unscoped.create(session=session)
     with pytest.raises(IntegrityError, match="turn_one_open_per_session"), transaction.atomic():
-        Turn.objects.create(session=session, status=TurnStatus.AWAITING_USER)
+        Turn.unscoped.create(session=session, status=TurnStatus.AWAITING_USER)
 
 
 @pytest.mark.django_db
@@ -125,7 +125,7 @@ def test_the_database_itself_refuses_unknown_states(
     user: User, model_values: dict[str, object], constraint: str
 ) -> None:
     with pytest.raises(IntegrityError, match=constraint), transaction.atomic():
-        Session.objects.create(user=user, **model_values)
+        Session.unscoped.create(user=user, **model_values)
 
 
 @pytest.mark.django_db
@@ -208,7 +208,7 @@ def test_writing_to_an_ended_session_opens_one_that_continues_it(session: Sessio
     second = say(session, "more")
     assert first.session_id != session.id
     assert first.session_id == second.session_id
-    assert Session.objects.get(id=first.session_id).continues_id == session.id
+    assert Session.unscoped.get(id=first.session_id).continues_id == session.id
     assert session.messages.count() == 0
 
 
@@ -219,7 +219,7 @@ def test_over_the_rate_limit_the_wait_is_named(session: Session) -> None:
         close(say(session, text, limit=limit))
     with pytest.raises(Refused, match=r"wait (5\d|60) seconds"):
         say(session, "three", limit=limit)
-    Turn.objects.update(started_at=timezone.now() - timedelta(seconds=61))
+    Turn.unscoped.update(started_at=timezone.now() - timedelta(seconds=61))
     assert say(session, "four", limit=limit).is_new
 
 
@@ -380,7 +380,7 @@ def test_the_same_client_id_is_one_turn_also_after_the_session_ended(session: Se
     services.end_session(user_id=user.pk, session_id=first.session_id, status=SessionStatus.COMPLETED)
     again = say(session, client_id="abc")
     assert (again.is_new, again.turn.id) == (False, first.turn.id)
-    assert Message.objects.filter(role="user").count() == 1
+    assert Message.unscoped.filter(role="user").count() == 1
 
 
 @pytest.mark.django_db
@@ -395,14 +395,14 @@ def test_nothing_is_asked_again_in_a_session_that_has_ended(session: Session, us
 @pytest.mark.django_db
 def test_a_daily_budget_that_is_used_up_refuses_the_next_turn(session: Session, user: User) -> None:
     budget = RateLimit(turns=100, seconds=60, daily_tokens=1000)
-    ModelUsage.objects.create(
+    ModelUsage.unscoped.create(
         user=user, model="m", input_tokens=400, output_tokens=300, cache_read_tokens=299
     )
     close(say(session, limit=budget))
-    ModelUsage.objects.create(user=user, model="m", output_tokens=1)
+    ModelUsage.unscoped.create(user=user, model="m", output_tokens=1)
     with pytest.raises(Refused, match=r"budget .* used up"):
         say(session, limit=budget)
-    ModelUsage.objects.update(created_at=timezone.now() - timedelta(hours=25))
+    ModelUsage.unscoped.update(created_at=timezone.now() - timedelta(hours=25))
     assert say(session, limit=budget).is_new
 
 
@@ -420,4 +420,4 @@ def test_a_form_kept_and_sent_again_later_begins_another_session(user: User) -> 
 @pytest.mark.django_db(transaction=True)
 def test_two_sendings_of_a_form_that_race_begin_one_session(user: User) -> None:
     assert _race([partial(begin, user)] * 4) == ["opened"] * 4
-    assert Session.objects.filter(user=user).count() == 1
+    assert Session.unscoped.filter(user=user).count() == 1

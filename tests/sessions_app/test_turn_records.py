@@ -60,7 +60,7 @@ def store_round(
 @pytest.mark.django_db
 def test_a_stale_runner_writes_nothing(key: TurnKey) -> None:
     store_round(key, 1, "one", calls=("t1",))
-    Turn.objects.filter(id=key.turn_id).update(fence=2)
+    Turn.unscoped.filter(id=key.turn_id).update(fence=2)
     result = CallResult(content="{}", is_error=False)
     for write in (
         lambda: store_round(key, 2, "two"),
@@ -73,7 +73,7 @@ def test_a_stale_runner_writes_nothing(key: TurnKey) -> None:
         with pytest.raises(StaleFence):
             write()
     turn_records.store_shown([(key, '{"text": "stale", "notes": ""}')])
-    turn = Turn.objects.get(id=key.turn_id)
+    turn = Turn.unscoped.get(id=key.turn_id)
     assert turn.rounds.count() == 1
     assert turn.calls.get().state == CallState.RUNNING
     assert turn.shown == ""
@@ -94,7 +94,7 @@ def test_an_effect_happens_once_and_with_its_result(key: TurnKey) -> None:
     turn_records.store_result(key, "t1", CallResult(content="something else", is_error=True))
     assert first == second == CallResult(content="saved", is_error=False)
     assert happened == [1]
-    assert ToolCallRecord.objects.get().result == "saved"
+    assert ToolCallRecord.unscoped.get().result == "saved"
 
 
 @pytest.mark.django_db
@@ -102,13 +102,13 @@ def test_an_effect_that_fails_leaves_no_result(key: TurnKey) -> None:
     store_round(key, 1, "", calls=("t1",))
 
     def effect() -> CallResult:
-        ModelUsage.objects.create(user=Turn.objects.get(id=key.turn_id).session.user, model="m")
+        ModelUsage.unscoped.create(user=Turn.unscoped.get(id=key.turn_id).session.user, model="m")
         raise RuntimeError
 
     with pytest.raises(RuntimeError):
         turn_records.run_effect(key, "t1", effect)
-    assert ToolCallRecord.objects.get().state == CallState.RUNNING
-    assert not ModelUsage.objects.exists()
+    assert ToolCallRecord.unscoped.get().state == CallState.RUNNING
+    assert not ModelUsage.unscoped.exists()
 
 
 @pytest.mark.django_db
@@ -124,7 +124,7 @@ def test_an_answer_joins_its_rounds_and_knows_where_each_ends(key: TurnKey) -> N
     assert message.metadata["round_ends"] == [6, 6, 13]
     assert message.metadata["notes"] == [{"round": 1, "text": "thinking of it"}]
     assert [(call["id"], call["round"]) for call in message.metadata["tool_calls"]] == [("t1", 1), ("t2", 2)]
-    turn = Turn.objects.get(id=key.turn_id)
+    turn = Turn.unscoped.get(id=key.turn_id)
     assert (turn.prefix, turn.shown, turn.status) == ("", "", TurnStatus.COMPLETED)
 
 
@@ -170,7 +170,7 @@ def test_what_a_lost_runner_had_shown_is_kept_when_its_turn_is_interrupted(key: 
 def test_a_paused_turn_stays_open_with_its_prefix(key: TurnKey) -> None:
     store_beginning(key, BEGINNING)
     turn_records.pause_turn(key, stop_reason="tool_use")
-    turn = Turn.objects.get(id=key.turn_id)
+    turn = Turn.unscoped.get(id=key.turn_id)
     assert (turn.status, turn.prefix, turn.is_open) == (TurnStatus.AWAITING_USER, '{"messages":[]}', True)
 
 
@@ -178,12 +178,12 @@ def test_a_paused_turn_stays_open_with_its_prefix(key: TurnKey) -> None:
 def test_words_that_are_stored_after_their_round_are_not_said_twice(key: TurnKey) -> None:
     shown = json.dumps({"number": 1, "text": "First.", "notes": "a note"})
     turn_records.store_shown([(key, shown)])
-    assert Turn.objects.get(id=key.turn_id).words_of_running_round() == ("First.", "a note")
+    assert Turn.unscoped.get(id=key.turn_id).words_of_running_round() == ("First.", "a note")
     store_round(key, 1, "First.")
     turn_records.store_shown([(key, shown)])
-    assert Turn.objects.get(id=key.turn_id).words_of_running_round() == ("", "")
+    assert Turn.unscoped.get(id=key.turn_id).words_of_running_round() == ("", "")
     turn_records.store_shown([(key, json.dumps({"number": 2, "text": "Second", "notes": ""}))])
-    assert Turn.objects.get(id=key.turn_id).words_of_running_round() == ("Second", "")
+    assert Turn.unscoped.get(id=key.turn_id).words_of_running_round() == ("Second", "")
     turn_records.store_shown([(key, shown)])
     turn_records.close_turn(key, Ending(status=TurnStatus.INTERRUPTED, stop_reason="interrupted"))
-    assert Turn.objects.get(id=key.turn_id).messages.get(role="assistant").content == "First."
+    assert Turn.unscoped.get(id=key.turn_id).messages.get(role="assistant").content == "First."

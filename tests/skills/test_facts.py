@@ -23,12 +23,12 @@ def person(user: User) -> User:
     """Somebody in Lisbon who came in summer."""
     user.date_joined = datetime(2026, 7, 1, tzinfo=UTC)
     user.save()
-    Profile.objects.create(user=user, timezone="Europe/Lisbon", next_checkin_on=date(2026, 11, 22))
+    Profile.unscoped.create(user=user, timezone="Europe/Lisbon", next_checkin_on=date(2026, 11, 22))
     return user
 
 
 def keep(user: User, path: str, file_type: FileType, **frontmatter: object) -> UserFile:
-    return UserFile.objects.create(
+    return UserFile.unscoped.create(
         user=user, path=path, file_type=file_type, frontmatter=frontmatter, version_number=1
     )
 
@@ -39,7 +39,7 @@ def test_somebody_new_has_nothing_and_is_offered_a_map(user: User) -> None:
     assert facts.domain_statuses == ()
     assert not facts.is_checkin_due
     assert call_skills(facts).arc == "life_mapping"
-    assert not Profile.objects.exists(), "reading facts writes nothing"
+    assert not Profile.unscoped.exists(), "reading facts writes nothing"
 
 
 def test_a_map_is_there_with_its_overview_or_with_all_its_domains(person: User) -> None:
@@ -56,7 +56,7 @@ def test_a_map_is_there_with_its_overview_or_with_all_its_domains(person: User) 
 
 
 def test_plan_and_log_are_those_of_the_users_own_day(person: User) -> None:
-    DayPlan.objects.create(user=person, date=TODAY, intention="Unhurried")
+    DayPlan.unscoped.create(user=person, date=TODAY, intention="Unhurried")
     keep(person, "daily-logs/2026-11-18.md", FileType.DAILY_LOG)
     keep(person, "daily-logs/2026-11-17.md", FileType.DAILY_LOG)
     for now, is_today in (
@@ -69,7 +69,7 @@ def test_plan_and_log_are_those_of_the_users_own_day(person: User) -> None:
 
 
 def test_a_day_plan_that_says_nothing_is_none(person: User) -> None:
-    plan = DayPlan.objects.create(user=person, date=TODAY)
+    plan = DayPlan.unscoped.create(user=person, date=TODAY)
     assert not build_life_facts(user_id=person.pk, now=NOON).has_plan_today
     plan.priorities = [{"text": "Call Mia", "is_done": False}]
     plan.save()
@@ -89,8 +89,8 @@ def test_a_day_plan_that_says_nothing_is_none(person: User) -> None:
 def test_the_clock_is_the_users_own_across_zones_and_daylight_saving(
     person: User, zone: str, moment: str, bracket: str, has_plan: bool
 ) -> None:
-    Profile.objects.update(timezone=zone)
-    DayPlan.objects.create(user=person, date=TODAY, intention="Unhurried")
+    Profile.unscoped.update(timezone=zone)
+    DayPlan.unscoped.create(user=person, date=TODAY, intention="Unhurried")
     facts = build_life_facts(user_id=person.pk, now=datetime.fromisoformat(moment))
     assert (facts.time_bracket, facts.has_plan_today) == (bracket, has_plan)
     assert str(facts.local_time.tzinfo) == zone
@@ -98,12 +98,12 @@ def test_the_clock_is_the_users_own_across_zones_and_daylight_saving(
 
 @pytest.mark.parametrize(("ahead", "is_due"), [(1, False), (0, True), (-9, True)])
 def test_a_checkin_is_due_on_its_day_and_after_it(person: User, ahead: int, is_due: bool) -> None:
-    Profile.objects.update(next_checkin_on=TODAY + timedelta(days=ahead))
+    Profile.unscoped.update(next_checkin_on=TODAY + timedelta(days=ahead))
     assert build_life_facts(user_id=person.pk, now=NOON).is_checkin_due is is_due
 
 
 def test_the_first_checkin_is_due_on_the_first_checkin_day_after_the_user_came(person: User) -> None:
-    profile = Profile.objects.select_related("user").get()
+    profile = Profile.unscoped.select_related("user").get()
     profile.next_checkin_on = None
     profile.user.date_joined = datetime(2026, 11, 22, 9, tzinfo=UTC)  # a Sunday, as the check-in day is
     assert not is_checkin_due(profile, date(2026, 11, 22))
@@ -114,7 +114,7 @@ def test_the_first_checkin_is_due_on_the_first_checkin_day_after_the_user_came(p
 def test_captures_count_until_a_log_folds_them(person: User, other_user: User) -> None:
     for number in range(6):
         file = keep(person, f"captures/2026-11-18-12000{number}.md", FileType.CAPTURE)
-        Capture.objects.create(
+        Capture.unscoped.create(
             user=person, file=file, captured_at=NOON, folded_on=TODAY if number == 0 else None
         )
     facts = build_life_facts(user_id=person.pk, now=NOON)
@@ -139,7 +139,7 @@ def test_a_quarter_ends_on_its_last_day(day: date, end: date) -> None:
 def test_the_days_to_the_quarters_end_are_the_users_own(person: User) -> None:
     facts = build_life_facts(user_id=person.pk, now=datetime(2026, 12, 31, 12, tzinfo=UTC))
     assert facts.days_to_quarter_end == 0
-    Profile.objects.update(timezone="Pacific/Auckland")
+    Profile.unscoped.update(timezone="Pacific/Auckland")
     facts = build_life_facts(user_id=person.pk, now=datetime(2026, 12, 31, 20, tzinfo=UTC))
     assert facts.local_time.tzinfo == ZoneInfo("Pacific/Auckland")
     assert facts.days_to_quarter_end == 89
@@ -155,7 +155,7 @@ def test_another_persons_life_changes_nothing(person: User, other_user: User) ->
     keep(other_user, "life-map/_overview.md", FileType.OVERVIEW)
     keep(other_user, "life-map/play.md", FileType.DOMAIN, status="in_crisis")
     keep(other_user, "daily-logs/2026-11-18.md", FileType.DAILY_LOG)
-    DayPlan.objects.create(user=other_user, date=TODAY, intention="Theirs")
+    DayPlan.unscoped.create(user=other_user, date=TODAY, intention="Theirs")
     assert build_life_facts(user_id=person.pk, now=NOON) == before
 
 
@@ -167,7 +167,7 @@ def test_the_number_of_queries_is_constant(
     for number in range(50):
         keep(person, f"daily-logs/2026-09-{number:03}.md", FileType.DAILY_LOG)
         file = keep(person, f"captures/{number}.md", FileType.CAPTURE)
-        Capture.objects.create(user=person, file=file, captured_at=NOON)
+        Capture.unscoped.create(user=person, file=file, captured_at=NOON)
     for domain in LifeDomain.values:
         keep(person, f"life-map/{domain}.md", FileType.DOMAIN, status="okay")
     with django_assert_num_queries(4):

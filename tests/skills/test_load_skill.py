@@ -69,9 +69,9 @@ def test_a_name_that_cannot_be_one_is_refused(name: object) -> None:
 async def test_a_session_gets_the_text_that_held_when_it_began(
     synced_skills: None, user: User, other_user: User
 ) -> None:
-    before = await in_database(Session.objects.create, user=user)
+    before = await in_database(Session.unscoped.create, user=user)
     await in_database(store_override, name="pattern-review", text=MINE, editor=None)
-    after = await in_database(Session.objects.create, user=user)
+    after = await in_database(Session.unscoped.create, user=user)
     assert "My own words" not in await load(user, "pattern-review", before.id)
     assert "My own words" in await load(user, "pattern-review", after.id)
     with pytest.raises(Session.DoesNotExist):

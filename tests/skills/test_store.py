@@ -150,10 +150,10 @@ def test_the_database_refuses_an_override_that_knows_no_file(synced_skills: None
 def test_a_running_session_goes_on_with_the_skills_that_it_began_with(
     synced_skills: None, operator: User, user: User
 ) -> None:
-    before = Session.objects.create(user=user)
+    before = Session.unscoped.create(user=user)
     original = skill_text("open-conversation", moment=skills_moment(before))
     store_override(name="open-conversation", text=MINE, editor=operator)
-    after = Session.objects.create(user=user)
+    after = Session.unscoped.create(user=user)
     assert skill_text("open-conversation", moment=skills_moment(before)) == original
     assert skill_text("open-conversation", moment=skills_moment(after)) == MINE
     assert read_library(moment=skills_moment(before)).base_prompt().startswith(original)
@@ -168,7 +168,7 @@ def test_a_new_release_reaches_the_sessions_that_start_after_it(
 ) -> None:
     write_skill()
     run_sync()
-    session = Session.objects.create(user=user)
+    session = Session.unscoped.create(user=user)
     write_skill(text=MINE, description="be calmer")
     run_sync()
     assert skill_text("calm", moment=skills_moment(session)) == SKILL_TEXT
@@ -177,7 +177,7 @@ def test_a_new_release_reaches_the_sessions_that_start_after_it(
 
 
 def test_a_session_may_move_its_moment_on(synced_skills: None, operator: User, user: User) -> None:
-    session = Session.objects.create(user=user)
+    session = Session.unscoped.create(user=user)
     store_override(name="open-day", text=MINE, editor=operator)
     assert skill_text("open-day", moment=skills_moment(session)) != MINE
     session.metadata[MOMENT_KEY] = timezone.now().isoformat()

@@ -72,7 +72,7 @@ class Talker:
 
     async def loaded(self) -> list[str]:
         """Return the approaches that were loaded by a call."""
-        calls = ToolCallRecord.objects.filter(turn__session=self.session, name="load_skill", is_error=False)
+        calls = ToolCallRecord.unscoped.filter(turn__session=self.session, name="load_skill", is_error=False)
         return [call.input["name"] for call in await in_database(list, calls.order_by("id"))]
 
     async def in_play(self) -> dict[str, str]:
@@ -86,14 +86,14 @@ class Talker:
     async def all_in_play(self) -> dict[str, str]:
         """Return the skills that the newest turn's prompt held, each with its caller."""
         turn = await in_database(
-            lambda: Turn.objects.filter(session=self.session).order_by("-started_at").first()
+            lambda: Turn.unscoped.filter(session=self.session).order_by("-started_at").first()
         )
         assert turn is not None
         return {each["skill"]: each["caller"] for each in turn.metadata["skills"]["in_play"]}
 
     async def files(self) -> dict[str, dict[str, Any]]:
         """Return the frontmatter of the person's files by path."""
-        rows = UserFile.objects.filter(user_id=self.session.user_id).values_list("path", "frontmatter")
+        rows = UserFile.unscoped.filter(user_id=self.session.user_id).values_list("path", "frontmatter")
         return dict(await in_database(list, rows))
 
 
@@ -110,7 +110,7 @@ async def talking(
 @pytest.fixture
 def known(user: User) -> User:
     """Somebody with a map, whom nothing is due for."""
-    Profile.objects.create(user=user, name="Ada", timezone="UTC", next_checkin_on="2099-01-01")
+    Profile.unscoped.create(user=user, name="Ada", timezone="UTC", next_checkin_on="2099-01-01")
     put_file(user, "life-map/_overview.md", MAP)
     return user
 
@@ -213,7 +213,7 @@ async def test_an_arc_that_is_offered_and_refused_is_left_alone(
     async with talking(live_sage, user, cookie) as talker:
         said = await talker.say("hi")
         assert ARC_OFFERS["life_mapping"].wordings[0] in said, "there is no map yet"
-        first = await in_database(Turn.objects.get)
+        first = await in_database(Turn.unscoped.get)
         assert first.metadata["skills"]["offered"] == "life_mapping"
         said = await talker.tap("no")
         assert "won't bring it up again" in said or "leave it" in said
@@ -221,7 +221,7 @@ async def test_an_arc_that_is_offered_and_refused_is_left_alone(
             await talker.say(words)
             assert not [frame for frame in talker.frames if "showOptions" in frame]
             assert not [frame for frame in talker.frames if "modeChange" in frame]
-        traces = [turn.metadata["skills"] for turn in await in_database(list, Turn.objects.all())]
+        traces = [turn.metadata["skills"] for turn in await in_database(list, Turn.unscoped.all())]
         assert sum(trace["offered"] == "life_mapping" for trace in traces) == 1
         assert not await talker.files()
         await talker.say("ok, let's map my life after all")

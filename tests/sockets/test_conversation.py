@@ -42,12 +42,12 @@ async def test_a_message_is_stored_answered_in_pieces_and_done(
         }  # fmt: skip
         await client.send(type="message", text="Good morning", id="mine")
         frames = await client.until("done")
-    turn = (await rows(Turn.objects.all()))[0]
+    turn = (await rows(Turn.unscoped.all()))[0]
     assert frames[0] == {"message": {"id": "mine", "number": 1, "text": "Good morning"}}
     assert sum("text" in frame for frame in frames) >= 1
     assert text_of(frames) == "Good morning. What matters to you today?"
     assert frames[-1] == {"done": {"turn": str(turn.id), "stopReason": "end_turn"}}  # type: ignore[attr-defined]
-    stored = await rows(Message.objects.order_by("number").values_list("role", "content"))
+    stored = await rows(Message.unscoped.order_by("number").values_list("role", "content"))
     assert stored == [("user", "Good morning"), ("assistant", "Good morning. What matters to you today?")]
 
 
@@ -72,7 +72,7 @@ async def test_three_saves_in_one_round_are_three_files_and_one_user_message_of_
             counts.append(running)
     assert counts == [1, 2, 3, 2, 1, 0]
     assert text_of(frames) == "I'll write that down.\n\nWritten: career, health and play."
-    paths = await rows(UserFile.objects.filter(user=user).order_by("path").values_list("path", flat=True))
+    paths = await rows(UserFile.unscoped.filter(user=user).order_by("path").values_list("path", flat=True))
     assert paths == ["life-map/career.md", "life-map/health.md", "life-map/play.md"]
     last = practice.requests[1].body["messages"][-1]
     assert last["role"] == "user"
@@ -148,7 +148,7 @@ async def test_a_turn_goes_on_when_nobody_looks(
     async with open_socket(live_sage, session.id, cookie) as client:
         if (await started(client))["sync"]["status"] == "running":
             await client.until("done")
-    answer = (await rows(Message.objects.filter(role="assistant").values_list("content", flat=True)))[0]
+    answer = (await rows(Message.unscoped.filter(role="assistant").values_list("content", flat=True)))[0]
     assert answer == "Half of it and the rest."
 
 
@@ -169,9 +169,9 @@ async def test_stop_closes_the_upstream_within_250_ms_and_keeps_what_came(
     assert seen[0].closed_by_client_at is not None
     assert seen[0].closed_by_client_at - asked_at < 0.25
     assert done_at - asked_at < 1
-    turn = (await rows(Turn.objects.all()))[0]
+    turn = (await rows(Turn.unscoped.all()))[0]
     assert turn.status == TurnStatus.STOPPED  # type: ignore[attr-defined]
-    content = (await rows(Message.objects.filter(role="assistant").values_list("content", flat=True)))[0]
+    content = (await rows(Message.unscoped.filter(role="assistant").values_list("content", flat=True)))[0]
     assert content == text_of(client.frames)
     assert str(content).startswith("One, two")
 
@@ -207,7 +207,7 @@ async def test_a_failure_is_told_in_a_sentence_and_a_retry_answers_the_same_mess
         assert text_of(again) == "Hello again."
         await client.send(type="retry")
         assert "nothing to try again" in (await client.until("error"))[-1]["error"]
-    stored = await rows(Message.objects.order_by("number").values_list("number", "role", "content"))
+    stored = await rows(Message.unscoped.order_by("number").values_list("number", "role", "content"))
     assert stored == [(1, "user", "Hello"), (2, "assistant", "Hello again.")]
 
 
@@ -243,7 +243,7 @@ async def test_an_edited_message_takes_the_place_of_the_last_and_says_what_stays
     assert text_of(frames) == "About health, then."
     assert practice.requests[2].body["messages"][0]["content"][-1]["text"] == "About my health"
     assert len(practice.requests[2].body["messages"]) == 1
-    assert len(await rows(UserFile.objects.all())) == 1
+    assert len(await rows(UserFile.unscoped.all())) == 1
 
 
 async def test_the_same_id_twice_is_one_turn(
@@ -276,7 +276,7 @@ async def test_a_second_message_meanwhile_is_refused_with_a_sentence(
         assert "still answering" in (await client.until("error"))[-1]["error"]
         practice.release("thinking")
         assert (await client.until("done"))[-1]["done"]["stopReason"] == "end_turn"
-    assert len(await rows(Message.objects.filter(role="user"))) == 1
+    assert len(await rows(Message.unscoped.filter(role="user"))) == 1
 
 
 async def test_an_id_that_the_model_has_used_before_is_told_apart(
@@ -293,7 +293,7 @@ async def test_an_id_that_the_model_has_used_before_is_told_apart(
             frames = await client.until("done")
             assert frames[-1]["done"]["stopReason"] == "end_turn"
     assert [request.status for request in practice.requests] == [200] * 6
-    assert len(await rows(UserFile.objects.all())) == 3
+    assert len(await rows(UserFile.unscoped.all())) == 3
     ids = [frame["toolCall"]["id"] for frame in client.frames if "toolCall" in frame]
     assert ids == ["toolu_same", "toolu_same_2", "toolu_same"]
 
@@ -311,4 +311,4 @@ async def test_a_tool_that_fails_is_told_to_the_model_and_the_turn_goes_on(
     assert result["is_error"] is True
     assert "career" in result["content"]
     assert text_of(frames) == "That name doesn't work, so nothing was saved."
-    assert await rows(UserFile.objects.all()) == []
+    assert await rows(UserFile.unscoped.all()) == []

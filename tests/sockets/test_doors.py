@@ -91,7 +91,7 @@ async def test_a_bad_frame_gets_a_sentence_and_changes_nothing(
         await client.send(type="stop")
         await client.send(type="nonsense")
         assert "type must be one of" in (await client.until("error"))[-1]["error"]
-    assert await in_database(Message.objects.count) == 0
+    assert await in_database(Message.unscoped.count) == 0
 
 
 async def test_a_frame_over_1_mib_is_refused_with_a_reason(
@@ -187,7 +187,7 @@ async def test_nothing_of_one_session_reaches_another(
 
 
 def _session_of(user: User) -> Session:
-    return Session.objects.create(user=user)
+    return Session.unscoped.create(user=user)
 
 
 @pytest.mark.parametrize("change", ["signed out", "password", "is_active"])

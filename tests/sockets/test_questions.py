@@ -98,9 +98,9 @@ async def test_an_option_is_answered_with_a_tap_and_the_turn_goes_on(
     assert text_of(client.frames) == "First a question.\n\nI'm sorry to hear that."
     assert values_of(results_in(practice, 1)[0]) == {"chosen": "Not so good", "value": "low"}
     assert_all_accepted(practice, 2)
-    call = (await rows(ToolCallRecord.objects.all()))[0]
+    call = (await rows(ToolCallRecord.unscoped.all()))[0]
     assert (call.state, call.value, call.is_error) == (CallState.ANSWERED, "low", False)
-    stored = await rows(Message.objects.order_by("number").values_list("role", "content"))
+    stored = await rows(Message.unscoped.order_by("number").values_list("role", "content"))
     assert stored == [("user", "Hello"), ("assistant", "First a question.\n\nI'm sorry to hear that.")]
 
 
@@ -176,7 +176,7 @@ async def test_several_questions_are_shown_one_after_another_and_go_back_togethe
     assert values_of(pulse)["not_rated"] == ["career"]
     assert "dismissed" in pills["content"]
     assert_all_accepted(practice, 2)
-    ratings = await rows(PulseRating.objects.values_list("domain", "rating", "note", "session_id"))
+    ratings = await rows(PulseRating.unscoped.values_list("domain", "rating", "note", "session_id"))
     assert ratings == [("health", 4, "better", session.id)]
 
 
@@ -189,7 +189,7 @@ async def test_a_round_with_a_save_and_a_question_saves_first_and_answers_in_one
         frames = await ask(client)
         names = [name for frame in frames for name in frame if name in {"toolDone", "showOptions"}]
         assert names == ["toolDone", "showOptions"]
-        assert await rows(UserFile.objects.values_list("path", flat=True)) == ["life-map/_overview.md"]
+        assert await rows(UserFile.unscoped.values_list("path", flat=True)) == ["life-map/_overview.md"]
         await client.send(type="answer", toolUseId="toolu_pills", value="Fine")
         await client.until("done")
     assert [block["tool_use_id"] for block in results_in(practice, 1)] == ["toolu_pills", "toolu_save"]
@@ -217,7 +217,7 @@ async def test_a_message_instead_of_an_answer_supersedes_the_question(
     asked = practice.requests[1].body["messages"][1]["content"]
     assert [block["type"] for block in asked] == ["text", "tool_use"]
     assert_all_accepted(practice, 2)
-    statuses = await rows(Turn.objects.order_by("started_at").values_list("status", flat=True))
+    statuses = await rows(Turn.unscoped.order_by("started_at").values_list("status", flat=True))
     assert statuses == ["superseded", "completed"]
 
 
@@ -294,7 +294,7 @@ async def test_nobody_answers_anothers_question(
         for frame in ({"type": "answer", "value": "Fine"}, {"type": "dismiss"}):
             await client.send(**frame, toolUseId="toolu_pills")
             assert "no such question" in (await client.until("error"))[-1]["error"]
-    assert (await rows(ToolCallRecord.objects.all()))[0].state == CallState.PENDING
+    assert (await rows(ToolCallRecord.unscoped.all()))[0].state == CallState.PENDING
 
 
 async def test_a_completion_beside_a_question_is_refused_and_the_question_is_asked(
@@ -310,7 +310,7 @@ async def test_a_completion_beside_a_question_is_refused_and_the_question_is_ask
     assert (refused["tool_use_id"], refused["is_error"]) == ("toolu_end", True)
     assert "beside a question" in refused["content"]
     assert values_of(answered)["chosen"] == "Fine"
-    assert (await rows(Session.objects.all()))[0].status == SessionStatus.ACTIVE
+    assert (await rows(Session.unscoped.all()))[0].status == SessionStatus.ACTIVE
 
 
 async def test_an_arc_is_entered_and_written_in_within_one_round_and_completes(
@@ -371,7 +371,7 @@ async def test_two_completions_in_one_round_are_one_and_only_the_next_round_ends
     assert [values_of(block)["missing"] for block in results_in(practice, 1)] == [missing, missing]
     assert values_of(results_in(practice, 2)[0])["still_missing"] == missing
     assert sum("sessionCompleted" in frame for frame in frames) == 1
-    assert (await rows(Session.objects.filter(id=own.id)))[0].status == SessionStatus.COMPLETED
+    assert (await rows(Session.unscoped.filter(id=own.id)))[0].status == SessionStatus.COMPLETED
 
 
 async def test_a_session_of_an_arcs_kind_is_shown_its_skill_first_and_always_the_same(
@@ -404,7 +404,7 @@ async def test_a_question_in_a_session_that_a_tool_has_just_ended_expires(
     assert {"answered": {"toolUseId": "toolu_pills", "state": "expired", "value": None}} in frames
     assert frames[-1]["done"]["stopReason"] == "expired"
     assert late[-1]["error"] == "This question isn't open any more (expired)."
-    assert not await rows(Turn.objects.filter(ended_at=None))
+    assert not await rows(Turn.unscoped.filter(ended_at=None))
 
 
 @pytest.fixture
@@ -449,11 +449,11 @@ async def test_without_javascript_a_form_answers_rates_and_dismisses(
         tool_use_id="toolu_pulse", rating_career="2", rating_health="5", note="a note"
     )
     assert (status, "Now you know." in page) == (200, True)
-    ratings = await rows(PulseRating.objects.order_by("domain").values_list("domain", "rating", "note"))
+    ratings = await rows(PulseRating.unscoped.order_by("domain").values_list("domain", "rating", "note"))
     assert ratings == [("career", 2, "a note"), ("health", 5, "a note")]
     await browser(text="Once more")
     status, _ = await browser(tool_use_id="toolu_pills", do="dismiss")
     assert status == 200
-    states = await rows(ToolCallRecord.objects.order_by("id").values_list("state", flat=True))
+    states = await rows(ToolCallRecord.unscoped.order_by("id").values_list("state", flat=True))
     assert states == [CallState.ANSWERED, CallState.ANSWERED, CallState.DISMISSED]
     assert_all_accepted(practice, 4)

@@ -37,7 +37,7 @@ PULSE = ToolUse("show_pulse_check", {"domains": ["career"]}, id="toolu_pulse")
 @pytest.fixture
 def in_germany(user: User) -> User:
     """The person, in a time zone of Germany."""
-    Profile.objects.create(user=user, timezone="Europe/Berlin", timezone_source=TimezoneSource.USER)
+    Profile.unscoped.create(user=user, timezone="Europe/Berlin", timezone_source=TimezoneSource.USER)
     return user
 
 
@@ -85,7 +85,7 @@ async def test_the_card_comes_before_the_model_says_a_word_and_in_every_tab(
         practice.release("before")
         frames = await writer.until("done")
     assert not any("safety" in frame for frame in frames)
-    assert (await in_database(Session.objects.get, id=session.id)).title == "", "danger on every list"
+    assert (await in_database(Session.unscoped.get, id=session.id)).title == "", "danger on every list"
     lines = card.pop("lines")
     assert card == {
         "level": "immediate", "about": "self", "topic": "life", "number": 1, "toolUseId": None,
@@ -106,7 +106,7 @@ async def test_calm_words_get_no_card_and_count_nothing(
         await client.send(type="message", text="This deadline is killing me, I'd kill for a coffee.")
         frames = await client.until("done")
     assert not any("safety" in frame for frame in frames)
-    assert (await in_database(Message.objects.earliest, "id")).metadata.get("safety") is None
+    assert (await in_database(Message.unscoped.earliest, "id")).metadata.get("safety") is None
     assert await counted() == []
 
 
@@ -145,7 +145,7 @@ async def test_refused_words_get_it_too_and_only_who_wrote_them_sees_it(
     assert (card["number"], card["toolUseId"]) == (None, None)
     assert "still answering" in told[-1]["error"]
     assert not any("safety" in frame for frame in frames)
-    assert await in_database(Message.objects.filter(content=DANGER).count) == 0
+    assert await in_database(Message.unscoped.filter(content=DANGER).count) == 0
     await until_counted(("immediate", 1))
 
 
@@ -179,7 +179,7 @@ async def test_a_note_beside_ratings_and_a_changed_message_have_their_cards(
         await client.send(type="edit", text="My brother said he wants to die.")
         card = card_in(await client.until("done"))
     assert (card["about"], card["number"]) == ("other", 3)
-    call = await in_database(ToolCallRecord.objects.get)
+    call = await in_database(ToolCallRecord.unscoped.get)
     assert call.metadata == {"safety": {"level": "concern", "about": "self", "topic": "life"}}
     assert await counted() == [("concern", 2)]
 
@@ -278,7 +278,7 @@ def test_tabs_of_another_process_read_it_from_the_database(user: User, is_open: 
         metadata={"safety": {"level": "immediate", "about": "self", "topic": "life"}},
     )
     if not is_open:
-        type(opened.turn).objects.update(status="completed", ended_at=timezone.now())
+        type(opened.turn).unscoped.update(status="completed", ended_at=timezone.now())
     _, events = read_changes(session.id, before)
     assert [type(event) for event in events[:2]] == [MessageStored, SafetyShown]
     shown = events[1]

@@ -181,27 +181,27 @@ def owned(user: User) -> Session:
     session.last_message_number = 1
     session.save()
     # One that is over: a running one would be taken over and answered.
-    turn = Turn.objects.create(session=session, status=TurnStatus.COMPLETED, ended_at=timezone.now())
-    Message.objects.create(session=session, turn=turn, number=1, role="user", content=SECRET)
-    file = UserFile.objects.create(user=user, path=FILE_PATH, file_type=FileType.DOMAIN, version_number=1)
-    UserFileVersion.objects.create(
+    turn = Turn.unscoped.create(session=session, status=TurnStatus.COMPLETED, ended_at=timezone.now())
+    Message.unscoped.create(session=session, turn=turn, number=1, role="user", content=SECRET)
+    file = UserFile.unscoped.create(user=user, path=FILE_PATH, file_type=FileType.DOMAIN, version_number=1)
+    UserFileVersion.unscoped.create(
         file=file, number=1, content=SECRET, size=1, sha256="", storage_key="key", source="tool"
     )
     calendar = source_of(user, SECRET, id=CALENDAR_ID, kind="feed", origin="https://calendar.example/x")
     now = timezone.now()
     timed(calendar, SECRET, now.isoformat(), (now + timedelta(days=2)).isoformat())
-    captured = UserFile.objects.create(
+    captured = UserFile.unscoped.create(
         user=user, path="captures/2026-11-21-100000.md", file_type=FileType.CAPTURE, version_number=1
     )
-    UserFileVersion.objects.create(
+    UserFileVersion.unscoped.create(
         file=captured, number=1, content=SECRET, size=1, sha256="", storage_key="key 2", source="user"
     )
-    Capture.objects.create(user=user, file=captured, captured_at=timezone.now())
-    asked = UserFile.objects.create(
+    Capture.unscoped.create(user=user, file=captured, captured_at=timezone.now())
+    asked = UserFile.unscoped.create(
         user=user, path="reflections/2026-11-21-rest.md", file_type=FileType.REFLECTION_PROMPT
     )
-    ReflectionPrompt.objects.create(user=user, file=asked, text=SECRET)
-    DayPlan.objects.create(
+    ReflectionPrompt.unscoped.create(user=user, file=asked, text=SECRET)
+    DayPlan.unscoped.create(
         user=user, date=PLAN_DAY, intention=SECRET, priorities=[{"text": SECRET, "is_done": False}]
     )
     return session
@@ -211,8 +211,8 @@ def path_of(row: Row, owned: Session) -> str:
     """Return the route's path with the ids of the person's objects."""
     return row.path.format(
         session=owned.id,
-        capture=Capture.objects.get(user_id=owned.user_id).pk,
-        prompt=ReflectionPrompt.objects.get(user_id=owned.user_id).pk,
+        capture=Capture.unscoped.get(user_id=owned.user_id).pk,
+        prompt=ReflectionPrompt.unscoped.get(user_id=owned.user_id).pk,
     )
 
 
@@ -248,9 +248,9 @@ async def unpacked(response: StreamingHttpResponse) -> bytes:
 
 def assert_untouched(owned: Session) -> None:
     """The person's capture and question still wait, and nothing of their plan is ticked."""
-    assert ReflectionPrompt.objects.get().put_away_at is None
-    assert Capture.objects.waiting().get().user_id == owned.user_id
-    assert not any(priority["is_done"] for priority in DayPlan.objects.get().priorities)
+    assert ReflectionPrompt.unscoped.get().put_away_at is None
+    assert Capture.of(owned.user_id).waiting().count() == Capture.unscoped.count() == 1
+    assert not any(priority["is_done"] for priority in DayPlan.unscoped.get().priorities)
 
 
 def comparable(response: HttpResponse) -> tuple[int, str]:
@@ -279,9 +279,9 @@ def test_anothers_object_is_answered_like_a_missing_one(
     missing = ask(theirs, row, row.missing)
     assert foreign.status_code == 404
     assert comparable(foreign) == comparable(missing)
-    assert Message.objects.count() == 1
-    assert UserFileVersion.objects.count() == 2
-    assert CalendarSource.objects.get().tried_at == NOW
+    assert Message.unscoped.count() == 1
+    assert UserFileVersion.unscoped.count() == 2
+    assert CalendarSource.unscoped.get().tried_at == NOW
     assert_untouched(owned)
 
 
@@ -292,9 +292,9 @@ def test_nobody_signed_in_is_sent_to_the_sign_in_page(name: str, owned: Session)
     assert SECRET not in response.content.decode()
     assert response.status_code == 302
     assert response["Location"].startswith("/accounts/login/")
-    assert Session.objects.count() == 1
-    assert Message.objects.count() == 1
-    assert UserFileVersion.objects.count() == 2
+    assert Session.unscoped.count() == 1
+    assert Message.unscoped.count() == 1
+    assert UserFileVersion.unscoped.count() == 2
     assert_untouched(owned)
 
 
@@ -347,25 +347,25 @@ def waiting_for(frame_type: str, owned: Session) -> Session:
     """A session of the person in which a frame of that type has something to do."""
     turn = owned.turns.get()
     if frame_type in ("answer", "dismiss"):
-        Turn.objects.filter(id=turn.id).update(status=TurnStatus.AWAITING_USER, ended_at=None)
+        Turn.unscoped.filter(id=turn.id).update(status=TurnStatus.AWAITING_USER, ended_at=None)
         options = [{"label": "yes"}, {"label": "no"}]
         call = {"name": "show_options", "input": {"options": options}, "state": CallState.PENDING}
         turn.calls.create(tool_use_id="toolu_1", round_number=1, position=0, **call)
     elif frame_type == "stop":
         # Its process seems to live: nobody takes it over while the test looks.
         RunnerProcess.objects.create(owner="somebody", beat=1)
-        Turn.objects.filter(id=turn.id).update(status=TurnStatus.RUNNING, ended_at=None, owner="somebody")
+        Turn.unscoped.filter(id=turn.id).update(status=TurnStatus.RUNNING, ended_at=None, owner="somebody")
     elif frame_type == "retry":
-        Turn.objects.filter(id=turn.id).update(status=TurnStatus.FAILED)
+        Turn.unscoped.filter(id=turn.id).update(status=TurnStatus.FAILED)
     elif frame_type == "continue":
-        Turn.objects.filter(id=turn.id).update(stop_reason="max_tokens")
+        Turn.unscoped.filter(id=turn.id).update(stop_reason="max_tokens")
     return owned
 
 
 def all_rows() -> list[object]:
     rows: list[object] = []
     for model in (Session, Turn, Message, ToolCallRecord):
-        rows += model.objects.order_by("pk").values()
+        rows += model.unscoped.order_by("pk").values()
     return rows
 
 
@@ -410,7 +410,7 @@ async def test_a_socket_of_anothers_session_is_closed_before_it_is_heard(
         with suppress(websockets.ConnectionClosed):  # it may be closed already
             await client.send(**FRAMES["message"])
         assert (await client.closed_with(), client.frames) == (4404, [])
-    assert await in_database(Message.objects.count) == 1
+    assert await in_database(Message.unscoped.count) == 1
 
 
 @pytest.mark.parametrize("frame_type", FRAMES)
@@ -420,7 +420,7 @@ async def test_a_frame_after_the_session_changed_hands_reaches_nothing(
     cookie = await in_database(session_cookie, user)
     async with open_socket(live_sage, waiting_for.id, cookie) as client:
         await client.next_frame()
-        await in_database(Session.objects.filter(id=waiting_for.id).update, user=other_user)
+        await in_database(Session.unscoped.filter(id=waiting_for.id).update, user=other_user)
         before = await in_database(all_rows)
         await client.send(**FRAMES[frame_type])
         assert await client.closed_with() == 4404

@@ -115,8 +115,8 @@ class Talk:
 
 def begin(user: User, kind: SessionKind = SessionKind.OPEN_CONVERSATION, *, now: datetime = NOON) -> Talk:
     session = open_session(user_id=user.pk, kind=kind)
-    Session.objects.filter(id=session.id).update(started_at=now)
-    Profile.objects.get_or_create(user=user, defaults={"timezone": "Europe/Berlin"})
+    Session.unscoped.filter(id=session.id).update(started_at=now)
+    Profile.unscoped.get_or_create(user=user, defaults={"timezone": "Europe/Berlin"})
     session.refresh_from_db()
     return Talk(session, now)
 
@@ -346,7 +346,7 @@ async def test_nothing_of_another_user_makes_an_arc_whole(user: User, other_user
 async def test_the_next_checkin_is_the_one_that_the_checkin_itself_moved(user: User) -> None:
     own = await in_database(begin, user, SessionKind.WEEKLY_CHECKIN)
     await own.leave_whole(SessionKind.WEEKLY_CHECKIN)
-    profile = await in_database(Profile.objects.get, user=user)
+    profile = await in_database(Profile.unscoped.get, user=user)
     assert profile.next_checkin_on == date(2026, 11, 22)
     assert (await own.complete("session"))["next_checkin"] == "2026-11-22"
 

@@ -60,14 +60,14 @@ async def test_each_kind_writes_the_types_that_it_may_and_no_other(user: User) -
         given = {"file_type": file_type, "content": f"Text of {kind}"}
         if file_type == FileType.DOMAIN:
             given["file_name"] = "play"
-        before = await in_database(UserFileVersion.objects.count)
+        before = await in_database(UserFileVersion.unscoped.count)
         if may_write(kind, FileType(file_type)):
             assert json.loads((await save(context, **given)).content)["success"] is True
-            assert await in_database(UserFileVersion.objects.count) == before + 1
+            assert await in_database(UserFileVersion.unscoped.count) == before + 1
             continue
         with pytest.raises(ToolError, match=r"nothing was saved\. What may be written now: "):
             await save(context, **given)
-        assert await in_database(UserFileVersion.objects.count) == before
+        assert await in_database(UserFileVersion.unscoped.count) == before
     await in_database(audit_files, user.pk)
 
 
@@ -80,7 +80,7 @@ async def test_one_call_takes_effect_once(user: User) -> None:
     other = CommittingContext(user_id=user.pk, tool_use_id="toolu_2")
     again = await save(other, **given)
     assert json.loads(again.content)["version"] == 1
-    assert await in_database(PulseRating.objects.count) == 1
+    assert await in_database(PulseRating.unscoped.count) == 1
 
 
 @in_a_database

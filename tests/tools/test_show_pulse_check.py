@@ -74,7 +74,7 @@ def test_the_result_gives_old_and_new_change_baseline_and_the_last_four(user: Us
 def test_ratings_are_added_with_note_session_and_time_and_none_is_overwritten(user: User) -> None:
     answer(user, {"ratings": {"health": 2}})
     answered = answer(user, {"ratings": {"play": 5, "health": 4}, "note": " Slept well "}, days=7)
-    rows = PulseRating.objects.filter(user=user).order_by("rated_at", "domain")
+    rows = PulseRating.unscoped.filter(user=user).order_by("rated_at", "domain")
     assert [(row.domain, row.rating, row.note) for row in rows] == [
         ("health", 2, ""),
         ("health", 4, "Slept well"),
@@ -129,7 +129,7 @@ def test_what_is_no_answer_is_refused_with_a_sentence_and_stores_nothing(
 ) -> None:
     with pytest.raises(ToolInputError, match=told):
         answer(user, value)
-    assert not PulseRating.objects.exists()
+    assert not PulseRating.unscoped.exists()
 
 
 def test_only_the_domains_that_were_asked_about_can_be_rated(user: User) -> None:

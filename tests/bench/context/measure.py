@@ -109,7 +109,7 @@ def slow_storage(user: User, milliseconds: float) -> SlowStorage:
     override_settings(STORAGES={**settings.STORAGES, "default": {"BACKEND": backend}}).enable()
     storage = storages["default"]
     assert isinstance(storage, SlowStorage)
-    versions = UserFileVersion.objects.filter(file__user=user, number=VERSIONS)
+    versions = UserFileVersion.unscoped.filter(file__user=user, number=VERSIONS)
     for key, content in versions.values_list("storage_key", "content"):
         storage.save(key, ContentFile(content.encode()))
     storage.seconds, storage.accesses = milliseconds / 1000, 0
@@ -118,7 +118,7 @@ def slow_storage(user: User, milliseconds: float) -> SlowStorage:
 
 def read_ms(user: User) -> float:
     """Return how long it takes to read one of the user's objects."""
-    version = UserFileVersion.objects.filter(file__user=user, number=VERSIONS).first()
+    version = UserFileVersion.unscoped.filter(file__user=user, number=VERSIONS).first()
     assert version is not None
     started = time.perf_counter()
     with storages["default"].open(version.storage_key) as file:
@@ -134,8 +134,8 @@ def write(line: str) -> None:
 
 def build(session_id: uuid.UUID) -> None:
     """Build the request of a session's open turn, as `load_setup` does."""
-    session = Session.objects.get(id=session_id)
-    profile = Profile.objects.select_related("user").get(user_id=session.user_id)
+    session = Session.unscoped.get(id=session_id)
+    profile = Profile.unscoped.select_related("user").get(user_id=session.user_id)
     build_turn(session, profile=profile, tools=CHAT_TOOLS.definitions(), now=timezone.now())
 
 
@@ -161,7 +161,7 @@ def count_queries(session: Session) -> int:
 def seed(life: Life) -> User:
     """Make somebody with that much life."""
     user = User.objects.create_user(username=uuid.uuid4().hex)
-    Profile.objects.create(user=user, name="Ada", timezone="Europe/Lisbon")
+    Profile.unscoped.create(user=user, name="Ada", timezone="Europe/Lisbon")
     today = timezone.now().date()
     makers: list[Callable[[int], tuple[str, FileType, dict[str, object]]]] = [
         lambda n: (f"daily-logs/{_back(today, n)}.md", FileType.DAILY_LOG, {"energy": 3}),
@@ -180,11 +180,11 @@ def seed(life: Life) -> User:
         status = "needs_attention" if name == "health" else "good"
         fixed.append((f"life-map/{name}.md", FileType.DOMAIN, {"status": status}))
     rows = [*fixed, *(makers[n % 4](n // 4) for n in range(max(0, life.files - len(fixed))))][: life.files]
-    files = UserFile.objects.bulk_create(
+    files = UserFile.unscoped.bulk_create(
         UserFile(user=user, path=path, file_type=kind, frontmatter=given, version_number=VERSIONS)
         for path, kind, given in rows
     )
-    UserFileVersion.objects.bulk_create(
+    UserFileVersion.unscoped.bulk_create(
         UserFileVersion(
             file=file,
             number=number,
@@ -200,18 +200,18 @@ def seed(life: Life) -> User:
     now = datetime.now(UTC)
     if life.files:
         days = [today - timedelta(days=n) for n in range(life.files // 4)]
-        DayPlan.objects.bulk_create(DayPlan(user=user, date=day, intention="Slowly") for day in days)
-        Capture.objects.bulk_create(
+        DayPlan.unscoped.bulk_create(DayPlan(user=user, date=day, intention="Slowly") for day in days)
+        Capture.unscoped.bulk_create(
             Capture(user=user, file=file, captured_at=now)
             for file in files
             if file.file_type == FileType.CAPTURE
         )
-        PulseRating.objects.bulk_create(
+        PulseRating.unscoped.bulk_create(
             PulseRating(user=user, domain=name, rating=3, rated_at=now - timedelta(days=7 * week))
             for name in LifeDomain.values
             for week in range(max(1, life.files // 20))
         )
-    sessions = Session.objects.bulk_create(
+    sessions = Session.unscoped.bulk_create(
         Session(user=user, kind=SessionKind.OPEN_CONVERSATION, last_message_number=2, opening="x" * 8_000)
         for _ in range(life.sessions)
     )
@@ -223,26 +223,26 @@ def seed(life: Life) -> User:
 
 def first_session(user: User) -> Session:
     """Return a session with a first message that waits for its answer."""
-    session = Session.objects.create(user=user)
-    turn = Turn.objects.create(session=session)
+    session = Session.unscoped.create(user=user)
+    turn = Turn.unscoped.create(session=session)
     append_message(session=session, turn=turn, role=MessageRole.USER, content="Good morning")
     return session
 
 
 def later_session(user: User) -> Session:
     """Return a session with a window full of messages, an opening, and a newest message that waits."""
-    session = Session.objects.create(user=user)
+    session = Session.unscoped.create(user=user)
     for number in range(1, 31):
         role = MessageRole.USER if number % 2 else MessageRole.ASSISTANT
-        turn = Turn.objects.create(session=session, status="completed", ended_at=timezone.now())
+        turn = Turn.unscoped.create(session=session, status="completed", ended_at=timezone.now())
         append_message(session=session, turn=turn, role=role, content=PARAGRAPH)
         if number == 1:
-            profile = Profile.objects.select_related("user").get(user=user)
+            profile = Profile.unscoped.select_related("user").get(user=user)
             built = build_turn(session, profile=profile, tools=CHAT_TOOLS.definitions(), now=timezone.now())
             session.opening = built.opening or ""
             session.save(update_fields=["opening"])
             built.message.save()
-    turn = Turn.objects.create(session=session)
+    turn = Turn.unscoped.create(session=session)
     append_message(session=session, turn=turn, role=MessageRole.USER, content="And now?")
     return session
 

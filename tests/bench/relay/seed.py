@@ -35,8 +35,8 @@ def seed(*, users: int, sessions: int, files: int) -> dict[str, Any]:
     with transaction.atomic():
         many = [_person(f"bench{number}") for number in range(users)]
         fresh, rich = _person("fresh"), _person("rich")
-        chats = Session.objects.bulk_create(Session(user=user) for user in many)
-        empty = Session.objects.bulk_create(Session(user=fresh) for _ in range(sessions))
+        chats = Session.unscoped.bulk_create(Session(user=user) for user in many)
+        empty = Session.unscoped.bulk_create(Session(user=fresh) for _ in range(sessions))
         long = _past(rich, sessions)
         _files(rich, files)
     with connection.cursor() as cursor:
@@ -68,18 +68,18 @@ def _entry(user: User, sessions: list[Session]) -> dict[str, Any]:
 def _past(user: User, count: int) -> list[Session]:
     now = timezone.now()
     numbers = range(1, MESSAGES_PER_LONG_SESSION + 1)
-    sessions = Session.objects.bulk_create(
+    sessions = Session.unscoped.bulk_create(
         Session(user=user, title=f"Conversation {number}", last_message_number=numbers[-1])
         for number in range(count)
     )
-    turns = Turn.objects.bulk_create(
+    turns = Turn.unscoped.bulk_create(
         Turn(session=session, status=TurnStatus.COMPLETED, stop_reason="end_turn", ended_at=now)
         for session in sessions
         for _ in numbers[::2]
     )
     # Long ago: else they all count for the rate limit.
-    Turn.objects.filter(session__user=user).update(started_at=now - timedelta(days=30))
-    Message.objects.bulk_create(
+    Turn.unscoped.filter(session__user=user).update(started_at=now - timedelta(days=30))
+    Message.unscoped.bulk_create(
         (
             Message(
                 session=turn.session,
@@ -101,7 +101,7 @@ def _past(user: User, count: int) -> list[Session]:
 def _files(user: User, count: int) -> None:
     digest = hashlib.sha256(FILE_TEXT.encode()).hexdigest()
     size = len(FILE_TEXT)
-    files = UserFile.objects.bulk_create(
+    files = UserFile.unscoped.bulk_create(
         UserFile(
             user=user,
             path=f"captures/note-{number:04}.md",
@@ -112,7 +112,7 @@ def _files(user: User, count: int) -> None:
         )
         for number in range(count)
     )
-    UserFileVersion.objects.bulk_create(
+    UserFileVersion.unscoped.bulk_create(
         UserFileVersion(
             file=file,
             number=1,

@@ -1,0 +1,209 @@
+"""No query without its user: rows of people are reached through `of` and `within`; all else is named here."""
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+
+import pytest
+from django.apps import apps
+from django.contrib.auth.models import User
+from django.db.models import Manager, Model
+
+from coaching.belongings.ownership import owned_models
+from coaching.models import Capture, DayPlan, Profile, UserFileVersion
+from sessions_app.models import Message, Session, ToolCallRecord, Turn
+from sessions_app.owned import Owned, Unscoped
+from tests.belongings.life import live
+from tests.sage.processes import PROJECT
+
+BY_KEY = "by the key of a turn that was opened through its user's session"
+BY_FENCE = f"{BY_KEY}, at its fencing number"
+READERS = "for sockets: their consumer checks the session's user before each frame"
+
+UNSCOPED: Mapping[str, str] = {
+    # The admin: staff, behind permissions of its own.
+    "coaching/admin/files.py:UserFileAdmin.words": "an operator downloads a file",
+    "sessions_app/admin.py:SessionAdmin.words": "an operator reads a conversation",
+    # Jobs and processes that work for everybody. The queue's arguments are ours, never a request's.
+    "coaching/calendar/refresh.py:begin_refresh": "a job reads one calendar anew",
+    "coaching/calendar/refresh.py:finish_refresh": "a job reads one calendar anew",
+    "coaching/calendar/refresh.py:enqueue_due": "a job looks for calendars that are due",
+    "coaching/files/garbage.py:_without_row": "a job looks for objects that no row names",
+    "coaching/summaries.py:is_answering": "a job writes a session's summary",
+    "coaching/summaries.py:_read_source": "a job writes a session's summary",
+    "coaching/summaries.py:_store_usage": "a job writes a session's summary",
+    "coaching/upkeep.py:_stops_asked_for": "turns that this process runs",
+    "sessions_app/expiry.py:_idle": "a job looks for idle sessions",
+    "sessions_app/leases.py:read_leases": "turns of other processes, to be taken over",
+    # The running turn.
+    "coaching/turn_resume.py:load_setup": BY_KEY,
+    "coaching/turn_resume.py:shrink_turn": BY_KEY,
+    "coaching/turn_setup.py:read_state": BY_KEY,
+    "coaching/stored_view.py:kept_writes": "by turns that were withdrawn under their session's lock",
+    "sessions_app/leases.py:claim_turn": BY_FENCE,
+    "sessions_app/turn_records.py:locked_turn": BY_FENCE,
+    "sessions_app/turn_records.py:locked_session_of": BY_KEY,
+    "sessions_app/turn_records.py:store_usage": BY_KEY,
+    # What readers of a turn are shown.
+    "coaching/following.py:read_signatures": READERS,
+    "coaching/following.py:read_changes": READERS,
+    "coaching/following.py:_ended_calls": READERS,
+    "coaching/following.py:_ending": READERS,
+    "coaching/following.py:read_end": READERS,
+    "coaching/help_lines.py:offer_in_session": READERS,
+    "coaching/shown_rows.py:read_said": READERS,
+    "coaching/shown_rows.py:read_done": READERS,
+    "coaching/shown_rows.py:read_answered": READERS,
+    "coaching/shown_rows.py:read_calls": READERS,
+    "sessions_app/spending.py:spending_of_turns": "by turns that a page has read through their session",
+    # A person's whole data, found by walking all models.
+    "coaching/belongings/ownership.py:OwnedModel.rows_of": "filtered by the path to the user",
+}
+"""Every function that queries rows of people without naming a user, and what keeps them apart instead."""
+
+SQL_WITHOUT_USER: Mapping[str, str] = {
+    "sessions_app/doorstep.py": "sent together with the query that checks and locks the session",
+    "sessions_app/selectors.py": "by the id of a session that was reached through its user",
+    "coaching/context/shelf.py": "versions of files that the same statement finds for the user",
+    "sessions_app/turn_records.py": BY_FENCE,
+}
+"""Modules with statements on rows of people that don't name the user themselves."""
+
+UNSCOPED_NAMES = {"unscoped", "_default_manager", "_base_manager"}
+SHORTCUTS = {"get_object_or_404", "get_list_or_404", "aget_object_or_404", "aget_list_or_404"}
+
+
+def sources() -> Iterator[tuple[str, ast.Module]]:
+    for package in ("sage", "coaching", "sessions_app"):
+        for path in sorted((PROJECT / package).rglob("*.py")):
+            if "migrations" not in path.parts:
+                yield str(path.relative_to(PROJECT)), ast.parse(path.read_text())
+
+
+def functions_with(tree: ast.AST, names: set[str], inside: str = "") -> Iterator[str]:
+    """Yield the qualified names of functions and classes that read one of these attributes."""
+    for node in ast.iter_child_nodes(tree):
+        place = inside
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            place = f"{inside}.{node.name}".lstrip(".")
+        if isinstance(node, ast.Attribute) and node.attr in names:
+            yield inside
+        if isinstance(node, ast.Constant) and node.value in names:  # getattr(model, "unscoped")
+            yield inside
+        yield from functions_with(node, names, place)
+
+
+def owned_of_ours() -> dict[type[Owned], str]:
+    found = {}
+    for owned in owned_models():
+        if owned.model._meta.app_label in {"coaching", "sessions_app"}:
+            assert issubclass(owned.model, Owned), f"{owned.label} belongs to people: derive it from Owned"
+            found[owned.model] = owned.path
+    return found
+
+
+def test_every_model_of_people_is_reached_through_its_user_alone() -> None:
+    for model, path in owned_of_ours().items():
+        assert model.owner_path == path, model
+        (manager,) = model._meta.managers
+        assert isinstance(manager, Unscoped), model
+        with pytest.raises(AttributeError, match=r"of\(user_id\)"):
+            _ = model.objects
+
+
+def test_every_query_without_a_user_is_named_here() -> None:
+    found = {
+        f"{path}:{function}"
+        for path, tree in sources()
+        if path != "sessions_app/owned.py"
+        for function in functions_with(tree, UNSCOPED_NAMES)
+    }
+    assert found == UNSCOPED.keys()
+
+
+def test_nothing_goes_around_the_models() -> None:
+    """Shortcuts and generic views would ask a model's default manager, which knows no user."""
+    for path, tree in sources():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom):
+                assert not SHORTCUTS & {name.name for name in node.names}, path
+                assert not (node.module or "").startswith("django.views.generic"), path
+
+
+def statements(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            yield "".join(str(part.value) for part in node.values if isinstance(part, ast.Constant))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
+def test_every_statement_on_rows_of_people_names_the_user() -> None:
+    tables = "|".join(model._meta.db_table for model in owned_of_ours())
+    reads_them = re.compile(rf"\b(?:FROM|JOIN|UPDATE|INTO)\s+\"?(?:{tables})\b")
+    found = set()
+    for path, tree in sources():
+        for statement in statements(tree):
+            if reads_them.search(statement) and "user_id = %(user)s" not in statement:
+                found.add(path)
+    assert found == SQL_WITHOUT_USER.keys()
+
+
+@pytest.mark.django_db
+def test_each_model_gives_a_user_their_own_rows(user: User, other_user: User) -> None:
+    live(user, "adaswords")
+    live(other_user, "graceswords")
+    for model, path in owned_of_ours().items():
+        everybody = model.unscoped.count()
+        assert everybody == 2, model
+        for person in (user, other_user):
+            (row,) = model.of(person.pk)
+            assert _owner_of(row, path) == person
+
+
+def _owner_of(row: Model, path: str) -> object:
+    for step in path.split("__"):
+        row = getattr(row, step)
+    return row
+
+
+@pytest.mark.django_db
+def test_what_is_created_through_a_user_is_theirs(user: User, other_user: User) -> None:
+    mine = Session.of(user.pk).create(user_id=other_user.pk)
+    assert mine.user_id == user.pk
+    profile, is_new = Profile.of(user.pk).select_for_update().get_or_create()
+    assert (profile.user_id, is_new) == (user.pk, True)
+    plan, _ = DayPlan.of(user.pk).update_or_create(date="2026-11-20", defaults={"intention": "rest"})
+    assert plan.user_id == user.pk
+    assert not Session.of(other_user.pk).exists()
+
+
+@pytest.mark.django_db
+def test_what_is_within_a_row_is_all_that_belongs_to_it(user: User, other_user: User) -> None:
+    rows = live(user, "adaswords")
+    others = live(other_user, "graceswords")
+    turn, session = rows["sessions_app.Turn"], rows["sessions_app.Session"]
+    assert isinstance(turn, Turn)
+    assert isinstance(session, Session)
+    mine = [*ToolCallRecord.of(user.pk)]
+    assert [*ToolCallRecord.within(session)] == [*ToolCallRecord.within(turn)] == mine
+    assert [*Message.within(session)] == [*Message.of(user.pk)]
+    theirs = others["sessions_app.Turn"]
+    assert isinstance(theirs, Turn)
+    assert ToolCallRecord.within(turn, theirs).count() == 2
+    assert not ToolCallRecord.within().exists()
+    with pytest.raises(TypeError, match="doesn't belong"):
+        UserFileVersion.within(session)
+
+
+@pytest.mark.django_db
+def test_a_capture_keeps_its_own_queries(user: User) -> None:
+    live(user, "adaswords")
+    Capture.of(user.pk).update(folded_on=None, put_away_at=None)
+    assert Capture.of(user.pk).waiting().count() == 1
+
+
+def test_owned_models_are_those_of_the_walk() -> None:
+    walked = set(owned_of_ours())
+    assert {model for model in apps.get_models() if issubclass(model, Owned)} == walked
+    assert all(isinstance(model._default_manager, Manager) for model in walked)
