@@ -8,7 +8,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sage.embedded_postgres import EmbeddedPostgres
-from tests.faults import crashes, database_loss, races, random_turns, readers, redis_loss, upstream
+from tests.faults import (
+    crashes,
+    database_loss,
+    races,
+    random_turns,
+    readers,
+    redis_loss,
+    slow_readers,
+    upstream,
+)
 from tests.faults.house import UNBROKEN, House, RedisServer
 from tests.faults.report import Report
 
@@ -49,10 +58,12 @@ FORMS: tuple[LongForm, ...] = (
     LongForm(name="R7", scenario=races.run_r7, points=1000, processes=2),
     LongForm(name="R8", scenario=crashes.run_r8, points=100, processes=2),
     LongForm(name="R9", scenario=races.run_r9, points=1000, processes=2),
+    LongForm(name="R10", scenario=slow_readers.run_r10, points=40),
     LongForm(name="R12-alone", scenario=readers.run_r12, points=50),
     LongForm(name="R12-twin", scenario=readers.run_r12, points=50, processes=2),
     LongForm(name="turns-alone", scenario=random_turns.run_random_turns, points=300),
     LongForm(name="turns-twin", scenario=random_turns.run_random_turns, points=300, processes=2),
+    LongForm(name="R16", scenario=slow_readers.run_r16, points=1200),
     LongForm(name="R13", scenario=crashes.run_r13, points=100, processes=2),
 )
 
