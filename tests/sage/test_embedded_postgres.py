@@ -8,14 +8,33 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import mkdtemp
+from typing import Any
 
 import psutil
 import psycopg
 import pytest
 
-from sage.embedded_postgres import SYSTEM_USER, EmbeddedPostgres
+from sage.embedded_postgres import EmbeddedPostgres
 from sage.env import StartError
-from tests.sage.processes import PROJECT, started
+from sage.ordinary_role import is_superuser
+from sage.postgres_account import SYSTEM_PATH, SYSTEM_USER, let_through, system_account
+from tests.sage.processes import PROJECT, finished, started
+
+SECRET = "sk-of-the-test"
+# What isn't the role's own, but for what belongs to an extension.
+NOT_OURS = """
+    SELECT classid::regclass, objid FROM (
+        SELECT 'pg_class'::regclass AS classid, oid AS objid, relowner AS owner FROM pg_class
+        UNION ALL SELECT 'pg_type'::regclass, oid, typowner FROM pg_type
+        UNION ALL SELECT 'pg_proc'::regclass, oid, proowner FROM pg_proc
+        UNION ALL SELECT 'pg_namespace'::regclass, oid, nspowner FROM pg_namespace
+    ) AS objects
+    WHERE objid >= 16384 AND owner <> 'sage'::regrole AND objid NOT IN (
+        SELECT objid FROM pg_depend WHERE deptype = 'e'
+        UNION SELECT typarray FROM pg_type JOIN pg_depend ON objid = pg_type.oid AND deptype = 'e'
+    ) AND (SELECT nspname FROM pg_namespace WHERE oid = objid) IS DISTINCT FROM 'pg_toast'
+"""
+only_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes another user")
 
 HOLD = """
 import sys
@@ -161,7 +180,7 @@ def test_too_long_a_path_is_refused_in_one_line() -> None:
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+@only_root
 def test_somebody_who_is_not_root_runs_it_too(data_dir: Path) -> None:
     server = _server(data_dir)
     server.join()  # makes the account that is borrowed here, and opens the way to the programs
@@ -183,3 +202,112 @@ def test_somebody_who_is_not_root_runs_it_too(data_dir: Path) -> None:
     )
     assert (done.returncode, done.stdout) == (0, "joined\n"), done.stderr
     assert (other / "postgres" / "PG_VERSION").exists()
+
+
+class _OlderServer(EmbeddedPostgres):
+    """A server as older versions made it: Sage's role is its superuser."""
+
+    def _make_role(self, connection: psycopg.Connection[Any]) -> None:
+        pass
+
+
+def test_the_role_that_sage_connects_with_is_an_ordinary_one(data_dir: Path) -> None:
+    server = _server(data_dir)
+    server.join()
+    with psycopg.connect(server.url, autocommit=True) as connection:
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute("COPY (SELECT 1) TO PROGRAM 'true'")
+        connection.execute("CREATE DATABASE another")  # as a test suite does
+        superusers = connection.execute("SELECT rolname, rolcanlogin FROM pg_roles WHERE rolsuper").fetchall()
+    assert superusers == [("sage_admin", False)]
+    server.leave()
+
+
+def test_an_older_data_folder_loses_its_superuser_and_no_table(data_dir: Path) -> None:
+    older = _OlderServer.of(data_dir, is_lasting=False)
+    older.join()
+    environment = {"SAGE_DATA_DIR": str(data_dir)}
+    assert finished("manage.py", "migrate", "-v0", environment=environment) == (0, "")
+    with psycopg.connect(older.url) as connection:
+        connection.execute("CREATE SCHEMA apart CREATE VIEW two AS SELECT 2 AS number")
+        connection.execute("CREATE DOMAIN word AS text")
+        connection.execute("CREATE EXTENSION vector")
+        connection.execute("INSERT INTO auth_group (name) VALUES ('kept')")
+    older.leave()
+    server = _server(data_dir)
+    server.join()
+    with psycopg.connect(server.url) as connection:
+        assert not is_superuser(connection)
+        assert connection.execute("SELECT name FROM auth_group").fetchall() == [("kept",)]
+        assert connection.execute(NOT_OURS).fetchall() == []
+        connection.execute("ALTER TABLE auth_group ADD COLUMN word word")
+        connection.execute("INSERT INTO auth_group (name) VALUES ('new')")
+        connection.execute("DROP SCHEMA apart CASCADE")
+    server.leave()
+    assert finished("manage.py", "migrate", "coaching", "zero", "-v0", environment=environment) == (0, "")
+
+
+def test_the_server_is_given_none_of_our_environment(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", SECRET)
+    monkeypatch.setenv("PGOPTIONS", "-c search_path=nowhere")
+    server = _server(data_dir)
+    server.join()
+    main = server._process()
+    assert main is not None
+    processes = [main, *main.children(recursive=True)]
+    environments = [Path(f"/proc/{process.pid}/environ").read_bytes() for process in processes]
+    assert len(processes) > 3
+    assert b"PATH=" in environments[0]
+    assert not [text for text in environments if SECRET.encode() in text or b"PGOPTIONS" in text]
+    server.leave()
+
+
+@only_root
+def test_a_private_folder_above_the_data_stays_closed_to_all_others(data_dir: Path) -> None:
+    private = data_dir / "private"
+    private.mkdir(mode=0o700)
+    (private / "sage").mkdir(mode=0o755)
+    server = _server(private / "sage")
+    server.join()
+    with psycopg.connect(server.url) as connection:
+        assert connection.execute("SELECT 1").fetchone() == (1,)
+    assert not _passes(private, user=65534, group=65534)
+    assert not _passes(private, user=65534, group=private.stat().st_gid)
+    assert not stat.S_IMODE(private.stat().st_mode) & 0o007
+    # Closed by hand, it is opened for the server's user again, and still for nobody else.
+    server.leave()
+    private.chmod(0o700)
+    server.join()
+    assert not _passes(private, user=65534, group=private.stat().st_gid)
+    server.leave()
+    private.chmod(0o700)
+
+
+@only_root
+def test_a_folder_that_cannot_be_opened_for_one_user_is_named(data_dir: Path) -> None:
+    account = system_account()
+    assert account is not None
+    closed = Path(f"/proc/{os.getpid()}/fd")  # closed to others, on a file system without access lists
+    with pytest.raises(StartError, match=f"may not pass {closed}") as refused:
+        let_through(account, closed)
+    assert "\n" not in str(refused.value)
+
+
+@only_root
+def test_the_servers_user_is_made_where_system_programs_are_not_on_the_path(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    name = f"sage-test-{os.getpid()}"
+    try:
+        account = system_account(name)
+        assert account is not None
+        assert account.pw_uid != 0
+    finally:
+        subprocess.run(["userdel", name], check=True, env={"PATH": SYSTEM_PATH})
+
+
+def _passes(folder: Path, *, user: int, group: int) -> bool:
+    command = ["/bin/sh", "-c", 'test -x "$1"', "sh", str(folder)]
+    done = subprocess.run(command, user=user, group=group, extra_groups=[], cwd="/", check=False)
+    return done.returncode == 0

@@ -1,0 +1,132 @@
+"""The system user that PostgreSQL runs as when Sage is root, which PostgreSQL refuses to be.
+
+That user needs its cluster and its programs, which may lie in private folders. Access control lists let it
+pass them and give nothing to anybody else. Where a file system has none, Sage refuses to start and names the
+folder.
+"""
+
+import os
+import pwd
+import stat
+import struct
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+from coaching.killable import worker_environment
+from sage.env import StartError
+
+SYSTEM_USER = "sage-postgres"
+SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+"""Where system programs lie; a plain `su` leaves the `sbin` folders out of PATH."""
+
+READ, PASS = 4, 1
+
+_ACCESS_LIST = "system.posix_acl_access"
+# linux/posix_acl_xattr.h: a version, then entries of tag, rights and id; sorted by tag and id.
+_VERSION = struct.pack("<I", 2)
+_ENTRY = struct.Struct("<HHI")
+_OWNER, _USER, _GROUP, _NAMED_GROUP, _MASK, _OTHERS = 0x01, 0x02, 0x04, 0x08, 0x10, 0x20
+_NO_ID = 0xFFFFFFFF
+
+
+def system_account(name: str = SYSTEM_USER) -> pwd.struct_passwd | None:
+    """Return the user that the server runs as when we are root, made on first need; else None.
+
+    Raises `StartError`.
+    """
+    if os.geteuid() != 0:
+        return None
+    try:
+        return pwd.getpwnam(name)
+    except KeyError:
+        pass
+    command = ["useradd", "--system", "--user-group", "--no-create-home", "--shell", "/usr/sbin/nologin"]
+    try:
+        subprocess.run([*command, name], check=True, capture_output=True, env=child_environment())
+        return pwd.getpwnam(name)
+    except (OSError, subprocess.CalledProcessError, KeyError):
+        raise StartError(
+            f"PostgreSQL doesn't run as root and the user {name} can't be made: "
+            "start Sage as another user, or set DATABASE_URL."
+        ) from None
+
+
+def child_environment() -> dict[str, str]:
+    """Return the environment of system programs and of the server: no key, no password, no PG variable."""
+    return {"PATH": SYSTEM_PATH, **worker_environment()}
+
+
+def let_in(account: pwd.struct_passwd, data_dir: Path, program: Path) -> None:
+    """Let the server's user reach its cluster in `data_dir` and run `program`. Raises `StartError`."""
+    os.chown(data_dir, -1, account.pw_gid)
+    data_dir.chmod(stat.S_IMODE(data_dir.stat().st_mode) | stat.S_IXGRP)
+    let_through(account, data_dir)
+    let_through(account, program.parent)
+    if not _can_pass(account, program):
+        for path in (program.parent.parent, *program.parent.parent.rglob("*")):
+            if not path.is_symlink():
+                _grant(account, path, READ | (PASS if path.stat().st_mode & stat.S_IXUSR else 0))
+
+
+def let_through(account: pwd.struct_passwd, folder: Path) -> None:
+    """Let the user pass all folders on the way to `folder`, and list none. Raises `StartError`."""
+    if _can_pass(account, folder):
+        return
+    for path in (folder, folder.resolve()):
+        for parent in reversed((path, *path.parents)):
+            if not _can_pass(account, parent):
+                _grant(account, parent, PASS)
+                if not _can_pass(account, parent):
+                    raise _closed(parent)
+
+
+def _can_pass(account: pwd.struct_passwd, path: Path) -> bool:
+    """Ask the kernel, as that user, whether a folder may be passed or a file be run."""
+    done = subprocess.run(
+        ["/bin/sh", "-c", 'test -x "$1"', "sh", str(path)],
+        user=account.pw_uid,
+        group=account.pw_gid,
+        extra_groups=[],
+        env=child_environment(),
+        cwd="/",
+        check=False,
+    )
+    return done.returncode == 0
+
+
+def _grant(account: pwd.struct_passwd, path: Path, rights: int) -> None:
+    try:
+        entries = dict(_entries_of(path))
+        mask = entries.get((_MASK, _NO_ID), 7)
+        # What the mask took away stays away when it grows.
+        for key in entries:
+            if key[0] in (_USER, _GROUP, _NAMED_GROUP):
+                entries[key] &= mask
+        entries[_USER, account.pw_uid] = entries.get((_USER, account.pw_uid), 0) | rights
+        entries[_MASK, _NO_ID] = 0
+        for (tag, _), given in entries.items():
+            if tag in (_USER, _GROUP, _NAMED_GROUP):
+                entries[_MASK, _NO_ID] |= given
+        packed = b"".join(_ENTRY.pack(tag, entries[tag, number], number) for tag, number in sorted(entries))
+        os.setxattr(path, _ACCESS_LIST, _VERSION + packed)
+    except OSError:
+        raise _closed(path) from None
+
+
+def _entries_of(path: Path) -> Iterator[tuple[tuple[int, int], int]]:
+    """Yield (tag, id) and rights of a path's access list; what its mode says where it has none."""
+    if _ACCESS_LIST in os.listxattr(path):
+        for tag, rights, number in _ENTRY.iter_unpack(os.getxattr(path, _ACCESS_LIST)[len(_VERSION) :]):
+            yield (tag, number), rights
+        return
+    mode = path.stat().st_mode
+    for tag, shift in ((_OWNER, 6), (_GROUP, 3), (_OTHERS, 0)):
+        yield (tag, _NO_ID), mode >> shift & 7
+
+
+def _closed(folder: Path) -> StartError:
+    return StartError(
+        f"PostgreSQL runs as the user {SYSTEM_USER}, who may not pass {folder}, and the right can't be given "
+        "to that user alone: keep Sage in another folder, start it as another user, or set DATABASE_URL."
+    )
