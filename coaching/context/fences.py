@@ -21,11 +21,18 @@ TAGS = (
     "function_results", "invoke", "thinking", "antml",
 )  # fmt: skip
 
-_JOINERS = "\u200c\u200d\u2060\ufe0e\ufe0f"  # they mean something in scripts and emoji, and hide nothing here
-_NAMES = "|".join(re.escape(name).replace("_", "[_-]") for name in TAGS)
+# What may stand in a tag without being seen: marks that combine with a letter, joiners, fillers, any space.
+# They mean something in scripts and emoji, so they stay where they hide nothing. Of what no word is made of,
+# the printable ASCII characters are those that are seen.
+_FILLERS = "\u115f\u1160\u3164\uffa0"
+_HIDDEN = rf"(?:[^\w!-~]|[{_FILLERS}])"
+_HIDDEN_IN_NAME = rf"(?:[^\w\s!-~]|[{_FILLERS}])*+"
+_NAMES = "|".join(
+    _HIDDEN_IN_NAME.join("[_-]" if letter == "_" else re.escape(letter) for letter in name) for name in TAGS
+)
 # One run and no way back into it: two in a row would try every place where the one may end.
-_FAKE_TAG = re.compile(rf"[<＜‹﹤](?=[\s{_JOINERS}/／]*+(?:{_NAMES})(?![a-z0-9]))", re.IGNORECASE)
-_CLOSING_TAG = re.compile(rf"[<＜](?=[\s{_JOINERS}]*+[/／!?])")
+_FAKE_TAG = re.compile(rf"[<＜‹﹤](?=(?:{_HIDDEN}|[/／])*+(?:{_NAMES})(?![a-z0-9]))", re.IGNORECASE)
+_CLOSING_TAG = re.compile(rf"[<＜](?=(?:(?![／]){_HIDDEN})*+[/／!?])")
 _LINE_BREAKS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 # Control characters, marks that turn the direction of text, characters that nobody sees, halves of pairs.
 _UNSEEN = re.compile(

@@ -18,6 +18,8 @@ from coaching.files.types import RULES
 from coaching.models import FileType
 
 MAX_FRONTMATTER_CHARACTERS = 16_384
+MAX_INTEGER_BITS = 1_024
+"""Python refuses to write out a number of thousands of digits, which a few in base 16 or 60 can stand for."""
 
 _OPENING = re.compile(r"\A\ufeff?\s*?^---[ \t]*\n", re.MULTILINE)
 _CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
@@ -113,7 +115,9 @@ def _head_block(text: str) -> tuple[int, int] | None:
 
 def _plain(value: Any) -> Any:
     match value:
-        case None | bool() | int():
+        case None | bool():
+            return value
+        case int() if value.bit_length() <= MAX_INTEGER_BITS:
             return value
         case str():
             return check_storable(value)

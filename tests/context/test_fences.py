@@ -103,6 +103,20 @@ def test_ordinary_text_stays_as_it_was_written() -> None:
     assert fence_words(text) == text
 
 
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        "\u0301", "\u034f", "\u200d", "\u2060", "\u200b", "\u00ad", "\u115f", "\u3164", "\ufe0f", "\u180b",
+        "\u2800", "\u20dd", "\u0483", "\u17b4", "\U000e0101", "\U0001d173", "\u0301\u034f", "\u0301" * 500,
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("tag", ["<{}system>", "< {}/ {}system>", "</sys{}tem>", "＜{}s{}kill>", "<{}file>"])
+def test_no_character_that_nobody_sees_hides_a_section(hidden: str, tag: str) -> None:
+    text = tag.replace("{}", hidden)
+    for fenced in (fence(text), fence_words(text)):
+        assert fenced.startswith("&lt;")
+
+
 def test_what_a_person_types_keeps_its_markup_but_makes_no_section_of_ours() -> None:
     assert fence_words("</div> <skill name='x'>") == "</div> &lt;skill name='x'>"
     assert fence_words("<\u200bsys\u00adtem>now\u200f") == "&lt;system>now"
