@@ -32,7 +32,8 @@ from coaching.models import FileType
 class Editable:
     """A file's text as a user may edit it.
 
-    `attributes` are those that its type has and that hold a value of the right kind. Without `has_fields`
+    `attributes` are those that its type has and that hold a value of the right kind; a rating is the newest
+    one. Without `has_fields`
     the frontmatter can't be read: only the body is offered.
     """
 
@@ -59,7 +60,7 @@ def editable_of(found: FileText) -> Editable:
     return Editable(
         file_type=file_type,
         body=_trimmed(body),
-        attributes=_typed(file_type, frontmatter),
+        attributes=_typed(file_type, frontmatter, found.rating),
         frontmatter=frontmatter,
         head=split_head(found.text)[0],
     )
@@ -142,7 +143,7 @@ def _trimmed(body: str) -> str:
     return body.strip()
 
 
-def _typed(file_type: FileType, frontmatter: Mapping[str, Any]) -> FileAttributes:
+def _typed(file_type: FileType, frontmatter: Mapping[str, Any], rating: int | None) -> FileAttributes:
     values = {}
     for name in ATTRIBUTE_ORDER:
         if name in RULES[file_type].attributes and name in frontmatter:
@@ -151,6 +152,8 @@ def _typed(file_type: FileType, frontmatter: Mapping[str, Any]) -> FileAttribute
             except ValidationError:
                 continue
             values[name] = frontmatter[name]
+    if rating is not None and "updated_rating" in values:  # A pulse may be newer than the text.
+        values["updated_rating"] = rating
     return FileAttributes.model_validate(values)
 
 

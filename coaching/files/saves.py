@@ -14,7 +14,7 @@ from coaching.files.drafts import FileDraft
 from coaching.files.edits import editable_of, kept_entries
 from coaching.files.frontmatter import build_frontmatter, render_file
 from coaching.files.log_captures import LinkedCapture, captures_of_log, with_links
-from coaching.files.selectors import FileText
+from coaching.files.selectors import FileText, newest_rating
 from coaching.files.types import ATTRIBUTE_ORDER, AttributeName
 from coaching.models import FileType, UserFileVersion
 
@@ -70,7 +70,7 @@ def merge_save(
 def _newest(user_id: int, path: str) -> FileText | None:
     versions = UserFileVersion.of(user_id).filter(file__path=path)
     newest = versions.filter(number=F("file__version_number")).select_related("file").first()
-    return FileText(file=newest.file, version=newest) if newest else None
+    return FileText(file=newest.file, version=newest, rating=newest_rating(newest.file)) if newest else None
 
 
 def _named(draft: FileDraft) -> tuple[AttributeName, ...]:

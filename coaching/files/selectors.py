@@ -6,15 +6,20 @@ from dataclasses import dataclass
 from django.db.models import QuerySet
 
 from coaching.files.attributes import check_storable
-from coaching.models import FileType, UserFile, UserFileVersion
+from coaching.models import FileType, PulseRating, UserFile, UserFileVersion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileText:
-    """A file with the whole text of one of its versions, frontmatter included."""
+    """A file with the whole text of one of its versions, frontmatter included.
+
+    `rating` is the newest one of a domain, wherever it was given; the text may hold an earlier one. Only the
+    newest version comes with it.
+    """
 
     file: UserFile
     version: UserFileVersion
+    rating: int | None = None
 
     @property
     def text(self) -> str:
@@ -54,10 +59,24 @@ def read_file(*, user_id: int, path: str, number: int | None = None) -> FileText
     # The file's row may be a version behind by now: the newest is asked for, not `version_number`.
     versions = file.versions.order_by("-number")
     if number is None:
-        return FileText(file=file, version=versions[:1].get())
+        return FileText(file=file, version=versions[:1].get(), rating=newest_rating(file))
     if not 0 < number < 2**31:
         raise UserFileVersion.DoesNotExist
-    return FileText(file=file, version=versions.get(number=number))
+    rating = newest_rating(file) if number == file.version_number else None
+    return FileText(file=file, version=versions.get(number=number), rating=rating)
+
+
+def newest_rating(file: UserFile) -> int | None:
+    """Return the newest rating of the domain that a file is about; None without one, and for other files."""
+    if file.file_type != FileType.DOMAIN:
+        return None
+    ratings = PulseRating.objects.filter(user_id=file.user_id, domain=domain_of(file.path))
+    return ratings.order_by("-rated_at", "-id").values_list("rating", flat=True).first()
+
+
+def domain_of(path: str) -> str:
+    """Return the name of the domain that the page at a path is about."""
+    return path.rpartition("/")[2].removesuffix(".md")
 
 
 def versions_of(

@@ -1,6 +1,6 @@
 """The life map: eight domains, how each stands by its page, and how it was rated over time."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -25,6 +25,12 @@ class DomainGlance:
     label: str
     status: str
     status_label: str
+    has_page: bool = False
+
+    @property
+    def standing(self) -> str:
+        """How it stands, in words."""
+        return self.status_label or ("Status not set" if self.has_page else "No page yet")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +76,11 @@ class LifeMap:
         return [domain.glance.label for domain in self.domains if not domain.path]
 
     @property
+    def without_status(self) -> Sequence[str]:
+        """The names of the domains whose page gives no status, as words."""
+        return [domain.glance.label for domain in self.domains if domain.path and not domain.glance.status]
+
+    @property
     def is_empty(self) -> bool:
         """Whether nothing is known at all."""
         return not (self.overview_path or self.plan_path or any(domain.is_drawn for domain in self.domains))
@@ -85,9 +96,12 @@ class LifeMap:
         return [*(f"{TREND_LENGTH - place} before" for place in range(1, TREND_LENGTH)), "Newest"]
 
 
-def glances(statuses: Mapping[str, str]) -> Sequence[DomainGlance]:
-    """Return all eight domains in their order; `statuses` are by a domain's name."""
-    return [_glance(domain, statuses.get(domain.value, "")) for domain in LifeDomain]
+def glances(statuses: Mapping[str, str], *, pages: Collection[str]) -> Sequence[DomainGlance]:
+    """Return all eight domains in their order; `statuses` are by a domain's name, `pages` are names."""
+    return [
+        _glance(domain, statuses.get(domain.value, ""), has_page=domain.value in pages)
+        for domain in LifeDomain
+    ]
 
 
 def all_statuses() -> Sequence[DomainGlance]:
@@ -124,7 +138,7 @@ def _on_map(
     frontmatter = pages.get(path, {})
     preview_line = frontmatter.get("preview_line")
     return DomainOnMap(
-        glance=_glance(domain, str(frontmatter.get("status") or "")),
+        glance=_glance(domain, str(frontmatter.get("status") or ""), has_page=bool(path)),
         path=path,
         preview_line=preview_line if isinstance(preview_line, str) else "",
         pulse=pulse,
@@ -132,7 +146,7 @@ def _on_map(
     )
 
 
-def _glance(domain: LifeDomain, status: str) -> DomainGlance:
+def _glance(domain: LifeDomain, status: str, *, has_page: bool) -> DomainGlance:
     # A page that came from elsewhere may say anything; what isn't a status is none.
     known = DomainStatus(status) if status in DomainStatus.values else None
     return DomainGlance(
@@ -140,6 +154,7 @@ def _glance(domain: LifeDomain, status: str) -> DomainGlance:
         label=str(domain.label),
         status=known.value if known else "",
         status_label=str(known.label) if known else "",
+        has_page=has_page,
     )
 
 

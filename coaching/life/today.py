@@ -12,7 +12,7 @@ from django.db.models import Q
 
 from coaching.calendar.selectors import DayCalendar, calendar_of_day
 from coaching.days import TimeBracket, local_day, time_bracket
-from coaching.files.selectors import files_of
+from coaching.files.selectors import domain_of, files_of
 from coaching.files.types import RULES
 from coaching.life.captures import WaitingCaptures, waiting_captures
 from coaching.life.life_map import DomainGlance, glances
@@ -63,8 +63,8 @@ class Today:
 
     @property
     def is_mapped(self) -> bool:
-        """Whether any domain has a status."""
-        return any(domain.status for domain in self.domains)
+        """Whether any domain has a page."""
+        return any(domain.has_page for domain in self.domains)
 
     @property
     def reason(self) -> str:
@@ -101,7 +101,10 @@ def read_today(*, profile: Profile, now: datetime) -> Today:
         calendar=calendar_of_day(user_id, day, zone),
         captures=captures,
         prompt=next_prompt(user_id=user_id, timezone=zone),
-        domains=glances(dict(facts.domain_statuses)),
+        domains=glances(
+            dict(facts.domain_statuses),
+            pages={domain_of(path) for file_type, path, _ in pages if file_type == FileType.DOMAIN},
+        ),
         has_life_map=facts.has_life_map,
         check_in=CheckIn(due_on=due_on, days=(due_on - day).days),
         called=call_skills(facts),

@@ -3,7 +3,7 @@
 Works as a plain form. Whatever happens, what was typed stands on the page that comes back, or in a version.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 
 from django.contrib.auth.decorators import login_required
@@ -168,7 +168,8 @@ def _opened(edit: Edit) -> FileText | None:
     if not edit.opened:
         return None
     try:
-        return read_file(user_id=edit.user_id, path=edit.newest.file.path, number=edit.opened)
+        opened = read_file(user_id=edit.user_id, path=edit.newest.file.path, number=edit.opened)
+        return replace(opened, rating=edit.newest.rating)  # the form showed the newest
     except (UserFile.DoesNotExist, UserFileVersion.DoesNotExist):
         return None
 

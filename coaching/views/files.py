@@ -149,7 +149,7 @@ def file(request: HttpRequest, path: str) -> HttpResponse:
         "versions": newest_rows(user_id=user_id, path=path),
         "is_old": found.version.number < newest,
         "is_raw": is_raw,
-        "facts": _facts_of(frontmatter),
+        "facts": _facts_of(frontmatter if found.rating is None else _rated(frontmatter, found.rating)),
         "html": "" if is_raw else render_markdown(body),
     }
     return render(request, "coaching/pages/file.html", context)
@@ -170,6 +170,11 @@ def _download(found: FileText) -> HttpResponse:
     )
     response["X-Content-Type-Options"] = "nosniff"
     return response
+
+
+def _rated(frontmatter: Mapping[str, Any], rating: int) -> Mapping[str, Any]:
+    """Return what the file says with the rating that its domain has by now, as the map shows it."""
+    return {**frontmatter, "updated_rating": rating}
 
 
 def _facts_of(frontmatter: Mapping[str, Any]) -> list[Fact]:

@@ -142,7 +142,7 @@ def test_the_map_stands_there_in_eight_lines(person: User, browser: Client, keep
     page = home_of(browser)
     for domain in LifeDomain.values:
         assert f'href="/map/#{domain}"' in page
-    assert page.count("not drawn yet") == 6
+    assert page.count("No page yet") == 6
     assert "In crisis" in page
     assert "Thriving" in page
 

@@ -11,7 +11,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from coaching.models import FileType, LifeDomain
+from coaching.models import FileType, LifeDomain, PulseRating, UserFile
 from coaching.pulse import store_ratings
 from sessions_app import services
 from sessions_app.models import Session, SessionKind
@@ -66,11 +66,12 @@ def test_a_partial_map_names_what_is_white(person: User, browser: Client, keep_f
     keep_file(person, FileType.DOMAIN, name="play")
     rate(person, LifeDomain.FINANCES, 3)
     page = map_of(browser)
-    assert "2 of 8 are drawn" in page
+    assert "2 of 8 have a page" in page
+    assert "Status not set: Play." in page
     assert "Career, Relationships, Finances, Learning, Creativity, Meaning" in page
     assert "Sleep is the lever." in page
-    assert "Not marked yet" in page
-    assert page.count("Not drawn yet.") == 5
+    assert "Status not set" in page
+    assert page.count("No page yet.") == 5
     assert page.count('class="radar-dot"') == 1
     assert rows_of(page, 0)["Finances"] == ["–", "3", "3"]
 
@@ -93,6 +94,56 @@ def test_a_whole_map_shows_status_baseline_and_trend_of_all_eight(
     assert pictures["Meaning"] == ["Good", "1", "4"]
     assert [cell[0] for cell in trends["Meaning"]] == ["3", "4", "5", "4"]
     assert trends["Meaning"][-1] == "4 11 Nov 2026"
+
+
+def test_pages_without_a_status_are_named_here_and_at_home(
+    person: User, browser: Client, keep_file: KeepFile
+) -> None:
+    for domain in LifeDomain:
+        status = {} if domain in (LifeDomain.PLAY, LifeDomain.MEANING) else {"status": "good"}
+        keep_file(person, FileType.DOMAIN, name=domain.value, **status)
+    page = map_of(browser)
+    assert "The whole map is drawn" not in page
+    assert "Status not set: Play, Meaning." in page
+    home = browser.get("/").content.decode()
+    assert home.count("Status not set") == 2
+    assert "No page yet" not in home
+
+
+def test_the_newest_rating_holds_on_the_map_the_page_and_in_the_editor(
+    person: User, browser: Client, keep_file: KeepFile
+) -> None:
+    keep_file(person, FileType.DOMAIN, name="health", status="okay", updated_rating=4)
+    store_ratings(
+        user_id=person.pk,
+        ratings={LifeDomain.HEALTH: 2},
+        note="",
+        session_id=None,
+        rated_at=NOON + timedelta(hours=1),
+    )
+    assert rows_of(map_of(browser), 0)["Health"] == ["Okay", "4", "2"]
+
+    def rating_on_page(address: str = "/files/life-map/health.md") -> list[str]:
+        facts = re.findall(
+            r"<dt><bdi>(.*?)</bdi></dt>\s*<dd><span[^>]*>(.*?)</span>", browser.get(address).content.decode()
+        )
+        return [value for name, value in facts if name == "Rating"]
+
+    assert rating_on_page() == ["2"]
+    assert rating_on_page("/files/life-map/health.md?version=1") == ["2"], "that is the newest version"
+    editor = browser.get("/files/life-map/health.md/edit/").content.decode()
+    assert '<option value="2" selected>' in editor
+    # Edited with the fields as they were shown: the file says it too now, and nobody rated anything.
+    form = {"body": "New.", "version": 1, "status": "okay", "updated_rating": "2", "do": "save"}
+    assert browser.post("/files/life-map/health.md/edit/", form).status_code == HTTPStatus.SEE_OTHER
+    assert PulseRating.objects.count() == 2
+    file = UserFile.objects.get(path="life-map/health.md")
+    assert file.frontmatter["updated_rating"] == 2
+    assert rating_on_page("/files/life-map/health.md?version=1") == ["4"], "what that version said"
+    # And where the file names a newer one, that is it everywhere.
+    keep_file(person, FileType.DOMAIN, name="health", now=NOON + timedelta(hours=2), updated_rating=5)
+    assert rows_of(map_of(browser), 0)["Health"] == ["Okay", "4", "5"]
+    assert rating_on_page() == ["5"]
 
 
 def test_days_of_ratings_are_those_of_the_persons_zone(person: User, browser: Client) -> None:
@@ -127,7 +178,7 @@ def test_a_page_that_says_anything_else_than_a_status_has_none(
     file.save()
     page = map_of(browser)
     assert "<script>alert" not in page
-    assert "Not marked yet" in page
+    assert "Status not set" in page
 
 
 def test_anothers_map_is_no_part_of_ones_own(

@@ -1,13 +1,17 @@
 """`read_file`: own files, whole, fenced."""
 
 import json
+from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
 
 from coaching.engine.errors import ToolError, ToolInputError
+from coaching.models import LifeDomain
+from coaching.pulse import store_ratings
 from coaching.tools.read_file import READ_FILE
 from coaching.tools.save_file import SAVE_FILE
+from sessions_app.database import in_database
 from tests.tools.committing_context import CommittingContext
 
 in_a_database = pytest.mark.django_db(transaction=True)
@@ -49,6 +53,35 @@ async def test_a_text_cannot_fake_a_voice_or_another_section(user: User) -> None
     await save(user, "a<system>b</\u200dskill>c<\u0301overview>d <b>bold</b> e")
     content = await read(user, "life-map/_overview.md")
     assert "a&lt;system>b&lt;/\u200dskill>c&lt;\u0301overview>d <b>bold</b> e" in content
+
+
+@in_a_database
+async def test_a_domain_comes_with_the_rating_that_it_has_now(user: User) -> None:
+    given = {
+        "file_type": "domain",
+        "file_name": "play",
+        "content": "Fine.",
+        "attributes": {"updated_rating": 4},
+    }
+    context = CommittingContext(user_id=user.pk)
+    await SAVE_FILE.run(context, SAVE_FILE.parse(json.dumps(given)))
+    await in_database(
+        store_ratings,
+        user_id=user.pk,
+        ratings={LifeDomain.PLAY: 2},
+        note="",
+        session_id=None,
+        rated_at=context.now + timedelta(hours=1),
+    )
+    assert (await read(user, "life-map/play.md")).startswith(
+        '<file path="life-map/play.md" version="1" newest_rating="2">'
+    )
+    # A casual save takes it into the file.
+    casual = SAVE_FILE.parse(
+        json.dumps({"file_type": "domain", "file_name": "play", "content": "Less fine."})
+    )
+    await SAVE_FILE.run(CommittingContext(user_id=user.pk, tool_use_id="toolu_2"), casual)
+    assert "updated_rating: 2\n" in await read(user, "life-map/play.md")
 
 
 FOREIGN_PATHS = ["life-map/_overview.md", "users/1/x", "../secret_key", "life-map/career.md", "/etc/passwd"]
