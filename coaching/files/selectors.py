@@ -70,7 +70,7 @@ def newest_rating(file: UserFile) -> int | None:
     """Return the newest rating of the domain that a file is about; None without one, and for other files."""
     if file.file_type != FileType.DOMAIN:
         return None
-    ratings = PulseRating.objects.filter(user_id=file.user_id, domain=domain_of(file.path))
+    ratings = PulseRating.of(file.user_id).filter(domain=domain_of(file.path))
     return ratings.order_by("-rated_at", "-id").values_list("rating", flat=True).first()
 
 
