@@ -1,13 +1,51 @@
-"""How allauth behaves here. It decides who may sign up, and nothing else."""
+"""How allauth behaves here, where its settings aren't enough."""
+
+from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.models import EmailAddress
 from django.conf import settings
+from django.contrib.auth.models import User
+from django.contrib.sites.shortcuts import get_current_site
 from django.http import HttpRequest
+from django.urls import reverse
+
+from sage.mail import run_after_response
+
+STAGES = {"allauth.account.stages.EmailVerificationStage": "sage.sign_in.ConfirmAddressStage"}
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no types
-    """Opens or closes signing up, as `SAGE_SIGNUP` says."""
+    """Decides who may sign up, what becomes of addresses, and when mails leave."""
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         """Say whether a stranger may make an account."""
         return bool(settings.SAGE_SIGNUP == "open")
+
+    def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
+        """Render a mail now and send it after the response."""
+        named = {"request": self.request, "email": email, "current_site": get_current_site(self.request)}
+        message = self.render_mail(template_prefix, email, named | context)
+        run_after_response(message.send)
+
+    def set_password(self, user: User, password: str) -> None:
+        """Set a password, and forget a change of address that waits for its link.
+
+        Whoever had the old password may have begun it, and its link would hand the account over.
+        """
+        super().set_password(user, password)
+        waiting = EmailAddress.objects.filter(user=user, verified=False, primary=False)
+        waiting.exclude(email=user.email.lower()).delete()
+
+    def can_delete_email(self, email_address: EmailAddress) -> bool:
+        """Say whether an address may go: a change that waits, never the account's own."""
+        is_own = email_address.primary or email_address.email == email_address.user.email.lower()
+        return not is_own
+
+    def get_login_stages(self) -> list[str]:
+        """Return what comes between a right password and being signed in."""
+        return [STAGES.get(stage, stage) for stage in super().get_login_stages()]
+
+    def get_password_change_redirect_url(self, request: HttpRequest) -> str:
+        """Return where somebody goes who has changed their password: they are signed out by it."""
+        return reverse("account_login")

@@ -8,6 +8,7 @@ imports nothing of Django's settings, so that a test can give it any mapping. A 
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from email.utils import parseaddr
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
@@ -68,6 +69,8 @@ class Environment:
     rate_limit: RateLimit
     email: dict[str, Any] | None
     signup: Signup
+    is_signup_chosen: bool
+    mail_from: str
     daily_tokens: int | None
     max_upload_mb: int
     metrics_token: str
@@ -163,7 +166,9 @@ def _read(reader: _Reader, project_dir: Path) -> Environment:
         session_ttl_hours=reader.number("SAGE_SESSION_TTL_HOURS", 24, 1, 8760),
         rate_limit=reader.parsed("SAGE_RATE_LIMIT", _rate_limit, RateLimit(turns=20, seconds=60)),
         email=reader.parsed("EMAIL_URL", _email, None),
+        mail_from=reader.parsed("DEFAULT_FROM_EMAIL", _mail_from, ""),
         signup=reader.parsed("SAGE_SIGNUP", _signup, _default_signup(allowed_hosts)),
+        is_signup_chosen=bool(reader.text("SAGE_SIGNUP")),
         daily_tokens=reader.number("SAGE_DAILY_TOKENS", 0, 1, 10**11) or None,
         max_upload_mb=reader.number("SAGE_MAX_UPLOAD_MB", 25, 1, 1024),
         metrics_token=reader.text("SAGE_METRICS_TOKEN"),
@@ -213,6 +218,38 @@ def _email(value: str) -> dict[str, Any]:
     return email
 
 
+def _mail_from(value: str) -> str:
+    if not is_mail_address(parseaddr(value)[1]) or "\n" in value or "\r" in value:
+        raise SettingError(
+            f"DEFAULT_FROM_EMAIL must be an address like Sage <sage@sage.example>, not {value!r}."
+        )
+    return value
+
+
+def is_mail_address(text: str) -> bool:
+    """Return whether a text looks like an email address."""
+    return bool(re.fullmatch(r"[^\s@<>]+@[^\s@<>]+", text))
+
+
+def choose_mail_from(environment: Environment) -> str:
+    """Return the sender of all mails.
+
+    It is `DEFAULT_FROM_EMAIL`, else the address in `EMAIL_URL`, else `sage@` the first public host, else one
+    that mail servers may refuse (`manage.py check --deploy` warns).
+    """
+    if environment.mail_from:
+        return environment.mail_from
+    account = str((environment.email or {}).get("EMAIL_HOST_USER") or "")
+    if is_mail_address(account):
+        return f"Sage <{account}>"
+    public = (host.lstrip(".") for host in environment.allowed_hosts if _is_public_name(host))
+    return f"Sage <sage@{next(public, 'localhost')}>"
+
+
+def _is_public_name(host: str) -> bool:
+    return "." in host.strip(".") and not host.startswith("[") and not re.fullmatch(r"[0-9.]+", host)
+
+
 def _rate_limit(value: str) -> RateLimit:
     match = re.fullmatch(r"([1-9][0-9]{0,5})/([1-9][0-9]{0,5})([smh])", value)
     if match is None:
@@ -257,10 +294,11 @@ def _folder(value: str, project_dir: Path) -> Path:
 
 
 def _default_signup(allowed_hosts: tuple[str, ...]) -> Signup:
-    return "open" if all(_is_local(host) for host in allowed_hosts) else "closed"
+    return "open" if all(is_local(host) for host in allowed_hosts) else "closed"
 
 
-def _is_local(host: str) -> bool:
+def is_local(host: str) -> bool:
+    """Return whether a host name or address leads to this machine alone."""
     name = host.strip("[].").lower()
     if name == "localhost":
         return True

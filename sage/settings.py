@@ -14,7 +14,7 @@ from environ import Env
 
 from sage.data_folder import open_data_folder, read_or_make_secret
 from sage.embedded_postgres import describe_embedded_database
-from sage.env import StartError, read_environment
+from sage.env import StartError, choose_mail_from, read_environment
 from sage.logs import build_logging
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -227,10 +227,7 @@ FILE_UPLOAD_PERMISSIONS = 0o600
 
 # --- Accounts -------------------------------------------------------------------------------------
 
-AUTHENTICATION_BACKENDS = [
-    "django.contrib.auth.backends.ModelBackend",
-    "allauth.account.auth_backends.AuthenticationBackend",
-]
+AUTHENTICATION_BACKENDS = ["sage.sign_in.OneCheckBackend"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in (
@@ -248,14 +245,27 @@ ACCOUNT_ADAPTER = "sage.accounts.AccountAdapter"
 ACCOUNT_LOGIN_METHODS = {"email", "username"}
 ACCOUNT_SIGNUP_FORM_CLASS = "coaching.signup.SignupForm"
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
+ACCOUNT_FORMS = {
+    "signup": "sage.account_forms.SignupForm",
+    "reset_password": "sage.account_forms.ResetPasswordForm",
+    "add_email": "sage.account_forms.ChangeAddressForm",
+}
+HAS_MAIL = ENVIRONMENT.email is not None
 # Without a mail server nobody could follow a verification link.
-ACCOUNT_EMAIL_VERIFICATION = "optional" if ENVIRONMENT.email else "none"
+ACCOUNT_EMAIL_VERIFICATION = "mandatory" if HAS_MAIL else "none"
+# Strict: an account that waits for its link keeps nobody else from signing up with the address.
+ACCOUNT_PREVENT_ENUMERATION = "strict" if HAS_MAIL else True
+ACCOUNT_EMAIL_NOTIFICATIONS = HAS_MAIL
+# One address an account; a new one takes the old one's place once it is confirmed.
+ACCOUNT_CHANGE_EMAIL = True
+ACCOUNT_REAUTHENTICATION_REQUIRED = True
 ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = True
 
 EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
 EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = choose_mail_from(ENVIRONMENT)
 for _name, _value in (ENVIRONMENT.email or {}).items():
     if _name.startswith("EMAIL_") and _value is not None:
         globals()[_name] = _value

@@ -25,6 +25,11 @@ PUBLIC_PAGES = (
     "/accounts/signup/",
     "/accounts/password/reset/",
     "/accounts/password/reset/done/",
+    "/accounts/password/reset/key/1-gone/",
+    "/accounts/password/reset/key/done/",
+    "/accounts/confirm-email/",
+    "/accounts/confirm-email/gone/",
+    "/accounts/inactive/",
     "/safety/",
     "/goodbye/",
 )
@@ -34,7 +39,8 @@ OWN_PAGES = (
     "/files/life-map/career.md/edit/", "/files/life-map/career.md/versions/",
     "/files/life-map/career.md/difference/",
     "/settings/", "/settings/delete/", "/safety/", "/welcome/",
-    "/accounts/logout/", "/accounts/email/", "/accounts/password/change/", "/nowhere/",
+    "/accounts/logout/", "/accounts/email/", "/accounts/password/change/", "/accounts/reauthenticate/",
+    "/nowhere/",
 )  # fmt: skip
 
 COLOUR_RULES = ("color-contrast", "link-in-text-block")

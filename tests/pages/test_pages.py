@@ -23,6 +23,7 @@ from sage.not_allowed import not_allowed_page
 from sessions_app.models import Session, SessionStatus, TurnStatus
 from tests.conftest import PASSWORD
 from tests.pages.conftest import Exchange, KeepFile
+from tests.sage.test_accounts import until_sent
 
 pytestmark = pytest.mark.django_db
 
@@ -224,11 +225,13 @@ def test_empty_pages_say_what_will_be_there(signed_in: Client) -> None:
     assert "No conversations yet" in page_of(signed_in, "/chat/")
 
 
+@pytest.mark.django_db(transaction=True)
 def test_a_password_is_reset_by_mail(client: Client, user: User) -> None:
     assert (
         client.post("/accounts/password/reset/", {"email": user.email}, follow=True).status_code
         == HTTPStatus.OK
     )
+    until_sent()
     found = re.search(r"http://[^/]+(/accounts/password/reset/key/\S+)", str(mail.outbox[0].body))
     assert found
     form = client.get(found[1], follow=True)
@@ -242,8 +245,8 @@ def test_a_password_is_reset_by_mail(client: Client, user: User) -> None:
 
 def test_signing_up_is_closed_where_the_operator_says_so(client: Client, settings: object) -> None:
     settings.SAGE_SIGNUP = "closed"  # type: ignore[attr-defined]
-    assert "by invitation" in page_of(client, "/accounts/signup/")
-    assert "Make an account" not in page_of(client, "/accounts/login/")
+    assert "Sign-up is closed" in page_of(client, "/accounts/signup/")
+    assert "Create an account" not in page_of(client, "/accounts/login/")
 
 
 def test_no_page_has_script_or_style_inside(signed_in: Client, session: Session, exchange: Exchange) -> None:

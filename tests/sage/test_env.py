@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sage.data_folder import open_data_folder, read_or_make_secret
-from sage.env import Environment, SettingError, read_environment, variable_names
+from sage.env import Environment, SettingError, choose_mail_from, read_environment, variable_names
 from sessions_app.rate import RateLimit
 from tests.sage.processes import PROJECT, finished
 
@@ -33,6 +33,8 @@ WRONG_VALUES = [
     ("ANTHROPIC_BASE_URL", "http://host:port"),
     ("SAGE_S3_ENDPOINT_URL", "s3.example"),
     ("EMAIL_URL", "carrier-pigeon://home"),
+    ("DEFAULT_FROM_EMAIL", "sage"),
+    ("DEFAULT_FROM_EMAIL", "Sage <sage@x.example>\nBcc: a@b.example"),
     ("SAGE_DATA_DIR", "~nobody-of-that-name/data"),
     ("SAGE_MODEL", "claude\x00"),
 ]
@@ -88,6 +90,32 @@ def test_a_refusal_does_not_repeat_what_may_be_a_secret(name: str) -> None:
 )
 def test_strangers_may_sign_up_only_while_just_this_machine_is_allowed(hosts: str, signup: str) -> None:
     assert _read(ALLOWED_HOSTS=hosts).signup == signup
+
+
+@pytest.mark.parametrize(
+    ("values", "sender"),
+    [
+        ({}, "Sage <sage@localhost>"),
+        ({"ALLOWED_HOSTS": "localhost,10.0.0.5,*,[::1]"}, "Sage <sage@localhost>"),
+        ({"ALLOWED_HOSTS": "localhost,.sage.example"}, "Sage <sage@sage.example>"),
+        ({"EMAIL_URL": "smtp://me:secret@mail.example:25"}, "Sage <sage@localhost>"),
+        (
+            {
+                "EMAIL_URL": "smtp+tls://me%40x.example:secret@mail.example:587",
+                "ALLOWED_HOSTS": "sage.example",
+            },
+            "Sage <me@x.example>",
+        ),
+        (
+            {"DEFAULT_FROM_EMAIL": "Coach <c@y.example>", "ALLOWED_HOSTS": "sage.example"},
+            "Coach <c@y.example>",
+        ),
+    ],
+)
+def test_mails_come_from_the_address_that_is_said_else_the_servers_else_the_hosts(
+    values: dict[str, str], sender: str
+) -> None:
+    assert choose_mail_from(_read(**values)) == sender
 
 
 def test_a_database_url_may_name_a_socket_and_a_password_with_special_characters() -> None:

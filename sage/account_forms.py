@@ -1,0 +1,103 @@
+"""The account forms, which answer the same and as fast for known and unknown addresses.
+
+Where mail can be sent, the answer doesn't say whether an address has an account: all that depends on it
+happens after the response, and only the address's owner is told, by mail.
+"""
+
+from functools import partial
+from typing import Any
+
+from allauth.account import forms
+from allauth.account.adapter import get_adapter
+from allauth.account.models import EmailAddress
+from allauth.core import ratelimit
+from django.contrib.auth.hashers import make_password
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.http import HttpRequest, HttpResponseBase
+
+from sage.addresses import find_reset_owners, is_taken, is_verification_mandatory
+from sage.mail import run_after_response
+
+
+class SignupForm(forms.SignupForm):  # type: ignore[misc]  # allauth has no types
+    """Creates an account that its address must confirm, or sends the address's owner a mail."""
+
+    def validate_unique_email(self, value: str) -> str:
+        """Return the address. Only without mail is one that is taken refused: no mail could say it."""
+        if is_verification_mandatory():
+            return value
+        refused_if_taken: str = super().validate_unique_email(value)
+        return refused_if_taken
+
+    def try_save(self, request: HttpRequest) -> tuple[User | None, HttpResponseBase | None]:
+        """Have the account created and return the page that says so; without mail, create it at once."""
+        if not is_verification_mandatory():
+            created: tuple[User | None, HttpResponseBase | None] = super().try_save(request)
+            return created
+        # Hashing takes most of the time. It is done for all, and before the response: else the next request
+        # would be slower for an address that is new.
+        password = make_password(self.cleaned_data.pop("password1"))
+        run_after_response(partial(self._create_or_notify, request, password))
+        return None, get_adapter().respond_email_verification_sent(request, None)
+
+    def _create_or_notify(self, request: HttpRequest, password: str) -> None:
+        email = self.cleaned_data["email"]
+        may_send = ratelimit.consume(request, action="confirm_email", key=email)
+        if is_taken(email):
+            if may_send:
+                get_adapter().send_account_already_exists_mail(email)
+            return
+        with transaction.atomic():
+            user = self.save(request)
+            user.password = password
+            user.save(update_fields=["password"])
+        if may_send:
+            EmailAddress.objects.get(user=user).send_confirmation(request, signup=True)
+
+
+class ResetPasswordForm(forms.ResetPasswordForm):  # type: ignore[misc]
+    """Sends a link to a confirmed address."""
+
+    def clean_email(self) -> str:
+        """Return the address. Who has it is looked up after the response."""
+        email: str = get_adapter().clean_email(self.cleaned_data["email"].lower())
+        return email
+
+    def save(self, request: HttpRequest, **kwargs: Any) -> str:
+        """Have the link sent, or a mail that says that there is no account."""
+        run_after_response(partial(self._send, request, **kwargs))
+        email: str = self.cleaned_data["email"]
+        return email
+
+    def _send(self, request: HttpRequest, **kwargs: Any) -> None:
+        self.users = find_reset_owners(self.cleaned_data["email"])
+        super().save(request, **kwargs)
+
+
+class ChangeAddressForm(forms.AddEmailForm):  # type: ignore[misc]
+    """Asks the new address to confirm the change; where no mail can be sent, changes it at once."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["email"].label = "New address"
+
+    def clean_email(self) -> str:
+        """Return the address. Without mail, refuse one that another account has."""
+        email: str = super().clean_email()
+        if not is_verification_mandatory() and is_taken(email):
+            raise get_adapter().validation_error("email_taken")
+        return email
+
+    def save(self, request: HttpRequest) -> EmailAddress:
+        """Return the address: one that waits to be confirmed, or the account's new one."""
+        if is_verification_mandatory():
+            waiting: EmailAddress = super().save(request)
+            return waiting
+        with transaction.atomic():
+            EmailAddress.objects.filter(user=self.user).delete()
+            address: EmailAddress = EmailAddress.objects.create(
+                user=self.user, email=self.cleaned_data["email"]
+            )
+            address.set_as_primary()
+        return address

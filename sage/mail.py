@@ -1,0 +1,48 @@
+"""Mails leave after the response, so that their time says nothing about who has an account.
+
+They are sent by threads of the process and not by the job queue, where a row would hold links that set a
+password. A mail that can't be sent is logged, without its address and its text; the person asks for it again.
+"""
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
+from threading import BoundedSemaphore
+
+import structlog
+
+from sessions_app.database import give_back_connections
+
+logger = structlog.get_logger(__name__)
+
+THREADS = 2
+MAX_WAITING = 200
+"""Mails in memory at once; a mail server that hangs must not fill it."""
+
+_executor = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="mail")
+_places = BoundedSemaphore(MAX_WAITING)
+
+
+def run_after_response(work: Callable[[], object]) -> None:
+    """Run `work` in a thread that sends mails, with the caller's context variables.
+
+    Over `MAX_WAITING` it is dropped, and a line in the log says so.
+    """
+    if not _places.acquire(blocking=False):
+        logger.error("mail_dropped", waiting=MAX_WAITING)
+        return
+    _executor.submit(copy_context().run, _with_connections_given_back, work).add_done_callback(_finish)
+
+
+def _with_connections_given_back(work: Callable[[], object]) -> None:
+    try:
+        work()
+    finally:
+        give_back_connections()
+
+
+def _finish(done: Future[None]) -> None:
+    _places.release()
+    if error := done.exception():
+        # A mail server's answer may hold the address: only its kind is logged.
+        logger.error("mail_failed", error=type(error).__name__)
