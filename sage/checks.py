@@ -33,6 +33,37 @@ def warn_of_retired_models(**_: object) -> list[checks.CheckMessage]:
     ]
 
 
+def warn_of_mail_settings(**_: object) -> list[checks.CheckMessage]:
+    """Warn, before a deployment, of settings with which mails don't arrive or accounts aren't safe."""
+    environment = settings.ENVIRONMENT
+    found: list[checks.CheckMessage] = []
+    if settings.HAS_MAIL and settings.DEFAULT_FROM_EMAIL.endswith("@localhost>"):
+        found.append(
+            checks.Warning(
+                f"Mails are sent from {settings.DEFAULT_FROM_EMAIL}, which mail servers refuse.",
+                hint="Set DEFAULT_FROM_EMAIL.",
+                id="sage.W003",
+            )
+        )
+    if settings.HAS_MAIL and "*" in settings.ALLOWED_HOSTS:
+        found.append(
+            checks.Warning(
+                "ALLOWED_HOSTS holds *, so whoever asks for a mail decides where its links lead.",
+                hint="Name the hosts.",
+                id="sage.W004",
+            )
+        )
+    if not settings.HAS_MAIL and environment.is_signup_chosen and environment.signup == "open":
+        found.append(
+            checks.Warning(
+                "SAGE_SIGNUP is open and EMAIL_URL is unset, so nobody's email address is confirmed.",
+                hint="Set EMAIL_URL, or SAGE_SIGNUP=closed.",
+                id="sage.W005",
+            )
+        )
+    return found
+
+
 def warn_of_unused_settings(**_: object) -> list[checks.CheckMessage]:
     """Warn when a setting is set that this version reads and doesn't use."""
     return [

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pytest_django import Settings
 
-from sage.checks import warn_of_retired_models, warn_of_unused_settings
+from sage.checks import warn_of_mail_settings, warn_of_retired_models, warn_of_unused_settings
 from tests.sage.processes import PROJECT, finished
 
 
@@ -46,3 +46,19 @@ def test_a_setting_without_effect_yet_is_warned_of(settings: Settings) -> None:
     settings.ENVIRONMENT = replace(settings.ENVIRONMENT, sentry_dsn="https://key@sentry.example/1")
     (warning,) = warn_of_unused_settings()
     assert warning.msg.startswith("SENTRY_DSN is set")
+
+
+def test_a_sender_that_mail_servers_refuse_and_links_to_any_host_are_warned_of(settings: Settings) -> None:
+    settings.HAS_MAIL = True
+    settings.ALLOWED_HOSTS = ["*"]
+    assert [warning.id for warning in warn_of_mail_settings()] == ["sage.W003", "sage.W004"]
+    settings.DEFAULT_FROM_EMAIL, settings.ALLOWED_HOSTS = "Sage <sage@sage.example>", ["sage.example"]
+    assert warn_of_mail_settings() == []
+
+
+def test_accounts_that_nobody_confirms_are_warned_of_where_the_operator_opens_them(
+    settings: Settings,
+) -> None:
+    assert warn_of_mail_settings() == []
+    settings.ENVIRONMENT = replace(settings.ENVIRONMENT, signup="open", is_signup_chosen=True)
+    assert [warning.id for warning in warn_of_mail_settings()] == ["sage.W005"]
