@@ -17,7 +17,7 @@ from coaching.runner import get_runner
 from coaching.upkeep import kept_up
 from coaching.worker import JobWorker
 from sage.claim import DatabaseClaim
-from sage.env import StartError
+from sage.env import StartError, is_local
 from sage.launcher import Lifecycle, run_web_server
 
 DEFAULT_HOST = "127.0.0.1"
@@ -56,6 +56,15 @@ def check_address(host: str, port: int) -> None:
         ) from None
 
 
+def close_signup_off_loopback(host: str) -> None:
+    """Close sign-up where other machines reach the address, unless `SAGE_SIGNUP` says open.
+
+    `ALLOWED_HOSTS` alone doesn't protect it: whoever reaches the port may send any Host header.
+    """
+    if not (settings.ENVIRONMENT.is_signup_chosen or is_local(host)):
+        settings.SAGE_SIGNUP = "closed"
+
+
 def serve(
     *,
     host: str,
@@ -69,6 +78,7 @@ def serve(
     `warn` is given a sentence where the process will run otherwise than the operator may think.
     `has_worker`: background jobs are worked on in this process too, and end with it.
     """
+    close_signup_off_loopback(host)
     worker = JobWorker() if has_worker else None
     warm_markdown()
     warm_storage()

@@ -1,6 +1,7 @@
 """What is checked before a port opens."""
 
 import re
+from urllib.request import urlopen
 
 import pytest
 from allauth.account.models import EmailAddress
@@ -9,8 +10,10 @@ from django.core.management import call_command
 from django.db import connection
 from pytest_django import Settings
 
-from sage.env import StartError
+from sage.env import StartError, read_environment
 from sage.startup import check_migrations, check_services, make_demo_account, migration_lock
+from sage.web_process import close_signup_off_loopback
+from tests.live_sage import free_port, start_web_process, stop_web_process
 
 
 def test_a_database_that_is_not_there_is_one_line_that_names_its_variable(
@@ -70,3 +73,37 @@ def test_only_one_process_migrates_at_a_time() -> None:
     with migration_lock(), connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_lock(%s)", [0x5A6E])
         assert cursor.fetchone() == (False,)
+
+
+@pytest.mark.parametrize(
+    ("host", "chosen", "signup"),
+    [
+        ("127.0.0.1", "", "open"),
+        ("::1", "", "open"),
+        ("localhost", "", "open"),
+        ("0.0.0.0", "", "closed"),
+        ("::", "", "closed"),
+        ("192.168.1.5", "", "closed"),
+        ("0.0.0.0", "open", "open"),
+        ("127.0.0.1", "closed", "closed"),
+    ],
+)
+def test_sign_up_is_closed_where_other_machines_reach_the_address_unless_it_is_said(
+    settings: Settings, host: str, chosen: str, signup: str
+) -> None:
+    settings.ENVIRONMENT = read_environment({"SAGE_SIGNUP": chosen}, settings.BASE_DIR)
+    settings.SAGE_SIGNUP = settings.ENVIRONMENT.signup
+    close_signup_off_loopback(host)
+    assert signup == settings.SAGE_SIGNUP
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    ("host", "words"), [("0.0.0.0", "Sign-up is closed"), ("127.0.0.1", "Create account")]
+)
+def test_a_web_process_that_others_reach_makes_nobody_an_account(host: str, words: str) -> None:
+    sage = start_web_process(practice_port=free_port(), program=("manage.py", "web", "--host", host))
+    try:
+        assert words in urlopen(f"{sage.origin}/accounts/signup/").read().decode()
+    finally:
+        stop_web_process(sage)

@@ -7,6 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
+from sage.env import is_local
 from sage.startup import (
     DEMO_EMAIL,
     check_services,
@@ -27,6 +28,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         began = time.monotonic()
+        self._host: str = options["host"]
         check_address(options["host"], options["port"])
         check_services()
         prepare_database()
@@ -56,6 +58,11 @@ class Command(BaseCommand):
             lines.append("  sign in    with your account; a new password: manage.py changepassword NAME")
         if settings.SAGE_SIGNUP == "open":
             lines.append(f"  sign up    {url}accounts/signup/")
+            if not is_local(self._host):
+                lines.append("             Anybody who reaches this address can create an account.")
+        elif not (settings.ENVIRONMENT.is_signup_chosen or is_local(self._host)):
+            lines.append(f"  sign up    closed, since other machines reach {self._host}. To open it, set")
+            lines.append("             SAGE_SIGNUP=open.")
         lines.append("  operators  manage.py createsuperuser, then " + url + "admin/")
         if settings.IS_PRACTICE_MODEL:
             lines.append("  model      the practice model: its answers are scripted. For Claude, set")
