@@ -108,10 +108,13 @@ class ProfileForm(forms.Form):
 
 
 class DeleteAccountForm(forms.Form):
-    """Say twice that it is meant: the username typed, and the password."""
+    """Confirm twice: by the password, and by the email address, or a fixed word where there is none."""
 
-    username = forms.CharField(
-        max_length=150, widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"})
+    confirmation = forms.CharField(
+        max_length=254,
+        widget=forms.TextInput(
+            attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
+        ),
     )
     password = forms.CharField(
         strip=False,
@@ -123,14 +126,17 @@ class DeleteAccountForm(forms.Form):
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._user = user
-        self.fields["username"].label = f"Type “{user.get_username()}” to say that you mean it"
+        self._wanted = user.email or "delete"
+        self.fields["confirmation"].label = (
+            f"Type your email address, {user.email}" if user.email else f"Type “{self._wanted}”"
+        )
 
-    def clean_username(self) -> str:
-        """Refuse anything but the person's own."""
-        name: str = self.cleaned_data["username"].strip()
-        if name != self._user.get_username():
-            raise forms.ValidationError(f"That isn't {self._user.get_username()}.")
-        return name
+    def clean_confirmation(self) -> str:
+        """Refuse anything else than what the label asks for, in upper or lower case."""
+        typed: str = self.cleaned_data["confirmation"].strip()
+        if typed.casefold() != self._wanted.casefold():
+            raise forms.ValidationError(f"That isn't {self._wanted}.")
+        return typed
 
     def clean_password(self) -> str:
         """Refuse a wrong one."""

@@ -54,6 +54,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 NAME = "ada.the.first"
+ADDRESS = f"{NAME}@example.org"
 
 
 @pytest.fixture(autouse=True)
@@ -269,7 +270,9 @@ async def test_a_running_turn_is_stopped_and_sockets_are_closed(
 
 
 def asked_for(client: Client, **changed: str) -> int:
-    return client.post("/settings/delete/", {"username": NAME, "password": PASSWORD, **changed}).status_code
+    return client.post(
+        "/settings/delete/", {"confirmation": ADDRESS, "password": PASSWORD, **changed}
+    ).status_code
 
 
 async def test_who_deletes_their_account_is_out_at_once_and_gone_when_the_job_has_run(
@@ -280,7 +283,9 @@ async def test_who_deletes_their_account_is_out_at_once_and_gone_when_the_job_ha
         here, elsewhere = Client(), Client()
         here.force_login(user)
         elsewhere.force_login(user)
-        response = here.post("/settings/delete/", {"username": NAME, "password": PASSWORD}, follow=True)
+        response = here.post(
+            "/settings/delete/", {"confirmation": ADDRESS, "password": PASSWORD}, follow=True
+        )
         assert response.redirect_chain == [("/goodbye/", 302)]
         assert "Your account is closed." in response.content.decode()
         for client in (here, elsewhere):
@@ -329,24 +334,35 @@ async def test_the_job_is_tried_until_the_storage_is_back(
 @pytest.mark.parametrize(
     ("changed", "sentence"),
     [
-        ({"username": "grace"}, "isn&#x27;t ada.the.first."),
-        ({"username": ""}, "required"),
+        ({"confirmation": "grace@example.org"}, "isn&#x27;t ada.the.first@example.org."),
+        ({"confirmation": NAME}, "isn&#x27;t ada.the.first@example.org."),
+        ({"confirmation": ""}, "required"),
         ({"password": "wrong"}, "isn&#x27;t your password."),
         ({"password": ""}, "required"),
         ({"password": "x\x00y"}, "Null characters"),
     ],
 )
-def test_without_the_name_and_the_password_nothing_happens(
+def test_without_the_address_and_the_password_nothing_happens(
     client: Client, user: User, changed: dict[str, str], sentence: str
 ) -> None:
     client.force_login(user)
-    response = client.post("/settings/delete/", {"username": NAME, "password": PASSWORD, **changed})
+    response = client.post("/settings/delete/", {"confirmation": ADDRESS, "password": PASSWORD, **changed})
     assert response.status_code == HTTPStatus.BAD_REQUEST
     assert sentence in response.content.decode()
     assert PASSWORD not in response.content.decode()
     user.refresh_from_db()
     assert user.is_active
     assert not ProcrastinateJob.objects.exists()
+
+
+def test_an_account_without_an_address_is_deleted_by_a_word_that_the_page_shows(
+    client: Client, user: User
+) -> None:
+    User.objects.filter(pk=user.pk).update(email="")
+    client.force_login(user)
+    assert "Type “delete”" in client.get("/settings/delete/").content.decode()
+    assert asked_for(client, confirmation=NAME) == HTTPStatus.BAD_REQUEST
+    assert asked_for(client, confirmation=" Delete ") == HTTPStatus.FOUND
 
 
 def test_a_password_can_not_be_guessed_here(client: Client, user: User, settings: Settings) -> None:
