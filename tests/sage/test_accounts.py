@@ -74,7 +74,7 @@ def link_in(message: EmailMessage, kind: str) -> str:
     return found[1]
 
 
-def sign_up(email: str, password: str) -> HttpResponseBase:
+def sign_up(email: str, password: str) -> Any:
     fields = {"email": email, "password1": password, "password2": password}
     return Client().post("/accounts/signup/", fields)
 

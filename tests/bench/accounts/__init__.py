@@ -1,0 +1,1 @@
+"""Measures whether the time of an answer tells known addresses from unknown ones."""

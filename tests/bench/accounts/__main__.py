@@ -1,0 +1,132 @@
+"""Prints how long sign-in, sign-up and reset take for known and for unknown addresses, interleaved.
+
+A real `up` with its own PostgreSQL, Django's real password hashing and mails that go into a folder.
+It tests nothing; pytest never collects it.
+"""
+
+import argparse
+import http.client
+import re
+import signal
+import statistics
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlencode, urlsplit
+
+from tests.sage.processes import started
+
+PASSWORD = "correct-horse-battery-staple"
+BAR = 0.10
+PAUSE_SECONDS = 0.1
+"""Between two requests, so that what one leaves to be done after it doesn't slow down the next."""
+START_SECONDS = 120
+MAIL_SECONDS = 30
+
+
+@dataclass(slots=True)
+class Times:
+    """Milliseconds of one form."""
+
+    known: list[float] = field(default_factory=list)
+    unknown: list[float] = field(default_factory=list)
+
+    @property
+    def difference(self) -> float:
+        """How far the medians lie apart, as a share of the greater."""
+        known, unknown = statistics.median(self.known), statistics.median(self.unknown)
+        return abs(known - unknown) / max(known, unknown)
+
+
+class Browser:
+    """Sends one form at a time, each as a new visitor."""
+
+    def __init__(self, address: str) -> None:
+        parts = urlsplit(address)
+        self.host = f"localhost:{parts.port}"
+        self._connection = http.client.HTTPConnection("localhost", parts.port or 80, timeout=60)
+
+    def send(self, path: str, fields: dict[str, str]) -> tuple[int, str, float]:
+        """Return status, Location and the milliseconds from the form's last byte to the answer's."""
+        self._connection.request("GET", path)
+        page = self._connection.getresponse()
+        cookie = str(page.getheader("Set-Cookie")).partition(";")[0]
+        token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page.read().decode())
+        assert token
+        body = urlencode({"csrfmiddlewaretoken": token[1], **fields})
+        headers = {"Content-Type": "application/x-www-form-urlencoded", "Cookie": cookie}
+        began = time.perf_counter()
+        self._connection.request("POST", path, body, headers)
+        answer = self._connection.getresponse()
+        answer.read()
+        return answer.status, answer.getheader("Location") or "", (time.perf_counter() - began) * 1000
+
+
+def confirmation_path(mails: Path, address: str) -> str:
+    """Wait for the mail to an address, and return the path of its link."""
+    deadline = time.monotonic() + MAIL_SECONDS
+    while time.monotonic() < deadline:
+        for mail in mails.glob("*.log") if mails.exists() else ():
+            text = mail.read_text()
+            if f"To: {address}" in text and (found := re.search(r"(/accounts/confirm-email/\S+/)", text)):
+                return found[1]
+        time.sleep(0.1)
+    raise AssertionError(f"no mail to {address}")
+
+
+def measure(browser: Browser, mails: Path, tries: int) -> dict[str, Times]:
+    """Try each form for a known and an unknown address in turn."""
+    known = "known@example.org"
+    sign_up = {"password1": PASSWORD, "password2": PASSWORD}
+    browser.send("/accounts/signup/", {"email": known, **sign_up})
+    status, _, _ = browser.send(confirmation_path(mails, known), {})
+    assert status == 302, status
+    found: dict[str, Times] = {"sign-in": Times(), "sign-up": Times(), "reset": Times()}
+    for number in range(tries + 2):
+        answers: dict[str, list[tuple[int, str]]] = {}
+        for is_known in (number % 2 == 0, number % 2 == 1):
+            email = known if is_known else f"unknown{number}@example.org"
+            for name, path, fields in (
+                ("sign-in", "/accounts/login/", {"login": email, "password": "wrong-password-9"}),
+                ("reset", "/accounts/password/reset/", {"email": email}),
+                ("sign-up", "/accounts/signup/", {"email": email, **sign_up}),
+            ):
+                time.sleep(PAUSE_SECONDS)
+                status, location, milliseconds = browser.send(path, fields)
+                answers.setdefault(name, []).append((status, location))
+                if number >= 2:  # the first ones warm up
+                    times = found[name]
+                    (times.known if is_known else times.unknown).append(milliseconds)
+        assert all(first == second for first, second in answers.values()), answers
+    return found
+
+
+def main() -> int:
+    """Run it and return the exit code: 1 where a pair of medians lies further apart than the bar."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tries", type=int, default=50)
+    tries: int = parser.parse_args().tries
+    with tempfile.TemporaryDirectory(prefix="sage-") as folder:
+        mails = Path(folder) / "mails"
+        environment = {
+            "SAGE_DATA_DIR": f"{folder}/data",
+            "DJANGO_SETTINGS_MODULE": "tests.bench.accounts.settings",
+            "EMAIL_URL": f"filemail:///{mails}",
+        }
+        with started("manage.py", "up", "--port", "0", "--no-demo", environment=environment) as process:
+            line = process.wait_for_line(lambda text: "  open  " in text, START_SECONDS)
+            found = measure(Browser(line.split()[1]), mails, tries)
+            process.end(signal.SIGTERM)
+    for name, times in found.items():
+        known, unknown = statistics.median(times.known), statistics.median(times.unknown)
+        print(  # noqa: T201
+            f"{name:8} known {known:7.1f} ms  unknown {unknown:7.1f} ms  "
+            f"{times.difference:6.1%} apart  ({tries} tries each)"
+        )
+    return int(any(times.difference > BAR for times in found.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
