@@ -4,7 +4,7 @@ It decides nothing about when a skill is used, and knows no database.
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from coaching.models.skills import SkillKind
 from coaching.skills import rules
 from coaching.skills.signals import SIGNALS
+from sessions_app.models import SessionKind
 
 SKILL_FILE = "SKILL.md"
 BESIDE_SUFFIXES = frozenset({".md", ".txt"})
@@ -111,8 +112,11 @@ def read_skills(root: Path) -> tuple[SkillFile, ...]:
     return tuple(read_skill(folder) for folder in skill_folders(root))
 
 
-def find_faults(root: Path) -> list[str]:
-    """Return every fault of the skills under `root`, one line each: `<name>/SKILL.md: <what is wrong>`."""
+def find_faults(root: Path, *, offered_tools: Collection[str], attributes: Collection[str]) -> list[str]:
+    """Return every fault of the skills under `root`, one line each: `<name>/SKILL.md: <what is wrong>`.
+
+    Texts may name the tools that a model is offered, and the attributes of files.
+    """
     faults: list[str] = []
     skills: dict[str, tuple[Path, SkillFile]] = {}
     for folder in skill_folders(root) if root.is_dir() else ():
@@ -121,7 +125,8 @@ def find_faults(root: Path) -> list[str]:
         except SkillError as error:
             faults.append(str(error))
             continue
-        found = _faults_of(skill, folder)
+        found = _faults_of(skill, folder, offered_tools=offered_tools)
+        found += _tool_faults(skill, root, offered_tools=offered_tools, attributes=attributes)
         if skill.name in skills:
             found.append(f"duplicate name {skill.name}: {skills[skill.name][0].name} has it too")
         else:
@@ -161,12 +166,15 @@ def files_beside(name: str, *, root: Path | None = None) -> Sequence[str]:
     return sorted(path.relative_to(folder).as_posix() for path in found if path.name != SKILL_FILE)
 
 
-def _faults_of(skill: SkillFile, folder: Path) -> list[str]:
+def _faults_of(skill: SkillFile, folder: Path, *, offered_tools: Collection[str]) -> list[str]:
     faults = []
     if skill.name != folder.name:
         faults.append(f"its name is {skill.name}, its folder {folder.name}")
     faults += rules.name_faults(
-        tools=skill.tools, signals=skill.signals, known_signals=[signal.name for signal in SIGNALS]
+        tools=skill.tools,
+        signals=skill.signals,
+        offered_tools=offered_tools,
+        known_signals=[signal.name for signal in SIGNALS],
     )
     called_by = {signal.name: signal.skill for signal in SIGNALS}
     faults += [
@@ -179,11 +187,24 @@ def _faults_of(skill: SkillFile, folder: Path) -> list[str]:
         for name, called in called_by.items()
         if called == skill.name and name not in skill.signals
     ]
-    faults += [
-        f"its text names the tool {tool}, its frontmatter doesn't"
-        for tool in rules.undeclared_tools(skill.text, skill.tools)
-    ]
     return faults + rules.text_faults(name=skill.name, kind=skill.kind, text=skill.text)
+
+
+def _tool_faults(
+    skill: SkillFile, root: Path, *, offered_tools: Collection[str], attributes: Collection[str]
+) -> list[str]:
+    """Return what is wrong with the tools that the text and the files beside it name."""
+    other_names = {*attributes, *SessionKind.values}
+    texts = {"": skill.text} | {
+        f"{path}: ": read_beside(skill.name, path, root=root) for path in files_beside(skill.name, root=root)
+    }
+    return [
+        f"{where}{fault}"
+        for where, text in texts.items()
+        for fault in rules.tool_faults(
+            text, declared=skill.tools, offered_tools=offered_tools, other_names=other_names
+        )
+    ]
 
 
 def _one_line(error: Exception) -> str:

@@ -4,7 +4,7 @@ One place for the numbers and names of SPEC 5. It reads no file and no database.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from coaching.models.skills import SkillKind
 
@@ -27,21 +27,11 @@ NAME_BUDGETS = {
 }
 DIRECTORY_BUDGET = 200
 
-# SPEC 4 and 8.3, also those that a session isn't offered yet.
-TOOL_NAMES = frozenset(
-    {
-        "save_file", "read_file", "complete_session", "enter_structured_arc", "show_options",
-        "show_pulse_check", "recall_context", "load_skill", "lookup_reference", "list_references",
-        "resolve_placement", "search_knowledge_bank", "check_duplicate", "get_client_context",
-        "search_clients", "list_documents", "list_action_items", "create_knowledge_entry",
-        "create_action_item", "classify_document", "summarize_document", "analyze_transcript",
-    }
-)  # fmt: skip
-
 _CHARACTERS_PER_TOKEN = 4
 _HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t#]*")
 _FENCE = re.compile(r" {0,3}(```|~~~)")
-_NAMED_TOOL = re.compile(r"`([a-z]+(?:_[a-z]+)+)`")
+# Written as the names of tools are; so are attributes of files and arcs.
+_NAME = re.compile(r"(?<![\w/.-])[a-z]+(?:_[a-z]+)+(?![\w/-])")
 
 
 def estimate_tokens(text: str) -> int:
@@ -88,17 +78,36 @@ def text_faults(*, name: str, kind: SkillKind, text: str) -> list[str]:
     return faults
 
 
-def name_faults(*, tools: Iterable[str], signals: Iterable[str], known_signals: Iterable[str]) -> list[str]:
-    """Return the tools and signals of a frontmatter that don't exist."""
-    known = set(known_signals)
-    faults = [f"unknown tool {tool}" for tool in tools if tool not in TOOL_NAMES]
-    return faults + [f"unknown signal {signal}" for signal in signals if signal not in known]
+def name_faults(
+    *,
+    tools: Iterable[str],
+    signals: Iterable[str],
+    offered_tools: Collection[str],
+    known_signals: Collection[str],
+) -> list[str]:
+    """Return the tools of a frontmatter that aren't offered, and the signals that don't exist."""
+    faults = [
+        f"its frontmatter names the tool {tool}, which isn't offered"
+        for tool in tools
+        if tool not in offered_tools
+    ]
+    return faults + [f"unknown signal {signal}" for signal in signals if signal not in known_signals]
 
 
-def undeclared_tools(text: str, tools: Sequence[str]) -> list[str]:
-    """Return the tools that a text names and its frontmatter doesn't."""
-    named = dict.fromkeys(_NAMED_TOOL.findall(text))
-    return [name for name in named if name in TOOL_NAMES and name not in tools]
+def tool_faults(
+    text: str, *, declared: Collection[str], offered_tools: Collection[str], other_names: Collection[str]
+) -> list[str]:
+    """Return what is wrong with the tools that a text names, in backticks or not.
+
+    `other_names` are written like tools and are none.
+    """
+    faults = []
+    for name in dict.fromkeys(_NAME.findall(text)):
+        if name in offered_tools and name not in declared:
+            faults.append(f"its text names the tool {name}, its frontmatter doesn't")
+        elif name not in offered_tools and name not in other_names:
+            faults.append(f"its text names {name}, which is no tool that is offered")
+    return faults
 
 
 def _sections(text: str) -> tuple[str, list[tuple[str, str]]]:

@@ -16,3 +16,6 @@ from coaching.tools.show_pulse_check import SHOW_PULSE_CHECK
 CHAT_TOOLS: Toolset[ToolContext] = Toolset(
     (SAVE_FILE, READ_FILE, COMPLETE_SESSION, ENTER_STRUCTURED_ARC, SHOW_OPTIONS, SHOW_PULSE_CHECK, LOAD_SKILL)
 )
+
+TOOL_NAMES = frozenset(CHAT_TOOLS.names())
+"""Every tool that a model is offered, whatever for: what skills may name."""

@@ -13,6 +13,7 @@ from coaching.practice.coach import answer
 from coaching.practice.listening import domains_in, hear_intent, is_crisis, reflect
 from coaching.practice.script import Note, Reply, Text, ToolUse
 from coaching.practice.wording import INTRODUCTION, OFFERS
+from coaching.tools import CHAT_TOOLS, TOOL_NAMES
 from tests.practice.conftest import READ_FILE, SAVE_FILE, assistant, call, request_body, result, text, user
 
 JOB = "I've been feeling stuck in my job and I don't know if I should leave."
@@ -408,3 +409,41 @@ def test_long_strange_messages_are_answered_at_once(words: str) -> None:
     assert answer(request_body(words, "Hm?", words, "And?", "save it", tools=[SAVE_FILE])).blocks
     assert answer(request_body(words, "Hm?", words, tools=[SAVE_FILE])).blocks
     assert time.perf_counter() - begun < 1.0
+
+
+WISHES = (
+    "Good morning",
+    "Let's plan my day",
+    "Let us close the day",
+    "Shall we do the weekly check-in?",
+    "Draw my life map",
+    "Should I take the job or stay?",
+    "Why do I always end up alone?",
+    "Do you remember what I said about the cello?",
+    "Remind me to call the bank",
+    "What is on my to-do list?",
+    "Look closely at my health",
+    "Go through my captures",
+    JOB,
+    SLEEP,
+    "Please save that",
+    "yes",
+    "I don't want to live any more",
+    "Goodbye",
+)
+
+
+@pytest.mark.parametrize(
+    "offered", [{"load_skill"}, {"show_options"}, {"save_file"}, {"read_file"}, set(), TOOL_NAMES]
+)
+def test_the_coach_calls_no_tool_that_the_request_does_not_offer(offered: frozenset[str]) -> None:
+    tools = [tool for tool in CHAT_TOOLS.definitions() if tool["name"] in offered]
+    body = request_body(tools=tools, messages=[])
+    called: set[str] = set()
+    for wish in WISHES:
+        body["messages"].append(user(wish))
+        reply = answer(body)
+        called |= {made.name for made in reply.calls}
+        body["messages"].append(assistant(text("Mm-hm.")))
+    assert called <= offered
+    assert called or offered != TOOL_NAMES

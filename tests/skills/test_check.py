@@ -9,10 +9,17 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
-from coaching.skills.reader import find_faults, skills_root
+from coaching.files.types import ATTRIBUTE_ORDER
+from coaching.skills import reader
+from coaching.skills.reader import skills_root
 from coaching.skills.rules import HEADINGS
+from coaching.tools import TOOL_NAMES
 from tests.sage.processes import PROJECT, blank_environment
 from tests.skills.conftest import SKILL_TEXT, WriteSkill
+
+
+def find_faults(root: Path) -> list[str]:
+    return reader.find_faults(root, offered_tools=TOOL_NAMES, attributes=ATTRIBUTE_ORDER)
 
 
 def without(heading: str) -> str:
@@ -82,11 +89,30 @@ def test_words_before_the_first_heading_are_a_fault(write_skill: WriteSkill, roo
 
 def test_an_unknown_tool_is_a_fault(write_skill: WriteSkill, root: Path) -> None:
     write_skill(tools="[save_file, send_mail]")
-    assert find_faults(root) == ["calm/SKILL.md: unknown tool send_mail"]
+    [fault] = find_faults(root)
+    assert fault == "calm/SKILL.md: its frontmatter names the tool send_mail, which isn't offered"
+
+
+@pytest.mark.parametrize("named", ["`send_mail`", "send_mail", "(send_mail:", "**send_mail**."])
+def test_a_tool_that_is_not_offered_is_a_fault_wherever_it_is_named(
+    write_skill: WriteSkill, root: Path, named: str
+) -> None:
+    write_skill(text=SKILL_TEXT + f"\nThen use {named}\n")
+    assert find_faults(root) == ["calm/SKILL.md: its text names send_mail, which is no tool that is offered"]
+    write_skill()
+    (root / "calm" / "more.md").write_text(f"# More\n\n{named}\n")
+    assert find_faults(root) == [
+        "calm/SKILL.md: more.md: its text names send_mail, which is no tool that is offered"
+    ]
+
+
+def test_attributes_arcs_and_parts_of_paths_are_no_tools(write_skill: WriteSkill, root: Path) -> None:
+    write_skill(text=SKILL_TEXT + "\nFill `mood_signal` in close_day; see notes/my_page.md and a_b/c.\n")
+    assert find_faults(root) == []
 
 
 def test_a_tool_that_only_the_text_names_is_a_fault(write_skill: WriteSkill, root: Path) -> None:
-    write_skill(text=SKILL_TEXT + "\nThen `save_file` it, if `they_agree`.\n")
+    write_skill(text=SKILL_TEXT + "\nThen `save_file` it, if they agree on `mood_signal`.\n")
     assert find_faults(root) == ["calm/SKILL.md: its text names the tool save_file, its frontmatter doesn't"]
 
 
@@ -213,7 +239,7 @@ def test_the_command_says_each_fault_on_a_line_and_exits_with_one_without_a_data
         assert ended.value.code == 1
     lines = said.getvalue().splitlines()
     assert lines[:3] == [
-        "calm/SKILL.md: unknown tool send_mail",
+        "calm/SKILL.md: its frontmatter names the tool send_mail, which isn't offered",
         "calm/SKILL.md: unknown signal full_moon",
         "calm/SKILL.md: missing heading “## Goal”",
     ]

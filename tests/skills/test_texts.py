@@ -8,8 +8,7 @@ import pytest
 from coaching.files.permissions import WRITABLE
 from coaching.models import FileType, LifeDomain, SkillKind
 from coaching.skills.reader import SkillFile, files_beside, read_beside, read_skills, skills_root
-from coaching.skills.rules import DIRECTORY_BUDGET, TOOL_NAMES, arc_of, build_directory, estimate_tokens
-from coaching.tools import CHAT_TOOLS
+from coaching.skills.rules import DIRECTORY_BUDGET, arc_of, build_directory, estimate_tokens
 from sessions_app.models import SessionKind
 
 SKILLS = {skill.name: skill for skill in read_skills(skills_root())}
@@ -88,10 +87,6 @@ def test_the_base_carries_what_every_conversation_needs() -> None:
         "therapist",
     ):
         assert promise.lower() in text.lower(), promise
-
-
-def test_every_tool_of_a_conversation_is_one_that_skills_may_name() -> None:
-    assert set(CHAT_TOOLS.names()) <= TOOL_NAMES
 
 
 def test_a_file_type_that_a_skill_saves_exists() -> None:

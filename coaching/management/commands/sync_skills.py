@@ -6,8 +6,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from coaching.files.types import ATTRIBUTE_ORDER
 from coaching.skills.reader import find_faults, read_skill, skill_folders, skills_root
 from coaching.skills.store import sync_skills
+from coaching.tools import TOOL_NAMES
 
 
 class Command(BaseCommand):
@@ -21,7 +23,7 @@ class Command(BaseCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         root = skills_root()
-        if faults := find_faults(root):
+        if faults := find_faults(root, offered_tools=TOOL_NAMES, attributes=ATTRIBUTE_ORDER):
             self.stderr.write("\n".join(faults))
             sys.exit(1)
         skills = [read_skill(folder) for folder in skill_folders(root)]
