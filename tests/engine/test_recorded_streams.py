@@ -1,6 +1,7 @@
-"""Recorded streams of the real API go through whole; cut at any byte, none runs a cut call.
+"""Recorded streams go through whole; cut at any byte, none runs a cut call.
 
-The recordings lie beside the checkout and not in it: without them these tests are skipped.
+Those in `recordings` are our own (`tests.engine.record`). More, of the real API, may lie elsewhere;
+without them the tests run on ours.
 """
 
 import asyncio
@@ -23,14 +24,27 @@ from coaching.engine.messages import ModelRequest
 from coaching.engine.part import PartResult
 from coaching.engine.ports import StreamTimeouts
 from coaching.engine.tools import ToolCall, ToolInput, ToolResult, Toolset
+from tests.engine.record import RECORDINGS
 from tests.engine.upstream import MODEL, RESET, Answer, Bench, Upstream, saying
 
-FOLDER = Path(__file__).parents[3] / "shared" / "anthropic-streams"
-STREAMS = sorted(FOLDER.glob("*.sse"))
+NOTE = ("save_note", ["count", "text"])
+# The stop reason of each recording of ours that is whole, and the name and keys of each whole call.
+OURS: dict[str, tuple[str, list[tuple[str, list[str]]]]] = {
+    "text": ("end_turn", []),
+    "call": ("tool_use", [NOTE]),
+    "two-calls": ("tool_use", [NOTE, ("look", [])]),
+    "thinking": ("tool_use", [NOTE]),
+    "unknown-event": ("tool_use", [NOTE]),
+    "max-tokens-in-tool": ("max_tokens", []),
+    "refusal": ("refusal", []),
+    "hand-call-in-message-start": ("tool_use", [NOTE]),
+    "hand-crlf-and-comments": ("tool_use", [NOTE, ("look", [])]),
+    "hand-input-at-once": ("tool_use", [NOTE]),
+}
+OTHERS = Path(__file__).parents[3] / "shared" / "anthropic-streams"
+STREAMS = [*(RECORDINGS / f"{name}.sse" for name in OURS), *sorted(OTHERS.glob("*.sse"))]
 
-pytestmark = pytest.mark.skipif(not STREAMS, reason="the recorded streams are not here")
-
-# Read off the recordings by hand: the stop reason, and the name and keys of each whole call.
+# The same for the others, by a part of the file's name; read off the recordings by hand.
 STOP_REASONS_AND_CALLS: dict[str, tuple[str, list[tuple[str, list[str]]]]] = {
     "fable-fallback": ("refusal", []),
     "incomplete_partial_json": ("max_tokens", []),
@@ -92,7 +106,7 @@ def expected_of(path: Path) -> Expected:
             continue
         item = json.loads(line[5:])
         if item["type"] == "message_start":
-            blocks, inputs = {}, {}
+            blocks, inputs = dict(enumerate(item["message"]["content"])), {}
             found = Expected(end=found.end)
         elif item["type"] == "content_block_start":
             blocks[item["index"]] = item["content_block"]
@@ -107,7 +121,10 @@ def expected_of(path: Path) -> Expected:
     if found.stop_reason == "tool_use":
         for index, block in blocks.items():
             if block["type"] == "tool_use":
-                found.calls[block["id"]] = (block["name"], json.loads(inputs[index] or "{}"))
+                found.calls[block["id"]] = (
+                    block["name"],
+                    json.loads(inputs.get(index) or json.dumps(block["input"])),
+                )
     return found
 
 
@@ -119,7 +136,8 @@ def offer_every_tool(bench: Bench, inputs: dict[str, Any]) -> None:
         inputs[context.tool_use_id] = (context.name, values.model_dump())
         return ToolResult.of(ok=True)
 
-    names = {name for _, calls in STOP_REASONS_AND_CALLS.values() for name, _ in calls} | {"make_file"}
+    tables = (*OURS.values(), *STOP_REASONS_AND_CALLS.values())
+    names = {name for _, calls in tables for name, _ in calls} | {"make_file"}
     for name in sorted(names):
         bench.tool(name, run, input_model=AnyInput)
 
@@ -127,7 +145,8 @@ def offer_every_tool(bench: Bench, inputs: dict[str, Any]) -> None:
 @pytest.mark.parametrize("path", STREAMS, ids=lambda path: path.stem)
 async def test_a_recorded_stream_gives_its_text_calls_and_stop_reason(bench: Bench, path: Path) -> None:
     expected = expected_of(path)
-    [(stop_reason, calls)] = [row for key, row in STOP_REASONS_AND_CALLS.items() if key in path.stem]
+    rows = [row for key, row in STOP_REASONS_AND_CALLS.items() if key in path.stem]
+    [(stop_reason, calls)] = [OURS[path.stem]] if path.parent == RECORDINGS else rows
     assert expected.stop_reason == stop_reason
     assert [(name, sorted(values)) for name, values in expected.calls.values()] == calls
     inputs: dict[str, Any] = {}
