@@ -11,6 +11,7 @@ import signal
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import structlog
@@ -25,7 +26,9 @@ from twisted.internet.tcp import Connection
 from twisted.python.failure import Failure
 
 from sage.env import StartError
+from sage.http_limits import BoundedChannel, HttpLimits
 from sage.outlet import Outlet
+from sage.socket_inbox import BoundedSocket
 
 DRAIN_SECONDS = 10.0
 CLOSE_SECONDS = 2.0
@@ -35,6 +38,7 @@ MAX_FRAME_BYTES = 1 << 20
 NORMAL_CLOSURE = 1000
 SERVICE_RESTART = 1012
 TRY_AGAIN_LATER = 1013
+_PROTOCOL = "sage.protocol"
 
 log = structlog.get_logger(__name__)
 
@@ -60,11 +64,13 @@ def run_web_server(
     lifecycle: Lifecycle,
     is_behind_proxy: bool = False,
     slow_reader_seconds: float = SLOW_READER_SECONDS,
+    limits: HttpLimits | None = None,
 ) -> None:
     """Serve until SIGTERM or SIGINT; once per process, in the main thread.
 
-    Port 0 takes a free one. A reader that takes nothing for `slow_reader_seconds` loses its connection.
-    Raises `StartError` when the port can't be opened.
+    Port 0 takes a free one. A request over the `limits` is refused before the application sees it. A reader
+    that takes nothing for `slow_reader_seconds` loses its connection. Raises `StartError` when the port can't
+    be opened.
     """
     server = WebServer(
         application,
@@ -76,15 +82,19 @@ def run_web_server(
         websocket_max_message_size=MAX_FRAME_BYTES,
         websocket_max_frame_size=MAX_FRAME_BYTES,
         slow_reader_seconds=slow_reader_seconds,
+        limits=limits or HttpLimits(),
     )
     server.serve(lifecycle)
 
 
 class WebServer(Server):  # type: ignore[misc]  # Daphne has no types
-    """Daphne with back-pressure, and with an orderly end."""
+    """Daphne with limits, with back-pressure, and with an orderly end."""
 
-    def __init__(self, application: Any, *, slow_reader_seconds: float, **options: Any) -> None:
-        super().__init__(application, ready_callable=self._configure, **options)
+    def __init__(
+        self, application: Any, *, slow_reader_seconds: float, limits: HttpLimits, **options: Any
+    ) -> None:
+        super().__init__(_bounded(application), ready_callable=self._configure, **options)
+        self._limits = limits
         self._slow_reader_seconds = slow_reader_seconds
         self._outlets: dict[Any, Outlet] = {}
         self._ports: list[Any] = []
@@ -113,6 +123,8 @@ class WebServer(Server):  # type: ignore[misc]  # Daphne has no types
     def _configure(self) -> None:
         # A frame that is too large is refused with a reason, not with a cut line.
         self.ws_factory.setProtocolOptions(failByDrop=False, closeHandshakeTimeout=CLOSE_HANDSHAKE_SECONDS)
+        self.ws_factory.protocol = BoundedSocket
+        self.http_factory.protocol = partial(BoundedChannel, self._limits)
         reactor.callWhenRunning(self._begin)
 
     def _begin(self) -> None:
@@ -131,6 +143,10 @@ class WebServer(Server):  # type: ignore[misc]  # Daphne has no types
             f"the address can't be used ({failure.getErrorMessage()}): set --host or --port."
         )
         self.stop()
+
+    def create_application(self, protocol: Any, scope: dict[str, Any]) -> Any:
+        """Start the application; what it receives, it takes from the protocol."""
+        return super().create_application(protocol, {**scope, _PROTOCOL: protocol})
 
     # --- back-pressure ----------------------------------------------------------------------------
 
@@ -234,6 +250,16 @@ class WebServer(Server):  # type: ignore[misc]  # Daphne has no types
         for task in running:
             task.cancel()
         return defer.Deferred.fromCoroutine(_wait_for_tasks(running))
+
+
+def _bounded(application: Any) -> Any:
+    """Let an application receive through the protocol that bounds what waits for it."""
+
+    async def serve(scope: dict[str, Any], receive: Any, send: Any) -> None:
+        protocol = scope.pop(_PROTOCOL)
+        await application(scope, partial(protocol.receive, receive), send)
+
+    return serve
 
 
 def _write_frame(transport: Any, text: str) -> None:

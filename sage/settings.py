@@ -218,6 +218,9 @@ WHITENOISE_USE_FINDERS = DEBUG
 if DEBUG:
     STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
 
+# The body of an upload, in bytes: its files and the form around them. Any other over 1 MB is refused unread.
+SAGE_UPLOAD_BYTES = {"/settings/calendar/upload/": (SAGE_MAX_UPLOAD_MB + 1) * MEGABYTE}
+
 # The body of a form; files are counted apart.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1 * MEGABYTE
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 200

@@ -18,6 +18,7 @@ from coaching.upkeep import kept_up
 from coaching.worker import JobWorker
 from sage.claim import DatabaseClaim
 from sage.env import StartError, is_local
+from sage.http_limits import HttpLimits
 from sage.launcher import Lifecycle, run_web_server
 
 DEFAULT_HOST = "127.0.0.1"
@@ -99,6 +100,7 @@ def serve(
         host=host,
         port=port,
         is_behind_proxy=settings.IS_BEHIND_HTTPS,
+        limits=HttpLimits(uploads=settings.SAGE_UPLOAD_BYTES),
         lifecycle=Lifecycle(
             service=service,
             drain=drain,

@@ -1,4 +1,7 @@
-"""A process that runs Sage's launcher with a small ASGI application, for `test_launcher`."""
+"""A process that runs Sage's launcher with a small ASGI application, for tests of the launcher.
+
+Arguments: the seconds that a slow reader has, and those that a request has to arrive.
+"""
 
 import asyncio
 import sys
@@ -6,10 +9,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+from sage.http_limits import HttpLimits
 from sage.launcher import Lifecycle, run_web_server
 
 KILOBYTE = 1024
 FLOOD_FRAMES = 400
+UPLOAD_BYTES = 8 << 20
 FLOOD_FRAME = "x" * (256 * KILOBYTE)
 
 
@@ -20,15 +25,17 @@ def tell(line: str) -> None:
 
 
 class Application:
-    """Echoes frames; floods on `flood`; `work SECONDS` is what a drain waits for."""
+    """Echoes frames; floods on `flood`; a drain waits for `work SECONDS`; `nap SECONDS` takes none."""
 
     def __init__(self) -> None:
         self.running: set[asyncio.Task[None]] = set()
 
     async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
         """Serve one connection."""
-        if scope["type"] == "http":
+        if scope["type"] == "http" and scope["path"] == "/":
             await self.answer(send)
+        elif scope["type"] == "http":
+            await self.count(receive, send)
         else:
             await self.converse(receive, send)
 
@@ -39,6 +46,22 @@ class Application:
             await send({"type": "http.response.body", "body": FLOOD_FRAME.encode(), "more_body": True})
             tell(f"body {number}")
         await send({"type": "http.response.body", "body": b""})
+
+    async def count(self, receive: Any, send: Any) -> None:
+        """Answer with the size of the body, and of its largest piece."""
+        sizes = []
+        has_more = True
+        while has_more:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                tell("gone")
+                return
+            sizes.append(len(message.get("body", b"")))
+            has_more = message.get("more_body", False)
+        answer = f"{sum(sizes)} {max(sizes)}".encode()
+        headers = [(b"Content-Length", str(len(answer)).encode())]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": answer})
 
     async def converse(self, receive: Any, send: Any) -> None:
         """Serve a socket."""
@@ -58,6 +81,9 @@ class Application:
                 task = asyncio.create_task(self.work(float(text.split()[1])))
                 self.running.add(task)
                 await send({"type": "websocket.send", "text": "started"})
+            elif text.startswith("nap "):
+                tell("naps")
+                await asyncio.sleep(float(text.split()[1]))
             elif text == "close":
                 await send({"type": "websocket.close", "code": 1008, "reason": "as asked"})
             else:
@@ -90,6 +116,11 @@ if __name__ == "__main__":
         host="127.0.0.1",
         port=0,
         slow_reader_seconds=float(sys.argv[1]),
+        limits=HttpLimits(
+            uploads={"/upload/": UPLOAD_BYTES},
+            request_seconds=float(sys.argv[2]),
+            idle_seconds=2 * float(sys.argv[2]),
+        ),
         lifecycle=Lifecycle(
             service=service,
             drain=application.drain,

@@ -30,13 +30,13 @@ class Launched:
 
 @pytest.fixture
 def launched() -> Iterator[Launched]:
-    with started("-m", "tests.sage.launcher_app", "30") as process:
+    with started("-m", "tests.sage.launcher_app", "30", "30") as process:
         yield Launched(process)
 
 
 @pytest.fixture
 def impatient() -> Iterator[Launched]:
-    with started("-m", "tests.sage.launcher_app", "1") as process:
+    with started("-m", "tests.sage.launcher_app", "1", "30") as process:
         yield Launched(process)
 
 

@@ -1,0 +1,258 @@
+"""Bounds on what a client may send before Sage has seen any of it: the head, the body, and the time for both.
+
+Twisted collects a whole request before the application runs, and Daphne then queues all of it. Here a body
+over its route's limit is refused from its head or by count; what is collected is on disk, and reaches the
+application piece by piece. It knows routes by their path alone, and nobody's session.
+"""
+# ruff: noqa: N802, N815 - Twisted's names
+
+import asyncio
+import os
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from io import BytesIO
+from typing import IO, Any
+
+from daphne.http_protocol import WebRequest
+from twisted.web.http import HTTPChannel
+
+BODY_BYTES = 1 << 20
+REQUEST_SECONDS = 30.0
+IDLE_SECONDS = 60.0
+UPLOAD_BYTES_PER_SECOND = 10_000
+LINGER_SECONDS = 2.0
+LINGER_BYTES = 1 << 20
+"""How long, and how much, a refused client may go on sending: closed at once, it might never read why."""
+MAX_HEADERS = 100
+PIECE_BYTES = 1 << 16
+
+Message = dict[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+
+_WHY = {
+    HTTPStatus.BAD_REQUEST: "This request can't have a body.",
+    HTTPStatus.REQUEST_TIMEOUT: "The request took too long to arrive.",
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "That is larger than what Sage accepts here.",
+    HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE: "The request's headers are too large.",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpLimits:
+    """What a request may bring and how long it may take.
+
+    `uploads` gives larger limits in bytes by exact path. There the body has to arrive at
+    `UPLOAD_BYTES_PER_SECOND` instead of within `request_seconds`.
+    """
+
+    uploads: Mapping[str, int] = field(default_factory=dict)
+    body_bytes: int = BODY_BYTES
+    request_seconds: float = REQUEST_SECONDS
+    idle_seconds: float = IDLE_SECONDS
+
+    def upload_bytes(self, request_line: bytes) -> int | None:
+        """Return the limit of the upload route that a request line names; None for any other."""
+        _, _, rest = request_line.partition(b" ")
+        target, _, _ = rest.partition(b" ")
+        path, _, _ = target.partition(b"?")
+        return self.uploads.get(path.decode("latin-1"))
+
+
+_Channel: Any = HTTPChannel
+"""Half of it has types."""
+
+
+class BoundedChannel(_Channel):  # type: ignore[misc]
+    """A connection that sends HTTP requests, each within the limits; else it is told why, and closed."""
+
+    maxHeaders = MAX_HEADERS
+
+    def __init__(self, limits: HttpLimits) -> None:
+        super().__init__()
+        self._limits = limits
+        self._request_line = b""
+        self._upload_bytes: int | None = None
+        self._body_bytes = 0
+        self._is_answering = False
+        self._has_sent = False
+        self._is_refused = False
+        self._dropped = 0
+        self._began = 0.0
+        self._clock: Any = None
+
+    # --- The request, as Twisted reads it ---------------------------------------------------------
+
+    def connectionMade(self) -> None:
+        """Start to wait for the first request."""
+        self.requestFactory = BoundedRequest
+        self.timeOut = self._limits.idle_seconds
+        super().connectionMade()
+        self._start_clock()
+
+    def dataReceived(self, data: bytes) -> None:
+        """Take what has arrived; of a refused client it is dropped, and soon not even read."""
+        if self._is_refused:
+            self._dropped += len(data)
+            if self._dropped > LINGER_BYTES:
+                self.transport.pauseProducing()
+            return
+        if self._clock is None and not self._is_answering:
+            self._start_clock()
+        self._has_sent = True
+        super().dataReceived(data)
+
+    def lineReceived(self, line: bytes) -> None:
+        """Remember the line that says what is asked for."""
+        if line and not self._request_line:
+            self._request_line = line
+        super().lineReceived(line)
+
+    def lineLengthExceeded(self, line: bytes) -> None:
+        """Refuse a line that is too long."""
+        self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
+
+    def allHeadersReceived(self) -> None:
+        """Refuse the body by what the head says of it, before any of it is asked for."""
+        self._upload_bytes = self._limits.upload_bytes(self._request_line)
+        upgrade = self.requests[-1].requestHeaders.getRawHeaders(b"Upgrade", [b""])[0]
+        if upgrade.lower() == b"websocket" and self.length != 0:
+            self._refuse(HTTPStatus.BAD_REQUEST)
+        elif self.length is not None and self.length > self._max_body_bytes:
+            self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+        else:
+            super().allHeadersReceived()
+
+    def rawDataReceived(self, data: bytes) -> None:
+        """Count a body as it arrives; without a length its framing counts too."""
+        if self._is_refused:
+            return
+        if not self._is_answering:
+            self._body_bytes += len(data)
+            if self.length is None and self._body_bytes > self._max_body_bytes:
+                self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+                return
+        super().rawDataReceived(data)
+
+    def allContentReceived(self) -> None:
+        """Stop the clock: the request is here, and is answered from now on."""
+        self._stop_clock()
+        self._is_answering = True
+        self._request_line = b""
+        super().allContentReceived()
+
+    def requestDone(self, request: Any) -> None:
+        """Wait for the next request."""
+        self._is_answering = False
+        super().requestDone(request)
+
+    def connectionLost(self, reason: Any) -> None:
+        """Stop the clock."""
+        self._stop_clock()
+        super().connectionLost(reason)
+
+    @property
+    def _max_body_bytes(self) -> int:
+        return self._limits.body_bytes if self._upload_bytes is None else self._upload_bytes
+
+    # --- Time, and the end ------------------------------------------------------------------------
+
+    def _start_clock(self) -> None:
+        self._began = time.monotonic()
+        self._has_sent = False
+        self._body_bytes = 0
+        self._upload_bytes = None
+        self._clock = self.callLater(self._limits.request_seconds, self._check_clock)
+
+    def _stop_clock(self) -> None:
+        if self._clock is not None:
+            self._clock.cancel()
+            self._clock = None
+
+    def _check_clock(self) -> None:
+        """Refuse a request that is late; an upload gets more time for what has arrived of it."""
+        self._clock = None
+        allowed = self._limits.request_seconds
+        if self._upload_bytes is not None:
+            allowed += self._body_bytes / UPLOAD_BYTES_PER_SECOND
+        left = self._began + allowed - time.monotonic()
+        if left > 0:
+            self._clock = self.callLater(left, self._check_clock)
+        elif not self._has_sent:
+            self._abort()
+        else:
+            self._refuse(HTTPStatus.REQUEST_TIMEOUT)
+
+    def _refuse(self, status: HTTPStatus) -> None:
+        """Say why, read on for a moment without keeping anything, and close."""
+        self._is_refused = True
+        self._stop_clock()
+        self.setTimeout(None)
+        why = _WHY[status].encode()
+        self.transport.write(
+            b"HTTP/1.1 %d %b\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\n"
+            b"Content-Length: %d\r\n\r\n%b" % (status, status.phrase.encode(), len(why), why)
+        )
+        self.transport.loseWriteConnection()
+        self._clock = self.callLater(LINGER_SECONDS, self._abort)
+
+    def _abort(self) -> None:
+        self._clock = None
+        self.transport.abortConnection()
+
+
+class BoundedRequest(WebRequest):  # type: ignore[misc]  # Daphne has no types
+    """A request whose body is handed on piece by piece, and that never tells its path."""
+
+    content: Any
+
+    def __init__(self, channel: BoundedChannel, *_: object) -> None:
+        # Django parses forms: here they would be read into memory, on the event loop.
+        super().__init__(channel, parsePOSTFormSubmission=False)
+        self._body: IO[bytes] | None = None
+        self._size = 0
+        self._is_announced = False
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} at {id(self):#x}>"
+
+    def process(self) -> Any:
+        """Put the body aside: Daphne would queue all of it at once."""
+        self._size = self.content.seek(0, os.SEEK_END)
+        self.content.seek(0)
+        if self._size:
+            self._body, self.content = self.content, BytesIO()
+        return super().process()
+
+    async def receive(self, receive: Receive) -> Message:
+        """Return the application's next message, a piece of the body while there is one."""
+        body = self._body
+        if body is None:
+            return await receive()
+        if not self._is_announced:
+            self._is_announced = True
+            await receive()  # Daphne's word that there is a body: it saw an empty one
+        await asyncio.sleep(0)
+        if body.closed:
+            return await receive()
+        piece = body.read(PIECE_BYTES)
+        has_more = body.tell() < self._size
+        if not has_more:
+            self._drop_body()
+        return {"type": "http.request", "body": piece, "more_body": has_more}
+
+    def finish(self) -> None:
+        """Drop what nobody has read of the body."""
+        self._drop_body()
+        super().finish()
+
+    def connectionLost(self, reason: Any) -> None:
+        """Drop what nobody has read of the body."""
+        self._drop_body()
+        super().connectionLost(reason)
+
+    def _drop_body(self) -> None:
+        if self._body is not None:
+            self._body.close()
+            self._body = None
