@@ -4,11 +4,24 @@ Counted in this process and kept nowhere: its restart forgives. Turns have a lim
 database.
 """
 
+import math
 import threading
 import time
 from collections import deque
 
 from sessions_app.errors import Refused
+
+
+class TooOften(Refused):
+    """Asked for too often lately; `wait_seconds` is when it may be asked again."""
+
+    def __init__(self, wait_seconds: float) -> None:
+        self.wait_seconds = max(1, math.ceil(wait_seconds))
+        is_soon = self.wait_seconds < 60
+        count = self.wait_seconds if is_soon else math.ceil(wait_seconds / 60)
+        unit = "second" if is_soon else "minute"
+        plural = "" if count == 1 else "s"
+        super().__init__(f"That was a lot in a short time. Please try again in {count} {unit}{plural}.")
 
 
 class AttemptLimit:
@@ -21,7 +34,7 @@ class AttemptLimit:
         self._lock = threading.Lock()
 
     def count(self, user_id: int) -> None:
-        """Count an attempt. Raises `Refused` where there were too many lately."""
+        """Count an attempt. Raises `TooOften` where there were too many lately."""
         now = time.monotonic()
         with self._lock:
             for known in list(self._made):
@@ -31,7 +44,5 @@ class AttemptLimit:
                     del self._made[known]
             made = self._made.setdefault(user_id, deque())
             if len(made) >= self._attempts:
-                minutes = int((self._seconds - now + made[0]) // 60) + 1
-                unit = "minute" if minutes == 1 else "minutes"
-                raise Refused(f"That was a lot in a short time. Please try again in {minutes} {unit}.")
+                raise TooOften(self._seconds - now + made[0])
             made.append(now)

@@ -73,6 +73,8 @@ class Environment:
     mail_from: str
     daily_tokens: int | None
     max_upload_mb: int
+    max_files: int
+    max_files_mb: int
     metrics_token: str
     embedding_model: str
     sentry_dsn: str
@@ -171,6 +173,8 @@ def _read(reader: _Reader, project_dir: Path) -> Environment:
         is_signup_chosen=bool(reader.text("SAGE_SIGNUP")),
         daily_tokens=reader.number("SAGE_DAILY_TOKENS", 0, 1, 10**11) or None,
         max_upload_mb=reader.number("SAGE_MAX_UPLOAD_MB", 25, 1, 1024),
+        max_files=reader.number("SAGE_MAX_FILES", 5_000, 1, 10**9),
+        max_files_mb=reader.number("SAGE_MAX_FILES_MB", 1_000, 1, 10**9),
         metrics_token=reader.text("SAGE_METRICS_TOKEN"),
         embedding_model=reader.text("SAGE_EMBEDDING_MODEL"),
         sentry_dsn=reader.parsed("SENTRY_DSN", _url("SENTRY_DSN"), ""),

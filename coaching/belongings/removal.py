@@ -14,7 +14,7 @@ from django.contrib.auth import SESSION_KEY
 from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
 from django.contrib.sessions.models import Session as LoginSession
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, OperationalError, transaction
 from django.db.models import QuerySet, TextField
 from django.db.models.functions import Cast
 
@@ -105,8 +105,9 @@ def _remove_rows(user_id: int) -> Mapping[str, int]:
     for attempt in range(1, ATTEMPTS + 1):
         try:
             return remove_rows(user_id)
-        except IntegrityError:
-            # Somebody wrote a row in between that now refers to nothing: it is there to be seen next time.
+        except (IntegrityError, OperationalError):
+            # Somebody wrote a row in between that now refers to nothing, which is there to be seen next time,
+            # or was writing a file, and each waited for the other.
             if attempt == ATTEMPTS:
                 raise
     return {}

@@ -7,6 +7,10 @@ class FileRefused(Refused):
     """The name, the text or the attributes don't fit; nothing was changed."""
 
 
+class QuotaReached(FileRefused):
+    """There is no room for it; nothing was changed."""
+
+
 class FileMoved(Refused):
     """Somebody else wrote the file since it was opened; nothing was changed."""
 

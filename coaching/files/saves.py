@@ -14,20 +14,27 @@ from coaching.files.drafts import FileDraft
 from coaching.files.edits import editable_of, kept_entries
 from coaching.files.frontmatter import build_frontmatter, render_file
 from coaching.files.log_captures import LinkedCapture, captures_of_log, with_links
+from coaching.files.quota import refuse_when_full
 from coaching.files.selectors import FileText, newest_rating
 from coaching.files.types import ATTRIBUTE_ORDER, AttributeName
 from coaching.models import FileType, UserFileVersion
 
 
 def prepare_save(*, user_id: int, draft: FileDraft) -> FileDraft:
-    """Return the draft as it is to be stored over the newest version. Reads, writes nothing."""
+    """Return the draft as it is to be stored over the newest version. Reads, writes nothing.
+
+    Raises `QuotaReached` where there is no room for it.
+    """
     if draft.path.is_always_new:
+        refuse_when_full(user_id=user_id, size=len(draft.data))
         return draft
     newest = _newest(user_id, draft.path.text())
     captures: Sequence[LinkedCapture] = ()
     if draft.file_type == FileType.DAILY_LOG:
         captures = captures_of_log(user_id=user_id, day=draft.path.day)
-    return merge_save(draft, newest, captures)
+    merged = merge_save(draft, newest, captures)
+    refuse_when_full(user_id=user_id, size=len(merged.data))
+    return merged
 
 
 def merge_save(

@@ -22,6 +22,7 @@ from coaching.files.drafts import FileDraft
 from coaching.files.edits import build_restore
 from coaching.files.errors import FileMoved, FileRefused
 from coaching.files.objects import StoredObject, store_object
+from coaching.files.quota import check_room, lock_usage, refuse_when_full
 from coaching.files.saves import prepare_save
 from coaching.files.selectors import FileText, files_of, read_file
 from coaching.files.types import AttributeName
@@ -106,7 +107,7 @@ def store_edit(*, user_id: int, draft: FileDraft, expected_version: int) -> Stor
 
     Raises `FileMoved` where `expected_version` isn't the newest any more, and `StorageFailed`.
     """
-    stored = async_to_sync(store_object)(user_id=user_id, data=draft.data)
+    stored = _stored_object(user_id, draft)
     draft = replace(draft, expected_version=expected_version)
     return store_version(user_id=user_id, draft=draft, stored=stored, source=FileSource.USER)
 
@@ -117,9 +118,11 @@ def store_aside(*, user_id: int, draft: FileDraft, newest: FileText) -> StoredFi
     Nothing else changes: what the text would have meant doesn't happen. Raises as `store_edit` does.
     """
     again = build_restore(newest, newest, now=draft.now, timezone=draft.timezone)
-    both = [(kept, async_to_sync(store_object)(user_id=user_id, data=kept.data)) for kept in (draft, again)]
+    both = [(kept, _stored_object(user_id, kept)) for kept in (draft, again)]
     with transaction.atomic():
+        usage = lock_usage(user_id)
         file = _locked_file(user_id, draft)
+        check_room(usage, size=sum(stored.size for _, stored in both), is_new_file=False)
         _check_version(file, newest.version.number)
         for kept, stored in both:
             if stored.sha256 != file.sha256:
@@ -137,7 +140,7 @@ def restore_version(*, user_id: int, path: str, number: int, now: datetime, time
     old = read_file(user_id=user_id, path=path, number=number)
     newest = read_file(user_id=user_id, path=path)
     draft = build_restore(old, newest, now=now, timezone=timezone)
-    stored = async_to_sync(store_object)(user_id=user_id, data=draft.data)
+    stored = _stored_object(user_id, draft)
     return store_version(user_id=user_id, draft=draft, stored=stored, source=FileSource.USER)
 
 
@@ -154,13 +157,16 @@ def store_version(
     """Append a version whose object is stored already, with what it means, in one transaction.
 
     Bytes that are the newest version's already make no second one. Raises `FileRefused` where no path
-    is free, and `FileMoved` where the newest version isn't the one that the draft was made against.
+    is free, `QuotaReached` where there is no room, and `FileMoved` where the newest version isn't the one
+    that the draft was made against.
     """
+    usage = lock_usage(user_id)
     file = _locked_file(user_id, draft)
     if draft.expected_version not in (None, file.version_number) and not _still_fits(file, draft):
         raise FileMoved
     is_new_version = file.version_number == 0 or file.sha256 != stored.sha256
     if is_new_version:
+        check_room(usage, size=stored.size, is_new_file=file.version_number == 0)
         _append_version(file, draft, stored, source=source, session_id=session_id, tool_use_id=tool_use_id)
     apply_after_effects(Write(file=file, draft=draft, session_id=session_id, is_new_version=is_new_version))
     return StoredFile(
@@ -171,6 +177,12 @@ def store_version(
         is_new_version=is_new_version,
         unwritten=draft.unwritten,
     )
+
+
+def _stored_object(user_id: int, draft: FileDraft) -> StoredObject:
+    """Store a draft's bytes, unless there is no room for them."""
+    refuse_when_full(user_id=user_id, size=len(draft.data))
+    return async_to_sync(store_object)(user_id=user_id, data=draft.data)
 
 
 def _locked_file(user_id: int, draft: FileDraft) -> UserFile:

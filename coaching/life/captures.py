@@ -14,9 +14,11 @@ from django.db import IntegrityError, transaction
 from django.db.models import Count, F, Window
 from django.db.models.functions import Left
 
+from coaching.attempts import AttemptLimit
 from coaching.files.drafts import FileDraft, build_draft
 from coaching.files.frontmatter import strip_frontmatter
 from coaching.files.objects import StoredObject, store_object
+from coaching.files.quota import refuse_when_full
 from coaching.files.store import store_version
 from coaching.models import Capture, FileSource, FileType
 from coaching.models.life import CaptureQuerySet
@@ -24,8 +26,10 @@ from sessions_app.errors import Refused
 from sessions_app.text import check_client_id
 
 MAX_CAPTURE_CHARACTERS = 20_000
+MAX_IN_A_MINUTE = 30
 SHOWN_CHARACTERS = 1_000
 _READ_CHARACTERS = 4_000
+_limit = AttemptLimit(attempts=MAX_IN_A_MINUTE, seconds=60)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +87,8 @@ def keep_capture(
     if name and (kept := captures_of(user_id).filter(client_id=name).first()):
         return kept
     draft = build_draft(file_type=FileType.CAPTURE, content=_content_of(text), now=now, timezone=timezone)
+    refuse_when_full(user_id=user_id, size=len(draft.data))
+    _limit.count(user_id)
     stored = async_to_sync(store_object)(user_id=user_id, data=draft.data)
     try:
         return _store(user_id=user_id, draft=draft, stored=stored, client_id=name)

@@ -1,7 +1,7 @@
 """The life that Sage answers for, one module per part of it."""
 
 from coaching.models.calendar import CalendarEvent, CalendarKind, CalendarSource
-from coaching.models.files import FileSource, FileType, UserFile, UserFileVersion
+from coaching.models.files import FileSource, FileType, FileUsage, UserFile, UserFileVersion
 from coaching.models.life import Capture, DayPlan, LifeDomain, PulseRating, ReflectionPrompt
 from coaching.models.people import Profile, TimezoneSource, Weekday
 from coaching.models.safety import CardCount, DangerLevel, HelpLine, HelpLineKind
@@ -17,6 +17,7 @@ __all__ = [
     "DayPlan",
     "FileSource",
     "FileType",
+    "FileUsage",
     "HelpLine",
     "HelpLineKind",
     "LifeDomain",

@@ -61,6 +61,22 @@ class UserFile(Owned):
         return self.path
 
 
+class FileUsage(Owned):
+    """How many files a user has, and how many bytes with all versions.
+
+    Triggers of the database count, in the transaction that writes or deletes; nothing else writes here.
+    """
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, primary_key=True, related_name="file_usage"
+    )
+    files = models.PositiveIntegerField(default=0)
+    bytes = models.PositiveBigIntegerField(default=0, help_text="With all versions.")
+
+    def __str__(self) -> str:
+        return f"{self.files} files, {self.bytes} bytes"
+
+
 class UserFileVersion(Owned):
     """One stored version, whole: frontmatter and body as one text."""
 

@@ -27,7 +27,7 @@ from coaching.life.captures import (
 from coaching.life.moments import moment_in_words
 from coaching.life.today import CAPTURES_SHOWN
 from coaching.models import Capture, Profile
-from coaching.views.parts import back_to, wants_part
+from coaching.views.parts import back_to, status_of, wants_part, with_wait
 from sessions_app.errors import Refused
 
 CAPTURES_A_PAGE = 100
@@ -84,7 +84,8 @@ def captures(request: HttpRequest) -> HttpResponse:
             timezone=profile.zone,
         )
     except Refused as refusal:
-        return _page(request, profile, refusal=str(refusal), draft=draft)
+        page = _page(request, profile, refusal=str(refusal), draft=draft, status=status_of(refusal))
+        return with_wait(page, refusal)
     if wants_part(request):
         return _part(request, profile, then=form.cleaned_data["then"])
     info(request, KEPT)
@@ -133,17 +134,24 @@ def _put_away_lately(request: HttpRequest) -> int | None:
     return int(named) if put_away.exists() else None
 
 
-def _page(request: HttpRequest, profile: Profile, *, refusal: str = "", draft: str = "") -> HttpResponse:
+def _page(
+    request: HttpRequest,
+    profile: Profile,
+    *,
+    refusal: str = "",
+    draft: str = "",
+    status: HTTPStatus = HTTPStatus.UNPROCESSABLE_ENTITY,
+) -> HttpResponse:
     if wants_part(request) and refusal:
         context = {"message": refusal}
-        status = HTTPStatus.UNPROCESSABLE_ENTITY
         return render(request, "coaching/components/notice.html", context, status=status)
     context = {
         "here": "captures",
         **_context(request, profile, then="", limit=CAPTURES_A_PAGE, refusal=refusal, draft=draft),
     }
-    status = HTTPStatus.UNPROCESSABLE_ENTITY if refusal else HTTPStatus.OK
-    response = render(request, "coaching/pages/captures.html", context, status=status)
+    response = render(
+        request, "coaching/pages/captures.html", context, status=status if refusal else HTTPStatus.OK
+    )
     response["Cache-Control"] = "no-store"
     return response
 

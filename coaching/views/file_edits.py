@@ -16,6 +16,7 @@ from django.utils.safestring import SafeString
 from django.views.decorators.http import require_http_methods, require_POST
 
 from coaching.accounts import profile_for, user_id_of
+from coaching.attempts import AttemptLimit, TooOften
 from coaching.differences import compare, merge
 from coaching.files.attributes import FileAttributes
 from coaching.files.drafts import MAX_CONTENT_CHARACTERS, FileDraft
@@ -29,12 +30,16 @@ from coaching.models import UserFile, UserFileVersion
 from coaching.shown_names import folder_name, shown_name
 from coaching.views.file_form import FileForm, text_with_facts
 from coaching.views.file_versions import writer_of
+from coaching.views.parts import status_of, with_wait
 
+PREVIEWS_IN_A_MINUTE = 120
 UNREADABLE = "That couldn't be read, so nothing was saved. This is what the file says; please write again."
 NOT_SAVED = "This wasn't saved yet. Mend what is marked below and save again."
 TOO_LONG_TO_SHOW = (
     "The text is too long to be saved: {count:,} characters, and {most:,} is the most that fits."
 )
+
+_previews = AttemptLimit(attempts=PREVIEWS_IN_A_MINUTE, seconds=60)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +87,11 @@ def edit(request: HttpRequest, path: str) -> HttpResponse:
     form = FileForm(held, request.POST)
     is_valid = form.is_valid()
     if request.POST.get("do") == "preview":
+        try:
+            _previews.count(user_id)
+        except TooOften as refused:
+            status = HTTPStatus.TOO_MANY_REQUESTS
+            return with_wait(_editor(request, newest, form, refusal=str(refused), status=status), refused)
         return _editor(request, newest, form, preview=_preview_of(form.cleaned_data["body"]))
     if not is_valid:
         return _editor(request, newest, form, refusal=NOT_SAVED)
@@ -92,10 +102,15 @@ def edit(request: HttpRequest, path: str) -> HttpResponse:
 @require_POST
 def preview(request: HttpRequest, path: str) -> HttpResponse:
     """Render a text as the file's page would show it."""
+    user_id = user_id_of(request)
     try:
-        accessible_file(user_id=user_id_of(request), path=path)
+        accessible_file(user_id=user_id, path=path)
+        _previews.count(user_id)
     except UserFile.DoesNotExist:
         raise Http404 from None
+    except TooOften as refused:
+        status = HTTPStatus.TOO_MANY_REQUESTS
+        return with_wait(HttpResponse(str(refused), content_type="text/plain", status=status), refused)
     body = request.POST.get("body", "").replace("\r\n", "\n")
     return render(request, "coaching/fragments/file_preview.html", {"preview": _preview_of(body)})
 
@@ -133,7 +148,8 @@ def _save(edit: Edit) -> HttpResponse:
     except FileMoved:
         return _conflict(_again(edit))
     except FileRefused as refused:
-        return _editor(edit.request, edit.newest, edit.form, refusal=str(refused))
+        status = status_of(refused)
+        return _editor(edit.request, edit.newest, edit.form, refusal=str(refused), status=status)
     except StorageFailed as failed:
         status = HTTPStatus.SERVICE_UNAVAILABLE
         return _editor(edit.request, edit.newest, edit.form, refusal=str(failed), status=status)

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from coaching.accounts import profile_for, user_id_of
 from coaching.differences import compare
-from coaching.files.errors import StorageFailed
+from coaching.files.errors import QuotaReached, StorageFailed
 from coaching.files.selectors import accessible_file, earlier_with_same_text, read_file, versions_of
 from coaching.files.store import restore_version
 from coaching.models import FileSource, UserFile, UserFileVersion
@@ -139,8 +139,8 @@ def restore(request: HttpRequest, path: str) -> HttpResponse:
         )
     except (UserFile.DoesNotExist, UserFileVersion.DoesNotExist):
         raise Http404 from None
-    except StorageFailed as failed:
-        error(request, str(failed))
+    except (StorageFailed, QuotaReached) as refusal:
+        error(request, str(refusal))
     else:
         if stored.is_new_version:
             success(request, f"Version {number} holds again, as version {stored.version}. Nothing was lost.")

@@ -25,7 +25,7 @@ from coaching.life.prompts import (
 from coaching.markdown import render_markdown
 from coaching.models import Profile, ReflectionPrompt
 from coaching.views.conversation import begin
-from coaching.views.parts import back_to
+from coaching.views.parts import back_to, status_of, with_wait
 from sessions_app.errors import Refused
 from sessions_app.models import SessionKind
 from sessions_app.selectors import was_begun_by
@@ -51,7 +51,10 @@ async def prompt(request: HttpRequest, prompt_id: int) -> HttpResponse:
             return await _talk(request, shown, form, user_id=profile.user_id)
         return await sync_to_async(_put_down)(request, shown, form, profile)
     except Refused as refusal:
-        return await sync_to_async(_page)(request, shown, refusal=str(refusal), draft=draft)
+        page = await sync_to_async(_page)(
+            request, shown, refusal=str(refusal), draft=draft, status=status_of(refusal)
+        )
+        return with_wait(page, refusal)
 
 
 async def _talk(request: HttpRequest, shown: ShownPrompt, form: PromptForm, *, user_id: int) -> HttpResponse:
@@ -99,7 +102,14 @@ def _read(request: HttpRequest, prompt_id: int) -> tuple[Profile, ShownPrompt]:
         raise Http404 from None
 
 
-def _page(request: HttpRequest, shown: ShownPrompt, *, refusal: str = "", draft: str = "") -> HttpResponse:
+def _page(
+    request: HttpRequest,
+    shown: ShownPrompt,
+    *,
+    refusal: str = "",
+    draft: str = "",
+    status: HTTPStatus = HTTPStatus.UNPROCESSABLE_ENTITY,
+) -> HttpResponse:
     context = {
         "here": "home",
         "prompt": shown,
@@ -108,5 +118,4 @@ def _page(request: HttpRequest, shown: ShownPrompt, *, refusal: str = "", draft:
         "draft": draft,
         "client_id": str(uuid.uuid4()),
     }
-    status = HTTPStatus.UNPROCESSABLE_ENTITY if refusal else HTTPStatus.OK
-    return render(request, "coaching/pages/prompt.html", context, status=status)
+    return render(request, "coaching/pages/prompt.html", context, status=status if refusal else HTTPStatus.OK)

@@ -55,6 +55,10 @@ class Preview {
         signal: this.request.signal,
         redirect: "error",
       });
+      if (answer.status === 429) {
+        this.state.textContent = `${await answer.text()} What you write is safe on this page.`;
+        return;
+      }
       if (!answer.ok) throw new Error(`${answer.status}`);
       // Rendered and sanitised by the server, like the file's own page.
       this.pane.innerHTML = await answer.text();

@@ -77,7 +77,7 @@ function settle({ form, body, tick }, answer, isLast) {
     if (part && isLast) put(part);
     return done(form, body);
   }
-  if (answer.response.status === 422) {
+  if (answer.response.status === 422 || answer.response.status === 429) {
     if (part) return put(part);
     return tell(form, page.body.textContent.trim());
   }

@@ -1,0 +1,43 @@
+"""How much a person may keep: so many files, and so many bytes with all their versions.
+
+The database counts (`FileUsage`, by triggers of migration 0007), in the transaction that writes or deletes.
+Whoever writes locks the person's count before any file, and so does whoever deletes files: two transactions
+then can't wait for each other.
+"""
+
+from django.conf import settings
+
+from coaching.files.errors import QuotaReached
+from coaching.models import FileUsage
+
+BYTES_A_MB = 1_000_000
+
+
+def lock_usage(user_id: int) -> FileUsage:
+    """Return what a person keeps, locked until the transaction ends."""
+    usage = FileUsage.of(user_id).select_for_update().first()
+    if usage is None:
+        FileUsage.of(user_id).bulk_create([FileUsage(user_id=user_id)], ignore_conflicts=True)
+        usage = FileUsage.of(user_id).select_for_update().get()
+    return usage
+
+
+def check_room(usage: FileUsage, *, size: int, is_new_file: bool) -> None:
+    """Raise `QuotaReached` where a version of `size` bytes is too much beside what is there."""
+    if is_new_file and usage.files >= settings.SAGE_MAX_FILES:
+        raise QuotaReached(
+            f"There are {usage.files:,} files, and {settings.SAGE_MAX_FILES:,} is the most that a person can "
+            "keep, so no new one was made. Add to a file that is there, or ask whoever runs this Sage for "
+            "more room."
+        )
+    if usage.bytes + size > settings.SAGE_MAX_FILES_MB * BYTES_A_MB:
+        raise QuotaReached(
+            f"The files and their earlier versions take {usage.bytes / BYTES_A_MB:,.1f} MB of the "
+            f"{settings.SAGE_MAX_FILES_MB:,} MB that a person can keep, so nothing was saved. Whoever runs "
+            "this Sage can give more room."
+        )
+
+
+def refuse_when_full(*, user_id: int, size: int) -> None:
+    """Raise `QuotaReached` before bytes are stored that couldn't be kept; only the write itself decides."""
+    check_room(FileUsage.of(user_id).first() or FileUsage(user_id=user_id), size=size, is_new_file=False)
