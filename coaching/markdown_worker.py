@@ -24,6 +24,8 @@ _TAGS = {
 }  # fmt: skip
 # A page's own titles are h1 and h2.
 _HEADINGS = {"h1": "h3", "h2": "h4", "h3": "h5", "h4": "h6", "h5": "h6", "h6": "h6"}
+# A strict policy blocks style attributes, so a column's alignment becomes a class.
+_ALIGNMENTS = {f"text-align:{side}": f"align-{side}" for side in ("left", "center", "right")}
 # A wide table scrolls by itself, so the keyboard must reach it; a task needs no bullet. Safe as text
 # replacement: the sanitiser lets no attribute through that could hold these characters, and text has them
 # escaped.
@@ -59,15 +61,23 @@ def _image_as_words(
 
 
 def _shape_blocks(state: StateCore) -> None:
-    """Demote headings, turn task boxes into signs, and give wordless links their address."""
+    """Demote headings, align cells by class, turn task boxes into signs, and give wordless links their address."""
     for index, token in enumerate(state.tokens):
         if token.type in ("heading_open", "heading_close"):
             token.tag = _HEADINGS[token.tag]
+        if token.type in ("th_open", "td_open"):
+            _align_cell(token)
         if token.type != "inline" or not token.children:
             continue
         if index > 1 and state.tokens[index - 2].type == "list_item_open":
             _sign_task(token.children[0])
         _fill_wordless_links(token)
+
+
+def _align_cell(cell: Token) -> None:
+    style = str(cell.attrs.pop("style", ""))
+    if name := _ALIGNMENTS.get(style):
+        cell.attrSet("class", name)
 
 
 def _sign_task(first: Token) -> None:
@@ -95,6 +105,8 @@ def _keep_attribute(_tag: str, name: str, value: str) -> str | None:
         return value
     if name == "start":
         return value if value.isdigit() else None
+    if name == "class":
+        return value if value in _ALIGNMENTS.values() else None
     return None
 
 
@@ -121,7 +133,7 @@ def render(text: str) -> str:
         _PARSER.render(text),
         tags=_TAGS,
         clean_content_tags={"script", "style"},
-        attributes={"a": {"href"}, "ol": {"start"}},
+        attributes={"a": {"href"}, "ol": {"start"}, "td": {"class"}, "th": {"class"}},
         attribute_filter=_keep_attribute,
         link_rel="noopener noreferrer nofollow",
         url_schemes={"http", "https", "mailto"},

@@ -24,14 +24,16 @@ ALLOWED = {
     "li": {"class"},
     "ol": {"start"},
     "p": {"class"},
+    "td": {"class"},
+    "th": {"class"},
 } | {
     tag: set()
     for tag in (
         "blockquote", "br", "code", "em", "h3", "h4", "h5", "h6", "hr", "pre", "s", "strong", "table",
-        "tbody", "td", "th", "thead", "tr", "ul",
+        "tbody", "thead", "tr", "ul",
     )
 }  # fmt: skip
-OUR_CLASSES = {"table-scroll", "task", "plain"}
+OUR_CLASSES = {"table-scroll", "task", "plain", "align-left", "align-center", "align-right"}
 BOMB = "![" * 50_000  # keeps a parser busy for seconds
 BIGGER_BOMB = "![" * 99_000  # the longest that is tried: four times the work
 
@@ -73,6 +75,15 @@ def test_what_people_write_becomes_what_they_meant() -> None:
     assert '<li class="task">\u2610 open</li>' in markup
     assert '<li class="task">\u2611 done</li>' in markup
     assert '<div class="table-scroll" tabindex="0" role="group" aria-label="Table"><table>' in markup
+
+
+def test_table_columns_keep_their_alignment_as_a_class() -> None:
+    markup = render_markdown("|a|b|c|d|\n|:-|:-:|-:|-|\n|1|2|3|4|")
+    for tag, words in (("th", "abcd"), ("td", "1234")):
+        for side, word in zip(("left", "center", "right"), words, strict=False):
+            assert f'<{tag} class="align-{side}">{word}</{tag}>' in markup
+        assert f"<{tag}>{words[3]}</{tag}>" in markup
+    assert "style" not in markup
 
 
 def test_links_lead_to_the_web_only_and_images_are_words() -> None:
