@@ -123,6 +123,10 @@ def _context_of(rows: _PageRows, *, draft: str, is_editing: bool, given: object)
         "placeholder": PLACEHOLDER_ASKED if _has_status(turn, TurnStatus.AWAITING_USER) else PLACEHOLDER,
         "draft": draft or (said[-1].text if is_editing else ""),
         "is_editing": is_editing,
+        # Somebody who has just begun goes on writing; somebody who comes back reads first.
+        "is_new": len(said) <= 1
+        and not history.has_earlier
+        and not _has_status(turn, TurnStatus.AWAITING_USER),
         "client_id": str(uuid.uuid4()),
     }
 

@@ -1,6 +1,8 @@
 // The composer: Enter sends, Shift+Enter starts a line, the field grows with its text, a draft survives a reload.
+// On a touch screen Enter starts a line, the button sends, and no page opens with the keyboard over it.
 
 const MAX_HEIGHT_SHARE = 0.4;
+const touch = matchMedia("(hover: none) and (pointer: coarse)");
 
 export function equipComposer(form) {
   const field = form.elements.namedItem("text");
@@ -9,6 +11,9 @@ export function equipComposer(form) {
 
   if (!field.value && form.elements.namedItem("do")?.value !== "edit") field.value = stored(draftKey);
   fit(field);
+  labelEnter(field);
+  touch.addEventListener("change", () => labelEnter(field));
+  if ("focus" in field.dataset && !touch.matches && !location.hash) focusEnd(field);
 
   field.addEventListener("input", () => {
     // A message that is being changed is no draft of a new one.
@@ -19,8 +24,7 @@ export function equipComposer(form) {
   field.addEventListener("keydown", (event) => {
     // While an input method composes, Enter belongs to it (229 is what older browsers say).
     if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229) return;
-    // On a phone Enter starts a line: there is a button beside the thumb.
-    if (matchMedia("(hover: none) and (pointer: coarse)").matches) return;
+    if (touch.matches && !event.ctrlKey && !event.metaKey) return;
     event.preventDefault();
     form.requestSubmit();
   });
@@ -38,6 +42,16 @@ export function equipComposer(form) {
 export function setText(field, text) {
   field.value = text;
   field.dispatchEvent(new Event("input", { bubbles: true }));
+}
+
+// What the key of an on-screen keyboard says is what it does.
+function labelEnter(field) {
+  field.enterKeyHint = touch.matches ? "enter" : "send";
+}
+
+function focusEnd(field) {
+  field.focus({ preventScroll: true });
+  field.setSelectionRange(field.value.length, field.value.length);
 }
 
 function fit(field) {

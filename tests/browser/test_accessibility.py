@@ -121,12 +121,12 @@ async def test_the_keyboard_alone_reaches_everything(
     practice: PracticeServer, page: Page, session: Session
 ) -> None:
     practice.script(["Heard."])
-    await page.goto(path_of(session))
+    await page.goto("/chat/")
     await page.keyboard.press("Tab")
     await expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
     await page.keyboard.press("Enter")
     await expect(page.locator("#main")).to_be_focused()
-    await page.keyboard.press("Tab")
+    await page.goto(path_of(session))
     await expect(page.get_by_label("Your message")).to_be_focused()
     await page.keyboard.type("By keyboard")
     await page.keyboard.press("Enter")
@@ -152,6 +152,33 @@ async def test_a_screen_reader_hears_paragraphs_and_no_syllables(
     practice.release("half")
     await until_done(page)
     await expect(announcer).to_contain_text("A half one, now whole.")
+
+
+async def test_a_screen_reader_hears_words_and_no_marks(
+    practice: PracticeServer, page: Page, session: Session
+) -> None:
+    practice.script([LONG + "\n\nA `word`, *another*, my_own_name and 2 * 3 \\*as it is\\*."])
+    await page.goto(path_of(session))
+    # All that was ever said: the region itself keeps the last lines only.
+    await page.locator("#announcer").evaluate(
+        """(region) => {
+            window.heard = [];
+            new MutationObserver((changes) => {
+                heard.push(...changes.flatMap(({ addedNodes }) => [...addedNodes]).map((node) => node.textContent));
+            }).observe(region, { childList: true });
+        }"""
+    )
+    await say(page, "Talk")
+    await until_done(page)
+    heard = " ".join(await page.evaluate("() => heard"))
+    for words in (
+        "A plan", "You say yes too soon.", "Done: done", "To do: open", "A quiet no.", "Day, Keep",
+        "Monday, the walk", "I can't this week.", "And a piece about it.",
+        "A word, another, my_own_name and 2 * 3 *as it is*.",
+    ):  # fmt: skip
+        assert words in heard
+    for mark in ("#", "**", "`", "|", "[", "]", "> ", "---", "https://"):
+        assert mark not in heard
 
 
 async def test_the_colours_follow_the_system_until_somebody_says_otherwise(open_context: OpenContext) -> None:

@@ -1,4 +1,7 @@
-// Reads Sage's words to a screen reader, a paragraph at a time: a stream of syllables would be noise.
+// Reads Sage's words to a screen reader, a paragraph at a time and without markdown's marks: a stream of syllables
+// would be noise.
+
+import { plainWords } from "./plain.js";
 
 export class Announcer {
   #element;
@@ -12,12 +15,12 @@ export class Announcer {
     this.#unsaid += text;
     const end = this.#unsaid.lastIndexOf("\n\n");
     if (end < 0) return;
-    this.say(this.#unsaid.slice(0, end));
+    this.say(plainWords(this.#unsaid.slice(0, end)));
     this.#unsaid = this.#unsaid.slice(end + 2);
   }
 
   finish() {
-    if (this.#unsaid.trim()) this.say(this.#unsaid);
+    if (this.#unsaid.trim()) this.say(plainWords(this.#unsaid));
     this.#unsaid = "";
   }
 
@@ -26,6 +29,7 @@ export class Announcer {
   }
 
   say(text) {
+    if (!text.trim()) return;
     const line = document.createElement("span");
     line.textContent = `${text.trim()} `;
     this.#element.append(line);

@@ -5,6 +5,7 @@ import { afterPress, isPressed } from "../press.js";
 import { Activity } from "./activity.js";
 import { Announcer } from "./announcer.js";
 import { Connection } from "./connection.js";
+import { copy } from "./copy.js";
 import { Editing } from "./editing.js";
 import { History } from "./history.js";
 import { Outbox } from "./outbox.js";
@@ -46,6 +47,7 @@ function begin() {
     say: (text) => announcer.say(text),
   });
   const editing = new Editing(form, byId("editing"));
+  const waitHint = byId("wait-hint");
   let shownTurn = "";
 
   function showPhase() {
@@ -58,7 +60,15 @@ function begin() {
     sendButton.disabled = isAnswering || !field.value.trim();
     stopButton.hidden = !isAnswering;
     stopButton.disabled = phase.now === "completing" || outbox.isWaiting;
+    if (!isAnswering || !field.value.trim()) waitHint.hidden = true;
     if (hadFocus && document.activeElement === document.body) field.focus();
+  }
+
+  // Enter while Sage answers sends nothing: what was typed stays, and the page says so.
+  function explainWait() {
+    waitHint.hidden = false;
+    const reason = outbox.isWaiting ? "Your last message is on its way" : "Sage is still answering";
+    waitHint.textContent = `${reason}. Your words stay here.`;
   }
 
   function reopen() {
@@ -128,7 +138,7 @@ function begin() {
       questions.announce();
     },
     answered({ toolUseId }) {
-      questions.ended(toolUseId);
+      if (questions.ended(toolUseId)) scroll.toEnd();
     },
     arc({ words }) {
       announcer.say(words);
@@ -215,6 +225,7 @@ function begin() {
     if (event.defaultPrevented || connection.hasFailed) return; // Without a socket the form itself is the way.
     event.preventDefault();
     if ((phase.now === "idle" || questions.pending) && !outbox.isWaiting) send(field.value);
+    else explainWait();
   });
   byId("call-answer").addEventListener("submit", (event) => {
     if (connection.hasFailed) return;
@@ -246,21 +257,10 @@ function begin() {
   if (!location.hash) scroll.toEnd();
 }
 
-async function copy(event) {
-  const button = event.target.closest("[data-copy]");
-  if (!button) return;
-  const words = [...button.closest(".turn").querySelectorAll(".prose")].map((prose) => prose.innerText.trim());
-  const label = button.querySelector("span");
-  try {
-    await navigator.clipboard.writeText(words.join("\n\n"));
-    label.textContent = "Copied";
-  } catch {
-    label.textContent = "Couldn't copy";
-  }
-  setTimeout(() => {
-    label.textContent = "Copy";
-  }, 2000);
+if (page.dataset.isActive === "yes") {
+  begin();
+} else {
+  page.addEventListener("click", copy);
+  // An ended conversation opens where it ended; what was said earlier is read from its beginning.
+  if (byId("ending")) new Scroll(byId("transcript"), byId("jump")).follow();
 }
-
-if (page.dataset.isActive === "yes") begin();
-else page.addEventListener("click", copy);

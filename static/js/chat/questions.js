@@ -55,8 +55,11 @@ export class Questions {
     this.#isUnsure = false;
   }
 
+  // Returns whether it was answered here.
   ended(toolUseId) {
-    if (this.#frame?.toolUseId === toolUseId) this.#end();
+    const isOwn = this.#frame?.toolUseId === toolUseId;
+    if (isOwn) this.#end();
+    return isOwn;
   }
 
   refuse() {

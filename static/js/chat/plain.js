@@ -1,0 +1,30 @@
+// Markdown as it is said aloud: the words without their marks. Escapes say what they escape, names_with_marks in
+// the middle of a word stay.
+
+const LINES = [
+  [/^\s*(?:```|~~~).*$/, ""], // the fences of code
+  [/^[\s|:-]*-{3,}[\s|:-]*$/, ""], // rules, and the line below a table's head
+  [/^\s*(?:\*\s*){3,}$/, ""],
+  [/^\s*(?:>\s?)+/, ""],
+  [/^\s*#{1,6}\s+(.*?)\s*#*$/, "$1"],
+  [/^\s*(?:[-*+]\s+)?\[ \]\s+/, "To do: "],
+  [/^\s*(?:[-*+]\s+)?\[[xX]\]\s+/, "Done: "],
+  [/^\s*[-*+]\s+/, ""],
+  [/^\s*\|(.*)\|\s*$/, (_, cells) => cells.split("|").map((cell) => cell.trim()).filter(Boolean).join(", ")],
+];
+const INLINE = [
+  [/!?\[([^\]]*)\]\([^)\s]*(?:\s+"[^"]*")?\)/g, "$1"],
+  [/<((?:https?:|mailto:)[^>\s]+)>/g, "$1"],
+  [/(`+)(.+?)\1/g, "$2"],
+  [/(\*\*|__|~~)(?=\S)(.+?)(?<=\S)\1/g, "$2"],
+  [/\*(?=\S)([^*]+?)(?<=\S)\*/g, "$1"],
+  [/(?<!\w)_(?=\S)([^_]+?)(?<=\S)_(?!\w)/g, "$1"],
+];
+
+export function plainWords(markdown) {
+  const escaped = [];
+  const held = markdown.replace(/\\([!-/:-@[-`{-~])/g, (_, mark) => `\u0000${escaped.push(mark) - 1}\u0000`);
+  const lines = held.split("\n").map((line) => LINES.reduce((text, [mark, words]) => text.replace(mark, words), line));
+  const words = INLINE.reduce((text, [mark, kept]) => text.replace(mark, kept), lines.filter(Boolean).join("\n"));
+  return words.replace(/\u0000(\d+)\u0000/g, (_, index) => escaped[index]);
+}

@@ -1,0 +1,115 @@
+"""Writing to Sage: where the focus is, what Enter does, and what becomes of words that can't be sent yet."""
+
+import pytest
+from playwright.async_api import Page, expect
+
+from coaching.practice.script import Hold, Reply, Text
+from coaching.practice.server import PracticeServer
+from sessions_app.models import Session
+from tests.browser.chat_page import path_of, say, until_done
+from tests.browser.conftest import OpenContext, Watcher
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
+
+
+async def test_a_new_conversation_is_ready_to_be_written_in(
+    practice: PracticeServer, page: Page, watcher: Watcher
+) -> None:
+    practice.script(["Heard.", "Heard again."])
+    await page.goto("/chat/")
+    await page.get_by_role("button", name="New conversation").click()
+    await expect(page.get_by_label("Your message")).to_be_focused()
+    await page.keyboard.type("can we plan my day?")
+    await expect(page.get_by_label("Your message")).to_have_value("can we plan my day?")
+    await expect(page.locator("#capture-dialog")).to_be_hidden()
+    await page.keyboard.press("Enter")
+    await until_done(page)
+    # What was begun at home goes on being written, too.
+    await page.goto("/")
+    await page.get_by_label("What is on your mind?").fill("Hello")
+    await page.keyboard.press("Enter")
+    await page.wait_for_url("**/chat/*/")
+    await page.keyboard.type("come")
+    await expect(page.get_by_label("Your message")).to_have_value("come")
+    await expect(page.locator("#capture-dialog")).to_be_hidden()
+    assert watcher.faults == []
+
+
+async def test_a_known_conversation_and_a_touch_screen_keep_the_focus_on_the_page(
+    practice: PracticeServer, page: Page, session: Session, open_context: OpenContext, cookie: str
+) -> None:
+    practice.script(["One.", "Two."])
+    phone = await (await open_context(cookie, **PHONE)).new_page()
+    await phone.goto(path_of(session))
+    await expect(phone.get_by_label("Your message")).not_to_be_focused()
+    await page.goto(path_of(session))
+    await say(page, "First")
+    await until_done(page, 1)
+    await say(page, "Second")
+    await until_done(page, 2)
+    await page.reload()
+    await expect(page.locator("#chat")).to_have_attribute("data-phase", "idle")
+    await expect(page.get_by_label("Your message")).not_to_be_focused()
+
+
+async def test_the_enter_key_of_a_phone_does_what_it_says(
+    practice: PracticeServer, page: Page, session: Session, open_context: OpenContext, cookie: str
+) -> None:
+    practice.script(["Heard."])
+    phone = await (await open_context(cookie, **PHONE)).new_page()
+    for address, label in ((path_of(session), "Your message"), ("/capture/", "A thought to keep")):
+        await phone.goto(address)
+        field = phone.get_by_label(label, exact=True)
+        await expect(field).to_have_js_property("enterKeyHint", "enter")
+        await field.fill("One")
+        await field.press("Enter")
+        await field.press_sequentially("two")
+        await expect(field).to_have_value("One\ntwo")
+    await phone.goto(path_of(session))
+    await phone.get_by_label("Your message").fill("One\ntwo")
+    await phone.get_by_role("button", name="Send").tap()
+    await until_done(phone)
+    await page.goto(path_of(session))
+    await expect(page.get_by_label("Your message")).to_have_js_property("enterKeyHint", "send")
+
+
+async def test_enter_while_sage_answers_keeps_the_words_and_says_so(
+    practice: PracticeServer, page: Page, session: Session, watcher: Watcher
+) -> None:
+    practice.script([Reply.of(Text("A long "), Hold("half"), Text("answer.")), "Heard."])
+    await page.goto(path_of(session))
+    await say(page, "Hello")
+    await practice.reached("half")
+    hint = page.get_by_text("Sage is still answering. Your words stay here.")
+    await expect(hint).to_be_hidden()
+    await say(page, "One more thing")
+    await expect(hint).to_be_visible()
+    await expect(page.get_by_label("Your message")).to_have_value("One more thing")
+    practice.release("half")
+    await until_done(page)
+    await expect(hint).to_be_hidden()
+    await expect(page.get_by_label("Your message")).to_have_value("One more thing")
+    await page.keyboard.press("Enter")
+    await until_done(page, 2)
+    assert watcher.faults == []
+
+
+async def test_words_that_wait_for_the_network_stand_apart_from_the_answer_above(
+    practice: PracticeServer, page: Page, session: Session
+) -> None:
+    practice.script(["Heard."])
+    await page.goto(path_of(session))
+    await say(page, "Hello")
+    await until_done(page)
+    await page.context.set_offline(True)
+    await say(page, "And this")
+    waiting = page.locator("#sending .said")
+    await expect(waiting).to_be_visible()
+    gap = await waiting.evaluate(
+        """(bubble) => bubble.querySelector(".said-text").getBoundingClientRect().top
+            - document.querySelector("#messages > li:last-child").getBoundingClientRect().bottom"""
+    )
+    assert gap >= 24
+    await page.context.set_offline(False)

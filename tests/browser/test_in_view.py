@@ -1,0 +1,153 @@
+"""What must be read stays in view: questions, help lines, and how a conversation ended; at every width."""
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.async_api import Locator, Page, expect
+
+from coaching.practice.script import Hold, Reply, Text, ToolUse
+from coaching.practice.server import PracticeServer
+from sessions_app import services
+from sessions_app.database import in_database
+from sessions_app.models import Session, SessionStatus
+from tests.browser.chat_page import path_of, say, until_asked, until_done
+from tests.browser.conftest import OpenContext, Watcher
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+SIZES = [(360, 640), (768, 1024), (1440, 900)]
+WORDS = "\n\n".join(f"Paragraph {number} of an answer that is longer than a screen." for number in range(30))
+PROMPT = "Before we go on, how does each part of your life feel this week?"
+PULSE = ToolUse("show_pulse_check", {"context": PROMPT}, id="toolu_pulse")
+PILLS = ToolUse(
+    "show_options",
+    {"prompt": PROMPT, "options": [{"label": f"An answer with a few words, number {n}"} for n in range(6)]},
+    id="toolu_pills",
+)
+
+IN_THE_CLEAR = """(element) => {
+    const box = element.getBoundingClientRect();
+    const [x, y] = [box.left + box.width / 2, box.top + box.height / 2];
+    const found = document.elementFromPoint(x, y);
+    return found !== null && (element.contains(found) || found.contains(element));
+}"""
+"""Whether the middle of an element is on the screen and nothing lies over it."""
+
+COVERED = """(question) => {
+    const jump = document.getElementById("jump");
+    if (!jump.checkVisibility()) return [];
+    const over = jump.getBoundingClientRect();
+    return [...question.querySelectorAll("button, label")].filter((button) => {
+        const box = button.getBoundingClientRect();
+        return box.left < over.right && over.left < box.right
+            && box.top < over.bottom && over.top < box.bottom;
+    }).map((button) => button.textContent.trim());
+}"""
+"""Which of a question's buttons the way to the latest words lies over."""
+
+
+async def open_at(open_context: OpenContext, cookie: str, size: tuple[int, int], session: Session) -> Page:
+    width, height = size
+    page = await (await open_context(cookie, viewport={"width": width, "height": height})).new_page()
+    await page.goto(path_of(session))
+    return page
+
+
+async def reachable(button: Locator) -> bool:
+    """Scroll to a button as a reader's keyboard would, and say whether it can be pressed there."""
+    await button.scroll_into_view_if_needed()
+    return await button.evaluate(f"(element) => {{ element.focus?.(); return ({IN_THE_CLEAR})(element); }}")
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("call", [PULSE, PILLS], ids=["ratings", "options"])
+async def test_a_question_is_asked_where_it_can_be_read_and_answered(
+    practice: PracticeServer,
+    open_context: OpenContext,
+    cookie: str,
+    session: Session,
+    watcher: Watcher,
+    size: tuple[int, int],
+    call: ToolUse,
+) -> None:
+    practice.script([Reply.of(Text(WORDS), call), Reply.of(Text(WORDS))])
+    page = await open_at(open_context, cookie, size, session)
+    await say(page, "Hello")
+    await until_asked(page, PROMPT)
+    question = page.locator(".call.is-pending")
+    asked = question.locator(":scope > legend")
+    await expect(asked).to_be_in_viewport(ratio=1)
+    assert await asked.evaluate(IN_THE_CLEAR)
+    await page.reload()
+    await until_asked(page, PROMPT)
+    await expect(asked).to_be_in_viewport(ratio=1)
+    assert await asked.evaluate(IN_THE_CLEAR)
+    await page.mouse.move(size[0] / 2, size[1] / 3)
+    for _ in range(12):  # down to the end in small steps, as a reader does
+        assert await question.evaluate(COVERED) == []
+        await page.mouse.wheel(0, 90)
+        await page.wait_for_timeout(30)
+    for button in await question.locator("button, .scale-steps label:visible").all():
+        assert await button.is_hidden() or await reachable(button), await button.inner_text()
+    if call is PILLS:
+        await question.get_by_role("button", name="number 5").click()
+    else:
+        await question.get_by_role("group", name="Health").get_by_text("4", exact=True).click()
+        await question.locator("button.button-main").click()
+    await until_done(page)
+    await expect(page.locator("#messages .prose").last.locator("p").last).to_be_in_viewport()
+    assert watcher.faults == []
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_help_lines_stay_in_view_while_the_answer_grows(
+    practice: PracticeServer,
+    open_context: OpenContext,
+    cookie: str,
+    session: Session,
+    size: tuple[int, int],
+) -> None:
+    practice.script([WORDS, Reply.of(Text(WORDS), Hold("end"), Text(" And on.")), WORDS])
+    page = await open_at(open_context, cookie, size, session)
+    await say(page, "Hello")
+    await until_done(page)
+    await say(page, "I want to kill myself")
+    await practice.reached("end")
+    await expect(page.locator("#live-text")).to_contain_text("Paragraph 29")
+    title = page.locator("#messages .safety-card h3")
+    await expect(title).to_be_in_viewport(ratio=1)
+    assert await title.evaluate(IN_THE_CLEAR)
+    practice.release("end")
+    await until_done(page, 2)
+    await expect(title).to_be_in_viewport(ratio=1)
+    # Whoever wants the last words gets them, and the next message leaves the card behind.
+    await page.get_by_role("button", name="To the latest").click()
+    await expect(page.locator("#messages .prose p").last).to_be_in_viewport()
+    await say(page, "Thank you")
+    await until_done(page, 3)
+    await expect(page.locator("#messages .prose p").last).to_be_in_viewport()
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_an_ended_conversation_opens_at_its_end(
+    practice: PracticeServer,
+    open_context: OpenContext,
+    cookie: str,
+    session: Session,
+    user: User,
+    size: tuple[int, int],
+) -> None:
+    practice.script([WORDS])
+    page = await open_at(open_context, cookie, size, session)
+    await say(page, "Hello")
+    await until_done(page)
+    await in_database(
+        services.end_session, user_id=user.pk, session_id=session.id, status=SessionStatus.EXPIRED
+    )
+    await page.goto("/")
+    await page.goto(path_of(session))
+    ending = page.locator("#ending h2")
+    await expect(ending).to_be_in_viewport(ratio=1)
+    assert await ending.evaluate(IN_THE_CLEAR)
+    await page.evaluate("() => scrollTo({ top: 0, behavior: 'instant' })")
+    await page.get_by_role("button", name="To the latest").click()
+    await expect(ending).to_be_in_viewport(ratio=1)
