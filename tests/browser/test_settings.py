@@ -10,6 +10,7 @@ from playwright.async_api import Page, expect
 from coaching.models import Profile
 from sessions_app import services
 from sessions_app.database import in_database
+from sessions_app.models import ModelUsage, UsagePurpose
 from tests.browser.fixtures import OpenContext
 from tests.conftest import PASSWORD
 from tests.live_sage import LiveSage, open_socket
@@ -74,3 +75,32 @@ async def test_everything_is_taken_along_and_then_left(
         assert await socket.closed_with() == 4403
     await page.goto("/")
     await expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [360, 768, 1440])
+async def test_the_usage_table_fits_the_page(
+    live_sage: LiveSage, open_context: OpenContext, cookie: str, user: User, width: int
+) -> None:
+    rows = [
+        ModelUsage(
+            user=user,
+            purpose=purpose,
+            model="claude-sonnet-5-5",
+            input_tokens=12_345_678,
+            output_tokens=1_098_765,
+            cost_micro_usd=1_234_560_000,
+        )
+        for purpose in UsagePurpose.values
+    ]
+    await in_database(ModelUsage.objects.bulk_create, rows)
+    page = await (await open_context(cookie, viewport={"width": width, "height": 800})).new_page()
+    await page.goto("/settings/")
+    table = page.locator(".usage")
+    await expect(table.locator("tbody tr")).to_have_count(len(rows))
+    overflow = await page.evaluate(
+        """() => [".table-scroll:has(.usage)", "html"].map((name) => {
+            const element = document.querySelector(name);
+            return element.scrollWidth - element.clientWidth;
+        })"""
+    )
+    assert overflow == [0, 0]
