@@ -61,7 +61,7 @@ def _image_as_words(
 
 
 def _shape_blocks(state: StateCore) -> None:
-    """Demote headings, align cells by class, turn task boxes into signs, and give wordless links their address."""
+    """Demote headings, align cells by class, sign task boxes, and give wordless links their address."""
     for index, token in enumerate(state.tokens):
         if token.type in ("heading_open", "heading_close"):
             token.tag = _HEADINGS[token.tag]
