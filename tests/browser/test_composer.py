@@ -7,7 +7,7 @@ from coaching.practice.script import Hold, Reply, Text
 from coaching.practice.server import PracticeServer
 from sessions_app.models import Session
 from tests.browser.chat_page import path_of, say, until_done
-from tests.browser.conftest import OpenContext, Watcher
+from tests.browser.fixtures import OpenContext, Watcher
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

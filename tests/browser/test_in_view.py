@@ -10,7 +10,7 @@ from sessions_app import services
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionStatus
 from tests.browser.chat_page import path_of, say, until_asked, until_done
-from tests.browser.conftest import OpenContext, Watcher
+from tests.browser.fixtures import OpenContext, Watcher
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

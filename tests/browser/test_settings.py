@@ -92,7 +92,7 @@ async def test_the_usage_table_fits_the_page(
         )
         for purpose in UsagePurpose.values
     ]
-    await in_database(ModelUsage.objects.bulk_create, rows)
+    await in_database(ModelUsage.unscoped.bulk_create, rows)
     page = await (await open_context(cookie, viewport={"width": width, "height": 800})).new_page()
     await page.goto("/settings/")
     table = page.locator(".usage")
