@@ -164,7 +164,8 @@ async def test_a_screen_reader_hears_words_and_no_marks(
         """(region) => {
             window.heard = [];
             new MutationObserver((changes) => {
-                heard.push(...changes.flatMap(({ addedNodes }) => [...addedNodes]).map((node) => node.textContent));
+                const added = changes.flatMap(({ addedNodes }) => [...addedNodes]);
+                heard.push(...added.map((node) => node.textContent));
             }).observe(region, { childList: true });
         }"""
     )
