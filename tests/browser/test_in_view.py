@@ -55,7 +55,9 @@ async def open_at(open_context: OpenContext, cookie: str, size: tuple[int, int],
 async def reachable(button: Locator) -> bool:
     """Scroll to a button as a reader's keyboard would, and say whether it can be pressed there."""
     await button.scroll_into_view_if_needed()
-    return await button.evaluate(f"(element) => {{ element.focus?.(); return ({IN_THE_CLEAR})(element); }}")
+    return bool(
+        await button.evaluate(f"(element) => {{ element.focus?.(); return ({IN_THE_CLEAR})(element); }}")
+    )
 
 
 @pytest.mark.parametrize("size", SIZES)
