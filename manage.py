@@ -6,9 +6,12 @@ import signal
 import sys
 from types import FrameType
 
+import psycopg
 from django.core.management import execute_from_command_line
+from django.db import ProgrammingError, connection
 
 from sage.env import StartError
+from sage.schema import check_migrations
 
 
 def _exit_on_sigterm(_number: int, _frame: FrameType | None) -> None:
@@ -16,11 +19,22 @@ def _exit_on_sigterm(_number: int, _frame: FrameType | None) -> None:
     sys.exit(128 + signal.SIGTERM)
 
 
+def _run_command() -> None:
+    try:
+        execute_from_command_line(sys.argv)
+    except (ProgrammingError, psycopg.ProgrammingError):
+        # A command before the first `up` misses its tables: one line says so instead of a traceback.
+        if not {"up", "migrate"} & {*sys.argv}:
+            connection.close()
+            check_migrations()
+        raise
+
+
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sage.settings")
     signal.signal(signal.SIGTERM, _exit_on_sigterm)
     try:
-        execute_from_command_line(sys.argv)
+        _run_command()
     except KeyboardInterrupt:
         sys.exit(128 + signal.SIGINT)
     except StartError as error:

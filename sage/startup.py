@@ -1,8 +1,10 @@
 """What has to be in order before a web process opens its port; a fault is one line that says what to do."""
 
 import secrets
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import psycopg
 from allauth.account.models import EmailAddress
@@ -10,7 +12,6 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.management import call_command
 from django.db import connection, transaction
-from django.db.migrations.executor import MigrationExecutor
 
 from coaching.redis_errors import redis_errors
 from sage.env import StartError
@@ -52,11 +53,15 @@ def prepare_database() -> None:
     call_command("sync_help_lines", verbosity=0)
 
 
-def check_migrations() -> None:
-    """See that the database is of this version. Raises `StartError`."""
-    executor = MigrationExecutor(connection)
-    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
-        raise StartError("the database isn't of this version: run `manage.py migrate` first.")
+def readable_env_file(path: Path) -> str | None:
+    """Return a warning where other users of this machine can read the file with the keys."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return None
+    if not mode & stat.S_IROTH:
+        return None
+    return f"Other users of this machine can read {path} and the keys in it: chmod 600 {path}"
 
 
 def prepare_static_files() -> None:

@@ -1,6 +1,7 @@
 """What is checked before a port opens."""
 
 import re
+from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
@@ -11,7 +12,8 @@ from django.db import connection
 from pytest_django import Settings
 
 from sage.env import StartError, read_environment
-from sage.startup import check_migrations, check_services, make_demo_account, migration_lock
+from sage.schema import check_migrations
+from sage.startup import check_services, make_demo_account, migration_lock, readable_env_file
 from sage.web_process import close_signup_off_loopback
 from tests.live_sage import free_port, start_web_process, stop_web_process
 
@@ -39,6 +41,19 @@ def test_a_redis_that_is_not_there_is_one_line_that_names_its_variable(settings:
         check_services()
     assert "\n" not in str(refused.value)
     assert "hunter2" not in str(refused.value)
+
+
+def test_keys_that_others_can_read_are_warned_of(tmp_path: Path) -> None:
+    path = tmp_path / ".env"
+    assert readable_env_file(path) is None
+    path.write_text("ANTHROPIC_API_KEY=secret")
+    path.chmod(0o644)
+    warning = readable_env_file(path)
+    assert warning
+    assert f"chmod 600 {path}" in warning
+    assert "secret" not in warning
+    path.chmod(0o640)
+    assert readable_env_file(path) is None
 
 
 @pytest.mark.django_db

@@ -17,6 +17,7 @@ from urllib.parse import urlencode
 from urllib.request import HTTPCookieProcessor, build_opener, urlopen
 
 import pytest
+from django.core.management import get_commands
 
 from tests.sage.processes import StartedProcess, finished, processes_naming, started
 
@@ -146,11 +147,31 @@ def test_commands_without_it_leave_no_process_and_web_wants_a_migrated_database(
     told = finished("manage.py", "web", "--port", "0", environment={"SAGE_DATA_DIR": str(folder)})
     assert told == (
         1,
-        "Sage can't start: the database isn't of this version: run `manage.py migrate` first.\n",
+        "Sage can't start: the database isn't of this version: run `manage.py migrate` (or `up`) first.\n",
     )
     assert (folder / "postgres" / "PG_VERSION").exists()
     assert processes_naming(str(folder)) == []
     shutil.rmtree(folder)
+
+
+# What a command needs; every other one of Sage's runs without arguments.
+ARGUMENTS = {
+    "changepassword": ["ada"],
+    "createsuperuser": ["--noinput", "--username", "ada", "--email", "ada@example.org"],
+    "delete_user": ["ada"],
+    "export_user": ["ada", "--out", "ada.zip"],
+}
+NEED_NO_TABLES = {"collect_garbage", "migrate", "up"}
+OURS = {name for name, app in get_commands().items() if app in ("sage", "coaching")}
+
+
+@pytest.mark.parametrize("command", sorted((OURS | ARGUMENTS.keys()) - NEED_NO_TABLES))
+def test_a_command_before_the_first_up_says_what_to_do_in_one_line(command: str, tmp_path: Path) -> None:
+    code, told = finished("manage.py", command, *ARGUMENTS.get(command, []), environment=_elsewhere(tmp_path))
+    assert code == 1
+    line = "the database isn't of this version: run `manage.py migrate` (or `up`) first."
+    assert told.splitlines()[-1] == f"Sage can't start: {line}"
+    assert "Traceback" not in told
 
 
 def test_a_port_in_use_is_one_line_that_says_what_to_do(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from sage.startup import (
     make_demo_account,
     prepare_database,
     prepare_static_files,
+    readable_env_file,
 )
 from sage.web_process import add_address_arguments, check_address, serve
 
@@ -30,6 +31,8 @@ class Command(BaseCommand):
         began = time.monotonic()
         self._host: str = options["host"]
         check_address(options["host"], options["port"])
+        if warning := readable_env_file(settings.BASE_DIR / ".env"):
+            self._warn(warning)
         check_services()
         prepare_database()
         prepare_static_files()

@@ -3,9 +3,11 @@
 from argparse import ArgumentParser
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand
 
-from sage.startup import check_migrations, check_services, prepare_static_files
+from sage.schema import check_migrations
+from sage.startup import check_services, prepare_static_files, readable_env_file
 from sage.web_process import add_address_arguments, check_address, serve
 
 
@@ -18,6 +20,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         check_address(options["host"], options["port"])
+        if warning := readable_env_file(settings.BASE_DIR / ".env"):
+            self._warn(warning)
         check_services()
         check_migrations()
         prepare_static_files()

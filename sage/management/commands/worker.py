@@ -4,10 +4,12 @@ import asyncio
 import signal
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand
 
 from coaching.worker import JobWorker
-from sage.startup import check_migrations, check_services
+from sage.schema import check_migrations
+from sage.startup import check_services, readable_env_file
 
 
 class Command(BaseCommand):
@@ -15,6 +17,8 @@ class Command(BaseCommand):
     requires_system_checks = []
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if warning := readable_env_file(settings.BASE_DIR / ".env"):
+            self.stderr.write(warning)
         check_services()
         check_migrations()
         asyncio.run(self._work())
