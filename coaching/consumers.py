@@ -18,6 +18,7 @@ from django.utils import timezone
 from coaching.accounts import TIMEZONE_COOKIE
 from coaching.cards import card_of_refused, card_without_database
 from coaching.danger_scans import scans
+from coaching.engine.spans import span
 from coaching.fragments import render_fragment
 from coaching.frames import frame_of
 from coaching.help_lines import count_card
@@ -161,7 +162,8 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
         handler = HANDLERS.get(kind) if isinstance(kind, str) else None
         if handler is None:
             raise Refused(f"A frame's type must be one of: {', '.join(HANDLERS)}.")
-        await handler(self, frame)
+        with span("request", frame=str(kind)):
+            await handler(self, frame)
 
     async def handle_message(self, frame: dict[str, Any]) -> None:
         """Submit a message of the user."""

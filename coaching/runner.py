@@ -26,6 +26,7 @@ from coaching.cards import read_cards
 from coaching.danger_scans import is_long, scan_before_opening
 from coaching.doorbell import Doorbell
 from coaching.engine.errors import StaleRunnerError
+from coaching.engine.spans import span
 from coaching.help_lines import count_card
 from coaching.live import LiveTurn
 from coaching.model_client import ModelConnection
@@ -264,7 +265,8 @@ class Runner:
         turn_id = str(running.key.turn_id)
         done: TurnDone | None = None
         try:
-            with structlog.contextvars.bound_contextvars(session_id=str(session_id), turn_id=turn_id):
+            ids = {"session_id": str(session_id), "turn_id": turn_id}
+            with structlog.contextvars.bound_contextvars(**ids), span("turn", **ids):
                 client = await self._connection.client()
                 done = await turns.answer(
                     running.key,

@@ -6,13 +6,15 @@ from django.conf import settings
 from django.core import checks
 from django.utils.module_loading import import_string
 
+from sage.env import Environment, read_environment
+
 MODEL_SETTINGS = ("SAGE_MODEL", "SAGE_BRIEF_MODEL", "SAGE_CLASSIFY_MODEL", "SAGE_CRITIC_MODEL")
 # Read and checked already, used by parts that are still to come.
 SETTINGS_TO_COME = {
+    "SAGE_CLASSIFY_MODEL": "classify_model",
+    "SAGE_CRITIC_MODEL": "critic_model",
     "SAGE_EMBEDDING_MODEL": "embedding_model",
     "SAGE_METRICS_TOKEN": "metrics_token",
-    "SENTRY_DSN": "sentry_dsn",
-    "OTEL_EXPORTER_OTLP_ENDPOINT": "otlp_endpoint",
 }
 
 
@@ -68,6 +70,15 @@ def warn_of_unused_settings(**_: object) -> list[checks.CheckMessage]:
     """Warn when a setting is set that this version reads and doesn't use."""
     return [
         checks.Warning(f"{name} is set, and this version of Sage doesn't use it yet.", id="sage.W002")
+        for name in unused_settings(settings.ENVIRONMENT)
+    ]
+
+
+def unused_settings(environment: Environment) -> list[str]:
+    """Return the names of variables that are set and that this version doesn't use."""
+    unset = read_environment({}, settings.BASE_DIR)
+    return [
+        name
         for name, field in SETTINGS_TO_COME.items()
-        if getattr(settings.ENVIRONMENT, field)
+        if getattr(environment, field) != getattr(unset, field)
     ]

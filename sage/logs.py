@@ -8,7 +8,8 @@ exceptions is: they are written for the log.
 import logging
 import sys
 import traceback
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 from uuid import UUID
@@ -53,16 +54,56 @@ class WordlessArguments(logging.Filter):
         return True
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoggedError:
+    """An error as it was logged. `event` may be a library's sentence."""
+
+    event: str
+    logger: str
+    level: str
+    ids: Mapping[str, str]
+    error: BaseException | None
+
+
+_reporters: list[Callable[[LoggedError], None]] = []
+_IDS = ("request", "request_id", "session_id", "turn_id", "user_id")
+
+
+def report_errors_to(reporter: Callable[[LoggedError], None]) -> None:
+    """Have each error that is logged from now on given to `reporter` too."""
+    _reporters.append(reporter)
+
+
+def report_error(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """Give an error to whoever reports errors; the event itself stays as it is."""
+    if _reporters and event.get("level") in {"error", "critical"}:
+        logged = LoggedError(
+            event=str(event.get("event", "")),
+            logger=str(event.get("logger", "")),
+            level="fatal" if event["level"] == "critical" else "error",
+            ids={name: str(event[name]) for name in _IDS if name in event},
+            error=_error_in(event.get("exc_info")),
+        )
+        for reporter in _reporters:
+            reporter(logged)
+    return event
+
+
 def render_exception(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
     """Replace `exc_info` by types and places of the chain of exceptions."""
-    error = event.pop("exc_info", None)
-    if error is True:
-        error = sys.exc_info()
-    if isinstance(error, tuple):
-        error = error[1]
-    if isinstance(error, BaseException):
+    error = _error_in(event.pop("exc_info", None))
+    if error is not None:
         event["exception"] = _chain_of(error)
     return event
+
+
+def _error_in(given: object) -> BaseException | None:
+    """Return the exception that `exc_info` means."""
+    if given is True:
+        given = sys.exc_info()
+    if isinstance(given, tuple):
+        given = given[1]
+    return given if isinstance(given, BaseException) else None
 
 
 def drop_words(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
@@ -77,6 +118,7 @@ _SHARED: list[Processor] = [
     structlog.stdlib.add_logger_name,
     structlog.stdlib.add_log_level,
     structlog.processors.TimeStamper(fmt="iso", utc=True),
+    report_error,
     render_exception,
     drop_words,
 ]

@@ -89,6 +89,8 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    # Outermost, so that its span holds all that a request takes.
+    "sage.telemetry.trace_requests",
     "django.middleware.security.SecurityMiddleware",
     # Before static files, so that every answer has the policy.
     "csp.middleware.CSPMiddleware",

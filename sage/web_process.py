@@ -20,6 +20,7 @@ from sage.claim import DatabaseClaim
 from sage.env import StartError, is_local
 from sage.http_limits import HttpLimits
 from sage.launcher import Lifecycle, run_web_server
+from sage.telemetry import start_telemetry
 
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8000
@@ -80,6 +81,7 @@ def serve(
     `has_worker`: background jobs are worked on in this process too, and end with it.
     """
     close_signup_off_loopback(host)
+    start_telemetry(warn)
     worker = JobWorker() if has_worker else None
     warm_markdown()
     warm_storage()

@@ -14,6 +14,7 @@ from coaching.engine.budget import PartBudget, StopSignal
 from coaching.engine.errors import StaleRunnerError, ToolError, ToolInputError
 from coaching.engine.events import EngineEvent, ToolCallFinished, ToolCallStarted
 from coaching.engine.ports import Recorder
+from coaching.engine.spans import span
 from coaching.engine.tools import Tool, ToolCall, ToolInput, ToolKind, ToolPhase, ToolResult, Toolset
 
 UNEXPECTED = "The tool failed unexpectedly. Nothing more is known. Tell the user, or try it once more."
@@ -172,7 +173,8 @@ class CallRunner(Generic[C]):
         scope = asyncio.timeout_at(self._budget.deadline)
         try:
             async with scope:
-                return await item.tool.run(self._context_for(item.call), item.values)
+                with span("tool", tool=item.tool.name):
+                    return await item.tool.run(self._context_for(item.call), item.values)
         except (ToolError, ToolInputError) as refusal:
             return ToolResult.error(str(refusal))
         except StaleRunnerError:

@@ -19,6 +19,7 @@ from coaching.engine.events import EngineEvent
 from coaching.engine.messages import ModelRequest
 from coaching.engine.part import Part, PartResult, ResumedRound, Shrink, failed
 from coaching.engine.ports import ModelClient, Recorder, StreamTimeouts
+from coaching.engine.spans import span
 from coaching.engine.tools import ToolCall, ToolKind, Toolset
 
 __all__ = ["ModelClient", "PartLimits", "PartResult", "Recorder", "StopSignal", "run_part"]
@@ -83,8 +84,9 @@ async def run_part(
             if stop.is_requested:
                 raise PartStoppedError
             part.is_same_round = step == "same_round"
-            reply = await part.ask()
-            step = await decision_for(reply)(part, reply)
+            with span("round"):
+                reply = await part.ask()
+                step = await decision_for(reply)(part, reply)
         return step
     except PartStoppedError:
         return await part.close_unfinished(PartResult(outcome="stopped", stop_reason="stopped"))

@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand
 from coaching.worker import JobWorker
 from sage.schema import check_migrations
 from sage.startup import check_services, readable_env_file
+from sage.telemetry import start_telemetry
 
 
 class Command(BaseCommand):
@@ -21,6 +22,7 @@ class Command(BaseCommand):
             self.stderr.write(warning)
         check_services()
         check_migrations()
+        start_telemetry(self.stderr.write)
         asyncio.run(self._work())
         self.stdout.write("The worker has stopped.")
 

@@ -1,0 +1,80 @@
+"""Starts what the operator has set up for watching: errors to Sentry, traces to an OpenTelemetry collector.
+
+Both are optional extras and load only where their address is set. What they send is built without words: no
+message text, no path, no file name, no value of a variable.
+"""
+
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager, nullcontext
+from importlib.util import find_spec
+from inspect import iscoroutinefunction
+from typing import cast
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.utils.decorators import sync_and_async_middleware
+from django.utils.module_loading import import_string
+
+from coaching.engine.spans import span
+from sage.checks import unused_settings
+from sage.logs import UNLOGGED_PATHS
+
+EXTRAS = (
+    ("SENTRY_DSN", "sentry_dsn", "sentry", "sentry_sdk", "sage.error_reports.report_errors"),
+    (
+        "OTEL_EXPORTER_OTLP_ENDPOINT",
+        "otlp_endpoint",
+        "otel",
+        "opentelemetry.exporter.otlp.proto.http",
+        "sage.traces.export_traces",
+    ),
+)
+"""The variable, its field, the extra, what that brings, and what is called with the address."""
+
+GetResponse = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
+
+
+def start_telemetry(warn: Callable[[str], None]) -> None:
+    """Start what is set; `warn` is given a line for each setting that is set and does nothing."""
+    for name, field, extra, module, starter in EXTRAS:
+        address = getattr(settings.ENVIRONMENT, field)
+        if not address:
+            continue
+        if is_installed(module):
+            import_string(starter)(address)
+        else:
+            warn(f"{name} is set and does nothing: install the extra with `uv sync --extra {extra}`.")
+    for name in unused_settings(settings.ENVIRONMENT):
+        warn(f"{name} is set, and this version of Sage doesn't use it yet.")
+
+
+def is_installed(module: str) -> bool:
+    """Return whether a module could be imported."""
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+@sync_and_async_middleware
+def trace_requests(get_response: GetResponse) -> GetResponse:
+    """Open the span of a request. It names the method alone, for a path may name a file."""
+    if iscoroutinefunction(get_response):
+
+        async def answer_async(request: HttpRequest) -> HttpResponseBase:
+            with _span_of(request):
+                return await cast("Awaitable[HttpResponseBase]", get_response(request))
+
+        return answer_async
+
+    def answer(request: HttpRequest) -> HttpResponseBase:
+        with _span_of(request):
+            return cast("HttpResponseBase", get_response(request))
+
+    return answer
+
+
+def _span_of(request: HttpRequest) -> AbstractContextManager[object]:
+    is_probe = request.path_info in UNLOGGED_PATHS
+    return nullcontext() if is_probe else span("request", method=request.method or "")
