@@ -14,14 +14,26 @@ from allauth.core import ratelimit
 from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.forms import Form
 from django.http import HttpRequest, HttpResponseBase
 
 from sage.addresses import find_reset_owners, is_taken, is_verification_mandatory
 from sage.mail import run_after_response
 
 
+def _label(form: Form, **labels: str) -> None:
+    """Name fields; what a field shows while it is empty only repeated its name."""
+    for name, label in labels.items():
+        form.fields[name].label = label
+        form.fields[name].widget.attrs.pop("placeholder", None)
+
+
 class SignupForm(forms.SignupForm):  # type: ignore[misc]  # allauth has no types
     """Creates an account that its address must confirm, or sends the address's owner a mail."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        _label(self, email="Email", password1="Password", password2="Password again")
 
     def validate_unique_email(self, value: str) -> str:
         """Return the address. Only without mail is one that is taken refused: no mail could say it."""
@@ -75,12 +87,28 @@ class ResetPasswordForm(forms.ResetPasswordForm):  # type: ignore[misc]
         super().save(request, **kwargs)
 
 
+class ChangePasswordForm(forms.ChangePasswordForm):  # type: ignore[misc]
+    """Changes the password of somebody who is signed in."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        _label(self, oldpassword="Current password", password1="New password", password2="New password again")
+
+
+class ResetPasswordKeyForm(forms.ResetPasswordKeyForm):  # type: ignore[misc]
+    """Chooses a new password by a link."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        _label(self, password1="New password", password2="New password again")
+
+
 class ChangeAddressForm(forms.AddEmailForm):  # type: ignore[misc]
     """Asks the new address to confirm the change; where no mail can be sent, changes it at once."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["email"].label = "New address"
+        _label(self, email="New address")
 
     def clean_email(self) -> str:
         """Return the address. Without mail, refuse one that another account has."""

@@ -18,6 +18,16 @@ STAGES = {"allauth.account.stages.EmailVerificationStage": "sage.sign_in.Confirm
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no types
     """Decides who may sign up, what becomes of addresses, and when mails leave."""
 
+    error_messages = DefaultAccountAdapter.error_messages | {
+        "email_password_mismatch": "That email address and password don’t match an account.",
+        "username_password_mismatch": "That username and password don’t match an account.",
+        "email_taken": "There is already an account with this email address.",
+        "duplicate_email": "Your account already has this email address.",
+        "enter_current_password": "That isn’t your current password.",
+        "incorrect_password": "That isn’t your password.",
+        "too_many_login_attempts": "That was tried too often. Wait a few minutes, then try again.",
+    }
+
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         """Say whether a stranger may make an account."""
         return bool(settings.SAGE_SIGNUP == "open")

@@ -4,6 +4,7 @@ They are sent by threads of the process and not by the job queue, where a row wo
 password. A mail that can't be sent is logged, without its address and its text; the person asks for it again.
 """
 
+import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
@@ -18,6 +19,9 @@ logger = structlog.get_logger(__name__)
 THREADS = 2
 MAX_WAITING = 200
 """Mails in memory at once; a mail server that hangs must not fill it."""
+
+PAUSE_SECONDS = 0.1
+"""Before the work begins: else it would slow down the response that it must not depend on."""
 
 _executor = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="mail")
 _places = BoundedSemaphore(MAX_WAITING)
@@ -35,6 +39,7 @@ def run_after_response(work: Callable[[], object]) -> None:
 
 
 def _with_connections_given_back(work: Callable[[], object]) -> None:
+    time.sleep(PAUSE_SECONDS)
     try:
         work()
     finally:

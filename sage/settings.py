@@ -255,6 +255,8 @@ ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
 ACCOUNT_FORMS = {
     "signup": "sage.account_forms.SignupForm",
     "reset_password": "sage.account_forms.ResetPasswordForm",
+    "reset_password_from_key": "sage.account_forms.ResetPasswordKeyForm",
+    "change_password": "sage.account_forms.ChangePasswordForm",
     "add_email": "sage.account_forms.ChangeAddressForm",
 }
 HAS_MAIL = ENVIRONMENT.email is not None

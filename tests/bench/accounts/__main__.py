@@ -20,7 +20,7 @@ from tests.sage.processes import started
 
 PASSWORD = "correct-horse-battery-staple"
 BAR = 0.10
-PAUSE_SECONDS = 0.1
+PAUSE_SECONDS = 0.4
 """Between two requests, so that what one leaves to be done after it doesn't slow down the next."""
 START_SECONDS = 120
 MAIL_SECONDS = 30

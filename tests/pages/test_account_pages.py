@@ -1,0 +1,81 @@
+"""Every page of allauth looks like ours: our frame, our card, no style or script inside."""
+
+import re
+
+import pytest
+from allauth.account import urls
+from allauth.account.forms import default_token_generator
+from allauth.account.models import EmailAddress, EmailConfirmationHMAC
+from allauth.account.utils import user_pk_to_url_str
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+from pytest_django import Settings
+
+pytestmark = pytest.mark.django_db
+
+OWN = {"account_logout", "account_reauthenticate", "account_email", "account_change_password"}
+KEYED = {"account_confirm_email", "account_reset_password_from_key", "account_set_password"}
+# Without a code in the mail this page only leads to the sign-in.
+CODES = {"account_confirm_login_code"}
+
+
+def looks_like_ours(client: Client, address: str) -> str:
+    response = client.get(address, follow=True)
+    page = response.content.decode()
+    assert response.status_code == 200, address
+    assert 'class="wordmark"' in page, address
+    assert 'class="card"' in page, address
+    assert page.count("<h1>") == 1, address
+    assert not re.search(r"<script(?![^>]*\ssrc=)|<style|\sstyle=|\son[a-z]+=", page), address
+    return page
+
+
+def test_every_page_of_the_url_map_is_ours(client: Client, user: User) -> None:
+    names = {str(pattern.name) for pattern in urls.urlpatterns}
+    assert names >= OWN | KEYED | CODES
+    for name in sorted(names - OWN - KEYED):
+        looks_like_ours(client, reverse(name))
+    client.force_login(user)
+    for name in sorted(OWN):
+        assert client.get(reverse(name)).status_code == 200
+        looks_like_ours(client, reverse(name))
+
+
+def test_pages_behind_a_link_are_ours_whether_it_works_or_not(
+    client: Client, user: User, other_user: User
+) -> None:
+    waiting = EmailAddress.objects.create(user=user, email="new@example.org")
+    works = EmailConfirmationHMAC.create(waiting).key
+    assert "Is <strong>new@example.org</strong> your address" in looks_like_ours(
+        client, f"/accounts/confirm-email/{works}/"
+    )
+    assert "doesn’t work any more" in looks_like_ours(client, "/accounts/confirm-email/gone/")
+    EmailAddress.objects.create(user=other_user, email="new@example.org", verified=True)
+    assert "already in use" in looks_like_ours(client, f"/accounts/confirm-email/{works}/")
+    number = user_pk_to_url_str(user)
+    token = default_token_generator.make_token(user)
+    assert "Save password" in looks_like_ours(client, f"/accounts/password/reset/key/{number}-{token}/")
+    assert "doesn’t work any more" in looks_like_ours(client, f"/accounts/password/reset/key/{number}-gone/")
+
+
+def test_the_pages_of_the_email_address_are_ours_in_every_state(
+    client: Client, user: User, settings: Settings
+) -> None:
+    client.force_login(user)
+    assert f"Your address is <strong>{user.email}</strong>" in looks_like_ours(client, "/accounts/email/")
+    EmailAddress.objects.filter(user=user).update(verified=True, primary=True)
+    EmailAddress.objects.create(user=user, email="new@example.org")
+    page = looks_like_ours(client, "/accounts/email/")
+    assert f"You sign in with <strong>{user.email}</strong>" in page
+    assert "Send the link again" in page
+    EmailAddress.objects.all().delete()
+    User.objects.filter(pk=user.pk).update(email="")
+    assert "has no email address" in looks_like_ours(client, "/accounts/email/")
+
+
+def test_an_account_without_a_password_sets_one(client: Client, user: User) -> None:
+    user.set_unusable_password()
+    user.save()
+    client.force_login(user)
+    assert "Set a password" in looks_like_ours(client, "/accounts/password/change/")
