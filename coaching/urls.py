@@ -24,6 +24,7 @@ urlpatterns = [
     path("plan/<str:day>/", home.plan, name="plan"),
     path("capture/", captures.captures, name="captures"),
     path("capture/all/", captures.all_captures, name="all_captures"),
+    path("capture/folded/", captures.folded, name="folded_captures"),
     path("capture/<int:capture_id>/", captures.capture, name="capture"),
     path("reflections/<int:prompt_id>/", prompts.prompt, name="prompt"),
     path("map/", life_map.life_map, name="map"),

@@ -6,13 +6,14 @@ still waits. Nothing here deletes: what is put away stays among the files.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from zoneinfo import ZoneInfo
 
 from asgiref.sync import async_to_sync
 from django.db import IntegrityError, transaction
 from django.db.models import Count, F, Window
 from django.db.models.functions import Left
+from django.utils.text import Truncator
 
 from coaching.attempts import AttemptLimit
 from coaching.files.drafts import FileDraft, build_draft
@@ -20,6 +21,7 @@ from coaching.files.frontmatter import strip_frontmatter
 from coaching.files.objects import StoredObject, store_object
 from coaching.files.quota import refuse_when_full
 from coaching.files.store import store_version
+from coaching.files.types import RULES
 from coaching.models import Capture, FileSource, FileType
 from coaching.models.life import CaptureQuerySet
 from sessions_app.errors import Refused
@@ -28,6 +30,7 @@ from sessions_app.text import check_client_id
 MAX_CAPTURE_CHARACTERS = 20_000
 MAX_IN_A_MINUTE = 30
 SHOWN_CHARACTERS = 1_000
+LINE_CHARACTERS = 120
 _READ_CHARACTERS = 4_000
 _limit = AttemptLimit(attempts=MAX_IN_A_MINUTE, seconds=60)
 
@@ -45,15 +48,38 @@ class WaitingCapture:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitingCaptures:
-    """The newest of those that wait, and how many wait in all."""
+    """Some of those that wait, the newest first, and how many wait in all. `before` are newer than those."""
 
     newest: Sequence[WaitingCapture]
     total: int
+    before: int = 0
 
     @property
     def more(self) -> int:
-        """How many wait beside those."""
-        return self.total - len(self.newest)
+        """How many older ones wait."""
+        return max(0, self.total - self.before - len(self.newest))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoldedCapture:
+    """A capture that stands in a log: its first line, and where."""
+
+    path: str
+    line: str
+    folded_on: date
+
+    @property
+    def log_path(self) -> str:
+        """Where the log lies."""
+        return f"{RULES[FileType.DAILY_LOG].place}/{self.folded_on.isoformat()}.md"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoldedCaptures:
+    """Some of those that stand in logs, the newest first, and how many do in all."""
+
+    newest: Sequence[FoldedCapture]
+    total: int
 
 
 def captures_of(user_id: int) -> CaptureQuerySet:
@@ -61,19 +87,37 @@ def captures_of(user_id: int) -> CaptureQuerySet:
     return Capture.of(user_id)
 
 
-def waiting_captures(*, user_id: int, limit: int) -> WaitingCaptures:
-    """Read the newest captures that wait, with one query."""
+def waiting_captures(*, user_id: int, limit: int, before: int = 0) -> WaitingCaptures:
+    """Read the newest captures that wait, but for the first ones, with one query."""
     found = (
         captures_of(user_id)
         .waiting()
         .filter(file__versions__number=F("file__version_number"))
         .annotate(head=Left("file__versions__content", _READ_CHARACTERS), total=Window(Count("id")))
         .order_by("-captured_at", "-id")
-        .values_list("id", "file__path", "head", "captured_at", "total", named=True)[:limit]
+        .values_list("id", "file__path", "head", "captured_at", "total", named=True)[before : before + limit]
     )
     rows = list(found)
     newest = [_shown(row.id, row.file__path, row.head, row.captured_at) for row in rows]
-    return WaitingCaptures(newest=newest, total=rows[0].total if rows else 0)
+    return WaitingCaptures(newest=newest, total=rows[0].total if rows else 0, before=before)
+
+
+def folded_captures(*, user_id: int, limit: int, before: int = 0, day: date | None = None) -> FoldedCaptures:
+    """Read the newest captures that stand in logs, or in the log of one day, with one query."""
+    captures = captures_of(user_id).exclude(folded_on=None)
+    folded = captures if day is None else captures.filter(folded_on=day)
+    rows = list(
+        folded.filter(file__versions__number=F("file__version_number"))
+        .annotate(head=Left("file__versions__content", _READ_CHARACTERS), total=Window(Count("id")))
+        .order_by("-folded_on", "-captured_at", "-id")
+        .values_list("file__path", "head", "folded_on", "total", named=True)[before : before + limit]
+    )
+    newest = [
+        FoldedCapture(path=row.file__path, line=_line_of(row.head), folded_on=row.folded_on)
+        for row in rows
+        if row.folded_on
+    ]
+    return FoldedCaptures(newest=newest, total=rows[0].total if rows else 0)
 
 
 def keep_capture(
@@ -140,6 +184,10 @@ def _content_of(text: object) -> str:
         )
     words = text.replace("\r\n", "\n").strip()
     return words if strip_frontmatter(words) == words else f"\\{words}"
+
+
+def _line_of(head: str) -> str:
+    return Truncator(" ".join(strip_frontmatter(head).split())).chars(LINE_CHARACTERS)
 
 
 def _shown(capture_id: int, path: str, head: str, captured_at: datetime) -> WaitingCapture:

@@ -10,7 +10,7 @@ from django.contrib.messages import info
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from coaching.accounts import profile_for, user_id_of
 from coaching.days import local_day
@@ -19,6 +19,7 @@ from coaching.life.captures import (
     WaitingCaptures,
     bring_capture_back,
     captures_of,
+    folded_captures,
     keep_capture,
     put_all_captures_away,
     put_capture_away,
@@ -27,10 +28,11 @@ from coaching.life.captures import (
 from coaching.life.moments import moment_in_words
 from coaching.life.today import CAPTURES_SHOWN
 from coaching.models import Capture, Profile
-from coaching.views.parts import back_to, status_of, wants_part, with_wait
+from coaching.views.parts import back_to, page_in, status_of, wants_part, with_wait
 from sessions_app.errors import Refused
 
-CAPTURES_A_PAGE = 100
+CAPTURES_A_PAGE = 50
+FOLDED_SHOWN = 5
 UNREADABLE = "That couldn't be read. Please send it again."
 KEPT = "Kept with your captures."
 ALL_PUT_AWAY = "Put away. They stay among your files."
@@ -54,6 +56,10 @@ def capture_context(
     return {
         "captures": captures,
         "rows": rows,
+        # At home those of the day alone: older ones are no news.
+        "folded": folded_captures(
+            user_id=profile.user_id, limit=FOLDED_SHOWN, day=today if then == "home" else None
+        ),
         "newest_id": max((capture.id for capture in captures.newest), default=0),
         "then": then,
         "away": _put_away_lately(request),
@@ -69,7 +75,7 @@ def captures(request: HttpRequest) -> HttpResponse:
     """Show the captures that wait below a form; posted to, keep what it holds."""
     profile = profile_for(request)
     if request.method != "POST":
-        return _page(request, profile)
+        return _page(request, profile, number=page_in(request))
     form = CaptureForm(request.POST)
     draft = request.POST.get("text", "")
     if not form.is_valid():
@@ -90,6 +96,24 @@ def captures(request: HttpRequest) -> HttpResponse:
         return _part(request, profile, then=form.cleaned_data["then"])
     info(request, KEPT)
     return back_to(form.cleaned_data["then"] or "captures", "#captures")
+
+
+@login_required
+@require_safe
+def folded(request: HttpRequest) -> HttpResponse:
+    """List the captures that stand in logs, page by page."""
+    number = page_in(request)
+    before = (number - 1) * CAPTURES_A_PAGE
+    found = folded_captures(user_id=user_id_of(request), limit=CAPTURES_A_PAGE, before=before)
+    if not found.newest and number > 1:
+        raise Http404
+    context = {
+        "here": "captures",
+        "folded": found,
+        "newer_page": number - 1,
+        "older_page": number + 1 if found.total > before + len(found.newest) else 0,
+    }
+    return render(request, "coaching/pages/captures_in_logs.html", context)
 
 
 @login_required
@@ -141,14 +165,20 @@ def _page(
     refusal: str = "",
     draft: str = "",
     status: HTTPStatus = HTTPStatus.UNPROCESSABLE_ENTITY,
+    number: int = 1,
 ) -> HttpResponse:
     if wants_part(request) and refusal:
         context = {"message": refusal}
         return render(request, "coaching/components/notice.html", context, status=status)
+    before = (number - 1) * CAPTURES_A_PAGE
     context = {
         "here": "captures",
-        **_context(request, profile, then="", limit=CAPTURES_A_PAGE, refusal=refusal, draft=draft),
+        **_context(
+            request, profile, then="", limit=CAPTURES_A_PAGE, before=before, refusal=refusal, draft=draft
+        ),
     }
+    if number > 1 and not context["rows"]:
+        raise Http404
     response = render(
         request, "coaching/pages/captures.html", context, status=status if refusal else HTTPStatus.OK
     )
@@ -163,14 +193,22 @@ def _part(request: HttpRequest, profile: Profile, *, then: str, away: int | None
 
 
 def _context(
-    request: HttpRequest, profile: Profile, *, then: str, limit: int, refusal: str = "", draft: str = ""
+    request: HttpRequest,
+    profile: Profile,
+    *,
+    then: str,
+    limit: int,
+    before: int = 0,
+    refusal: str = "",
+    draft: str = "",
 ) -> dict[str, Any]:
+    number = before // limit + 1
     return capture_context(
         request,
         profile=profile,
-        captures=waiting_captures(user_id=profile.user_id, limit=limit),
+        captures=waiting_captures(user_id=profile.user_id, limit=limit, before=before),
         today=local_day(timezone.now(), profile.zone),
         then=then,
         refusal=refusal,
         draft=draft,
-    )
+    ) | {"number": number, "newer_page": number - 1, "older_page": number + 1}

@@ -1,13 +1,24 @@
 """Small forms on a page: with a script their answer is the part that changed, without one the page again."""
 
+import re
 from http import HTTPStatus
 
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
 from coaching.attempts import TooOften
 from coaching.files.errors import QuotaReached
 from sessions_app.errors import Refused
+
+_PAGE = re.compile(r"[1-9][0-9]{0,5}", re.ASCII)
+
+
+def page_in(request: HttpRequest) -> int:
+    """Return the page of a list that an address names. Raises `Http404`."""
+    text = request.GET.get("page", "1")
+    if not _PAGE.fullmatch(text):
+        raise Http404
+    return int(text)
 
 
 def wants_part(request: HttpRequest) -> bool:

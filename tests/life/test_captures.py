@@ -1,5 +1,6 @@
 """Captures: kept from anywhere and once, folded by the day's log, put away and brought back."""
 
+import re
 import threading
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
@@ -18,6 +19,7 @@ from coaching.life.captures import keep_capture as keep
 from coaching.life.captures import put_capture_away, waiting_captures
 from coaching.models import Capture, FileSource, FileType, Profile, UserFile, UserFileVersion
 from coaching.skills.facts import build_life_facts
+from coaching.views.captures import CAPTURES_A_PAGE
 from tests.life.conftest import NOON, TODAY, KeepCapture, KeepFile
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("at_noon")]
@@ -279,3 +281,48 @@ def test_the_number_of_queries_is_constant(
     assert waiting.more == 3
     assert waiting.newest[0].text == "idea 6"
     assert date.fromisoformat(waiting.newest[0].path[9:19]) == TODAY
+
+
+def test_what_a_log_took_in_is_shown_with_a_link_to_it(
+    person: User, browser: Client, keep_file: KeepFile, keep_capture: KeepCapture
+) -> None:
+    for number in range(2):
+        keep_capture(person, f"<i>Idea</i> {number}", now=NOON + timedelta(minutes=number))
+    keep_file(person, FileType.DAILY_LOG, "A day.", name=str(TODAY))
+    for address, heading in (
+        ("/", "In the log of today"),
+        ("/capture/", "In your logs"),
+        ("/capture/folded/", ""),
+    ):
+        page = browser.get(address).content.decode()
+        assert heading in page
+        assert page.count(f'href="/files/daily-logs/{TODAY}.md">Log of ') == 2
+        for number in range(2):
+            assert f"&lt;i&gt;Idea&lt;/i&gt; {number}</a>" in page
+    log = browser.get(f"/files/daily-logs/{TODAY}.md").content.decode()
+    assert log.count('href="/files/captures/') == 2
+    with time_machine.travel(NOON + timedelta(days=1), tick=False):
+        assert "In the log of" not in browser.get("/").content.decode()
+        assert "In your logs" in browser.get("/capture/").content.decode()
+
+
+def test_many_captures_come_page_by_page(
+    person: User, browser: Client, keep_file: KeepFile, keep_capture: KeepCapture
+) -> None:
+    number = 2 * CAPTURES_A_PAGE + 1
+    for second in range(number):
+        keep_capture(person, f"idea {second}.", now=NOON + timedelta(seconds=second))
+    seen = []
+    for page_number in (1, 2, 3):
+        page = browser.get(f"/capture/?page={page_number}").content.decode()
+        seen += re.findall(r"hx-disable>(idea \d+\.)", page)
+    assert seen == [f"idea {second}." for second in reversed(range(number))]
+    assert browser.get("/capture/?page=4").status_code == HTTPStatus.NOT_FOUND
+    assert browser.get("/capture/?page=x").status_code == HTTPStatus.NOT_FOUND
+    keep_file(person, FileType.DAILY_LOG, "A day.", name=str(TODAY))
+    seen = []
+    for page_number in (1, 2, 3):
+        page = browser.get(f"/capture/folded/?page={page_number}").content.decode()
+        seen += re.findall(r">(idea \d+\.)</a>", page)
+    assert len(set(seen)) == number
+    assert browser.get("/capture/folded/?page=4").status_code == HTTPStatus.NOT_FOUND

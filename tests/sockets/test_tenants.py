@@ -87,6 +87,7 @@ ROUTES = {
         form={"text": SECRET, "done": "1"},
     ),
     "captures": Row(path="/capture/", scope="own"),
+    "folded_captures": Row(path="/capture/folded/", scope="own"),
     "all_captures": Row(path="/capture/all/", method="post", form={"newest": "999999"}, scope="own"),
     "capture": Row(
         path="/capture/{capture}/", missing="/capture/999999/", method="post", form={"do": "put_away"}
