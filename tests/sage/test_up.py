@@ -16,10 +16,13 @@ from urllib.error import HTTPError
 from urllib.parse import urlencode
 from urllib.request import HTTPCookieProcessor, build_opener, urlopen
 
+import psutil
 import pytest
 from django.core.management import get_commands
 
 from tests.sage.processes import StartedProcess, finished, processes_naming, started
+
+KEY = "a-key-of-the-test"
 
 
 class Up:
@@ -43,7 +46,8 @@ class Up:
 def running(data_dir: Path, *arguments: str) -> Iterator[Up]:
     """Run `up` on a free port."""
     command = ("manage.py", "up", "--port", "0", *arguments)
-    with started(*command, environment={"SAGE_DATA_DIR": str(data_dir)}) as process:
+    environment = {"SAGE_DATA_DIR": str(data_dir), "AWS_SECRET_ACCESS_KEY": KEY}
+    with started(*command, environment=environment) as process:
         yield Up(process, data_dir)
 
 
@@ -58,6 +62,7 @@ def first() -> Iterator[Up]:
         assert killed.password is None
         killed.process.end(signal.SIGKILL)
     with running(folder) as up:
+        up.process.wait_for_line(lambda line: "Starting worker" in line)
         yield up
         assert up.process.end(signal.SIGTERM) == 0
         assert "Stopped worker" in up.process.output
@@ -104,6 +109,16 @@ def test_scripts_import_hashed_scripts(first: Up) -> None:
     assert imported
     for name in imported:
         assert "immutable" in urlopen(f"{first.url}static/js/{name}").headers["Cache-Control"]
+
+
+def test_no_process_that_it_starts_knows_a_key(first: Up) -> None:
+    main = psutil.Process(first.process.popen.pid)
+    server = psutil.Process(int((first.data_dir / "postgres" / "postmaster.pid").read_text().split()[0]))
+    children = {server, *server.children(recursive=True), *main.children(recursive=True)}
+    assert len(children) > 4  # the database's, and those that read strangers' texts
+    environments = {child.pid: Path(f"/proc/{child.pid}/environ").read_bytes() for child in children}
+    assert KEY.encode() in Path(f"/proc/{main.pid}/environ").read_bytes()
+    assert [pid for pid, environment in environments.items() if KEY.encode() in environment] == []
 
 
 def test_other_commands_work_beside_it(first: Up) -> None:
