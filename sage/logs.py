@@ -6,6 +6,7 @@ exceptions is: they are written for the log.
 """
 
 import logging
+import re
 import sys
 import traceback
 from collections.abc import Awaitable, Callable, Mapping
@@ -52,6 +53,45 @@ class WordlessArguments(logging.Filter):
                 _name_of(value) if isinstance(value, BaseException) else value for value in record.args
             )
         return True
+
+
+class WordlessMessages(logging.Filter):
+    """Takes people's words out of what libraries say.
+
+    Django names the path of a request that it refuses, and paths are names that people give to files; asyncio
+    and Daphne print what an exception said.
+    """
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Let every record through, with what is known to be ours or the library's."""
+        request = getattr(record, "request", None)
+        if isinstance(request, HttpRequest):
+            _describe_refusal(record, request)
+        elif record.name == "asyncio" and isinstance(record.msg, str):
+            plain = _PLAIN_WORDS.match(record.msg)
+            record.msg = plain[0].strip() if plain else ""
+        elif isinstance(record.msg, str) and record.msg.startswith("Traceback "):
+            record.msg = _without_words(record.msg)
+        return True
+
+
+_PLAIN_WORDS = re.compile(r"(?:[A-Za-z]+ ?)+")
+
+
+def _describe_refusal(record: logging.LogRecord, request: HttpRequest) -> None:
+    """Name a refused request by its route; of the reason for a CSRF failure only the fixed part is said."""
+    reason = ""
+    if record.name == "django.security.csrf" and isinstance(record.args, tuple) and record.args:
+        reason = f" ({str(record.args[0]).partition(' - ')[0]})"
+    record.msg = f"request refused{reason}: {RequestLogMiddleware.format_request(request)}"
+    record.args = ()
+
+
+def _without_words(printed: str) -> str:
+    """Return a printed traceback without source lines and without what the exception said."""
+    *lines, last = printed.rstrip().splitlines()
+    places = [line for line in lines if line.startswith("  File ")]
+    return "\n".join([*places, last.partition(":")[0]])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,7 +198,7 @@ def build_logging(*, is_terminal: bool) -> dict[str, Any]:
     return {
         "version": 1,
         "disable_existing_loggers": False,
-        "filters": {"wordless": {"()": WordlessArguments}},
+        "filters": {"arguments": {"()": WordlessArguments}, "messages": {"()": WordlessMessages}},
         "formatters": {
             "structured": {
                 "()": structlog.stdlib.ProcessorFormatter,
@@ -170,7 +210,7 @@ def build_logging(*, is_terminal: bool) -> dict[str, Any]:
             "stderr": {
                 "class": "logging.StreamHandler",
                 "formatter": "structured",
-                "filters": ["wordless"],
+                "filters": ["messages", "arguments"],
             }
         },
         "root": {"handlers": ["stderr"], "level": "INFO"},

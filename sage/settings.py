@@ -95,6 +95,7 @@ MIDDLEWARE = [
     # Before static files, so that every answer has the policy.
     "csp.middleware.CSPMiddleware",
     "sage.static_files.StaticFilesMiddleware",
+    "sage.no_store.never_stored",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",

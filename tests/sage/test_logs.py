@@ -1,8 +1,11 @@
 """Logs hold ids, never words."""
 
+import asyncio
+import gc
 import io
 import json
 import logging
+import traceback
 import uuid
 from collections.abc import Iterator
 from typing import Any
@@ -11,11 +14,12 @@ import pytest
 import structlog
 from django.db import IntegrityError
 from django.http import HttpRequest
-from django.test import RequestFactory
+from django.test import Client, RequestFactory
 from django.urls import resolve
 
 from coaching.engine.errors import UpstreamError
-from sage.logs import RequestLogMiddleware, WordlessArguments, build_logging
+from sage.http_limits import BoundedRequest
+from sage.logs import RequestLogMiddleware, WordlessArguments, WordlessMessages, build_logging
 
 
 @pytest.fixture
@@ -26,11 +30,14 @@ def written() -> Iterator[io.StringIO]:
     stream = io.StringIO()
     handler = logging.StreamHandler(stream)
     handler.setFormatter(formatter)
+    handler.addFilter(WordlessMessages())
     handler.addFilter(WordlessArguments())
-    logger = logging.getLogger("test.logs")
-    logger.addHandler(handler)
+    loggers = [logging.getLogger(name) for name in ("test.logs", "django.security", "asyncio", "daphne")]
+    for logger in loggers:
+        logger.addHandler(handler)
     yield stream
-    logger.removeHandler(handler)
+    for logger in loggers:
+        logger.removeHandler(handler)
 
 
 def _entry(written: io.StringIO) -> dict[str, Any]:
@@ -68,6 +75,59 @@ def test_an_exception_among_the_arguments_is_told_by_its_type(written: io.String
 def test_a_line_can_not_be_forged(written: io.StringIO) -> None:
     logging.getLogger("test.logs").warning('a\n{"event": "forged"}')
     assert _entry(written)["event"] == 'a\n{"event": "forged"}'
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("headers", "reason"),
+    [
+        ({}, "CSRF cookie not set."),
+        ({"Origin": "https://secret.example"}, "Origin checking failed"),
+        ({"Referer": "https://secret.example/files/secret.md"}, "Referer checking failed"),
+    ],
+)
+def test_a_failed_csrf_check_is_logged_without_the_path(
+    written: io.StringIO, headers: dict[str, str], reason: str
+) -> None:
+    browser = Client(enforce_csrf_checks=True)
+    response = browser.post("/files/notes/secret.md/edit/", headers=headers, secure="Referer" in headers)
+    assert response.status_code == 403
+    assert _entry(written)["event"] == f"request refused ({reason}): POST /files/<path:path>/edit/"
+    assert "secret" not in written.getvalue()
+
+
+def test_a_request_to_a_host_that_is_not_ours_is_logged_without_its_words(written: io.StringIO) -> None:
+    assert Client().get("/files/secret.md", headers={"Host": "secret.example"}).status_code == 400
+    assert _entry(written)["event"] == "request refused: GET -"
+    assert "secret" not in written.getvalue()
+
+
+async def test_a_task_that_nobody_awaited_is_logged_without_what_it_said(written: io.StringIO) -> None:
+    async def fail() -> None:
+        raise ValueError("my secret")
+
+    task = asyncio.ensure_future(fail())
+    await asyncio.wait([task])
+    del task
+    gc.collect()
+    entry = _entry(written)
+    assert entry["event"] == "Task exception was never retrieved"
+    assert entry["exception"][0] == "builtins.ValueError"
+    assert "secret" not in written.getvalue()
+
+
+def test_what_daphne_says_of_an_exception_or_a_connection_names_no_words(written: io.StringIO) -> None:
+    try:
+        raise ValueError("my secret")
+    except ValueError:
+        logging.getLogger("daphne.http_protocol").error(traceback.format_exc())
+    event = _entry(written)["event"]
+    assert "test_logs.py" in event
+    assert event.endswith("ValueError")
+    assert "secret" not in event
+    request = BoundedRequest.__new__(BoundedRequest)
+    request.uri, request.path = b"/files/secret.md", b"/files/secret.md"
+    assert "secret" not in repr(request)
 
 
 def test_a_request_is_named_by_route_and_ids_never_by_path_or_query() -> None:

@@ -1,0 +1,36 @@
+"""Keeps what Sage answers out of every cache: pages, files and errors hold what a person wrote.
+
+Static files are answered before this; they hold nobody's words.
+"""
+
+from collections.abc import Awaitable, Callable
+from inspect import iscoroutinefunction
+from typing import cast
+
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.utils.cache import patch_cache_control
+from django.utils.decorators import sync_and_async_middleware
+
+GetResponse = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
+
+
+@sync_and_async_middleware
+def never_stored(get_response: GetResponse) -> GetResponse:
+    """Say `private, no-store` with every response."""
+    if iscoroutinefunction(get_response):
+
+        async def answer_async(request: HttpRequest) -> HttpResponseBase:
+            return _marked(await cast("Awaitable[HttpResponseBase]", get_response(request)))
+
+        return answer_async
+
+    def answer(request: HttpRequest) -> HttpResponseBase:
+        return _marked(cast("HttpResponseBase", get_response(request)))
+
+    return answer
+
+
+def _marked(response: HttpResponseBase) -> HttpResponseBase:
+    patch_cache_control(response, private=True, no_store=True)
+    return response
