@@ -52,7 +52,7 @@ class UserFileAdmin(ReadOnlyMixin, admin.ModelAdmin):  # type: ignore[type-arg]
 
     def words(self, request: HttpRequest, file_id: int) -> HttpResponse:
         """Show a file's versions with their text, to an operator who may read it, and log the look."""
-        if not request.user.has_perm(READ_TEXT):
+        if not (request.user.has_perm(READ_TEXT) and self.has_view_permission(request)):
             raise PermissionDenied
         file = UserFile.unscoped.select_related("user").filter(id=file_id).first()
         if file is None:

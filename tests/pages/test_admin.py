@@ -1,11 +1,19 @@
 """What operators see: rows without words, and words only with a permission and a trace."""
 
+from typing import Any
+
 import pytest
+from django.contrib import admin
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission, User
+from django.db import models
+from django.db.models import Model
 from django.test import Client
+from django.urls import reverse
 
+from sessions_app.admin import ReadOnlyMixin
 from sessions_app.models import Message, Session
+from sessions_app.owned import Owned
 from tests.conftest import MakeUser
 from tests.pages.conftest import Exchange, KeepFile
 
@@ -71,6 +79,54 @@ def test_files_are_shown_by_version_and_their_words_only_with_the_permission(
     reader.user_permissions.add(Permission.objects.get(codename="read_message_text"))
     assert SECRET in client.get(f"/admin/coaching/userfile/{file.pk}/words/").content.decode()
     assert LogEntry.objects.count() == 1
+
+
+def test_the_permission_to_read_words_gives_no_page_that_may_not_be_seen(
+    make_user: MakeUser, session: Session, keep_file: KeepFile
+) -> None:
+    file = keep_file("life-map/career.md", SECRET)
+    client = staff_with(make_user, "read_message_text")
+    for address in (f"sessions_app/session/{session.id}", f"coaching/userfile/{file.pk}"):
+        assert client.get(f"/admin/{address}/words/").status_code == 403
+
+
+PEOPLES_PAGES = [
+    pages
+    for model, pages in admin.site._registry.items()
+    if issubclass(model, Owned) and isinstance(pages, ReadOnlyMixin)
+]
+WORDS = (models.CharField, models.TextField, models.JSONField, models.BinaryField)
+
+
+@pytest.mark.parametrize("pages", PEOPLES_PAGES, ids=lambda pages: pages.model.__name__)
+def test_nothing_is_found_by_what_a_page_does_not_show(
+    pages: "admin.ModelAdmin[Model]", client: Client, operator: User
+) -> None:
+    client.force_login(operator)
+    opts = pages.opts
+    address = reverse(f"admin:{opts.app_label}_{opts.model_name}_changelist")
+    every = [field.name for field in opts.concrete_fields]
+    shown = {*pages.list_display, *(pages.fields or every)}
+    hidden = [
+        field.name for field in opts.concrete_fields if isinstance(field, WORDS) and field.name not in shown
+    ]
+    for name in hidden:
+        for lookup in (name, f"{name}__contains", f"{name}__startswith", f"{name}__key__contains"):
+            assert client.get(address, {lookup: "a"}).status_code == 400, lookup
+    filters: list[Any] = list(pages.list_filter)
+    for item in filters:
+        name = item if isinstance(item, str) else item[0]
+        assert client.get(address, {f"{name}__isnull": "0"}).status_code == 200, name
+    if "user" in shown:
+        assert client.get(address, {"user__id__exact": str(operator.pk), "q": "ada"}).status_code == 200
+
+
+def test_every_page_with_rows_of_people_hides_something_or_shows_all() -> None:
+    """The test above walks all pages with rows of people; a new one is among them, or named here."""
+    names = {pages.model.__name__ for pages in PEOPLES_PAGES}
+    assert names == {"CalendarSource", "ModelUsage", "Session", "Turn", "UserFile"}
+    others = {model.__name__ for model in admin.site._registry if issubclass(model, Owned)} - names
+    assert others == {"Profile"}
 
 
 def test_people_who_aren_t_staff_never_get_in(client: Client, user: User, session: Session) -> None:
