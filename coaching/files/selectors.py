@@ -44,12 +44,6 @@ def accessible_file(*, user_id: int, path: str) -> UserFile:
     return files_of(user_id).get(path=path)
 
 
-def list_files(*, user_id: int, file_type: FileType | None = None) -> Sequence[UserFile]:
-    """Return the user's files by path, of one type or all."""
-    files = files_of(user_id) if file_type is None else files_of(user_id).filter(file_type=file_type)
-    return list(files.order_by("path"))
-
-
 def read_file(*, user_id: int, path: str, number: int | None = None) -> FileText:
     """Read a file at its newest version, or at version `number`.
 

@@ -8,7 +8,7 @@ from coaching.context.fences import fence_words
 from coaching.engine.errors import ToolError
 from coaching.engine.tools import Tool, ToolInput, ToolResult
 from coaching.files.attributes import StorableText
-from coaching.files.selectors import list_files, read_file
+from coaching.files.selectors import files_of, read_file
 from coaching.models import UserFile
 from coaching.tools.context import ToolContext
 from sessions_app.database import in_database
@@ -47,11 +47,12 @@ def _read(user_id: int, path: str) -> str:
 
 
 def _missing(user_id: int) -> str:
-    paths = [file.path for file in list_files(user_id=user_id)]
+    files = files_of(user_id)
+    paths = list(files.order_by("path").values_list("path", flat=True)[: MAX_PATHS_NAMED + 1])
     if not paths:
         return "There is no such file: the user has no files yet."
     named = ", ".join(paths[:MAX_PATHS_NAMED])
-    more = f" and {len(paths) - MAX_PATHS_NAMED} more" if len(paths) > MAX_PATHS_NAMED else ""
+    more = f" and {files.count() - MAX_PATHS_NAMED} more" if len(paths) > MAX_PATHS_NAMED else ""
     return f"There is no such file. The user's files: {named}{more}."
 
 

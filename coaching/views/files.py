@@ -1,11 +1,12 @@
 """Files: their tree, and one of them as a page, raw, at an older version, or as a download."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from itertools import groupby
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
@@ -15,17 +16,18 @@ from django.views.decorators.http import require_safe
 
 from coaching.accounts import profile_for, user_id_of
 from coaching.files.frontmatter import parse_file
-from coaching.files.selectors import FileText, list_files, read_file
+from coaching.files.selectors import FileText, read_file
+from coaching.files.tree import FolderFiles, folders_of, read_folder
 from coaching.markdown import render_markdown
 from coaching.models import UserFile, UserFileVersion
 from coaching.shown_names import FOLDER_NAMES, folder_name, in_words, shown_name, without_directions
 from coaching.views.file_versions import newest_rows, number_in
+from coaching.views.parts import page_in
 from coaching.zip_stream import safe_name
 
-SHOWN_DAYS = 10
-"""Of a folder of days; older ones are folded away by month."""
+SHOWN_IN_TREE = 12
+FILES_A_PAGE = 100
 
-_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 _PROGRAM_NAME = re.compile(r"[a-z]+(?:_[a-z]+)+")
 _HIDDEN_FACTS = ("type",)
 _FACT_NAMES = {
@@ -60,8 +62,8 @@ class FileRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Month:
-    """The files of a month that are folded away."""
+class Group:
+    """Files of a folder that stand together: those of a month, or all of them without a name."""
 
     name: str
     files: Sequence[FileRow]
@@ -69,12 +71,22 @@ class Month:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Folder:
-    """A folder with its files; where they are of days, the newest first and the older ones by month."""
+    """A folder with some of its files."""
 
+    path: str
     name: str
     count: int
     files: Sequence[FileRow]
-    months: Sequence[Month] = ()
+
+    @classmethod
+    def of(cls, found: FolderFiles) -> "Folder":
+        """Build the folder as it is shown."""
+        return cls(
+            path=found.path,
+            name=FOLDER_NAMES.get(found.path) or without_directions(found.path),
+            count=found.total,
+            files=[FileRow.of(file) for file in found.files],
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,35 +101,39 @@ class Fact:
 @login_required
 @require_safe
 def files(request: HttpRequest) -> HttpResponse:
-    """Show the person's files by folder."""
-    rows = [FileRow.of(file) for file in list_files(user_id=user_id_of(request))]
-    context = {"here": "files", "zone": profile_for(request).zone, "folders": _folders_of(rows)}
+    """Show the person's folders with their first files, or one of them whole, page by page."""
+    user_id, zone = user_id_of(request), profile_for(request).zone
+    if "folder" in request.GET:
+        return _folder_page(request, user_id, zone)
+    found = folders_of(user_id=user_id, limit=SHOWN_IN_TREE)
+    context = {"here": "files", "zone": zone, "folders": [Folder.of(folder) for folder in found]}
     return render(request, "coaching/pages/files.html", context)
 
 
-def _folders_of(rows: Iterable[FileRow]) -> list[Folder]:
-    by_folder = sorted(rows, key=lambda row: (row.path.rpartition("/")[0], row.path))
-    return [
-        _folder_of(name, list(group))
-        for name, group in groupby(by_folder, key=lambda row: row.path.rpartition("/")[0])
-    ]
+def _folder_page(request: HttpRequest, user_id: int, zone: ZoneInfo) -> HttpResponse:
+    number, path = page_in(request), request.GET["folder"]
+    before = (number - 1) * FILES_A_PAGE
+    if "\x00" in path:
+        raise Http404
+    found = read_folder(user_id=user_id, path=path, limit=FILES_A_PAGE, before=before)
+    if not found.files:
+        raise Http404
+    folder = Folder.of(found)
+    context = {
+        "here": "files",
+        "zone": zone,
+        "folder": folder,
+        "groups": _months_of(folder.files) if found.is_of_days else [Group(name="", files=folder.files)],
+        "newer_page": number - 1,
+        "older_page": number + 1 if found.total > before + len(found.files) else 0,
+        "is_of_days": found.is_of_days,
+    }
+    return render(request, "coaching/pages/folder.html", context)
 
 
-def _folder_of(folder: str, rows: list[FileRow]) -> Folder:
-    name = FOLDER_NAMES.get(folder) or without_directions(folder)
-    if not all(_DAY.match(_name_of(row)) for row in rows):
-        return Folder(name=name, count=len(rows), files=rows)
-    rows.reverse()
-    older = rows[SHOWN_DAYS:] if len(rows) > SHOWN_DAYS + 2 else []
-    months = [
-        Month(name=_month_in_words(month), files=list(group))
-        for month, group in groupby(older, key=lambda row: _name_of(row)[:7])
-    ]
-    return Folder(name=name, count=len(rows), files=rows[: len(rows) - len(older)], months=months)
-
-
-def _name_of(row: FileRow) -> str:
-    return row.path.rpartition("/")[2]
+def _months_of(rows: Sequence[FileRow]) -> list[Group]:
+    by_month = groupby(rows, key=lambda row: row.path.rpartition("/")[2][:7])
+    return [Group(name=_month_in_words(month), files=list(files)) for month, files in by_month]
 
 
 def _month_in_words(month: str) -> str:

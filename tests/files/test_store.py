@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 
 from coaching.files.drafts import MAX_CONTENT_CHARACTERS, FileDraft, build_draft
 from coaching.files.errors import FileRefused
-from coaching.files.selectors import list_files, read_file, versions_of
+from coaching.files.selectors import files_of, read_file, versions_of
 from coaching.files.store import StoredFile, restore_version, store_file
 from coaching.models import FileSource, FileType, UserFile, UserFileVersion
 from sessions_app.database import in_database
@@ -107,18 +107,7 @@ async def test_a_missing_path_and_anothers_look_alike(
             assert "Theirs" not in str(missing.value)
         with pytest.raises(UserFile.DoesNotExist):
             await in_database(restore_version, user_id=user.pk, path=path, number=1, now=NOW, timezone=ZONE)
-    assert await in_database(list_files, user_id=user.pk) == []
-
-
-@in_a_database
-async def test_files_are_listed_by_path_and_type(disk_storage: object, user: User) -> None:
-    for name in ("play", "career"):
-        await store(user, draft("x", FileType.DOMAIN, name=name))
-    await store(user, draft("x"))
-    paths = [file.path for file in await in_database(list_files, user_id=user.pk)]
-    assert paths == sorted(paths)
-    domains = await in_database(list_files, user_id=user.pk, file_type=FileType.DOMAIN)
-    assert [file.path for file in domains] == ["life-map/career.md", "life-map/play.md"]
+    assert not await in_database(files_of(user.pk).exists)
 
 
 @in_a_database

@@ -3,6 +3,7 @@
 import html
 import io
 import re
+import time
 import zipfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -29,6 +30,7 @@ from coaching.files.store import store_version
 from coaching.files.types import ATTRIBUTE_ORDER
 from coaching.models import DayPlan, FileSource, FileType, Profile, PulseRating, UserFile, UserFileVersion
 from coaching.views.file_form import FIELD_ORDER
+from coaching.views.files import FILES_A_PAGE, SHOWN_IN_TREE
 from sessions_app.database import in_database
 from sessions_app.models import Session
 from tests.browser.payloads import PAYLOADS
@@ -99,7 +101,7 @@ def typed_in(page: str, name: str = "body") -> str:
     return found[1]
 
 
-def test_the_tree_names_folders_types_and_folds_older_days_away(
+def test_the_tree_names_folders_and_types_and_shows_the_newest_days(
     signed_in: Client, keep_file: KeepFile
 ) -> None:
     for month, day in ((9, 3), (10, 5), (10, 6), *((11, day) for day in range(1, 15))):
@@ -110,9 +112,14 @@ def test_the_tree_names_folders_types_and_folds_older_days_away(
     assert page.index("<bdi>Daily logs") < page.index("<bdi>Life map")
     assert "Life domain" in page
     assert page.index("Saturday, 14 November 2026") < page.index("Thursday, 5 November 2026")
-    folded = page[page.index('<details class="month">') :]
-    assert re.findall(r"<summary>(\w+ \d+) <", folded) == ["November 2026", "October 2026", "September 2026"]
-    assert "Tuesday, 6 October 2026" in folded
+    assert "6 October 2026" not in page
+    assert 'href="/files/?folder=daily-logs">All 17 in Daily logs' in page
+    whole = page_of(signed_in, "/files/?folder=daily-logs")
+    months = re.findall(r'<h2 class="month-name">(.*?)</h2>', whole)
+    assert months == ["November 2026", "October 2026", "September 2026"]
+    assert "Tuesday, 6 October 2026" in whole
+    for nothing in ("none", "life-map/career.md", "", "\x00", "a" * 500):
+        assert signed_in.get("/files/", {"folder": nothing}).status_code == HTTPStatus.NOT_FOUND
 
 
 def test_an_edit_is_saved_as_the_users_own_version(signed_in: Client, user: User, write: Write) -> None:
@@ -550,16 +557,36 @@ def test_no_page_of_a_file_has_script_or_style_inside(signed_in: Client, write: 
         assert not re.search(r"<style|\sstyle=|\son[a-z]+=|javascript:", page)
 
 
-def test_a_tree_of_a_thousand_files_takes_four_queries(
+def test_a_tree_of_ten_thousand_files_is_small_and_quick_and_each_file_can_be_found(
     signed_in: Client, user: User, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     Profile.unscoped.create(user=user)
     UserFile.unscoped.bulk_create(
-        UserFile(user=user, path=f"daily-logs/{2000 + number}-01-01.md", file_type=FileType.DAILY_LOG)
-        for number in range(1000)
+        UserFile(
+            user=user,
+            path=f"captures/{2000 + number // 360}-{1 + number // 30 % 12:02}-{1 + number % 30:02}-120000.md",
+            file_type=FileType.CAPTURE,
+        )
+        for number in range(9_900)
     )
+    UserFile.unscoped.bulk_create(
+        UserFile(user=user, path=f"loose/{number:03}.md", file_type=FileType.OVERVIEW)
+        for number in range(100)
+    )
+    page_of(signed_in, "/files/")
+    began = time.process_time()
     with django_assert_num_queries(4):
-        assert page_of(signed_in, "/files/").count('class="ledger-row"') == 1000
+        page = page_of(signed_in, "/files/")
+    assert time.process_time() - began < 1.0
+    assert page.count('class="ledger-row"') == 2 * SHOWN_IN_TREE
+    assert len(page) < 30_000
+    assert re.findall(r'href="/files/(loose/.*?)"', page)[:2] == ["loose/000.md", "loose/001.md"]
+    found = set()
+    for number in range(1, 9_900 // FILES_A_PAGE + 1):
+        part = page_of(signed_in, f"/files/?folder=captures&page={number}")
+        found |= set(re.findall(r'href="/files/(captures/.*?)"', part))
+    assert len(found) == 9_900
+    assert signed_in.get("/files/?folder=captures&page=100").status_code == HTTPStatus.NOT_FOUND
 
 
 STRANGE = [

@@ -1,0 +1,74 @@
+"""A person's files by folder: the first of each, counted by the database, and one folder page by page.
+
+A folder of days begins with the newest, any other one with its first name. However many files there are, few
+are read.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from django.db.models import Count, F, Func, Q, QuerySet, Value, Window
+from django.db.models.functions import RowNumber
+
+from coaching.files.selectors import files_of
+from coaching.files.types import RULES
+from coaching.models import UserFile
+
+FOLDERS_OF_DAYS = frozenset(
+    rule.place for rule in RULES.values() if rule.naming in ("date", "moment", "slug")
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FolderFiles:
+    """Some of a folder's files, in its order, and how many there are."""
+
+    path: str
+    files: Sequence[UserFile]
+    total: int
+
+    @property
+    def is_of_days(self) -> bool:
+        """Whether its files are of days."""
+        return self.path in FOLDERS_OF_DAYS
+
+
+def folders_of(*, user_id: int, limit: int) -> Sequence[FolderFiles]:
+    """Return all folders by path, each with its first files, at most `limit`; with one query."""
+    found = (
+        _in_folders(user_id)
+        .annotate(
+            from_first=Window(RowNumber(), partition_by=F("folder"), order_by=F("path").asc()),
+            from_last=Window(RowNumber(), partition_by=F("folder"), order_by=F("path").desc()),
+            total=Window(Count("id"), partition_by=F("folder")),
+        )
+        .filter(Q(from_first__lte=limit) | Q(from_last__lte=limit))
+        .order_by("folder", "path")
+    )
+    return [_first_of(path, list(files), limit) for path, files in groupby(found, key=_folder_of)]
+
+
+def _first_of(path: str, files: list[Any], limit: int) -> FolderFiles:
+    if path in FOLDERS_OF_DAYS:
+        files.reverse()
+    return FolderFiles(path=path, files=files[:limit], total=files[0].total)
+
+
+def read_folder(*, user_id: int, path: str, limit: int, before: int = 0) -> FolderFiles:
+    """Return the files of a folder from the one after the first `before`, at most `limit`."""
+    files = _in_folders(user_id).filter(folder=path)
+    order = "-path" if path in FOLDERS_OF_DAYS else "path"
+    return FolderFiles(
+        path=path, files=list(files.order_by(order)[before : before + limit]), total=files.count()
+    )
+
+
+def _in_folders(user_id: int) -> QuerySet[Any]:
+    folder = Func(F("path"), Value("/?[^/]*$"), Value(""), function="regexp_replace")
+    return files_of(user_id).annotate(folder=folder)
+
+
+def _folder_of(file: UserFile) -> str:
+    return file.path.rpartition("/")[0]
