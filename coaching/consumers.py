@@ -33,7 +33,7 @@ from coaching.socket_access import (
     check_access,
     open_sockets,
 )
-from coaching.turn_events import ErrorShown, SafetyShown, TurnEvent
+from coaching.turn_events import ErrorShown, SessionContinued, TurnEvent
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
 from sessions_app.models import Session
@@ -177,7 +177,7 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
         if submission.session_id != self.session_id:
             if submission.danger:  # its card is told to those who read the other conversation
                 self._show(await in_database(card_of_refused, self.session_id, submission.danger))
-            self._tell(f"This conversation has ended. It goes on at /chat/{submission.session_id}/")
+            self._show(SessionContinued(session_id=str(submission.session_id)))
         elif not submission.is_new and self.subscription is not None:
             await get_runner().readers.show_again(self.session_id, self.subscription)
 
@@ -209,6 +209,10 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
         """Stop the running turn."""
         await get_runner().stop(user_id=self.user_id, session_id=self.session_id)
 
+    async def handle_end(self, _: dict[str, Any]) -> None:
+        """End the session without completing it."""
+        await get_runner().end_session(user_id=self.user_id, session_id=self.session_id)
+
     async def handle_retry(self, _: dict[str, Any]) -> None:
         """Answer the last message again."""
         await get_runner().retry(user_id=self.user_id, session_id=self.session_id)
@@ -234,10 +238,10 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
         self._show(card_without_database(self.session_id, danger, country=country))
         self._tell(NO_ANSWER)
 
-    def _show(self, card: SafetyShown | None) -> None:
-        """Show a card to this reader only."""
-        if card is not None and self.subscription is not None:
-            self.subscription.push(card)
+    def _show(self, event: TurnEvent | None) -> None:
+        """Show an event to this reader only."""
+        if event is not None and self.subscription is not None:
+            self.subscription.push(event)
 
     def _tell(self, message: str) -> None:
         """Show a sentence to this reader only."""
@@ -280,6 +284,7 @@ HANDLERS: Mapping[str, Callable[[SessionConsumer, dict[str, Any]], Awaitable[Non
     "stop": SessionConsumer.handle_stop,
     "retry": SessionConsumer.handle_retry,
     "continue": SessionConsumer.handle_continue,
+    "end": SessionConsumer.handle_end,
 }
 """What a frame of each type does. The tenant matrix has a row for every one."""
 

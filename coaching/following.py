@@ -96,7 +96,7 @@ def _read_changes(session: Session, before: Sync | None, *, ended: str) -> tuple
     if before.turn_id:
         events += _ended_calls(before, session.id)
     known = {before.turn_id, now.turn_id, ended}
-    changed = _changed_facts(before.facts, now.facts)
+    changed = _changed_facts(session, before.facts, now.facts)
     if before.turn_id and before.turn_id != now.turn_id:
         events += [*changed, *_ending(session, before)]
         before = Sync(status="idle", running={}, last_number=before.last_number)
@@ -107,17 +107,24 @@ def _read_changes(session: Session, before: Sync | None, *, ended: str) -> tuple
         events.append(TurnStarted(turn_id=now.turn_id))
     if now.turn_id:
         events += _progress(before, now)
+    if any(isinstance(event, SessionClosed) for event in events):
+        events.append(now)  # says that it has ended, and what may still run
     return now, events
 
 
-def _changed_facts(before: SessionFacts | None, now: SessionFacts | None) -> list[TurnEvent]:
+def _changed_facts(
+    session: Session, before: SessionFacts | None, now: SessionFacts | None
+) -> list[TurnEvent]:
     """Tell what changed of the session itself: turns withdrawn, arcs, its end."""
     if before is None or now is None:
         return []
     events: list[TurnEvent] = []
     withdrawn = tuple(sorted(now.withdrawn - before.withdrawn))
     if withdrawn:
-        events.append(HistoryChanged(withdrawn=withdrawn))
+        first = session.messages.filter(turn_id__in=withdrawn).order_by("number").first()
+        # A turn that said nothing leaves no message: its question was moved to the turn that answers again.
+        first_number = first.number if first else session.last_message_number + 1
+        events.append(HistoryChanged(withdrawn=withdrawn, first_number=first_number))
     if before.arc and before.arc != now.arc:
         events.append(ArcCompleted(arc=before.arc))
     if now.arc and before.arc != now.arc:

@@ -16,6 +16,7 @@ ACTIONS = (
     ("continue", "Go on"),
     ("dismiss", "Not now"),
     ("edit", "Change"),
+    ("end", "End conversation"),
 )
 
 

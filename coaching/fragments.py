@@ -34,6 +34,7 @@ from coaching.turn_events import (
     SafetyShown,
     SessionClosed,
     SessionCompleted,
+    SessionContinued,
     Sync,
     TextDelta,
     ToolCallFinished,
@@ -85,6 +86,7 @@ def _render_plain(
     | RoundRestarted
     | SessionClosed
     | SessionCompleted
+    | SessionContinued
     | ToolCallFinished
     | ToolCallStarted
     | TurnStarted,
@@ -107,9 +109,8 @@ def _render_plain(
             return _render("history_changed", {"kept": event.kept})
         case ModeChanged() | ArcCompleted():
             return _render_arc(event)
-        case SessionCompleted() | SessionClosed():
-            is_complete = isinstance(event, SessionCompleted)
-            return _render("session_completed" if is_complete else "session_closed")
+        case SessionCompleted() | SessionClosed() | SessionContinued():
+            return _render_session(event)
         case _:
             assert_never(event)
 
@@ -118,6 +119,12 @@ def _render_card(event: SafetyShown) -> str:
     if event.tool_use_id:
         return ""  # It stands in the question, which was just shown with its answer.
     return _render("safety_shown", {"card": event.card, "is_stored": event.number is not None})
+
+
+def _render_session(event: SessionCompleted | SessionClosed | SessionContinued) -> str:
+    if isinstance(event, SessionContinued):
+        return _render("session_continued", {"session_id": event.session_id})
+    return _render("session_completed" if isinstance(event, SessionCompleted) else "session_closed")
 
 
 def _render_arc(event: ModeChanged | ArcCompleted) -> str:

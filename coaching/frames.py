@@ -19,6 +19,7 @@ from coaching.turn_events import (
     SafetyShown,
     SessionClosed,
     SessionCompleted,
+    SessionContinued,
     Sync,
     TextDelta,
     ToolCallFinished,
@@ -27,6 +28,7 @@ from coaching.turn_events import (
     TurnEvent,
     TurnStarted,
 )
+from sessions_app.models import SessionStatus
 
 Frame = dict[str, Any]
 
@@ -48,8 +50,12 @@ def frame_of(event: TurnEvent) -> Frame | None:
             return {"roundBoundary": True}
         case SafetyShown():
             return {"safety": _safety_values(event)}
-        case RoundRestarted() | RoundClosed() | TurnStarted() | HistoryChanged() | SessionClosed():
-            return None  # a Sync follows the first; the others only change what a page shows
+        case HistoryChanged(first_number=first_number):
+            return {"withdrawn": {"from": first_number}}
+        case SessionContinued(session_id=session_id):
+            return {"continued": {"session": session_id}}
+        case RoundRestarted() | RoundClosed() | TurnStarted() | SessionClosed():
+            return None  # a Sync follows the first and the last; the others only change what a page shows
         case _:
             return _frame_of_turn_event(event)
 
@@ -95,7 +101,7 @@ def _safety_values(shown: SafetyShown) -> Frame:
         "level": danger.level,
         "about": danger.about,
         "topic": danger.topic,
-        "number": shown.number,
+        "message": shown.number,
         "toolUseId": shown.tool_use_id or None,
         "country": offer.country or None,
         "lines": [asdict(line) for line in offer.lines],
@@ -104,7 +110,7 @@ def _safety_values(shown: SafetyShown) -> Frame:
 
 
 def _sync_values(sync: Sync) -> Frame:
-    return {
+    values = {
         "status": sync.status,
         "turn": sync.turn_id or None,
         "text": sync.text,
@@ -112,6 +118,9 @@ def _sync_values(sync: Sync) -> Frame:
         "running": [{"id": tool_use_id, "name": name} for tool_use_id, name in sync.running.items()],
         "pending": [_frame_of_pending(pending) for pending in sync.pending],
     }
+    if sync.facts is not None and sync.facts.status != SessionStatus.ACTIVE:
+        values["ended"] = sync.facts.status
+    return values
 
 
 def _frame_of_pending(pending: CallPending) -> Frame:

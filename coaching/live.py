@@ -61,8 +61,7 @@ class _LiveRound:
 class LiveTurn:
     """The open turn as its readers see it.
 
-    `apply` takes an event in and returns what to pass on: a paragraph break is held back until
-    more text follows, so that a reader who joins all text has exactly what is stored.
+    `apply` takes an event in and returns what to pass on.
     """
 
     def __init__(self, turn_id: str) -> None:
@@ -72,39 +71,37 @@ class LiveTurn:
         self._current = _LiveRound(number=1)
         self._running: dict[str, str] = {}
         self._pending: list[CallPending] = []
-        self._is_break_due = False
-        self._has_text = False
+        self._has_begun_round = False
 
     def begin_with(self, rounds: Sequence[RoundShown]) -> None:
         """Go on after rounds that an earlier part, or an earlier runner, has committed."""
         self._finished = list(rounds)
         self._current = _LiveRound(number=len(rounds) + 1)
-        self._has_text = any(shown.text for shown in rounds)
-        self._is_break_due = self._has_text
+        self._has_begun_round = False
 
     def apply(self, event: TurnEvent) -> tuple[TurnEvent, ...]:
         """Take an event in; return the events that readers get for it, in order."""
         if isinstance(event, TextDelta):
-            return self._apply_text(event)
+            text = TextDelta(mended(event.text))
+            self._current.text.append(text.text)
+            self.is_dirty = True
+            return (text,)
         if isinstance(event, NoteDelta):
             note = NoteDelta(mended(event.text))
             self._current.notes.append(note.text)
             self.is_dirty = True
             return (note,)
-        if isinstance(event, RoundBoundary):
-            self._is_break_due = True
-            return ()
         if isinstance(event, RoundRestarted):
             self._current = _LiveRound(number=self._current.number)
-            self._has_text = any(shown.text for shown in self._finished)
-            self._is_break_due = self._has_text
-            return (event, self.sync())
-        if isinstance(event, RoundClosed):
+            return (event, *self.snapshot())
+        if isinstance(event, RoundBoundary):
+            self._has_begun_round = True
+        elif isinstance(event, RoundClosed):
             self._finished.append(
                 RoundShown(number=event.number, text=event.text, notes=event.notes, is_finished=True)
             )
             self._current = _LiveRound(number=event.number + 1)
-            self._is_break_due = self._has_text
+            self._has_begun_round = False
         elif isinstance(event, ToolCallStarted):
             self._running[event.tool_use_id] = event.name
         elif isinstance(event, ToolCallFinished):
@@ -115,15 +112,14 @@ class LiveTurn:
                 return ()
         return (event,)
 
-    def _apply_text(self, event: TextDelta) -> tuple[TurnEvent, ...]:
-        text = mended(event.text)
-        delta = event if text == event.text else TextDelta(text)
-        self._current.text.append(text)
-        self.is_dirty = True
-        is_break_here = self._is_break_due and self._has_text
-        self._is_break_due = False
-        self._has_text = True
-        return (RoundBoundary(), delta) if is_break_here else (delta,)
+    def snapshot(self, last_number: int = 0) -> tuple[TurnEvent, ...]:
+        """Return what replaces all that a reader has of the turn.
+
+        Where a round has begun and has no text yet, its boundary follows: more text comes behind it.
+        """
+        sync = self.sync(last_number)
+        is_between = self._has_begun_round and not self._current.text
+        return (sync, RoundBoundary()) if is_between else (sync,)
 
     def sync(self, last_number: int = 0) -> Sync:
         """Return all that was shown so far."""
@@ -155,7 +151,7 @@ class Subscription:
 
     def __init__(self, hub: "SessionHub") -> None:
         self._hub = hub
-        self._events: list[TurnEvent] = [hub.snapshot()]
+        self._events: list[TurnEvent] = [*hub.snapshots()]
         self._queued_characters = 0
         self._is_behind = False
         self._arrived = asyncio.Event()
@@ -166,7 +162,7 @@ class Subscription:
         if self._is_behind and isinstance(event, _REPLACED_BY_SYNC):
             return
         if self._is_behind and isinstance(event, TurnDone) and self._hub.live:
-            self._events.append(self._hub.live.sync(self._hub.last_number))
+            self._events += self._hub.snapshots()
         self._events.append(event)
         self._queued_characters += _characters_of(event)
         if self._queued_characters > MAX_QUEUED_CHARACTERS:
@@ -187,7 +183,7 @@ class Subscription:
         if self._is_behind:
             self._is_behind = False
             if self._hub.live:
-                events.append(self._hub.live.sync(self._hub.last_number))
+                events += self._hub.snapshots()
         return _joined(events)
 
     def close(self) -> None:
@@ -223,6 +219,10 @@ class SessionHub:
         if self.live is not None:
             return self.live.sync(self.last_number)
         return self.at_rest or Sync(status="idle", running={}, last_number=self.last_number)
+
+    def snapshots(self) -> tuple[TurnEvent, ...]:
+        """Return the events that replace all that a reader has."""
+        return self.live.snapshot(self.last_number) if self.live else (self.snapshot(),)
 
     def rest(self, sync: Sync) -> None:
         """Note what readers have been shown, now that no turn runs here."""

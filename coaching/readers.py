@@ -69,7 +69,8 @@ class Readers:
         hub = self.hub(session_id)
         if hub.live is None:
             await self.look(session_id)
-        subscription.push(hub.snapshot())
+        for event in hub.snapshots():
+            subscription.push(event)
 
     def detach(self, session_id: uuid.UUID, subscription: Subscription) -> None:
         """Remove a reader; the turn goes on."""
@@ -116,10 +117,11 @@ def tell_opening(
         hub.publish(answered(superseded))
     if opened.withdrawn:
         withdrawn = tuple(str(turn_id) for turn_id in opened.withdrawn)
-        hub.publish(HistoryChanged(withdrawn=withdrawn, kept=kept))
+        first_number = opened.withdrawn_from or opened.message.number
+        hub.publish(HistoryChanged(withdrawn=withdrawn, first_number=first_number, kept=kept))
     message = opened.message
     hub.last_number = max(hub.last_number, message.number)
-    if not message.metadata.get("is_hidden"):
+    if opened.is_message_new and not message.metadata.get("is_hidden"):
         hub.publish(
             MessageStored(
                 id=message.client_id or "",

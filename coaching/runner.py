@@ -163,6 +163,20 @@ class Runner:
         running.stop.request()
         return True
 
+    async def end_session(self, *, user_id: int, session_id: uuid.UUID) -> None:
+        """End a session without completing it, for its user; a running turn stops first.
+
+        Raises `Refused` where it has ended already.
+        """
+        async with self.readers.opening(session_id):
+            await in_database(services.abandon_session, user_id=user_id, session_id=session_id)
+        if (running := self.running.get(session_id)) is not None:
+            running.is_session_ended = True
+            running.stop.request()
+        else:
+            await self._look_after(session_id)
+        await self.doorbell.ring(session_id)
+
     async def wait_until_idle(self, session_id: uuid.UUID, *, seconds: float) -> bool:
         """Wait until no turn of the session runs here, at most `seconds`; return whether that is so."""
         running = self.running.get(session_id)
@@ -292,7 +306,7 @@ class Runner:
             else:
                 tell_end(hub, done)
             self.readers.forget_unused(session_id)
-        if done is None:
+        if done is None or running.is_session_ended:
             await self._look_after(session_id)
         await self.doorbell.ring(session_id)
 

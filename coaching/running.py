@@ -41,13 +41,14 @@ class Submission:
 
 @dataclass(slots=True, kw_only=True)
 class RunningTurn:
-    """A turn that runs in this process."""
+    """A turn that runs in this process. `is_session_ended`: readers hear that once the turn has stopped."""
 
     key: TurnKey
     hub: SessionHub
     live: LiveTurn
     stop: StopSignal = field(default_factory=StopSignal)
     task: asyncio.Task[None] | None = None
+    is_session_ended: bool = False
 
     @property
     def is_shown(self) -> bool:

@@ -75,9 +75,13 @@ class MessageStored:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryChanged:
-    """Turns left the history: a message was edited or answered again. `kept` files stay written."""
+    """Turns left the history: a message was edited or answered again. `kept` files stay written.
+
+    `first_number` is the first message number that is gone; everything after it in the history is, too.
+    """
 
     withdrawn: tuple[str, ...]
+    first_number: int
     kept: tuple[str, ...] = ()
 
 
@@ -148,6 +152,13 @@ class SessionClosed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SessionContinued:
+    """A message to an ended session opened a turn in another one. Only whoever wrote it is told."""
+
+    session_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorShown:
     """A sentence fit for the user."""
 
@@ -180,6 +191,7 @@ TurnEvent = (
     | ArcCompleted
     | SessionCompleted
     | SessionClosed
+    | SessionContinued
     | ErrorShown
     | TurnDone
 )
@@ -204,6 +216,7 @@ __all__ = [
     "SafetyShown",
     "SessionClosed",
     "SessionCompleted",
+    "SessionContinued",
     "SessionFacts",
     "Sync",
     "SyncStatus",

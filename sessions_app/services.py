@@ -36,7 +36,7 @@ from sessions_app.models import (
     Turn,
     TurnStatus,
 )
-from sessions_app.pending_calls import supersede_pending_calls
+from sessions_app.pending_calls import expire_pending_calls, supersede_pending_calls
 from sessions_app.selectors import accessible_session, open_turn_status
 from sessions_app.text import check_client_id, check_message_text
 
@@ -48,8 +48,9 @@ STILL_ANSWERING = "Sage is still answering. You can stop it, or wait a moment."
 class OpenedTurn:
     """A turn that was opened, or, when `is_new` is false, the one that the same message opened before.
 
-    `superseded` are the pending calls that the message took the place of, `withdrawn` the turns that
-    left the history for it.
+    `superseded` are the pending calls that the message took the place of, `withdrawn` the turns that left the
+    history for it, and `withdrawn_from` the number from which on all messages before this turn are gone. A
+    message that is answered again is none that `is_message_new`.
     """
 
     session_id: uuid.UUID
@@ -58,6 +59,8 @@ class OpenedTurn:
     is_new: bool
     superseded: tuple[ToolCallRecord, ...] = ()
     withdrawn: tuple[uuid.UUID, ...] = ()
+    withdrawn_from: int | None = None
+    is_message_new: bool = True
 
 
 @transaction.atomic
@@ -110,6 +113,17 @@ def end_session(*, user_id: int, session_id: uuid.UUID, status: SessionStatus) -
     session.ended_at = timezone.now()
     session.save(update_fields=["status", "ended_at"])
     return session
+
+
+@transaction.atomic
+def abandon_session(*, user_id: int, session_id: uuid.UUID) -> None:
+    """End a session because its user wants to: a running turn is asked to stop, pending calls expire.
+
+    Raises `Refused` where it has ended already.
+    """
+    session = end_session(user_id=user_id, session_id=session_id, status=SessionStatus.ABANDONED)
+    session.turns.filter(status=TurnStatus.RUNNING).update(is_stop_requested=True)
+    expire_pending_calls(session)
 
 
 @transaction.atomic
@@ -201,7 +215,15 @@ def retry_turn(
     message.save(update_fields=["turn", "metadata"])
     if session_fields:
         session.save(update_fields=session_fields)
-    return OpenedTurn(session_id=session.id, turn=turn, message=message, is_new=True, withdrawn=(last.id,))
+    return OpenedTurn(
+        session_id=session.id,
+        turn=turn,
+        message=message,
+        is_new=True,
+        withdrawn=(last.id,),
+        withdrawn_from=message.number + 1,
+        is_message_new=False,
+    )
 
 
 @transaction.atomic
@@ -228,12 +250,12 @@ def edit_message(
         raise Refused("This message was sent before.")
     superseded = _close_waiting_turn(session, open_turn_status(session.id))
     refuse_over_limits(user_id=user_id, rate_limit=rate_limit)
-    withdrawn = _withdraw_last_message(session)
+    withdrawn, withdrawn_from = _withdraw_last_message(session)
     turn, message = _say(
         session, checked_text, client_id=checked_id, owner=owner, begin=begin, metadata=metadata
     )
     opened = OpenedTurn(session_id=session.id, turn=turn, message=message, is_new=True)
-    return replace(opened, superseded=superseded, withdrawn=withdrawn)
+    return replace(opened, superseded=superseded, withdrawn=withdrawn, withdrawn_from=withdrawn_from)
 
 
 def _known_message(session: Session, client_id: str | None) -> Message | None:
@@ -243,8 +265,11 @@ def _known_message(session: Session, client_id: str | None) -> Message | None:
     return session.messages.filter(client_id=client_id).select_related("turn").first()
 
 
-def _withdraw_last_message(session: Session) -> tuple[uuid.UUID, ...]:
-    """Withdraw what the user wrote last and all that followed; return the turns. Raises `Refused`."""
+def _withdraw_last_message(session: Session) -> tuple[tuple[uuid.UUID, ...], int]:
+    """Withdraw what the user wrote last and all that followed; return the turns and the first number.
+
+    Raises `Refused`.
+    """
     spoken = session.messages.filter(role=MessageRole.USER, turn__is_withdrawn=False)
     last = spoken.exclude(metadata__has_key="is_hidden").order_by("-number").first()
     if last is None:
@@ -252,7 +277,7 @@ def _withdraw_last_message(session: Session) -> tuple[uuid.UUID, ...]:
     later = session.messages.filter(number__gte=last.number, turn__is_withdrawn=False)
     withdrawn = tuple(dict.fromkeys(later.order_by("number").values_list("turn_id", flat=True)))
     _withdraw(session, withdrawn)
-    return withdrawn
+    return withdrawn, last.number
 
 
 def _withdraw(session: Session, turn_ids: Sequence[uuid.UUID]) -> None:

@@ -257,13 +257,14 @@ async def open_socket(
 
 
 def text_of(frames: list[Frame]) -> str:
-    """Return what a program has that joins text, breaks paragraphs and obeys syncs."""
-    text = ""
+    """Return what a program has that joins text, breaks paragraphs between rounds and obeys syncs."""
+    text, is_break_due = "", False
     for frame in frames:
         if "sync" in frame:
-            text = frame["sync"]["text"]
+            text, is_break_due = frame["sync"]["text"], False
         elif "text" in frame:
-            text += frame["text"]
+            text += ("\n\n" if text and is_break_due else "") + frame["text"]
+            is_break_due = False
         elif "roundBoundary" in frame:
-            text += "\n\n"
+            is_break_due = True
     return text

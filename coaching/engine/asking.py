@@ -50,7 +50,7 @@ class ShownRound:
         return bool(self._text or self._notes)
 
     def begin(self) -> None:
-        """Set the paragraph break before the round's first output, once."""
+        """Say that the round has begun: before its first output, or when it is whole and had none; once."""
         if not self._has_begun:
             self._has_begun = True
             self._emit(RoundBoundary())

@@ -40,7 +40,10 @@ class ToolCallFinished:
 
 @dataclass(frozen=True, slots=True)
 class RoundBoundary:
-    """The next round begins: a paragraph break for the reader, just before the round's first output."""
+    """The next round begins. Said once between any two rounds, just before the later one's first output.
+
+    Whoever joins text sets a blank line where text stands on both sides of boundaries.
+    """
 
 
 @dataclass(frozen=True, slots=True)

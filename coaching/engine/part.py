@@ -121,6 +121,7 @@ class Part(Generic[C]):
     async def record(self, reply: Reply) -> FinishedRound:
         """Record a whole round as it came, before anything of it runs."""
         shown = self._running_round()
+        shown.begin()
         reply = _with_unique_ids(reply, self._used_call_ids)
         finished = FinishedRound(
             number=shown.number,
@@ -139,6 +140,7 @@ class Part(Generic[C]):
     async def record_words(self, reply: Reply) -> None:
         """Record only the words of a round: its calls never ran and never will."""
         shown = self._running_round()
+        shown.begin()
         await self._record(text_round(shown, reply=reply, model=self.request.model, is_partial=False))
 
     async def close_unfinished(self, result: PartResult) -> PartResult:

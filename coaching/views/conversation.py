@@ -157,6 +157,10 @@ async def _act(request: HttpRequest, session_id: uuid.UUID, form: MessageForm) -
             await runner.stop(user_id=user_id, session_id=session_id)
             await runner.wait_until_idle(session_id, seconds=WAIT_SECONDS)
             return "", session_id
+        case "end":
+            await runner.end_session(user_id=user_id, session_id=session_id)
+            await runner.wait_until_idle(session_id, seconds=WAIT_SECONDS)
+            return "#ending", session_id
     submission = await _submit(user_id, session_id, form)
     if submission.kept:
         info(request, KEPT.format(paths=", ".join(submission.kept)))

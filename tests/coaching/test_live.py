@@ -36,15 +36,16 @@ def done(text: str = "") -> TurnDone:
 
 
 def joined_text(events: list[TurnEvent]) -> str:
-    """Return what a reader has who does nothing but join text, break paragraphs and obey syncs."""
-    text = ""
+    """Return what a reader has who joins text, breaks paragraphs between rounds and obeys syncs."""
+    text, is_break_due = "", False
     for event in events:
         if isinstance(event, TextDelta):
-            text += event.text
+            text += ("\n\n" if text and is_break_due else "") + event.text
+            is_break_due = False
         elif isinstance(event, RoundBoundary):
-            text += "\n\n"
+            is_break_due = True
         elif isinstance(event, Sync):
-            text = event.text
+            text, is_break_due = event.text, False
     return text
 
 
@@ -119,13 +120,24 @@ async def test_a_restarted_rounds_text_is_replaced_and_not_repeated() -> None:
     assert joined_text(await subscription.next_batch()) == "First.\n\nWhole sentence."
 
 
-async def test_a_round_without_text_leaves_no_empty_paragraph() -> None:
+async def test_a_round_without_text_has_its_boundary_and_leaves_no_empty_paragraph() -> None:
     hub, subscription = started_hub()
     for event in (closed(1, ""), RoundBoundary(), TextDelta("Only this."), closed(2, "Only this.")):
         hub.publish(event)
     events = await subscription.next_batch()
-    assert RoundBoundary() not in events
+    assert events.count(RoundBoundary()) == 1
     assert joined_text(events) == "Only this."
+
+
+async def test_who_attaches_in_a_round_that_had_only_a_note_gets_its_boundary_behind_the_snapshot() -> None:
+    hub, _ = started_hub()
+    for event in (TextDelta("First."), closed(1, "First."), RoundBoundary(), NoteDelta("Looking.")):
+        hub.publish(event)
+    late = hub.subscribe()
+    hub.publish(TextDelta("Second."))
+    events = await late.next_batch()
+    assert events[1:] == [RoundBoundary(), TextDelta("Second.")]
+    assert joined_text(events) == "First.\n\nSecond."
 
 
 async def test_a_reader_who_stops_reading_holds_a_bounded_queue_and_catches_up() -> None:

@@ -1,7 +1,7 @@
 """Conversations and their readers: what a person's program does, however often it loses the connection.
 
 A `Reader` obeys the frames as the public contract says and nothing else: a sync replaces, text is appended,
-a boundary is a blank line. When its socket breaks it comes back, to any process that is up.
+a boundary between two texts is a blank line. When its socket breaks it comes back, to any process that is up.
 
 A little over the usual length: a reader and its conversation know each other too well to be parted.
 """
@@ -69,6 +69,7 @@ class Reader:
         self.acknowledged: set[str] = set()
         self.pending: Frame | None = None
         self._is_over = False
+        self._is_break_due = False
         self.attached = self.shown = 0
         self.probed = 0
         self.close_codes: list[int | None] = []
@@ -195,6 +196,7 @@ class Reader:
         if self._is_over and not frame.keys().isdisjoint(("text", "note", "toolCall")):
             # A turn without a message of the user's own: a retry, or going on.
             self.text, self.notes, self._is_over, self.status = "", "", False, "running"
+            self._is_break_due = False
         elif "sync" in frame or "message" in frame:
             self._is_over = False
         if "showOptions" in frame or "showPulseCheck" in frame:
@@ -210,19 +212,22 @@ class Reader:
             sync = frame["sync"]
             self.status = sync["status"]
             self.text, self.turn_id = sync["text"], sync["turn"] or ""
+            self._is_break_due = False
             self.notes = "\n\n".join(sync["notes"])
             self.pending = sync["pending"][0] if sync["pending"] else None
         elif "message" in frame:
             self.acknowledged.add(frame["message"]["id"])
+            self._is_break_due = False
             self.text, self.notes, self.errors, self.status = "", "", [], "running"
         elif "text" in frame:
-            self.text += frame["text"]
+            self.text += ("\n\n" if self.text and self._is_break_due else "") + frame["text"]
+            self._is_break_due = False
         elif "note" in frame:
             self.notes += frame["note"]
         elif "toolCall" in frame:
             self.notes += " "  # what a next round notes is a note of its own
         elif "roundBoundary" in frame:
-            self.text += "\n\n"
+            self._is_break_due = True
         elif PROBED in frame.get("error", ""):
             self.probed += 1
         elif "error" in frame:

@@ -239,7 +239,10 @@ async def test_an_edited_message_takes_the_place_of_the_last_and_says_what_stays
         await client.until("done")
         await client.send(type="edit", text="About my health", id="edited")
         frames = await client.until("done")
-    assert frames[0] == {"message": {"id": "edited", "number": 3, "text": "About my health"}}
+    assert frames[:2] == [
+        {"withdrawn": {"from": 1}},
+        {"message": {"id": "edited", "number": 3, "text": "About my health"}},
+    ]
     assert text_of(frames) == "About health, then."
     assert practice.requests[2].body["messages"][0]["content"][-1]["text"] == "About my health"
     assert len(practice.requests[2].body["messages"]) == 1

@@ -361,10 +361,8 @@ async def test_two_completions_in_one_round_are_one_and_only_the_next_round_ends
     async with open_socket(live_sage, own.id, cookie) as client:
         frames = await ask(client)
         await client.send(type="message", text="Are you there?")
-        told = (await client.until("error"))[-1]["error"]
-    successor = re.fullmatch(r"This conversation has ended. It goes on at /chat/([0-9a-f-]{36})/", told)
-    assert successor
-    async with open_socket(live_sage, successor[1], cookie) as client:
+        successor = (await client.until("continued"))[-1]["continued"]["session"]
+    async with open_socket(live_sage, successor, cookie) as client:
         if (await client.next_frame())["sync"]["status"] == "running":
             await client.until("done")
     missing = ["daily-log with energy, mood_signal, domains_touched"]

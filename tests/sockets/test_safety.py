@@ -88,7 +88,7 @@ async def test_the_card_comes_before_the_model_says_a_word_and_in_every_tab(
     assert (await in_database(Session.unscoped.get, id=session.id)).title == "", "danger on every list"
     lines = card.pop("lines")
     assert card == {
-        "level": "immediate", "about": "self", "topic": "life", "number": 1, "toolUseId": None,
+        "level": "immediate", "about": "self", "topic": "life", "message": 1, "toolUseId": None,
         "country": "DE", "page": "/safety/",
     }  # fmt: skip
     assert [line["phone"] for line in lines][:2] == ["112", "0800 1110111"]
@@ -121,7 +121,7 @@ async def test_it_is_there_when_the_model_can_t_be_reached_and_again_but_not_cou
         assert [next(iter(frame)) for frame in frames][:2] == ["message", "safety"]
         practice.script(["I'm here."])
         await client.send(type="retry")
-        assert card_in(await client.until("done"))["number"] == 1
+        assert card_in(await client.until("done"))["message"] == 1
     assert await counted() == [("immediate", 1)]
 
 
@@ -142,7 +142,7 @@ async def test_refused_words_get_it_too_and_only_who_wrote_them_sees_it(
         practice.release("middle")
         await writer.until("done")
         frames = await reader.until("done")
-    assert (card["number"], card["toolUseId"]) == (None, None)
+    assert (card["message"], card["toolUseId"]) == (None, None)
     assert "still answering" in told[-1]["error"]
     assert not any("safety" in frame for frame in frames)
     assert await in_database(Message.unscoped.filter(content=DANGER).count) == 0
@@ -178,7 +178,7 @@ async def test_a_note_beside_ratings_and_a_changed_message_have_their_cards(
         assert frames[1]["safety"]["level"] == "concern"
         await client.send(type="edit", text="My brother said he wants to die.")
         card = card_in(await client.until("done"))
-    assert (card["about"], card["number"]) == ("other", 3)
+    assert (card["about"], card["message"]) == ("other", 3)
     call = await in_database(ToolCallRecord.unscoped.get)
     assert call.metadata == {"safety": {"level": "concern", "about": "self", "topic": "life"}}
     assert await counted() == [("concern", 2)]
@@ -194,13 +194,13 @@ async def test_who_writes_in_a_conversation_that_has_ended_has_it_too_once_and_c
             services.end_session, user_id=user.pk, session_id=session.id, status=SessionStatus.ABANDONED
         )
         await client.send(type="message", text=DANGER)
-        frames = await client.until("error")
-    elsewhere = frames[-1]["error"].partition("It goes on at /chat/")[2].strip("/")
+        frames = await client.until("continued")
+    elsewhere = frames[-1]["continued"]["session"]
     async with open_socket(live_sage, elsewhere, cookie) as client:
         await client.until("sync")
         practice.release("before")
         await client.until("done")
-    assert (card_in(frames)["level"], card_in(frames)["number"]) == ("immediate", None)
+    assert (card_in(frames)["level"], card_in(frames)["message"]) == ("immediate", None)
     assert await counted() == [("immediate", 1)]
 
 

@@ -109,6 +109,12 @@ ROUTES = {
         method="post",
         form={"text": "hi"},
     ),
+    "message that ends": Row(
+        path="/chat/{session}/message/",
+        missing=f"/chat/{MISSING_ID}/message/",
+        method="post",
+        form={"do": "end"},
+    ),
     "files": Row(path="/files/", scope="own"),
     "file_archive": Row(path="/files/all.zip", scope="own"),
     "file": Row(path=f"/files/{FILE_PATH}", missing=f"/files/{MISSING_PATH}"),
@@ -171,6 +177,7 @@ FRAMES = {
     "stop": {"type": "stop"},
     "retry": {"type": "retry"},
     "continue": {"type": "continue"},
+    "end": {"type": "end"},
 }
 
 
@@ -248,7 +255,8 @@ async def unpacked(response: StreamingHttpResponse) -> bytes:
 
 
 def assert_untouched(owned: Session) -> None:
-    """The person's capture and question still wait, and nothing of their plan is ticked."""
+    """The person's session is active, capture and question still wait, nothing of their plan is ticked."""
+    assert Session.unscoped.get(id=owned.id).status == "active"
     assert ReflectionPrompt.unscoped.get().put_away_at is None
     assert Capture.of(owned.user_id).waiting().count() == Capture.unscoped.count() == 1
     assert not any(priority["is_done"] for priority in DayPlan.unscoped.get().priorities)
@@ -398,7 +406,7 @@ async def test_the_owners_own_frame_does_something(
         async with asyncio.timeout(5):
             while await in_database(all_rows) == before:  # noqa: ASYNC110 - another process writes
                 await asyncio.sleep(0.02)
-        if frame_type not in ("stop", "dismiss"):
+        if frame_type not in ("stop", "dismiss", "end"):
             await client.until("done")
 
 

@@ -91,11 +91,6 @@ function begin() {
     scroll.toEnd();
   }
 
-  // A message to an ended conversation has begun a new one: the refusal says where.
-  function successor() {
-    return byId("notices").textContent.match(/\/chat\/[0-9a-f-]{36}\//)?.[0];
-  }
-
   const signals = {
     async sync({ status, turn, lastNumber, ended }) {
       live.flush();
@@ -147,19 +142,20 @@ function begin() {
       if (questions.isWaiting) questions.refuse();
       // While a message is on its way, the refusal is about it: its words go back to where they came from.
       if (!outbox.isWaiting) return;
-      const address = successor();
       const { type, text } = outbox.refuse();
       phase.take("refuse");
-      if (address) {
-        location.assign(address);
-        return;
-      }
       if (type === "edit") {
         editing.begin(text);
         return;
       }
       setText(field, field.value ? `${text}\n\n${field.value}` : text);
       field.focus();
+    },
+    // A message to a conversation that has ended began a new one.
+    continued({ address }) {
+      if (outbox.isWaiting) outbox.refuse();
+      phase.take("refuse");
+      location.assign(address);
     },
     completed() {
       announcer.say("This conversation is complete.");
@@ -235,7 +231,7 @@ function begin() {
   });
   byId("turn-actions").addEventListener("submit", (event) => {
     const action = event.submitter?.value;
-    if (!action || connection.hasFailed) return;
+    if (!action || action === "end" || connection.hasFailed) return; // The page that ended is another page.
     if (!connection.send({ type: action })) return;
     event.preventDefault();
     phase.take(action === "stop" ? "stop" : "send");

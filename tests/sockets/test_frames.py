@@ -1,0 +1,258 @@
+"""The frames of `sage.json`: every one occurs, and tells a program of edits, retries, rounds and ends."""
+
+import asyncio
+from typing import get_args
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from coaching.frames import frame_of
+from coaching.practice.faults import Fault
+from coaching.practice.script import Hold, Note, Reply, Text, ToolUse
+from coaching.practice.server import PracticeServer
+from coaching.turn_events import CallPending, RoundRestarted, SessionClosed, TurnEvent
+from sessions_app import services
+from sessions_app.database import in_database
+from sessions_app.models import Session, SessionKind, SessionStatus, ToolCallRecord, Turn, TurnStatus
+from tests.live_sage import Frame, LiveSage, open_socket, text_of
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+PILLS = ToolUse("show_options", {"options": [{"label": "Fine"}, {"label": "Tired"}]}, id="toolu_pills")
+PULSE = ToolUse("show_pulse_check", {"domains": ["career"]}, id="toolu_pulse")
+SAVE = ToolUse("save_file", {"file_type": "domain", "file_name": "career", "content": "# Career"})
+PLAN = ToolUse(
+    "save_file",
+    {
+        "file_type": "day-plan",
+        "content": "One thing.",
+        "attributes": {"intention": "Rest", "priorities": ["Walk"]},
+    },
+)
+COMPLETE = ToolUse("complete_session", {"type": "session"})
+COMPLETE_ARC = ToolUse("complete_session", {"type": "arc"})
+
+CONTRACT = {
+    *("sync", "message", "withdrawn", "continued", "safety", "text", "note", "toolCall", "toolDone"),
+    *("roundBoundary", "showOptions", "showPulseCheck", "answered", "modeChange", "arcCompleted"),
+    *("sessionCompleted", "error", "done"),
+}
+"""Every frame that a live conversation can bring; `confirm` waits for a tool that asks for a yes."""
+SILENT = {"RoundRestarted", "RoundClosed", "TurnStarted", "SessionClosed"}
+"""Events without a frame: a sync follows the first and the last, the others change only what a page shows."""
+
+
+def names_of(frames: list[Frame]) -> list[str]:
+    return [name for frame in frames for name in frame]
+
+
+async def test_every_frame_of_the_contract_occurs(
+    live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
+) -> None:
+    practice.script(
+        [
+            Reply.of(Text("I'm here."), SAVE),
+            Reply.of(Note("One more."), PILLS),
+            Reply.of(PULSE),
+            Reply.of(ToolUse("enter_structured_arc", {"arc": "open_day"})),
+            Reply.of(PLAN),
+            Reply.of(COMPLETE_ARC),
+            "Planned.",
+            "Changed.",
+            Reply.of(COMPLETE),
+            Reply.of(COMPLETE),
+            "Goodbye.",
+            "In a new one.",
+        ]
+    )
+    async with open_socket(live_sage, session.id, cookie) as client:
+        await client.until("sync")
+        await client.send(type="message", text="I want to die.")
+        await client.until("done")
+        await client.send(type="answer", toolUseId="toolu_pills", value="Fine")
+        await client.until("done")
+        await client.send(type="answer", toolUseId="toolu_pulse", value={"ratings": {"career": 3}})
+        await client.until("done")
+        await client.send(type="edit", text="Something else")
+        await client.until("done")
+        await client.send(type="nonsense")
+        await client.until("error")
+        await client.send(type="message", text="That is all")
+        await client.until("done")
+        await client.send(type="message", text="One more thing")
+        await client.until("continued")
+    assert set(names_of(client.frames)) == CONTRACT
+
+
+def test_every_event_has_a_frame_or_is_silent_on_purpose() -> None:
+    names = {event.__name__ for event in get_args(TurnEvent)}
+    assert names >= SILENT
+    assert frame_of(RoundRestarted()) is None
+    assert frame_of(SessionClosed(status="abandoned")) is None
+    asked = CallPending(tool_use_id="toolu_1", name="create_action_item", input={"title": "Walk"})
+    assert frame_of(asked) == {
+        "confirm": {"toolUseId": "toolu_1", "tool": "create_action_item", "input": {"title": "Walk"}}
+    }
+
+
+async def test_every_tab_hears_of_a_message_once_and_what_an_edit_and_a_retry_withdraw(
+    live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
+) -> None:
+    practice.script(["First.", "Second."])
+    async with (
+        open_socket(live_sage, session.id, cookie) as client,
+        open_socket(live_sage, session.id, cookie) as other,
+    ):
+        for tab in (client, other):
+            await tab.until("sync")
+        await client.send(type="message", text="One", id="one")
+        await asyncio.gather(client.until("done"), other.until("done"))
+        await client.send(type="edit", text="Two", id="two")
+        await asyncio.gather(client.until("done"), other.until("done"))
+        practice.script([Reply.of("Half", Hold("middle"))])
+        await client.send(type="message", text="Three", id="three")
+        await practice.reached("middle")
+        await client.send(type="stop")
+        await asyncio.gather(client.until("done"), other.until("done"))
+        practice.release("middle")
+        practice.script(["Whole."])
+        await client.send(type="retry")
+        again, _ = await asyncio.gather(client.until("done"), other.until("done"))
+    assert text_of(again) == "Whole."
+    for tab in (client, other):
+        told = [frame for frame in tab.frames if "message" in frame or "withdrawn" in frame]
+        assert told == [
+            {"message": {"id": "one", "number": 1, "text": "One"}},
+            {"withdrawn": {"from": 1}},
+            {"message": {"id": "two", "number": 3, "text": "Two"}},
+            {"message": {"id": "three", "number": 5, "text": "Three"}},
+            {"withdrawn": {"from": 6}},
+        ]
+
+
+async def test_a_retry_of_a_turn_that_said_nothing_withdraws_what_comes_after_its_message(
+    live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
+) -> None:
+    practice.faults.push(Fault(kind="status", status=400, message="nonsense"))
+    async with open_socket(live_sage, session.id, cookie) as client:
+        await client.until("sync")
+        await client.send(type="message", text="Hello", id="hello")
+        await client.until("done")
+        practice.script(["Hello again."])
+        await client.send(type="retry")
+        again = await client.until("done")
+    assert again[0] == {"withdrawn": {"from": 2}}
+    assert names_of(client.frames).count("message") == 1
+
+
+async def test_a_boundary_stands_between_any_two_rounds(
+    live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
+) -> None:
+    practice.script(
+        [
+            Reply.of(Text("First."), SAVE),
+            Reply.of(SAVE),
+            Reply.of(Note("Still looking."), SAVE),
+            "Second.",
+        ]
+    )
+    async with open_socket(live_sage, session.id, cookie) as client:
+        await client.until("sync")
+        await client.send(type="message", text="Hello")
+        frames = await client.until("done")
+    names = [name for name in names_of(frames) if name not in ("message", "toolDone")]
+    assert [name for at, name in enumerate(names) if names[at - 1] != name] == [
+        *("text", "toolCall", "roundBoundary", "toolCall", "roundBoundary", "note", "toolCall"),
+        *("roundBoundary", "text", "done"),
+    ]
+    assert text_of(frames) == "First.\n\nSecond."
+
+
+async def test_a_message_to_an_ended_session_is_told_where_it_went(
+    live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
+) -> None:
+    practice.script([Reply.of(Hold("middle"), Text("Here."))])
+    async with (
+        open_socket(live_sage, session.id, cookie) as client,
+        open_socket(live_sage, session.id, cookie, subprotocols=()) as page,
+    ):
+        await client.until("sync")
+        await client.send(type="end")
+        await client.until("sync")
+        await client.send(type="message", text="And now?", id="now")
+        told = (await client.until("continued"))[-1]["continued"]
+        successor = await in_database(Session.unscoped.get, continues=session)
+        assert told == {"session": str(successor.id)}
+        await page.connection.send('{"type": "message", "text": "And now?", "id": "now"}')
+        address = f'<i data-event="continued" data-address="/chat/{successor.id}/"></i>'
+        async with asyncio.timeout(10):
+            while address not in str(await page.connection.recv()):
+                pass
+        practice.release("middle")
+    assert names_of(client.frames).count("error") == 0
+
+
+async def test_ending_a_conversation_stops_its_turn_first_and_every_tab_hears_that_it_ended(
+    live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
+) -> None:
+    practice.script([Reply.of("Half ", Hold("middle"), "said.")])
+    async with (
+        open_socket(live_sage, session.id, cookie) as client,
+        open_socket(live_sage, session.id, cookie) as other,
+    ):
+        await other.until("sync")
+        await client.until("sync")
+        await client.send(type="message", text="Hello")
+        await practice.reached("middle")
+        await client.send(type="end")
+        for tab in (client, other):
+            assert (await tab.until("done"))[-1]["done"]["stopReason"] == "stopped"
+            ended = (await tab.until("sync"))[-1]["sync"]
+            assert (ended["status"], ended["turn"], ended["ended"]) == ("idle", None, "abandoned")
+        await client.send(type="end")
+        assert "has ended already" in (await client.until("error"))[-1]["error"]
+        practice.release("middle")
+    ended_session = await in_database(Session.unscoped.get, id=session.id)
+    assert ended_session.status == SessionStatus.ABANDONED
+    assert ended_session.ended_at is not None
+    assert (await in_database(Turn.unscoped.get, session=session)).status == TurnStatus.STOPPED
+
+
+async def test_a_question_expires_with_the_conversation_that_its_user_ends(
+    live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
+) -> None:
+    practice.script([Reply.of(PILLS)])
+    async with (
+        open_socket(live_sage, session.id, cookie) as client,
+        open_socket(live_sage, session.id, cookie, subprotocols=()) as page,
+    ):
+        await client.until("sync")
+        await client.send(type="message", text="Hello")
+        await client.until("done")
+        await client.send(type="end")
+        frames = await client.until("sync")
+        assert frames[0] == {"answered": {"toolUseId": "toolu_pills", "state": "expired", "value": None}}
+        assert frames[-1]["sync"]["ended"] == "abandoned"
+        async with asyncio.timeout(10):
+            while '<i data-event="closed"></i>' not in str(await page.connection.recv()):
+                pass
+    call = await in_database(ToolCallRecord.unscoped.get)
+    assert call.state == "expired"
+    assert not await in_database(Turn.unscoped.filter(status=TurnStatus.AWAITING_USER).exists)
+
+
+def test_without_a_script_a_form_ends_a_conversation_and_the_page_says_so(user: User) -> None:
+    session = services.open_session(user_id=user.pk, kind=SessionKind.OPEN_DAY)
+    client = Client()
+    client.force_login(user)
+    page = client.get(f"/chat/{session.id}/").content.decode()
+    assert 'form="turn-actions" name="do" value="end"' in page
+    answer = client.post(f"/chat/{session.id}/message/", {"do": "end"}, follow=True)
+    assert answer.redirect_chain == [(f"/chat/{session.id}/#ending", 303)]
+    page = answer.content.decode()
+    assert "You ended this conversation." in page
+    assert 'value="end"' not in page
+    again = client.post(f"/chat/{session.id}/message/", {"do": "end"})
+    assert again.status_code == 422
+    assert "has ended already" in again.content.decode()
