@@ -201,6 +201,28 @@ def test_a_status_moves_once_and_never_silently(session: Session, user: User) ->
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize("ended", [status for status in SessionStatus if status != SessionStatus.ACTIVE])
+def test_the_database_refuses_any_second_move_of_a_status(session: Session, ended: SessionStatus) -> None:
+    session.status, session.ended_at = ended, timezone.now()
+    session.save()
+    for status in set(SessionStatus) - {ended}:
+        moved = Session.objects.get(id=session.id)
+        moved.status = status
+        moved.ended_at = None if status == SessionStatus.ACTIVE else timezone.now()
+        with (
+            pytest.raises(IntegrityError, match=f"status can't move from {ended} to {status}"),
+            transaction.atomic(),
+        ):
+            moved.save()
+        with pytest.raises(IntegrityError), transaction.atomic():
+            Session.objects.filter(id=session.id).update(status=status, ended_at=moved.ended_at)
+    moved = Session.objects.get(id=session.id)
+    moved.title = "What else changes may be saved"
+    moved.save()
+    assert moved.status == ended
+
+
+@pytest.mark.django_db
 def test_writing_to_an_ended_session_opens_one_that_continues_it(session: Session, user: User) -> None:
     services.end_session(user_id=user.pk, session_id=session.id, status=SessionStatus.COMPLETED)
     first = say(session)
