@@ -20,6 +20,7 @@ from coaching.engine.tools import Tool, ToolCall, ToolInput, ToolKind, ToolPhase
 UNEXPECTED = "The tool failed unexpectedly. Nothing more is known. Tell the user, or try it once more."
 OVER_BUDGET = "Not run: this turn has used up its tool calls. Answer in words now."
 WORDS_ONLY = "Not run: no more tools in this turn. Answer in words now."
+PAUSED = "Not run: the reply was paused before this call could run. Call it again if it is still needed."
 STOPPED = "Not run: the user stopped the turn first."
 TOO_LONG = "The tool took too long and was given up. It may have taken effect: check before you repeat it."
 NOT_BESIDE_A_QUESTION = (
@@ -82,17 +83,18 @@ class CallRunner(Generic[C]):
         self,
         calls: Sequence[ToolCall],
         *,
-        is_words_only: bool = False,
+        refusal: str = "",
         known: Mapping[str, ToolResult] = NOTHING_KNOWN,
     ) -> RoundOutcome:
         """Run what may run and return what became of every call.
 
         Each result is recorded as soon as it exists. Calls that have begun are always finished,
-        also after a stop; only the deadline ends them. A call with a `known` result has run before.
+        also after a stop; only the deadline ends them. A call with a `known` result has run before. With a
+        `refusal` none runs, and each gets that as its error.
         """
         outcome = RoundOutcome(results=dict(known))
         fresh = [call for call in calls if call.tool_use_id not in known]
-        planned = await self._plan(fresh, outcome, is_words_only=is_words_only)
+        planned = await self._plan(fresh, outcome, refusal=refusal)
         waiting = [item for item in planned if item.tool.kind in self._waiting_kinds]
         running = [item for item in planned if item.tool.kind not in self._waiting_kinds]
         if waiting:
@@ -109,19 +111,19 @@ class CallRunner(Generic[C]):
         return outcome
 
     async def _plan(
-        self, calls: Sequence[ToolCall], outcome: RoundOutcome, *, is_words_only: bool
+        self, calls: Sequence[ToolCall], outcome: RoundOutcome, *, refusal: str
     ) -> list[PlannedCall[C]]:
         """Return the calls that may run; the others get their error result here."""
         planned = []
         for call in calls:
             try:
-                if is_words_only:
-                    raise ToolError(WORDS_ONLY)
+                if refusal:
+                    raise ToolError(refusal)
                 if not self._budget.admits_call():
                     raise ToolError(OVER_BUDGET)
                 planned.append(self._prepare(call))
-            except (ToolError, ToolInputError) as refusal:
-                await self._settle(outcome, call, ToolResult.error(str(refusal)))
+            except (ToolError, ToolInputError) as error:
+                await self._settle(outcome, call, ToolResult.error(str(error)))
         return planned
 
     def _prepare(self, call: ToolCall) -> PlannedCall[C]:

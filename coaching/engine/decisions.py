@@ -87,7 +87,7 @@ async def on_pause(part: Part[Any], reply: Reply) -> PartResult | Decision:
     """The model paused: send what it said back, and it goes on."""
     is_last = part.is_words_only
     finished = await part.record(reply)
-    ran = await part.run_calls(finished, is_refused=True)
+    ran = await part.run_calls(finished, is_paused=True)
     if is_last:
         return _completed(part, reply.stop_reason, NO_WORDS)
     part.extend_request(finished, ran)

@@ -11,7 +11,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 from coaching.engine.asking import Asker, ShownRound, shows_notes, text_round
 from coaching.engine.budget import PartBudget
-from coaching.engine.calls import NOTHING_KNOWN, CallRunner, RoundOutcome
+from coaching.engine.calls import NOTHING_KNOWN, PAUSED, WORDS_ONLY, CallRunner, RoundOutcome
 from coaching.engine.errors import UpstreamError
 from coaching.engine.events import EngineEvent
 from coaching.engine.messages import (
@@ -154,14 +154,14 @@ class Part(Generic[C]):
         self,
         finished: FinishedRound,
         *,
-        is_refused: bool = False,
+        is_paused: bool = False,
         known: Mapping[str, ToolResult] = NOTHING_KNOWN,
     ) -> RoundOutcome:
-        """Run a recorded round's calls, without those whose result is `known`."""
-        ran = await self.runner.run(
-            finished.calls, is_words_only=self.is_words_only or is_refused, known=known
-        )
-        self.failed_rounds = self.failed_rounds + 1 if ran.all_failed() else 0
+        """Run a recorded round's calls, without those whose result is `known`; none where it `is_paused`."""
+        refusal = WORDS_ONLY if self.is_words_only else PAUSED if is_paused else ""
+        ran = await self.runner.run(finished.calls, refusal=refusal, known=known)
+        if not is_paused:
+            self.failed_rounds = self.failed_rounds + 1 if ran.all_failed() else 0
         return ran
 
     def extend_request(self, finished: FinishedRound, ran: RoundOutcome) -> None:

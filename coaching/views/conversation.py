@@ -47,8 +47,9 @@ KEPT = "What Sage had written before stays as it is: {paths}."
 @login_required
 @require_safe
 def sessions(request: HttpRequest) -> HttpResponse:
-    """List the person's conversations, the last active first."""
-    rows = Session.of(user_id_of(request)).order_by("-last_active_at")
+    """List the person's conversations in which anything was said, the last active first."""
+    used = Session.of(user_id_of(request)).filter(last_message_number__gt=0)
+    rows = used.order_by("-last_active_at")
     profile = profile_for(request)
     context = {
         "here": "sessions",

@@ -9,7 +9,7 @@ import pytest
 
 from coaching.engine import decisions
 from coaching.engine.budget import PartLimits
-from coaching.engine.calls import NOT_BESIDE_A_QUESTION, OVER_BUDGET, UNEXPECTED, WORDS_ONLY
+from coaching.engine.calls import NOT_BESIDE_A_QUESTION, OVER_BUDGET, PAUSED, UNEXPECTED, WORDS_ONLY
 from coaching.engine.errors import StaleRunnerError, ToolError
 from coaching.engine.events import (
     CallPending,
@@ -312,6 +312,16 @@ async def test_a_call_cut_twice_is_given_up_with_its_words_kept(bench: Bench) ->
     [recorded] = bench.recorder.rounds
     assert recorded.calls == ()
     assert recorded.blocks == ({"type": "text", "text": "Saving"},)
+
+
+async def test_calls_of_a_paused_reply_are_told_that_they_may_be_made_again(bench: Bench) -> None:
+    bench.tool("save_file")
+    paused = Answer(start() + words(0, "…") + call(1, "t1", "save_file") + end("pause_turn"))
+    bench.upstream.script(paused, calling(call(1, "t2", "save_file")), saying("Saved"))
+    assert (await bench.part()).outcome == "completed"
+    assert bench.recorder.results["t1"] == ToolResult.error(PAUSED)
+    assert bench.ran == ["t2"]
+    assert "tool_choice" not in bench.upstream.requests[1]
 
 
 async def test_a_pause_goes_on_with_what_was_said_sent_back(bench: Bench) -> None:

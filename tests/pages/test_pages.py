@@ -84,6 +84,13 @@ def test_every_page_says_that_the_practice_model_answers(
         assert ("Practice model." in page_of(Client(), "/accounts/login/")) is is_said
 
 
+def test_a_conversation_that_was_never_used_is_not_in_the_list(signed_in: Client, session: Session) -> None:
+    unused = f'href="/chat/{session.id}/"'
+    assert unused not in page_of(signed_in, "/chat/")
+    Session.objects.filter(id=session.id).update(last_message_number=1)
+    assert unused in page_of(signed_in, "/chat/")
+
+
 def test_a_conversation_begins_from_the_list(signed_in: Client, user: User) -> None:
     response = signed_in.post("/chat/new/", {"kind": "open_day"})
     session = Session.unscoped.get(user=user)
