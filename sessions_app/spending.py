@@ -37,6 +37,18 @@ class Spending:
         return self.cache_read_tokens / self.sent_tokens if self.sent_tokens else 0.0
 
 
+def usage_metadata(spending: Spending) -> Mapping[str, int | None]:
+    """Return what a turn took as the metadata of its message keep it."""
+    return {
+        "requests": spending.requests,
+        "input_tokens": spending.input_tokens,
+        "output_tokens": spending.output_tokens,
+        "cache_read_tokens": spending.cache_read_tokens,
+        "cache_creation_tokens": spending.cache_written_tokens,
+        "cost_micro_usd": spending.cost_micro_usd,
+    }
+
+
 def spending_of_turn(turn_id: uuid.UUID) -> Spending | None:
     """Return what a turn took; None where nothing was asked."""
     return spending_of_turns([turn_id]).get(turn_id)

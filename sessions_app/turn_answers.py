@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from sessions_app.models import CallState, ToolCallRecord, Turn
+from sessions_app.spending import spending_of_turn, usage_metadata
 
 OPEN_CALL_STATES = (CallState.RUNNING, CallState.PENDING)
 INTERRUPTED_CALL = "Interrupted: it is not known to have run."
@@ -48,6 +49,7 @@ def close_calls(turn: Turn, now: datetime) -> Sequence[ToolCallRecord]:
 def build_answer(turn: Turn, calls: Sequence[ToolCallRecord]) -> tuple[str, dict[str, Any]]:
     """Return a turn's text, rounds joined by a blank line, and the metadata of its message.
 
+    The usage is that of all the turn's requests so far, failed attempts included.
     `calls` are all of the turn's, in order.
     """
     texts: list[str] = []
@@ -70,4 +72,7 @@ def build_answer(turn: Turn, calls: Sequence[ToolCallRecord]) -> tuple[str, dict
         }
         for call in calls
     ]
-    return "\n\n".join(texts), {"tool_calls": shown_calls, "round_ends": round_ends, "notes": notes}
+    metadata: dict[str, Any] = {"tool_calls": shown_calls, "round_ends": round_ends, "notes": notes}
+    if (spent := spending_of_turn(turn.id)) is not None:
+        metadata["usage"] = usage_metadata(spent)
+    return "\n\n".join(texts), metadata

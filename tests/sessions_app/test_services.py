@@ -206,7 +206,7 @@ def test_the_database_refuses_any_second_move_of_a_status(session: Session, ende
     session.status, session.ended_at = ended, timezone.now()
     session.save()
     for status in set(SessionStatus) - {ended}:
-        moved = Session.objects.get(id=session.id)
+        moved = Session.unscoped.get(id=session.id)
         moved.status = status
         moved.ended_at = None if status == SessionStatus.ACTIVE else timezone.now()
         with (
@@ -215,8 +215,8 @@ def test_the_database_refuses_any_second_move_of_a_status(session: Session, ende
         ):
             moved.save()
         with pytest.raises(IntegrityError), transaction.atomic():
-            Session.objects.filter(id=session.id).update(status=status, ended_at=moved.ended_at)
-    moved = Session.objects.get(id=session.id)
+            Session.unscoped.filter(id=session.id).update(status=status, ended_at=moved.ended_at)
+    moved = Session.unscoped.get(id=session.id)
     moved.title = "What else changes may be saved"
     moved.save()
     assert moved.status == ended

@@ -112,6 +112,33 @@ def test_an_effect_that_fails_leaves_no_result(key: TurnKey) -> None:
 
 
 @pytest.mark.django_db
+def test_an_answer_keeps_what_all_requests_of_its_turn_used(key: TurnKey) -> None:
+    store_round(key, 1, "First.")
+    for cost in (2_000, 3_000):
+        usage = ModelUsage(
+            model="m",
+            input_tokens=10,
+            output_tokens=20,
+            cache_read_tokens=300,
+            cache_creation_5m_tokens=4,
+            cache_creation_1h_tokens=5,
+            cost_micro_usd=cost,
+        )
+        turn_records.store_usage(key, usage=usage)
+    message = turn_records.close_turn(key, DONE)
+    assert message is not None
+    message.refresh_from_db()
+    assert message.metadata["usage"] == {
+        "requests": 2,
+        "input_tokens": 20,
+        "output_tokens": 40,
+        "cache_read_tokens": 600,
+        "cache_creation_tokens": 18,
+        "cost_micro_usd": 5_000,
+    }
+
+
+@pytest.mark.django_db
 def test_an_answer_joins_its_rounds_and_knows_where_each_ends(key: TurnKey) -> None:
     store_round(key, 1, "First.", notes="thinking of it", calls=("t1",))
     store_round(key, 2, "", calls=("t2",))
@@ -124,6 +151,7 @@ def test_an_answer_joins_its_rounds_and_knows_where_each_ends(key: TurnKey) -> N
     assert message.metadata["round_ends"] == [6, 6, 13]
     assert message.metadata["notes"] == [{"round": 1, "text": "thinking of it"}]
     assert [(call["id"], call["round"]) for call in message.metadata["tool_calls"]] == [("t1", 1), ("t2", 2)]
+    assert "usage" not in message.metadata
     turn = Turn.unscoped.get(id=key.turn_id)
     assert (turn.prefix, turn.shown, turn.status) == ("", "", TurnStatus.COMPLETED)
 
