@@ -7,8 +7,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from django.conf import settings
-
 from coaching.shown_names import ARC_WORDS, in_words
 from coaching.skills.callers import ARC, MODEL, USER
 from coaching.skills.rules import arc_of
@@ -152,6 +150,7 @@ def _used(trace: TurnTrace) -> list[str]:
 def _cost(spending: Spending) -> str:
     if spending.cost_micro_usd is None:
         return ""
+    if not spending.cost_micro_usd:
+        return "free of charge"
     cents = spending.cost_micro_usd / _MICRO_USD_PER_CENT
-    words = f"{cents:.1f} US cents" if cents >= 0.1 else "less than 0.1 US cents"
-    return f"{words}, had a real model answered" if settings.IS_PRACTICE_MODEL else words
+    return f"{cents:.1f} US cents" if cents >= 0.1 else "less than 0.1 US cents"

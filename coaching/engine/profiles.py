@@ -115,6 +115,17 @@ PROFILES: Mapping[str, ModelProfile] = {
                 ),
             ),
         ),
+        # The practice model behaves like the current Sonnet, and its scripted answers cost nothing.
+        ModelProfile(
+            model="sage-practice",
+            thinking="between_tools",
+            effort="medium",
+            notes="always",
+            context_tokens=1_000_000,
+            max_output_tokens=128_000,
+            cache_minimum_tokens=1_024,
+            prices=(Price(input=0, output=0, cache_write_5m=0, cache_write_1h=0, cache_read=0),),
+        ),
         ModelProfile(
             model="claude-haiku-4-5",
             is_thinking_bound=False,

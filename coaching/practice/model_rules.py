@@ -1,6 +1,7 @@
 """What each model accepts: the few differences that a request can trip over.
 
-An unknown `claude-*` model is taken for a current one, which is the stricter reading.
+An unknown `claude-*` model is taken for a current one, which is the stricter reading. So is `sage-practice`,
+this server's own name where no key is set.
 """
 
 import re
@@ -11,7 +12,7 @@ from coaching.practice.errors import ApiError
 
 ThinkingType = Literal["adaptive", "between_tools", "enabled", "disabled"]
 
-_MODEL_NAME = re.compile(r"claude-[a-z0-9][a-z0-9.@-]{0,100}\Z")
+_MODEL_NAME = re.compile(r"(?:claude-[a-z0-9][a-z0-9.@-]{0,100}|sage-practice)\Z")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,6 +45,7 @@ def usage(model: str, **counts: Any) -> RoundUsage:
         ("claude-haiku-5-5", {"cache_creation_1h_tokens": 100_001}, TODAY, 100_001),
         ("claude-haiku-4-5-20251001", {"input_tokens": 10, "output_tokens": 2}, TODAY, 20),
         ("claude-sonnet-5-5", {}, TODAY, 0),
+        ("sage-practice", {"input_tokens": 1_000_000, "output_tokens": 1_000_000}, TODAY, 0),
         ("qwen-next", {"input_tokens": 10}, TODAY, None),
     ],
 )

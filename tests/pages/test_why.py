@@ -89,7 +89,7 @@ def test_an_answer_says_in_short_what_was_in_play_in_view_done_and_used(
         "Sage wrote 2 files",
         "Sage read up on how to go about it (1 failed)",
         "3.0 seconds",
-        "0.5 US cents, had a real model answered",
+        "0.5 US cents",
         "80% of what was sent came from the cache",
     ):
         assert said in panel, said
