@@ -15,11 +15,14 @@ from django.urls import URLPattern, path, reverse
 from django.views.decorators.http import require_POST
 from simple_history.admin import SimpleHistoryAdmin
 
+from coaching.files.types import ATTRIBUTE_ORDER
 from coaching.markdown import render_markdown
 from coaching.models import Skill, SkillKind
-from coaching.skills.rules import budget_of, estimate_tokens, text_faults
+from coaching.skills.rules import budget_of, estimate_tokens, text_faults, tool_faults
 from coaching.skills.store import check_override, return_to_file, store_override
+from coaching.tools import TOOL_NAMES
 from sessions_app.errors import Refused
+from sessions_app.models import SessionKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +47,12 @@ def say_size(skill: Skill, text: str) -> str:
     return f"{tokens} tokens" if budget is None else f"{tokens} of {budget} tokens"
 
 
+def _tool_faults(text: str) -> list[str]:
+    """Return what names in a text are tools that no model is offered."""
+    other_names = {*ATTRIBUTE_ORDER, *SessionKind.values}
+    return tool_faults(text, declared=TOOL_NAMES, offered_tools=TOOL_NAMES, other_names=other_names)
+
+
 class SkillForm(forms.ModelForm):  # type: ignore[type-arg]
     """The text that is to hold; it begins as the one that holds now."""
 
@@ -62,6 +71,8 @@ class SkillForm(forms.ModelForm):  # type: ignore[type-arg]
         text = str(self.cleaned_data["override"])
         if not text.strip() or text.replace("\r\n", "\n").strip() == self.instance.file_text.strip():
             return ""
+        if faults := _tool_faults(text):
+            raise forms.ValidationError("; ".join(faults).capitalize() + ".")
         try:
             return check_override(name=self.instance.name, kind=SkillKind(self.instance.kind), text=text)
         except Refused as refused:
@@ -163,7 +174,8 @@ class SkillAdmin(SimpleHistoryAdmin):  # type: ignore[misc]
             "skill": skill,
             "text": text,
             "size": say_size(skill, text),
-            "faults": text_faults(name=skill.name, kind=SkillKind(skill.kind), text=text),
+            "faults": text_faults(name=skill.name, kind=SkillKind(skill.kind), text=text)
+            + _tool_faults(text),
             "difference": diff_lines(skill.file_text, text),
             "rendered": render_markdown(text),
             "opts": self.opts,

@@ -146,3 +146,13 @@ def test_who_isn_t_staff_never_gets_in(client: Client, user: User) -> None:
 def test_a_skill_that_is_not_there_is_not_found(desk: Client) -> None:
     assert desk.post(f"{LIST}999999/preview/", {"override": MINE}).status_code == 404
     assert desk.post(f"{LIST}999999/return/").status_code == 404
+
+
+def test_a_text_that_names_a_tool_which_is_not_offered_is_refused(desk: Client) -> None:
+    text = MINE + "\nUse `send_mail`, then `save_file` with `mood_signal`.\n"
+    fault = "its text names send_mail, which is no tool that is offered"
+    assert fault in desk.post(address("open-day", "preview"), {"override": text}).content.decode()
+    refused = desk.post(address("open-day"), {"override": text})
+    assert refused.status_code == 200
+    assert fault.capitalize() in refused.content.decode()
+    assert not Skill.objects.get(name="open-day").is_overridden
