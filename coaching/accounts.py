@@ -33,13 +33,8 @@ class TimezoneOffer:
 
 
 def user_id_of(request: HttpRequest) -> int:
-    """Return the id of the signed-in person; only for views that require one."""
+    """Return the id of the signed-in person, loaded before the view; only for views that require one."""
     return cast("User", request.user).pk
-
-
-async def auser_id_of(request: HttpRequest) -> int:
-    """Return the id of the signed-in person in an async view."""
-    return cast("User", await request.auser()).pk
 
 
 def profile_for(request: HttpRequest) -> Profile:

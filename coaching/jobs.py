@@ -35,7 +35,7 @@ from coaching.files.garbage import collect_garbage
 from coaching.model_client import ModelConnection
 from coaching.runner import get_runner
 from coaching.summaries import SUMMARY_JOB, is_answering, write_summary
-from sessions_app.database import in_database
+from sessions_app.database import in_database, in_database_unhurried
 
 logger = structlog.get_logger(__name__)
 
@@ -135,7 +135,7 @@ async def refresh_calendar(*, source_id: int) -> None:
 @app.task(name="collect_garbage", queueing_lock="collect_garbage", retry=Retries())
 async def collect_file_garbage(timestamp: int) -> None:  # noqa: ARG001
     """Remove stored objects that belong to no file."""
-    await in_database(collect_garbage, now=timezone.now())
+    await in_database_unhurried(collect_garbage, now=timezone.now())
 
 
 @app.periodic(cron="47 * * * *")

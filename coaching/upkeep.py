@@ -19,7 +19,7 @@ from coaching.readers import tell_missed_end
 from coaching.runner import Runner
 from coaching.socket_access import open_sockets
 from sessions_app import leases
-from sessions_app.database import in_database, in_database_beside
+from sessions_app.database import close_connection_beside, in_database, in_database_beside
 from sessions_app.leases import BEAT_SECONDS, LEASE_SECONDS, LeaseWatch
 from sessions_app.models import Session, Turn, TurnStatus
 from sessions_app.turn_records import TurnKey
@@ -27,6 +27,7 @@ from sessions_app.turn_records import TurnKey
 logger = structlog.get_logger(__name__)
 
 TAKE_OVER_SECONDS = 1.0
+LATE_BEAT_SECONDS = 1.0
 FOLLOW_SECONDS = 0.25
 FOLLOW_ALONE_SECONDS = 2.0
 
@@ -76,6 +77,7 @@ def _tell_end(task: "asyncio.Task[None]") -> None:
 
 async def _leave(runner: Runner) -> None:
     """Say good-bye: what still runs is free for others at once."""
+    await close_connection_beside()
     try:
         await in_database(leases.forget_process, runner.owner)
     except DatabaseError:
@@ -118,8 +120,13 @@ async def _lost_leases(runner: Runner) -> list[leases.Lease]:
 
 
 async def _beat(runner: Runner) -> None:
+    now = asyncio.get_running_loop().time
+    due = now()
     while True:
         await _through_outages(lambda: in_database_beside(leases.store_beat, runner.owner))
+        if (late := now() - due) > LATE_BEAT_SECONDS:
+            logger.warning("late_heartbeat", seconds=round(late, 1))
+        due = now() + BEAT_SECONDS
         await asyncio.sleep(BEAT_SECONDS)
 
 

@@ -11,11 +11,12 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sage.settings")
 _pages = get_asgi_application()
 
 from coaching.routing import websocket_urlpatterns  # noqa: E402
+from sage.busy import SocketBusy  # noqa: E402
 from sage.origin import SameOriginValidator  # noqa: E402
 
 application = ProtocolTypeRouter(
     {
         "http": _pages,
-        "websocket": SameOriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
+        "websocket": SameOriginValidator(SocketBusy(AuthMiddlewareStack(URLRouter(websocket_urlpatterns)))),
     }
 )

@@ -5,11 +5,12 @@ from http import HTTPStatus
 from inspect import iscoroutinefunction
 from typing import cast
 
-from asgiref.sync import sync_to_async
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.utils.decorators import sync_and_async_middleware
+
+from sessions_app.database import in_database_page
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
 
@@ -22,7 +23,7 @@ def not_allowed_page(get_response: GetResponse) -> GetResponse:
         async def answer_async(request: HttpRequest) -> HttpResponseBase:
             response = await cast("Awaitable[HttpResponseBase]", get_response(request))
             return (
-                await sync_to_async(_with_page)(request, response)
+                await in_database_page(_with_page, request, response)
                 if _is_bare(request, response)
                 else response
             )

@@ -98,10 +98,13 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "sage.static_files.StaticFilesMiddleware",
     "sage.no_store.never_stored",
+    # Before whatever asks the database.
+    "sage.busy.admitted",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "sage.busy.PersonMiddleware",
     "sage.logs.RequestLogMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -131,9 +134,14 @@ TEMPLATES = [
 
 # --- Database -------------------------------------------------------------------------------------
 
-DATABASE_POOL = {"min_size": 1, "max_size": 20, "timeout": 5}
-# A runner that freezes inside a transaction must not block the one that takes its turn over.
-DATABASE_SESSION_OPTIONS = "-c idle_in_transaction_session_timeout=5000"
+# Room for all threads that may hold a connection at once: `sessions_app.database.THREADS` and
+# `UNHURRIED_THREADS`, `coaching.in_flight.AT_WORK`, and some for handshakes of sockets.
+DATABASE_POOL = {"min_size": 1, "max_size": 32, "timeout": 5}
+# A runner that freezes inside a transaction must not block the one that takes its turn over. No statement of
+# ours takes seconds, and no lock is held that long; migrations lift all three (`sage.startup`).
+DATABASE_SESSION_OPTIONS = (
+    "-c idle_in_transaction_session_timeout=5000 -c statement_timeout=20000 -c lock_timeout=10000"
+)
 
 # Of what is asked with values beside the statement (`sessions_app.rows`); the ORM's own is never prepared.
 PREPARE_THRESHOLD = 2
@@ -238,6 +246,13 @@ FILE_UPLOAD_PERMISSIONS = 0o600
 # --- Accounts -------------------------------------------------------------------------------------
 
 AUTHENTICATION_BACKENDS = ["sage.sign_in.OneCheckBackend"]
+PASSWORD_HASHERS = [
+    "sage.hashing.PBKDF2PasswordHasher",
+    "django.contrib.auth.hashers.PBKDF2SHA1PasswordHasher",
+    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "django.contrib.auth.hashers.BCryptSHA256PasswordHasher",
+    "django.contrib.auth.hashers.ScryptPasswordHasher",
+]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in (

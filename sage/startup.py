@@ -17,6 +17,7 @@ from coaching.redis_errors import redis_errors
 from sage.env import StartError
 from sage.health import ask_cache
 from sage.static_files import collect_static_files
+from sessions_app.database import NO_TIME_LIMITS, no_time_limits
 
 DEMO_NAME = "demo"
 DEMO_EMAIL = "demo@sage.local"
@@ -90,14 +91,12 @@ def make_demo_account() -> str | None:
 def migration_lock() -> Iterator[None]:
     """Hold the lock of migrations: two at once would fail half-way.
 
-    Work between two statements of a migration may take its time: the limit on idle transactions is lifted.
+    A migration may take its time, and so may whoever migrates already: all time limits are lifted.
     """
-    with psycopg.connect(**connection.get_connection_params(), autocommit=True) as session:
+    with (
+        psycopg.connect(**connection.get_connection_params(), autocommit=True) as session,
+        no_time_limits(),
+    ):
+        session.execute(NO_TIME_LIMITS)
         session.execute("SELECT pg_advisory_lock(%s)", [MIGRATION_LOCK])
-        with connection.cursor() as cursor:
-            cursor.execute("SET idle_in_transaction_session_timeout = 0")
-        try:
-            yield
-        finally:
-            with connection.cursor() as cursor:
-                cursor.execute("RESET idle_in_transaction_session_timeout")
+        yield

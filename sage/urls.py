@@ -9,6 +9,11 @@ from sage import health
 # Operators sign in where everybody does: one door, with its limits on guessing.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
+handler400 = "sage.busy.bad_request"
+handler403 = "sage.busy.permission_denied"
+handler404 = "sage.busy.page_not_found"
+handler500 = "sage.busy.server_error"
+
 urlpatterns = [
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),

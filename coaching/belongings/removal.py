@@ -21,7 +21,7 @@ from django.db.models.functions import Cast
 from coaching.belongings.ownership import owned_models, owner_of_argument
 from coaching.files.objects import erase_objects
 from coaching.job_queue import enqueue, forget_jobs, job_arguments
-from sessions_app.database import in_database_unhurried
+from sessions_app.database import in_database_unhurried, no_time_limits
 from sessions_app.models import Session, Turn, TurnStatus
 
 logger = structlog.get_logger(__name__)
@@ -104,7 +104,8 @@ def _ask_to_stop(user_id: int) -> int:
 def _remove_rows(user_id: int) -> Mapping[str, int]:
     for attempt in range(1, ATTEMPTS + 1):
         try:
-            return remove_rows(user_id)
+            with no_time_limits():  # a long life has many rows
+                return remove_rows(user_id)
         except (IntegrityError, OperationalError):
             # Somebody wrote a row in between that now refers to nothing, which is there to be seen next time,
             # or was writing a file, and each waited for the other.

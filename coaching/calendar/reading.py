@@ -18,6 +18,7 @@ from typing import Any
 import structlog
 
 from coaching.killable import worker_environment
+from sessions_app.database import give_back_connections
 from sessions_app.errors import Refused
 
 MAX_BYTES = 5 * 1024 * 1024
@@ -81,6 +82,7 @@ def read_calendar(raw: bytes, *, day: date, seconds: float = READ_SECONDS) -> Re
     """
     if len(raw) > MAX_BYTES:
         raise Refused(TOO_LARGE)
+    give_back_connections()
     if not _places.acquire(timeout=WAIT_SECONDS):
         raise Overloaded("Sage is reading many calendars just now. Please try again in a minute.")
     try:

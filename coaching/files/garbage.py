@@ -14,6 +14,7 @@ from django.core.files.storage import storages
 
 from coaching.files.objects import OBJECTS_PREFIX, STORAGE_ERRORS, ObjectStorage
 from coaching.models import UserFileVersion
+from sessions_app.database import give_back_connections
 
 logger = structlog.get_logger(__name__)
 
@@ -57,4 +58,5 @@ def collect_garbage(*, now: datetime, min_age: timedelta = MIN_AGE) -> GarbageRe
 
 def _without_row(keys: Sequence[str]) -> list[str]:
     named = set(UserFileVersion.unscoped.filter(storage_key__in=keys).values_list("storage_key", flat=True))
+    give_back_connections()  # the storage is asked next
     return [key for key in keys if key not in named]

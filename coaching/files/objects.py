@@ -14,11 +14,13 @@ from datetime import datetime
 from typing import Protocol, runtime_checkable
 
 import structlog
+from asgiref.sync import async_to_sync
 from botocore.exceptions import BotoCoreError, ClientError
 from django.core.files.base import ContentFile
 from django.core.files.storage import storages
 
 from coaching.files.errors import ObjectsNotErased, StorageFailed
+from sessions_app.database import give_back_connections
 
 logger = structlog.get_logger(__name__)
 
@@ -95,6 +97,15 @@ async def store_object(
         logger.warning("object_not_stored", user_id=user_id, key=key, error=type(error).__name__)
         raise StorageFailed from error
     return StoredObject(key=key, size=len(data), sha256=hashlib.sha256(data).hexdigest())
+
+
+def store_object_now(*, user_id: int, data: bytes) -> StoredObject:
+    """Store bytes from synchronous code, with no connection held meanwhile. Raises `StorageFailed`.
+
+    Raises `TransactionOpenError` inside a transaction.
+    """
+    give_back_connections()
+    return async_to_sync(store_object)(user_id=user_id, data=data)
 
 
 async def erase_objects(*, user_id: int, deadline_seconds: float = ERASE_SECONDS) -> int:

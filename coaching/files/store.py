@@ -14,14 +14,13 @@ from typing import TypeVar
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from asgiref.sync import async_to_sync
 from django.db import transaction
 
 from coaching.files.after_effects import Write, apply_after_effects
 from coaching.files.drafts import FileDraft
 from coaching.files.edits import build_restore
 from coaching.files.errors import FileMoved, FileRefused
-from coaching.files.objects import StoredObject, store_object
+from coaching.files.objects import StoredObject, store_object, store_object_now
 from coaching.files.quota import check_room, lock_usage, refuse_when_full
 from coaching.files.saves import prepare_save
 from coaching.files.selectors import FileText, files_of, read_file
@@ -182,7 +181,7 @@ def store_version(
 def _stored_object(user_id: int, draft: FileDraft) -> StoredObject:
     """Store a draft's bytes, unless there is no room for them."""
     refuse_when_full(user_id=user_id, size=len(draft.data))
-    return async_to_sync(store_object)(user_id=user_id, data=draft.data)
+    return store_object_now(user_id=user_id, data=draft.data)
 
 
 def _locked_file(user_id: int, draft: FileDraft) -> UserFile:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from zoneinfo import ZoneInfo
 
-from asgiref.sync import async_to_sync
 from django.db import IntegrityError, transaction
 from django.db.models import Count, F, Window
 from django.db.models.functions import Left
@@ -18,7 +17,7 @@ from django.utils.text import Truncator
 from coaching.attempts import AttemptLimit
 from coaching.files.drafts import FileDraft, build_draft
 from coaching.files.frontmatter import strip_frontmatter
-from coaching.files.objects import StoredObject, store_object
+from coaching.files.objects import StoredObject, store_object_now
 from coaching.files.quota import refuse_when_full
 from coaching.files.store import store_version
 from coaching.files.types import RULES
@@ -133,7 +132,7 @@ def keep_capture(
     draft = build_draft(file_type=FileType.CAPTURE, content=_content_of(text), now=now, timezone=timezone)
     refuse_when_full(user_id=user_id, size=len(draft.data))
     _limit.count(user_id)
-    stored = async_to_sync(store_object)(user_id=user_id, data=draft.data)
+    stored = store_object_now(user_id=user_id, data=draft.data)
     try:
         return _store(user_id=user_id, draft=draft, stored=stored, client_id=name)
     except IntegrityError:

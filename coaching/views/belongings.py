@@ -32,7 +32,7 @@ TOO_OFTEN = "That was tried too often. Wait a minute, then try again."
 @require_POST
 async def export(request: HttpRequest) -> HttpResponseBase:
     """Send everything that Sage keeps of the person, as a zip; one at a time."""
-    user = cast("User", await request.auser())
+    user = cast("User", request.user)
     now = timezone.now()
     try:
         download = begin_download(user_id=user.pk, pieces=stream_archive(user, now=now))

@@ -4,12 +4,13 @@ Plain forms: the answer comes when the calendar has been fetched and read. What 
 beside its field, and what was typed stays.
 """
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, NoReturn
 
-from asgiref.sync import sync_to_async
 from django.contrib.auth.decorators import login_required
 from django.contrib.messages import success, warning
 from django.core.files.uploadedfile import UploadedFile
@@ -20,7 +21,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 from yarl import URL
 
-from coaching.accounts import auser_id_of, local_now, profile_for, user_id_of
+from coaching.accounts import local_now, profile_for, user_id_of
 from coaching.calendar.addresses import checked_address
 from coaching.calendar.fetchers import Fetched, get_fetcher
 from coaching.calendar.reading import AHEAD_DAYS, MAX_BYTES, TOO_LARGE, ReadCalendar, read_calendar
@@ -38,8 +39,12 @@ from coaching.calendar.sources import (
 )
 from coaching.days import local_day
 from coaching.forms import CalendarFeedForm, CalendarFileForm
+from coaching.in_flight import waiting
 from coaching.models import CalendarKind, CalendarSource
+from sessions_app.database import in_database, in_database_page
 from sessions_app.errors import Refused
+
+MUCH_WAITS = "Other calendars of yours are being read. Please try again in a moment."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,17 +102,18 @@ async def subscribe_calendar(request: HttpRequest) -> HttpResponse:
 @require_POST
 async def refresh_calendar(request: HttpRequest, source_id: int) -> HttpResponse:
     """Ask a feed's server now, and say what came of it."""
-    user_id = await auser_id_of(request)
+    user_id = user_id_of(request)
     now = timezone.now()
     try:
-        source = await sync_to_async(accessible_source)(user_id=user_id, source_id=source_id)
+        source = await in_database(accessible_source, user_id=user_id, source_id=source_id)
         check_refreshable(source, now=now)
         attempts.count(user_id)
-        attempt = await sync_to_async(begin_refresh)(source_id=source_id, now=now)
+        attempt = await in_database(begin_refresh, source_id=source_id, now=now)
         if attempt is None:
             _not_found()
-        outcome = await attempt_refresh(attempt, fetcher=get_fetcher())
-        is_kept = await sync_to_async(finish_refresh)(attempt, outcome) is not None
+        async with _waiting():
+            outcome = await attempt_refresh(attempt, fetcher=get_fetcher())
+        is_kept = await in_database(finish_refresh, attempt, outcome) is not None
     except CalendarSource.DoesNotExist:
         _not_found()
     except Refused as refusal:
@@ -134,22 +140,38 @@ async def _add(
     request: HttpRequest, kind: CalendarKind, place: str | URL, name: str, fetched: Fetched | None = None
 ) -> None:
     """Fetch, read and keep a calendar. Raises `Refused`."""
-    user_id = await auser_id_of(request)
-    await sync_to_async(check_room)(user_id=user_id, kind=kind, origin=str(place))
+    user_id = user_id_of(request)
+    await in_database(check_room, user_id=user_id, kind=kind, origin=str(place))
     attempts.count(user_id)
     now = timezone.now()
-    if isinstance(place, URL):
-        fetched = await get_fetcher().fetch(place)
-    assert fetched is not None
-    # In a thread of its own: the database's would wait for the worker, too.
-    read = await sync_to_async(read_calendar, thread_sensitive=False)(fetched.body or b"", day=now.date())
+    async with _waiting():
+        if isinstance(place, URL):
+            fetched = await get_fetcher().fetch(place)
+        assert fetched is not None
+        read = await asyncio.to_thread(read_calendar, fetched.body or b"", day=now.date())
     if isinstance(place, URL):
         name = name or read.name or str(place.host)
-    source, is_new = await sync_to_async(keep_calendar)(
-        user_id=user_id, kind=kind, origin=str(place), name=name, fetched=fetched, read=read, now=now
+    source, is_new = await in_database(
+        keep_calendar,
+        user_id=user_id,
+        kind=kind,
+        origin=str(place),
+        name=name,
+        fetched=fetched,
+        read=read,
+        now=now,
     )
     what = "was added" if is_new else "was replaced"
     success(request, f"{source.name} {what}: {_found(read)}.")
+
+
+@asynccontextmanager
+async def _waiting() -> AsyncIterator[None]:
+    """Wait for a feed's server or a calendar's reader. Raises `Refused` where much of the person's waits."""
+    async with waiting() as may_wait:
+        if not may_wait:
+            raise Refused(MUCH_WAITS)
+        yield
 
 
 def _came_of(outcome: Outcome, *, is_kept: bool) -> str:
@@ -181,7 +203,7 @@ def _not_found() -> NoReturn:
 
 
 async def _page_async(request: HttpRequest, **forms: Any) -> HttpResponse:
-    return await sync_to_async(_page)(request, **forms)
+    return await in_database_page(_page, request, **forms)
 
 
 def _page(

@@ -9,7 +9,6 @@ import uuid
 from http import HTTPStatus
 from typing import Any
 
-from asgiref.sync import sync_to_async
 from django.contrib.auth.decorators import login_required
 from django.contrib.messages import info
 from django.core.paginator import Paginator
@@ -18,11 +17,12 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from coaching.accounts import auser_id_of, profile_for, user_id_of
+from coaching.accounts import profile_for, user_id_of
 from coaching.cards import card_without_session
 from coaching.danger_scans import scans
 from coaching.forms import MessageForm, NewSessionForm
 from coaching.help_lines import country_of
+from coaching.in_flight import waiting
 from coaching.runner import get_runner, rate_limit
 from coaching.running import Submission
 from coaching.safety.card import kept_danger
@@ -31,6 +31,7 @@ from coaching.shown_calls import dom_id_of
 from coaching.views.conversation_page import counted, show_conversation
 from coaching.views.earlier import earlier, number_in
 from coaching.views.starters import starters_for
+from sessions_app.database import in_database, in_database_page
 from sessions_app.errors import Refused, TooManySessions
 from sessions_app.models import Session, SessionKind
 from sessions_app.services import begin_session
@@ -92,14 +93,14 @@ async def begin(request: HttpRequest, *, kind: str, text: str, client_id: str) -
 
     A message that is refused stands in the new session's composer, and the answer is no redirect.
     """
-    user_id = await auser_id_of(request)
+    user_id = user_id_of(request)
     try:
-        opened = await sync_to_async(begin_session)(
-            user_id=user_id, kind=kind, client_id=client_id or None, rate_limit=rate_limit()
+        opened = await in_database(
+            begin_session, user_id=user_id, kind=kind, client_id=client_id or None, rate_limit=rate_limit()
         )
     except TooManySessions as refusal:
         danger = await scans.danger_in(text, user_id=user_id)
-        return await sync_to_async(_too_many)(request, str(refusal), kind=kind, draft=text, danger=danger)
+        return await in_database_page(_too_many, request, str(refusal), kind=kind, draft=text, danger=danger)
     except Refused:
         return await _refused_home(request)
     if text.strip():
@@ -143,7 +144,7 @@ async def message(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 async def _act(request: HttpRequest, session_id: uuid.UUID, form: MessageForm) -> tuple[str, uuid.UUID]:
     """Do what the form asks; return the answer's anchor and the session that it is in."""
     runner = get_runner()
-    user_id = await auser_id_of(request)
+    user_id = user_id_of(request)
     tool_use_id = form.cleaned_data["tool_use_id"]
     match form.cleaned_data["do"]:
         case "dismiss":
@@ -156,7 +157,7 @@ async def _act(request: HttpRequest, session_id: uuid.UUID, form: MessageForm) -
             return await _answer(user_id, session_id, tool_use_id, value), session_id
         case "stop":
             await runner.stop(user_id=user_id, session_id=session_id)
-            await runner.wait_until_idle(session_id, seconds=WAIT_SECONDS)
+            await _wait_for_answer(session_id)
             return "", session_id
         case "end":
             await runner.end_session(user_id=user_id, session_id=session_id)
@@ -175,7 +176,7 @@ async def _answer(user_id: int, session_id: uuid.UUID, tool_use_id: str, value: 
     )
     if kept_danger(ended.call.metadata):
         return f"#{dom_id_of(tool_use_id)}"
-    await get_runner().wait_until_idle(session_id, seconds=WAIT_SECONDS)
+    await _wait_for_answer(session_id)
     return f"#turn-{ended.turn.id}"
 
 
@@ -188,8 +189,15 @@ async def _place_of(submission: Submission, session_id: uuid.UUID) -> str:
         return f"#beside-message-{submission.number}"
     # Where it went on in another session there is a page to go to: that shows the answer as it comes.
     if submission.session_id == session_id:
-        await get_runner().wait_until_idle(session_id, seconds=WAIT_SECONDS)
+        await _wait_for_answer(session_id)
     return f"#turn-{submission.turn_id}"
+
+
+async def _wait_for_answer(session_id: uuid.UUID) -> None:
+    """Wait for the running turn, unless many of the person's requests do: the page follows it anyway."""
+    async with waiting() as may_wait:
+        if may_wait:
+            await get_runner().wait_until_idle(session_id, seconds=WAIT_SECONDS)
 
 
 async def _submit(user_id: int, session_id: uuid.UUID, form: MessageForm) -> Submission:
@@ -225,8 +233,8 @@ def _answer_in(fields: QueryDict) -> object:
 async def _page_async(
     request: HttpRequest, session_id: uuid.UUID, *, refused: object, **shown_again: Any
 ) -> HttpResponse:
-    danger = await scans.danger_in(refused, user_id=await auser_id_of(request))
-    return await sync_to_async(show_conversation)(request, session_id, refused=danger, **shown_again)
+    danger = await scans.danger_in(refused, user_id=user_id_of(request))
+    return await in_database_page(show_conversation, request, session_id, refused=danger, **shown_again)
 
 
 def _too_many(
@@ -243,4 +251,4 @@ def _too_many(
 
 
 async def _refused_home(request: HttpRequest) -> HttpResponse:
-    return await sync_to_async(render)(request, "400.html", status=HTTPStatus.BAD_REQUEST)
+    return await in_database_page(render, request, "400.html", status=HTTPStatus.BAD_REQUEST)

@@ -1,6 +1,5 @@
 """All files of a person as one download."""
 
-from asgiref.sync import sync_to_async
 from django.contrib.auth.decorators import login_required
 from django.contrib.messages import info
 from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
@@ -8,10 +7,11 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
-from coaching.accounts import auser_id_of, profile_for
+from coaching.accounts import profile_for, user_id_of
 from coaching.downloads import begin_download
 from coaching.files.archive import file_entries
 from coaching.zip_stream import send_pieces, write_zip
+from sessions_app.database import in_database
 from sessions_app.errors import Refused
 
 
@@ -22,8 +22,8 @@ async def archive(request: HttpRequest) -> HttpResponseBase:
 
     One at a time, as everything that Sage keeps of them.
     """
-    user_id = await auser_id_of(request)
-    profile = await sync_to_async(profile_for)(request)
+    user_id = user_id_of(request)
+    profile = await in_database(profile_for, request)
     name = f"sage-files-{timezone.now().astimezone(profile.zone):%Y-%m-%d}"
     entries = file_entries(user_id=user_id, has_versions=request.GET.get("versions") == "all")
     pieces = send_pieces(write_zip(entries, folder=name, zone=profile.zone))

@@ -3,7 +3,6 @@
 import uuid
 from http import HTTPStatus
 
-from asgiref.sync import sync_to_async
 from django.contrib.auth.decorators import login_required
 from django.contrib.messages import info
 from django.http import Http404, HttpRequest, HttpResponse
@@ -26,6 +25,7 @@ from coaching.markdown import render_markdown
 from coaching.models import Profile, ReflectionPrompt
 from coaching.views.conversation import begin
 from coaching.views.parts import back_to, status_of, with_wait
+from sessions_app.database import in_database, in_database_page
 from sessions_app.errors import Refused
 from sessions_app.models import SessionKind
 from sessions_app.selectors import was_begun_by
@@ -39,20 +39,20 @@ PUT_AWAY = "Put away. The question stays among your files."
 @require_http_methods(["GET", "HEAD", "POST"])
 async def prompt(request: HttpRequest, prompt_id: int) -> HttpResponse:
     """Show a question; posted to, talk about it, write the answer down, or put it away."""
-    profile, shown = await sync_to_async(_read)(request, prompt_id)
+    profile, shown = await in_database(_read, request, prompt_id)
     if request.method != "POST":
-        return await sync_to_async(_page)(request, shown)
+        return await in_database_page(_page, request, shown)
     form = PromptForm(request.POST)
     draft = request.POST.get("text", "")
     if not form.is_valid():
-        return await sync_to_async(_page)(request, shown, refusal=UNREADABLE, draft=draft)
+        return await in_database_page(_page, request, shown, refusal=UNREADABLE, draft=draft)
     try:
         if form.cleaned_data["do"] == "talk":
             return await _talk(request, shown, form, user_id=profile.user_id)
-        return await sync_to_async(_put_down)(request, shown, form, profile)
+        return await in_database_page(_put_down, request, shown, form, profile)
     except Refused as refusal:
-        page = await sync_to_async(_page)(
-            request, shown, refusal=str(refusal), draft=draft, status=status_of(refusal)
+        page = await in_database_page(
+            _page, request, shown, refusal=str(refusal), draft=draft, status=status_of(refusal)
         )
         return with_wait(page, refusal)
 
@@ -60,7 +60,7 @@ async def prompt(request: HttpRequest, prompt_id: int) -> HttpResponse:
 async def _talk(request: HttpRequest, shown: ShownPrompt, form: PromptForm, *, user_id: int) -> HttpResponse:
     """Begin a conversation with the answer; sent twice it begins once."""
     client_id = form.cleaned_data["id"]
-    is_begun = await sync_to_async(was_begun_by)(user_id=user_id, client_id=client_id)
+    is_begun = await in_database(was_begun_by, user_id=user_id, client_id=client_id)
     if not (shown.is_open or is_begun):
         raise Refused(ALREADY)
     response = await begin(
@@ -70,7 +70,7 @@ async def _talk(request: HttpRequest, shown: ShownPrompt, form: PromptForm, *, u
         client_id=client_id,
     )
     if response.status_code == HTTPStatus.FOUND:
-        await sync_to_async(mark_answered)(user_id=user_id, prompt_id=shown.id, now=timezone.now())
+        await in_database(mark_answered, user_id=user_id, prompt_id=shown.id, now=timezone.now())
     return response
 
 

@@ -66,7 +66,7 @@ async function post({ form, body }) {
 }
 
 function settle({ form, body, tick }, answer, isLast) {
-  if (tick && !(answer?.response.status < 500)) turnOver(tick);
+  if (tick && !(answer?.response.status < 429)) turnOver(tick);
   if (!answer) {
     keepDraft(form);
     return tell(form, LOST);
@@ -81,7 +81,7 @@ function settle({ form, body, tick }, answer, isLast) {
     if (part) return put(part);
     return tell(form, page.body.textContent.trim());
   }
-  if (answer.response.status >= 500) return tell(form, FAILED);
+  if (answer.response.status >= 500 || answer.response.status === 429) return tell(form, FAILED);
   // Signed out meanwhile, or a page that is too old: a fresh one shows what holds. Drafts are kept.
   keepDraft(form);
   location.reload();

@@ -24,7 +24,7 @@ from sessions_app.errors import Refused
 from tests.calendar.conftest import NOW, FeedServer, calendar_text, feed_server, one_event, source_of, timed
 from tests.conftest import MakeUser
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.django_db(transaction=True)
 
 PAGE = "/settings/calendar/"
 
@@ -141,7 +141,6 @@ def test_a_form_without_a_file_or_with_odd_names_changes_nothing(signed_in: Clie
         "webcal://[::1]:{port}/feed.ics", "http://169.254.169.254/latest/meta-data/", "file:///etc/passwd",
     ],
 )  # fmt: skip
-@pytest.mark.django_db(transaction=True)
 async def test_an_inner_address_is_refused_and_never_asked(
     signed_in: Client, server: FeedServer, address: str
 ) -> None:
@@ -155,7 +154,6 @@ async def test_an_inner_address_is_refused_and_never_asked(
     assert server.requests == []
 
 
-@pytest.mark.django_db(transaction=True)
 async def test_a_feed_is_followed_and_its_address_never_shown_again(
     signed_in: Client, server: FeedServer
 ) -> None:
@@ -170,7 +168,6 @@ async def test_a_feed_is_followed_and_its_address_never_shown_again(
     assert len(server.requests) == 1
 
 
-@pytest.mark.django_db(transaction=True)
 async def test_a_feed_can_be_read_at_once_but_not_all_the_time(signed_in: Client, server: FeedServer) -> None:
     await post(signed_in, "subscribe/", address=server.url())
     source = await in_database(CalendarSource.unscoped.get)
@@ -191,7 +188,6 @@ async def test_a_feed_can_be_read_at_once_but_not_all_the_time(signed_in: Client
     assert len(server.requests) == 3
 
 
-@pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(
     ("events", "says"),
     [
@@ -211,7 +207,6 @@ async def test_reading_a_feed_says_in_a_sentence_what_came_of_it(
         assert says in page_of(await post(signed_in, f"{source.pk}/refresh/"))
 
 
-@pytest.mark.django_db(transaction=True)
 async def test_a_feed_that_is_removed_while_it_is_asked_isn_t_said_to_be_read(
     signed_in: Client, server: FeedServer
 ) -> None:

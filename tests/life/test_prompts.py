@@ -16,7 +16,7 @@ from coaching.life.prompts import (
 from coaching.models import Capture, FileType, Profile, ReflectionPrompt, UserFileVersion
 from tests.life.conftest import NOON, KeepFile
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("at_noon")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("at_noon")]
 
 
 @pytest.fixture

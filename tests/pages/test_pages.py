@@ -91,6 +91,7 @@ def test_a_conversation_that_was_never_used_is_not_in_the_list(signed_in: Client
     assert unused in page_of(signed_in, "/chat/")
 
 
+@pytest.mark.django_db(transaction=True)
 def test_a_conversation_begins_from_the_list(signed_in: Client, user: User) -> None:
     response = signed_in.post("/chat/new/", {"kind": "open_day"})
     session = Session.unscoped.get(user=user)
@@ -102,6 +103,7 @@ def test_a_conversation_begins_from_the_list(signed_in: Client, user: User) -> N
     assert signed_in.get("/chat/new/").status_code == HTTPStatus.METHOD_NOT_ALLOWED
 
 
+@pytest.mark.django_db(transaction=True)
 def test_a_form_that_is_sent_twice_begins_one_conversation(signed_in: Client, user: User) -> None:
     def begin(**fields: str) -> str:
         return signed_in.post("/chat/new/", fields)["Location"]
@@ -119,6 +121,7 @@ def test_a_form_that_is_sent_twice_begins_one_conversation(signed_in: Client, us
         assert all('name="id" value="' in form for form in forms), address
 
 
+@pytest.mark.django_db(transaction=True)
 def test_who_begins_too_many_conversations_is_told_how_long_to_wait_and_keeps_the_words(
     signed_in: Client, user: User, settings: LazySettings
 ) -> None:

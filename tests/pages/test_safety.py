@@ -178,6 +178,7 @@ class Page(HTMLParser):
         self.is_main = self.is_main and tag != "main"
 
 
+@pytest.mark.django_db(transaction=True)
 def test_signing_up_leads_to_the_welcome_and_from_there_into_life_mapping(client: Client) -> None:
     form = {"email": "new@example.org", "password1": PASSWORD, "password2": PASSWORD}
     response = client.post("/accounts/signup/", form, follow=True)

@@ -2,13 +2,30 @@
 
 import asyncio
 import contextvars
+from collections.abc import Callable
 from threading import Barrier
+from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection, transaction
+from django.db import connection, connections, transaction
+from django.utils.module_loading import import_string
 
-from sessions_app.database import THREADS, in_database
+from coaching.differences import compare
+from coaching.files.objects import store_object_now
+from coaching.in_flight import AT_WORK
+from coaching.markdown import render_markdown
+from sage import settings
+from sessions_app.database import (
+    THREADS,
+    UNHURRIED_THREADS,
+    TransactionOpenError,
+    close_connection_beside,
+    give_back_connections,
+    in_database,
+    in_database_beside,
+    in_database_page,
+)
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -83,3 +100,69 @@ async def test_what_one_call_writes_the_next_one_reads(user: User) -> None:
 
     await in_database(rename, "Ada")
     assert await in_database(lambda: User.objects.get(pk=user.pk).first_name) == "Ada"
+
+
+def _takes_its_time() -> dict[str, Callable[[], object]]:
+    return {
+        "a text": lambda: render_markdown(f"*{_backend_pid()} {uuid4()}*"),
+        "a difference": lambda: compare("old", f"new {_backend_pid()}"),
+        "an object": lambda: store_object_now(user_id=_backend_pid(), data=b"x"),
+    }
+
+
+@pytest.mark.parametrize("name", ["a text", "a difference", "an object"])
+async def test_what_takes_its_time_gives_the_connection_back_and_is_refused_in_a_transaction(
+    name: str,
+) -> None:
+    work = _takes_its_time()[name]
+
+    def in_a_transaction() -> None:
+        with transaction.atomic():
+            work()
+
+    def is_held_after() -> bool:
+        work()
+        return connection.connection is not None
+
+    assert not await in_database_page(is_held_after)
+    with pytest.raises(TransactionOpenError):
+        await in_database_page(in_a_transaction)
+
+
+async def test_a_password_is_hashed_without_a_connection_but_in_the_admins_transaction_too() -> None:
+    hasher = import_string(settings.PASSWORD_HASHERS[0])()
+
+    def is_held_after() -> bool:
+        _backend_pid()
+        assert hasher.verify("guess", hasher.encode("guess", "salt"))
+        return connection.connection is not None
+
+    def in_a_transaction() -> bool:
+        with transaction.atomic():
+            return is_held_after()
+
+    assert not await in_database(is_held_after)
+    assert await in_database(in_a_transaction)
+
+
+@pytest.mark.django_db
+def test_a_test_cases_own_transaction_counts_for_nothing() -> None:
+    give_back_connections()
+    with transaction.atomic(), pytest.raises(TransactionOpenError):
+        give_back_connections()
+
+
+async def test_the_heartbeat_needs_no_connection_of_the_pool_and_heals() -> None:
+    def pid_and_pool() -> tuple[int, bool]:
+        return _backend_pid(), "pool" in connections["default"].settings_dict["OPTIONS"]
+
+    first, is_pooled = await in_database_beside(pid_and_pool)
+    assert not is_pooled
+    assert (await in_database_beside(pid_and_pool))[0] == first
+    await in_database(_kill, {first})
+    assert (await in_database_beside(pid_and_pool))[0] != first
+    await close_connection_beside()
+
+
+def test_the_pool_has_room_for_every_thread_that_may_hold_a_connection() -> None:
+    assert settings.DATABASE_POOL["max_size"] > THREADS + UNHURRIED_THREADS + AT_WORK

@@ -1,0 +1,15 @@
+"""Fixtures of the tests about many requests: a web process with hardly any connections."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.live_sage import LiveSage, free_port, start_web_process, stop_web_process
+
+
+@pytest.fixture(scope="module")
+def small_sage(django_db_setup: None) -> Iterator[LiveSage]:
+    """A web process with a pool of two."""
+    sage = start_web_process(practice_port=free_port(), program=("tests/small_pool_web.py", "2"))
+    yield sage
+    stop_web_process(sage)

@@ -1,0 +1,29 @@
+"""What a person has whose requests take their time."""
+
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from coaching.models import FileSource, FileType, UserFile, UserFileVersion
+
+FILE_PATH = "life-map/career.md"
+COSTLY = "[a" * 50_000
+"""A text that keeps a markdown parser busy for as long as it may."""
+
+
+def keep_file(user: User, *texts: str) -> UserFile:
+    """Keep a file with a version for each text."""
+    texts = texts or ("Work is fine.",)
+    file = UserFile(user=user, path=FILE_PATH, file_type=FileType.DOMAIN, version_number=len(texts))
+    file.updated_at = timezone.now()
+    file.save()
+    for number, text in enumerate(texts, start=1):
+        UserFileVersion(
+            file=file,
+            number=number,
+            content=text,
+            size=len(text.encode()),
+            sha256="",
+            storage_key=f"{file.pk}-{number}",
+            source=FileSource.USER,
+        ).save()
+    return file
