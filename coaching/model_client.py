@@ -6,6 +6,7 @@ a second to load: that happens in a thread, once the process serves already, and
 
 import asyncio
 import gc
+import secrets
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
@@ -42,8 +43,10 @@ class ModelConnection:
             client = client_class(settings.ANTHROPIC_API_KEY, settings.ANTHROPIC_BASE_URL)
         else:
             practice_class = await asyncio.to_thread(_load_practice)
-            practice = await self._resources.enter_async_context(practice_class())
-            client = client_class(api_key="practice", base_url=practice.url)
+            # Others on this machine can reach its port, so it answers this start's key alone.
+            api_key = secrets.token_urlsafe()
+            practice = await self._resources.enter_async_context(practice_class(api_key=api_key))
+            client = client_class(api_key=api_key, base_url=practice.url)
         self._resources.push_async_callback(client.aclose)
         gc.freeze()  # what was loaded just now stays: no collection needs to walk it
         return BreakerClient(client)

@@ -171,7 +171,7 @@ async def serve_practice(sage: LiveSage) -> AsyncIterator[PracticeServer]:
     What the web process logs meanwhile is printed, so a failure shows it.
     """
     logged = sage.log.stat().st_size
-    async with PracticeServer(port=sage.practice_port, tokens_per_second=0) as server:
+    async with PracticeServer(keeps_bodies=True, port=sage.practice_port, tokens_per_second=0) as server:
         yield server
         await end_turns()
     print(sage.log.read_bytes()[logged:].decode(errors="replace"))  # noqa: T201

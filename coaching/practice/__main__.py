@@ -49,6 +49,7 @@ async def serve(options: argparse.Namespace) -> None:
         first_token_seconds=options.first_token_delay,
         benchmark_tokens=options.tokens,
         control=options.control,
+        keeps_bodies=options.control,
     )
     try:
         await server.open()

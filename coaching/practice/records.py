@@ -12,6 +12,7 @@ from typing import Any
 class ReceivedRequest:
     """One request and what became of it. Times are seconds of the monotonic clock.
 
+    `body` stays empty where bodies aren't kept, and `size` is what a kept one had in bytes.
     `closed_by_client_at` is set when the client went away before the answer was whole.
     """
 
@@ -19,6 +20,7 @@ class ReceivedRequest:
     path: str
     received_at: float
     body: dict[str, Any] = field(default_factory=dict)
+    size: int = 0
     betas: tuple[str, ...] = ()
     fault: str = ""
     status: int = 0
@@ -35,10 +37,16 @@ class ReceivedRequest:
 
 
 class RequestLog:
-    """The newest requests, oldest first, and a way to wait for what happens to them."""
+    """The newest requests, oldest first, and a way to wait for what happens to them.
 
-    def __init__(self, kept: int) -> None:
-        self._records: deque[ReceivedRequest] = deque(maxlen=kept)
+    At most `kept` of them, whose bodies had `kept_bytes` together; with 0 bytes no body is kept.
+    """
+
+    def __init__(self, *, kept: int, kept_bytes: int) -> None:
+        self._kept = kept
+        self._kept_bytes = kept_bytes
+        self._records: deque[ReceivedRequest] = deque()
+        self._bytes = 0
         self._count = 0
         self._waiters: set[asyncio.Future[None]] = set()
 
@@ -47,8 +55,21 @@ class RequestLog:
         self._count += 1
         record = ReceivedRequest(number=self._count, path=path, received_at=time.monotonic())
         self._records.append(record)
+        self._forget_oldest()
         self.notify()
         return record
+
+    def keep_body(self, record: ReceivedRequest, body: dict[str, Any], size: int) -> None:
+        """Keep a request's body of that many bytes with its record, where bodies are kept."""
+        if self._kept_bytes:
+            record.body = body
+            record.size = size
+            self._bytes += size
+            self._forget_oldest()
+
+    def _forget_oldest(self) -> None:
+        while len(self._records) > self._kept or (self._bytes > self._kept_bytes and len(self._records) > 1):
+            self._bytes -= self._records.popleft().size
 
     def all(self) -> list[ReceivedRequest]:
         """Return the kept records, oldest first."""
@@ -57,6 +78,7 @@ class RequestLog:
     def clear(self) -> None:
         """Forget the records; numbers go on."""
         self._records.clear()
+        self._bytes = 0
 
     def notify(self) -> None:
         """Wake everybody who waits for a change."""

@@ -45,6 +45,8 @@ from coaching.practice.validation import (
 from coaching.practice.wire import stream_frames, whole_message
 
 HUMAN_TOKENS_PER_SECOND = 50.0
+KEPT_REQUESTS = 1000
+KEPT_BYTES = 1 << 30
 _SHUTDOWN_SECONDS = 0.5
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -55,7 +57,8 @@ class PracticeServer:
 
     `tokens_per_second` 0 streams without delay. `benchmark_tokens` makes every answer that many
     prepared tokens. `control` adds the routes under `/practice/`. `answer` is what speaks when no
-    script does. `clock` drives the prompt cache only.
+    script does. `clock` drives the prompt cache only. With an `api_key` any other one is refused.
+    `keeps_bodies` is for tests that ask what was sent: without it, requests leave a line in `requests` only.
     """
 
     def __init__(
@@ -69,14 +72,17 @@ class PracticeServer:
         control: bool = False,
         benchmark_tokens: int | None = None,
         cache_minimum_tokens: int = 1024,
-        kept_requests: int = 1000,
+        api_key: str = "",
+        keeps_bodies: bool = False,
+        kept_requests: int = KEPT_REQUESTS,
         clock: Callable[[], float] = time.monotonic,
         answer: Callable[[dict[str, Any]], Reply] = coach.answer,
     ) -> None:
         self.faults = FaultBook()
         self.scripts = ScriptBook()
         self.gates = Gates()
-        self.log = RequestLog(kept_requests)
+        self.log = RequestLog(kept=kept_requests, kept_bytes=KEPT_BYTES if keeps_bodies else 0)
+        self._api_key = api_key
         self._host = host
         self._port = port
         self._pace = Pace(tokens_per_second=tokens_per_second, first_token_seconds=first_token_seconds)
@@ -202,24 +208,28 @@ class PracticeServer:
     async def _count_tokens(
         self, request: web.Request, record: ReceivedRequest, request_id: str
     ) -> web.StreamResponse:
-        check_headers(request.headers)
-        record.body = parse_body(await read_body(request))
-        check_request(record.body, is_count=True)
+        check_headers(request.headers, self._api_key)
+        body = await self._read(request, record)
+        check_request(body, is_count=True)
         record.status = 200
-        return json_response({"input_tokens": count_units(walk_units(record.body))}, request_id)
+        return json_response({"input_tokens": count_units(walk_units(body))}, request_id)
+
+    async def _read(self, request: web.Request, record: ReceivedRequest) -> dict[str, Any]:
+        raw = await read_body(request)
+        body = parse_body(raw)
+        self.log.keep_body(record, body, len(raw))
+        return body
 
     async def _create_message(
         self, request: web.Request, record: ReceivedRequest, request_id: str
     ) -> web.StreamResponse:
-        api_key = check_headers(request.headers)
-        body = parse_body(await read_body(request))
-        record.body = body
+        api_key = check_headers(request.headers, self._api_key)
+        body = await self._read(request, record)
         record.betas = tuple(
             beta.strip() for beta in request.headers.get("anthropic-beta", "").split(",") if beta
         )
         if self._prepared is not None and body.get("stream"):
             check_request(body, betas=frozenset(record.betas))
-            record.body = {}
             return await self._send_prepared(request, record, request_id)
         exchange = self._exchanges.open(body, betas=frozenset(record.betas), api_key=api_key)
         if exchange.fault is not None:

@@ -4,6 +4,7 @@ This module reads the bytes and checks the top level. It must stay free of state
 earlier answers (thinking signatures, paused turns) is given to it or checked elsewhere.
 """
 
+import hmac
 from collections.abc import Mapping
 from typing import Any
 
@@ -41,11 +42,13 @@ _CREATE_KEYS = _COUNTED_KEYS | {
 _SAMPLING_KEYS = ("temperature", "top_p", "top_k")
 
 
-def check_headers(headers: Mapping[str, str]) -> str:
-    """Check the headers that every request needs and return the API key."""
+def check_headers(headers: Mapping[str, str], api_key: str = "") -> str:
+    """Check the headers of every request and return its API key, which must be `api_key` if one is set."""
     key = headers.get("x-api-key") or headers.get("Authorization", "").removeprefix("Bearer ")
     if not key.strip():
         raise ApiError(401, "x-api-key header is required")
+    if api_key and not hmac.compare_digest(key.strip().encode(), api_key.encode()):
+        raise ApiError(401, "invalid x-api-key")
     if not headers.get("anthropic-version"):
         raise invalid("anthropic-version: header is required")
     return key.strip()

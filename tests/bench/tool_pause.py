@@ -130,7 +130,7 @@ async def _measure_both(
     proxy_port = free_port()
     proxy = SlowProxy(proxy_port, s3_port)
     async with (
-        PracticeServer(port=model_port, tokens_per_second=0, answer=_answer) as model,
+        PracticeServer(keeps_bodies=True, port=model_port, tokens_per_second=0, answer=_answer) as model,
         proxy.serve(),
     ):
         on_disk = await _measure(product, machine, model, product.chats[:PEOPLE], calls)

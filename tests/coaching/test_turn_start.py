@@ -197,7 +197,10 @@ async def test_a_request_that_cannot_be_built_loses_no_message(session: Session)
     assert started.setup is None
     assert (started.opened.message.content, started.opened.turn.prefix) == ("Hello", "")
     shown: list[TurnEvent] = []
-    async with PracticeServer() as practice, AnthropicClient("practice", practice.url) as client:
+    async with (
+        PracticeServer(keeps_bodies=True) as practice,
+        AnthropicClient("practice", practice.url) as client,
+    ):
         done = await turns.answer(
             key_of(started),
             client=client,

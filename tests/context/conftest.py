@@ -117,7 +117,7 @@ class Talk:
 @pytest.fixture
 async def practice() -> AsyncIterator[PracticeServer]:
     """A practice model without delay."""
-    async with PracticeServer(tokens_per_second=0) as server:
+    async with PracticeServer(keeps_bodies=True, tokens_per_second=0) as server:
         yield server
 
 

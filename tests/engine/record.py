@@ -62,7 +62,10 @@ REQUEST = {
 async def _record(reply: Reply, fault: Fault | None) -> bytes:
     """Return the body of one answer, as far as it came."""
     body = bytearray()
-    async with PracticeServer(tokens_per_second=0) as server, aiohttp.ClientSession() as client:
+    async with (
+        PracticeServer(keeps_bodies=True, tokens_per_second=0) as server,
+        aiohttp.ClientSession() as client,
+    ):
         server.script([reply])
         if fault:
             server.faults.push(fault)

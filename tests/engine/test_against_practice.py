@@ -52,7 +52,7 @@ async def test_a_conversation_with_saved_files_is_accepted_turn_after_turn(model
     history: list[StoredMessage] = []
     saved = 0
     async with (
-        PracticeServer(tokens_per_second=0) as server,
+        PracticeServer(keeps_bodies=True, tokens_per_second=0) as server,
         AnthropicClient("practice", server.url) as client,
     ):
         for text in ("Hello", "I worry about work and my sleep", "Yes, please write that down", "Thanks"):

@@ -28,7 +28,7 @@ class Clock:
 
 @pytest.fixture
 async def server() -> AsyncIterator[PracticeServer]:
-    async with PracticeServer(tokens_per_second=0) as running:
+    async with PracticeServer(keeps_bodies=True, tokens_per_second=0) as running:
         yield running
 
 

@@ -287,6 +287,7 @@ class House:
         self.audited = 0
         self._logged = {log: log.stat().st_size for log in self.logs}
         async with PracticeServer(
+            keeps_bodies=True,
             port=self.practice_port,
             tokens_per_second=0,
             answer=self.model.answer,

@@ -47,7 +47,7 @@ def queue(transactional_db: None) -> Iterator[None]:
 @pytest.fixture
 async def practice() -> AsyncIterator[PracticeServer]:
     """The model that this process asks."""
-    async with PracticeServer(tokens_per_second=0) as server:
+    async with PracticeServer(keeps_bodies=True, tokens_per_second=0) as server:
         with override_settings(
             IS_PRACTICE_MODEL=False, ANTHROPIC_BASE_URL=server.url, ANTHROPIC_API_KEY="practice"
         ):

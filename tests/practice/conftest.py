@@ -111,7 +111,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 async def server(clock: Clock) -> AsyncIterator[PracticeServer]:
-    async with PracticeServer(tokens_per_second=0, clock=clock) as opened:
+    async with PracticeServer(keeps_bodies=True, tokens_per_second=0, clock=clock) as opened:
         yield opened
 
 

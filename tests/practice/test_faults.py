@@ -325,7 +325,7 @@ async def test_control_routes_exist_only_where_they_are_wanted(http: Http) -> No
 
 async def test_another_process_can_script_and_inject_and_look() -> None:
     async with (
-        PracticeServer(tokens_per_second=0, control=True) as server,
+        PracticeServer(keeps_bodies=True, tokens_per_second=0, control=True) as server,
         aiohttp.ClientSession() as session,
     ):
         http = Http(session, server)

@@ -174,7 +174,7 @@ async def test_the_moment_is_known_at_which_a_client_goes_away(
 
 
 async def test_closing_the_server_breaks_open_streams_off_quickly() -> None:
-    server = PracticeServer(tokens_per_second=1)
+    server = PracticeServer(keeps_bodies=True, tokens_per_second=1)
     await server.open()
     server.script([Reply.of("word " * 400)])
     async with (

@@ -170,7 +170,7 @@ async def test_mismatches_can_be_dropped_with_the_beta(turn: Turn) -> None:
 
 async def test_a_signature_holds_in_another_server(turn: Turn) -> None:
     async with (
-        PracticeServer(tokens_per_second=0) as other,
+        PracticeServer(keeps_bodies=True, tokens_per_second=0) as other,
         AsyncAnthropic(base_url=other.url, api_key="k", max_retries=0) as client,
     ):
         other.script(["Still here."])

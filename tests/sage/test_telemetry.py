@@ -85,7 +85,7 @@ async def test_a_turn_is_traced_from_its_request_to_its_tools(user: User, collec
     session: Session = await in_database(open_session, user_id=user.pk, kind="open_conversation")
     cookie = await in_database(session_cookie, user)
     practice_port = free_port()
-    async with PracticeServer(port=practice_port, tokens_per_second=0) as practice:
+    async with PracticeServer(keeps_bodies=True, port=practice_port, tokens_per_second=0) as practice:
         practice.script(
             [Reply.of(ToolUse("read_file", {"path": f"notes/{SECRET}.md"})), f"No {SECRET} there."]
         )
