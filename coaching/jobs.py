@@ -77,12 +77,12 @@ class Retries(BaseRetryStrategy):
 
 
 @app.task(name=SUMMARY_JOB, pass_context=True, retry=Retries())
-async def summarise_session(context: JobContext, *, session_id: str) -> None:
-    """Write the summary of a session that was completed, once its last answer has ended."""
+async def summarise_session(context: JobContext, *, session_id: str, arc: int | None = None) -> None:
+    """Write the summary of a session that was completed, or of an `arc` of it, once the last answer ended."""
     session = uuid.UUID(session_id)
     await _wait_for_turn(session)
     models: ModelConnection = context.additional_context[MODELS]
-    await write_summary(session, client=await models.client())
+    await write_summary(session, client=await models.client(), arc=arc)
 
 
 class PatientRetries(BaseRetryStrategy):

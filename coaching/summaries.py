@@ -1,4 +1,4 @@
-"""The summary of a completed session: asked for once, after its last answer, by a background job.
+"""The summary of a completed session or arc: asked for once, after its last answer, by a background job.
 
 It is made of what people and Sage said: no system text, no tool call or result, no thinking. All of that
 is data to the model that writes it. How often it is tried, and by which process, is the job's concern.
@@ -21,8 +21,17 @@ from coaching.engine.profiles import cost_micro_usd
 from coaching.engine.reply import Reply
 from coaching.job_queue import enqueue
 from sessions_app import selectors
+from sessions_app.arcs import CompletedArc, store_arc_summary, unsummarised_arc
 from sessions_app.database import in_database
-from sessions_app.models import Message, ModelUsage, Session, SessionStatus, TurnStatus, UsagePurpose
+from sessions_app.models import (
+    Message,
+    ModelUsage,
+    Session,
+    SessionStatus,
+    Turn,
+    TurnStatus,
+    UsagePurpose,
+)
 from sessions_app.text import mended
 
 logger = structlog.get_logger(__name__)
@@ -47,17 +56,34 @@ decided or felt to matter, and what comes next if that was said. Keep to what wa
 diagnosis, no praise, nothing invented. Use the language of the conversation. Answer with the summary alone, \
 without a heading, a list or markdown."""
 REQUEST = "Write the summary of this conversation now."
+ARC_REQUEST = "It is one part of a longer conversation: {arc}. Write the summary of that part now."
 
 _TAG = re.compile(r"<(?=/?\s*(?:transcript|said)\b)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummarySource:
-    """What a summary is made of, read at one moment; `messages` is empty where nothing was said."""
+    """What a summary is made of, read at one moment; `messages` is empty where nothing was said.
+
+    `arc` is the part of the session that is summarised, None for the whole of it.
+    """
 
     user_id: int
     session_id: uuid.UUID
     messages: Sequence[Message]
+    arc: CompletedArc | None = None
+
+
+def enqueue_arc_summary(session: Session) -> bool:
+    """Ask for the summary of the arc that a session has just completed, in the transaction that completes it.
+
+    Returns False where it has one. Sync ORM code.
+    """
+    arc = unsummarised_arc(session)
+    if arc is None:
+        return False
+    key = f"summary:{session.id}:{arc.number}"
+    return enqueue(SUMMARY_JOB, key=key, session_id=str(session.id), arc=arc.number)
 
 
 def enqueue_summary(session_id: uuid.UUID) -> bool:
@@ -73,26 +99,27 @@ def is_answering(session_id: uuid.UUID) -> bool:
     return Session.unscoped.filter(id=session_id, turns__status=TurnStatus.RUNNING).exists()
 
 
-async def write_summary(session_id: uuid.UUID, *, client: ModelClient) -> bool:
-    """Have the summary of a completed session written and store it; return whether this call did.
+async def write_summary(session_id: uuid.UUID, *, client: ModelClient, arc: int | None = None) -> bool:
+    """Have the summary of a completed session or arc written and store it; return whether this call did.
 
-    A session that has one, given by `complete_session` or written before, keeps it. Raises `UpstreamError`.
+    One that was given by `complete_session` or written before stays. Raises `UpstreamError`.
     """
-    source = await in_database(_read_source, session_id)
+    source = await in_database(_read_source, session_id, arc)
     if source is None or not source.messages:
         return False
-    reply = await _ask(client, build_summary_request(source.messages), source)
+    reply = await _ask(client, build_summary_request(source.messages, source.arc), source)
     text = mended(reply.text).strip()[:MAX_SUMMARY_CHARACTERS]
     if reply.stop_reason not in ("end_turn", "stop_sequence") or not text:
         raise UpstreamError("rejected", detail=f"no summary, stop reason {reply.stop_reason}")
     return await in_database(_store_summary, source, text)
 
 
-def build_summary_request(messages: Sequence[Message]) -> ModelRequest:
-    """Build the request for the summary of these messages."""
+def build_summary_request(messages: Sequence[Message], arc: CompletedArc | None = None) -> ModelRequest:
+    """Build the request for the summary of these messages, which are all of a session or of one arc."""
+    request = REQUEST if arc is None else ARC_REQUEST.format(arc=arc.arc.label.lower())
     content = [
         {"type": "text", "text": f"<transcript>\n{_transcript(messages)}\n</transcript>"},
-        {"type": "text", "text": REQUEST},
+        {"type": "text", "text": request},
     ]
     return ModelRequest(
         model=settings.SAGE_BRIEF_MODEL,
@@ -102,13 +129,25 @@ def build_summary_request(messages: Sequence[Message]) -> ModelRequest:
     )
 
 
-def _read_source(session_id: uuid.UUID) -> SummarySource | None:
+def _read_source(session_id: uuid.UUID, arc_number: int | None) -> SummarySource | None:
     """Read what was said; None where there is nothing to do any more."""
-    session = Session.unscoped.filter(id=session_id, status=SessionStatus.COMPLETED, summary="").first()
+    session = Session.unscoped.filter(id=session_id).first()
     if session is None:
         return None
+    arc = None if arc_number is None else unsummarised_arc(session, arc_number)
+    is_session_due = session.status == SessionStatus.COMPLETED and not session.summary
+    if arc is None and (arc_number is not None or not is_session_due):
+        return None
     said = [message for message in selectors.transcript(session) if message.content.strip()]
-    return SummarySource(user_id=session.user_id, session_id=session.id, messages=said)
+    if arc is not None:
+        said = [message for message in said if _is_within(message.turn, arc)]
+    return SummarySource(user_id=session.user_id, session_id=session.id, messages=said, arc=arc)
+
+
+def _is_within(turn: Turn, arc: CompletedArc) -> bool:
+    """Say whether a turn belongs to an arc: it entered it, completed it, or came in between."""
+    has_ended_before = turn.ended_at is not None and turn.ended_at < arc.started_at
+    return turn.started_at <= arc.completed_at and not has_ended_before
 
 
 def _transcript(messages: Sequence[Message]) -> str:
@@ -192,9 +231,14 @@ def _store_summary(source: SummarySource, text: str) -> bool:
         )
     except Session.DoesNotExist:
         return False
-    if session.summary:
+    if source.arc is not None:
+        if unsummarised_arc(session, source.arc.number) is None:
+            return False
+        store_arc_summary(session, source.arc, text)
+    elif session.summary:
         return False
-    session.summary = text
-    session.save(update_fields=["summary"])
-    logger.info("session_summarised", session_id=str(session.id))
+    else:
+        session.summary = text
+        session.save(update_fields=["summary"])
+    logger.info("session_summarised", session_id=str(session.id), is_arc=source.arc is not None)
     return True

@@ -14,13 +14,13 @@ from django.utils import timezone
 from coaching.engine.errors import StaleRunnerError
 from coaching.engine.tools import ToolCall, ToolResult
 from coaching.models import FileSource
-from coaching.summaries import enqueue_summary
+from coaching.summaries import enqueue_arc_summary, enqueue_summary
 from coaching.turn_events import ArcCompleted, ModeChanged, Publish, SessionCompleted
 from coaching.turn_setup import SessionState, TurnSetup, read_state
 from sessions_app import turn_records
 from sessions_app.database import in_database
 from sessions_app.errors import StaleFence
-from sessions_app.models import SessionStatus
+from sessions_app.models import Session, SessionStatus
 from sessions_app.turn_records import CallResult
 
 LATE_COMMIT_SECONDS = 1.0
@@ -60,6 +60,8 @@ class ToolDesk:
             state = read_state(self.setup.session_id)
             if is_completed_now(self.state, state):
                 enqueue_summary(self.setup.session_id)  # in this transaction: never one without the other
+            elif is_arc_over(self.state, state):
+                enqueue_arc_summary(Session.of(self.setup.user_id).get(id=self.setup.session_id))
             return stored, state
 
         committing = asyncio.ensure_future(in_database(committed))
@@ -97,6 +99,11 @@ class ToolDesk:
 def is_completed_now(before: SessionState, state: SessionState) -> bool:
     """Say whether the session was completed between two looks at it."""
     return state.status == SessionStatus.COMPLETED != before.status
+
+
+def is_arc_over(before: SessionState, state: SessionState) -> bool:
+    """Say whether an open conversation left an arc between two looks at it, and goes on."""
+    return bool(before.active_arc and not state.active_arc) and state.status == SessionStatus.ACTIVE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -66,6 +66,41 @@ def complete_arc(session: Session, *, still_missing: list[str], summary: str, no
     session.save(update_fields=["active_arc", "metadata"])
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompletedArc:
+    """An arc that a session has completed; `number` is its place among the session's arcs."""
+
+    number: int
+    arc: SessionKind
+    started_at: datetime
+    completed_at: datetime
+
+
+def unsummarised_arc(session: Session, number: int = -1) -> CompletedArc | None:
+    """Return an arc that was completed and has no summary, the last one unless its number is given."""
+    entries = _entries(session)
+    place = number if number >= 0 else len(entries) - 1
+    if not 0 <= place < len(entries):
+        return None
+    entry = entries[place]
+    if entry.get("summary") or "completed_at" not in entry:
+        return None
+    return CompletedArc(
+        number=place,
+        arc=SessionKind(entry["arc"]),
+        started_at=datetime.fromisoformat(entry["started_at"]),
+        completed_at=datetime.fromisoformat(entry["completed_at"]),
+    )
+
+
+def store_arc_summary(session: Session, arc: CompletedArc, summary: str) -> None:
+    """Keep the summary of an arc."""
+    entries = _entries(session)
+    entries[arc.number] = {**entries[arc.number], "summary": summary}
+    session.metadata = {**session.metadata, "arcs": entries}
+    session.save(update_fields=["metadata"])
+
+
 def leave_arc(session: Session, *, now: datetime) -> None:
     """Let an open conversation go on without the arc that it is in: it was left alone for too long."""
     _change_entry(session, left_at=now.isoformat())

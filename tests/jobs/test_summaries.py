@@ -11,7 +11,13 @@ from coaching.practice import PracticeServer
 from coaching.practice.faults import Fault
 from coaching.practice.script import Hold, Reply, ToolUse
 from coaching.runner import Runner
-from coaching.summaries import LEFT_OUT, SUMMARY_JOB, build_summary_request, enqueue_summary
+from coaching.summaries import (
+    LEFT_OUT,
+    SUMMARY_JOB,
+    build_summary_request,
+    enqueue_arc_summary,
+    enqueue_summary,
+)
 from sessions_app import selectors, services
 from sessions_app.database import in_database
 from sessions_app.models import ModelUsage, Session, SessionKind, SessionStatus, UsagePurpose
@@ -109,6 +115,42 @@ async def test_an_arc_that_ends_inside_a_conversation_leaves_the_summary_to_the_
     assert now.metadata["completed_arcs"] == ["open_day"]
     assert (now.status, now.summary) == (SessionStatus.ACTIVE, "")
     assert await jobs_named(SUMMARY_JOB) == []
+    await runner.drain(0)
+
+
+async def test_an_arc_without_a_summary_gets_one_once_of_its_own_part(
+    user: User, practice: PracticeServer, work_off: WorkOff
+) -> None:
+    session = await in_database(opened_session, user, *TOLD)
+    done = {"type": "arc"}
+    practice.script(
+        [
+            Reply.of(ToolUse("enter_structured_arc", {"arc": "open_day"})),
+            "What matters today?",
+            Reply.of(ToolUse("complete_session", done)),
+            Reply.of(ToolUse("complete_session", done)),
+            "Have a good day.",
+            "You chose a quiet day.",
+        ]
+    )
+    runner = Runner()
+    await runner.submit_message(user_id=user.pk, session_id=session.id, text="Let us plan my day.")
+    assert await runner.wait_until_idle(session.id, seconds=20)
+    await complete_in_chat(runner, user, session)
+    await work_off()
+    now = await fresh(session)
+    (arc,) = now.metadata["arcs"]
+    assert (now.status, now.summary, arc["summary"]) == (SessionStatus.ACTIVE, "", "You chose a quiet day.")
+    asked = practice.requests[-1].body["messages"][0]["content"]
+    assert "What matters today?" in asked[0]["text"]
+    assert "Have a good day." in asked[0]["text"]
+    assert TOLD[0] not in asked[0]["text"]
+    assert "one part of a longer conversation: open the day" in asked[1]["text"]
+    assert len(await usages(session)) == 1
+    count = len(practice.requests)
+    assert not await in_database(enqueue_arc_summary, now)
+    await work_off()
+    assert len(practice.requests) == count
     await runner.drain(0)
 
 
