@@ -36,7 +36,7 @@ class LinkedCapture:
 
 
 def captures_of_log(*, user_id: int, day: date) -> Sequence[LinkedCapture]:
-    """Return what the log of that day takes in, or has taken in before, by path.
+    """Return what the log of that day takes in, or has taken in before, the oldest first.
 
     Those are the captures of the day, and those that came when their own day was closed already. Those of a
     day without a log wait on: nobody looked back on it. What its user put away isn't taken in.
@@ -54,7 +54,7 @@ def captures_of_log(*, user_id: int, day: date) -> Sequence[LinkedCapture]:
         .filter(file__versions__number=F("file__version_number"))
         .annotate(log_path=log_path, head=Left("file__versions__content", _READ_CHARACTERS))
         .filter(Q(folded_on=day) | waits & (is_of_day | is_late))
-        .order_by("file__path")
+        .order_by("captured_at", "id")
         .values_list("id", "file__path", "head")
     )
     return [LinkedCapture(id=pk, path=path, excerpt=_excerpt(head)) for pk, path, head in found]
