@@ -18,7 +18,7 @@ from django.template.loader import render_to_string
 
 from coaching import shown, shown_calls, shown_rows
 from coaching.shown_items import SaidItem
-from coaching.shown_names import ARC_WORDS
+from coaching.shown_names import ARC_WORDS, shown_name
 from coaching.turn_events import (
     ArcCompleted,
     CallAnswered,
@@ -28,6 +28,7 @@ from coaching.turn_events import (
     MessageStored,
     ModeChanged,
     NoteDelta,
+    NoteWords,
     RoundBoundary,
     RoundClosed,
     RoundRestarted,
@@ -57,8 +58,8 @@ async def render_fragment(event: TurnEvent) -> str:
         # Thousands of these a second: a template would cost more than all the rest of the way.
         case TextDelta(text):
             return f'<div hx-swap-oob="beforeend:#live-text">{escape(text)}</div>'
-        case NoteDelta(text):
-            return f'<div hx-swap-oob="beforeend:#live-notes">{escape(text)}</div>'
+        case NoteDelta():
+            return _render_note(event)
         case RoundBoundary():
             return ""  # Rounds are sections of their own.
         case MessageStored():
@@ -75,6 +76,13 @@ async def render_fragment(event: TurnEvent) -> str:
             return _render_card(event)
         case _:
             return _render_plain(event)
+
+
+def _render_note(event: NoteDelta) -> str:
+    swap, words = "beforeend", event.text
+    if isinstance(event, NoteWords):
+        swap, words = "innerHTML" if event.is_whole else swap, event.words
+    return f'<div hx-swap-oob="{swap}:#live-notes">{escape(words)}</div>'
 
 
 def _render_plain(
@@ -106,7 +114,7 @@ def _render_plain(
         case CallPending():
             return _render("call_pending", {"call": shown_calls.pending_question(event)})
         case HistoryChanged():
-            return _render("history_changed", {"kept": event.kept})
+            return _render("history_changed", {"kept": [(path, shown_name(path)) for path in event.kept]})
         case ModeChanged() | ArcCompleted():
             return _render_arc(event)
         case SessionCompleted() | SessionClosed() | SessionContinued():

@@ -9,6 +9,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from coaching.shown_names import note_in_words
 from coaching.turn_events import (
     ArcCompleted,
     CallPending,
@@ -16,6 +17,7 @@ from coaching.turn_events import (
     MessageStored,
     ModeChanged,
     NoteDelta,
+    NoteWords,
     RoundBoundary,
     RoundClosed,
     RoundRestarted,
@@ -73,6 +75,15 @@ class LiveTurn:
         self._pending: list[CallPending] = []
         self._has_begun_round = False
 
+    def _apply_note(self, text: str) -> NoteWords:
+        before = note_in_words("".join(self._current.notes))
+        self._current.notes.append(text)
+        self.is_dirty = True
+        after = note_in_words("".join(self._current.notes))
+        # The name of a file becomes words when its last letters are here.
+        is_whole = not after.startswith(before)
+        return NoteWords(text, after if is_whole else after[len(before) :], is_whole)
+
     def begin_with(self, rounds: Sequence[RoundShown]) -> None:
         """Go on after rounds that an earlier part, or an earlier runner, has committed."""
         self._finished = list(rounds)
@@ -87,10 +98,7 @@ class LiveTurn:
             self.is_dirty = True
             return (text,)
         if isinstance(event, NoteDelta):
-            note = NoteDelta(mended(event.text))
-            self._current.notes.append(note.text)
-            self.is_dirty = True
-            return (note,)
+            return (self._apply_note(mended(event.text)),)
         if isinstance(event, RoundRestarted):
             self._current = _LiveRound(number=self._current.number)
             return (event, *self.snapshot())

@@ -32,7 +32,7 @@ from coaching.shown_items import (
     ShownTime,
     TurnItem,
 )
-from coaching.shown_names import ACTIVITY_OF_TOOL, ANY_ACTIVITY
+from coaching.shown_names import ACTIVITY_OF_TOOL, ANY_ACTIVITY, note_in_words
 from coaching.shown_rows import CallRows, DoneRows, HistoryRows, SaidRows, TurnRows
 from coaching.shown_why import why_of
 from coaching.turn_events import RoundShown, Sync
@@ -209,13 +209,13 @@ def live_turn_item(
         is_open=True,
         is_waiting=is_waiting,
         live_text=live.text if live else "",
-        live_notes=live.notes if live else "",
+        live_notes=note_in_words(live.notes) if live else "",
     )
 
 
 def round_item(text: str, notes: str, calls: Sequence[ShownCall] = ()) -> RoundItem:
     """Build what the page shows of one finished round."""
-    return RoundItem(notes=notes.strip(), html=render_markdown(text), calls=calls)
+    return RoundItem(notes=note_in_words(notes.strip()), html=render_markdown(text), calls=calls)
 
 
 def _time_of(moment: datetime, zone: ZoneInfo) -> ShownTime:

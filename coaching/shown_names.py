@@ -4,7 +4,7 @@ Reads nothing; a path stays what identifies a file.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 
@@ -85,6 +85,9 @@ _FILE_NAMES = {
     "sage/patterns.md": "Patterns",
 }
 _ISO_DATE_CHARACTERS = 10
+_PATH = re.compile(r"(?<![\w/.:-])(?:[\w-]+/)*[\w-]+\.md\b(?!/)")
+_PROGRAM_NAME = re.compile(r"(?<![\w/.:-])[a-z]+(?:_[a-z]+)+(?![\w/])")
+_MARKS = re.compile(r"`+|\*{2,}")
 _DIRECTIONS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -115,6 +118,17 @@ def shown_name(path: str) -> str:
     if len(rest) >= 6 and rest[:6].isdigit():
         return f"{words}, {rest[:2]}:{rest[2:4]}"
     return f"{in_words(rest)} ({day.day} {day:%B %Y})"
+
+
+def note_in_words(text: str) -> str:
+    """Return a note as people read it: files and names made for programs in words, no marks of markdown."""
+    named = _PATH.sub(lambda found: shown_name(found[0]), _MARKS.sub("", text))
+    return _PROGRAM_NAME.sub(lambda found: found[0].replace("_", " "), named)
+
+
+def names_of(paths: Iterable[str]) -> str:
+    """Return files in words, as one list."""
+    return ", ".join(map(shown_name, paths))
 
 
 def in_words(name: str) -> str:

@@ -23,6 +23,14 @@ from coaching.safety.card import Card
 SyncStatus = Literal["idle", "running", "awaiting_user"]
 
 
+@dataclass(frozen=True, slots=True)
+class NoteWords(NoteDelta):
+    """A piece of a note, with what it changes for people: words to append, or the whole note anew."""
+
+    words: str
+    is_whole: bool
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundShown:
     """What one round of the open turn has shown: markdown text and notes."""
@@ -208,6 +216,7 @@ __all__ = [
     "MessageStored",
     "ModeChanged",
     "NoteDelta",
+    "NoteWords",
     "Publish",
     "RoundBoundary",
     "RoundClosed",

@@ -20,7 +20,7 @@ from coaching.shown_calls import (
     files_written,
     files_written_by,
 )
-from coaching.shown_names import MadeFile
+from coaching.shown_names import MadeFile, note_in_words
 from coaching.zip_stream import safe_name
 from sessions_app.models import (
     CallState,
@@ -118,7 +118,7 @@ def _still_open(turn: Turn) -> Iterator[str]:
 def _rounds(rounds: Iterable[Round]) -> Iterator[str]:
     for text, notes, calls in rounds:
         if notes.strip():
-            yield f"\n*{' '.join(notes.split())}*\n"
+            yield f"\n*{' '.join(note_in_words(notes).split())}*\n"
         if text.strip():
             yield f"\n{text.strip()}\n"
         for call in calls:

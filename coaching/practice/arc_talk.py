@@ -23,6 +23,7 @@ from coaching.practice.arc_wording import (
     Question,
 )
 from coaching.practice.conversation import CallOutcome, Conversation
+from coaching.practice.file_names import files_in_words, reason_in_words
 from coaching.practice.listening import hear_intent
 from coaching.practice.script import Block, Note, Reply, Text, ToolUse
 from coaching.practice.story import INTERACTIVE_WORDS, ArcSpan, Call, Exchange, Story
@@ -232,9 +233,10 @@ class ArcTalk:
         failed = [call.outcome for call in self.turn_calls if call.outcome.is_error or not call.outcome.path]
         reason = next((o.text for o in reversed(failed) if o.name == "save_file"), "")
         names = join_words([file.name for file in files])
-        lead = f"Written: {join_words([f'`{path}`' for path in self.saved_now])}." if self.saved_now else ""
+        lead = f"Written: {join_words(files_in_words(self.saved_now))}." if self.saved_now else ""
         failure = pick(NOT_SAVED, self.conversation).format(word=names)
-        return say(lead, f"{failure} The message was: “{_short(reason)}”", RETRY_OFFER)
+        because = f" The message was: “{_short(reason)}”" if reason_in_words(reason) else ""
+        return say(lead, f"{failure}{because}", RETRY_OFFER)
 
     def _was_told_cannot(self) -> bool:
         return any(is_said(option, self.conversation.spoken) for option in CANNOT_SAVE)

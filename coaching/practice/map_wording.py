@@ -48,7 +48,7 @@ ONE = Question(
         "One is missing here: {word}.",
     )
 )
-GROUP_WRITTEN = ("Written: {word}.", "{word}: written.", "That's on the map now: {word}.")
+GROUP_WRITTEN = ("Written: {word}.", "I've written {word}.", "That's on the map now: {word}.")
 ALL_PULSE = Question(
     (
         "All eight have their place. One look across: how does each feel today, from 1 to 5?",

@@ -127,8 +127,8 @@ PATTERN_KEEP = Question(
 )
 PATTERN_LOOKING = ("A look at what your life plan says about it.", "Let me see what stands in your plan.")
 WRITTEN_BACK = (
-    "Done: it's in `{word}`. You can read and change it under Files.",
-    "Written, in `{word}`, and open to change.",
+    "Done: it's in {word}. You can read and change it under Files.",
+    "Written, in {word}, and open to change.",
 )
 LEFT_AS_IT_IS = ("Then everything stays as it stands.", "All right, nothing gets changed.")
 

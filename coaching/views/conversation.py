@@ -28,6 +28,7 @@ from coaching.running import Submission
 from coaching.safety.card import kept_danger
 from coaching.safety.danger import Danger
 from coaching.shown_calls import dom_id_of
+from coaching.shown_names import names_of
 from coaching.views.conversation_page import counted, show_conversation
 from coaching.views.earlier import earlier, number_in
 from coaching.views.starters import starters_for
@@ -42,7 +43,7 @@ WAIT_SECONDS = 57.0
 RATING_FIELD = "rating_"
 RATING = re.compile(r"-?[0-9]{1,3}", re.ASCII)
 UNREADABLE = "That couldn't be read. Please send it again."
-KEPT = "What Sage had written before stays as it is: {paths}."
+KEPT = "What Sage had written before stays as it is: {files}."
 
 
 @login_required
@@ -165,7 +166,7 @@ async def _act(request: HttpRequest, session_id: uuid.UUID, form: MessageForm) -
             return "#ending", session_id
     submission = await _submit(user_id, session_id, form)
     if submission.kept:
-        info(request, KEPT.format(paths=", ".join(submission.kept)))
+        info(request, KEPT.format(files=names_of(submission.kept)))
     return await _place_of(submission, session_id), submission.session_id
 
 

@@ -82,8 +82,8 @@ async def test_a_newcomers_first_conversation(client: AsyncAnthropic) -> None:
     assert [block["name"] for block in talk.calls] == ["save_file", "save_file"]
     assert [block["input"]["file_name"] for block in talk.calls] == ["career", "health"]
     assert talk.notes == ["Writing it down, one file each: career and health."]
-    assert "`life-map/career.md`" in done
-    assert "`life-map/health.md`" in done
+    assert "your career page" in done
+    assert "your health page" in done
     career = talk.files["life-map/career.md"]
     assert career.startswith("# Career\n")
     assert f"- “{JOB}”" in career
@@ -91,7 +91,7 @@ async def test_a_newcomers_first_conversation(client: AsyncAnthropic) -> None:
     assert not career.startswith("---")
 
     farewell = await talk.say("thanks, that's all for today. bye")
-    assert "`life-map/career.md`" in farewell
+    assert "your career page and your health page" in farewell
     assert not talk.calls
 
 
@@ -119,7 +119,7 @@ async def test_asked_to_write_it_down_it_does_so_at_once(client: AsyncAnthropic)
     await talk.say("I want to be a calmer person at home.")
     reply = await talk.say("Write that down please")
     assert [block["input"]["file_type"] for block in talk.calls] == ["sage-context"]
-    assert "`sage/context.md`" in reply
+    assert "my notes about you" in reply
 
 
 async def test_several_life_domains_become_one_call_each_in_one_round(client: AsyncAnthropic) -> None:
@@ -148,7 +148,7 @@ async def test_a_failed_save_is_said_honestly_and_can_be_tried_again(client: Asy
     assert "Done" not in reply
     assert "life-map" not in reply
     talk.failure = ""
-    assert "`life-map/career.md`" in await talk.say("yes")
+    assert "your career page" in await talk.say("yes")
 
 
 async def test_a_result_without_a_path_is_never_called_saved(client: AsyncAnthropic) -> None:
@@ -178,7 +178,7 @@ async def test_of_many_saves_each_gets_its_own_word() -> None:
         tools=[SAVE_FILE],
     )
     reply = words_of(answer(body))
-    assert "`life-map/health.md`, now in version 3" in reply
+    assert "your health page, now in version 3" in reply
     assert "One more file did not get saved" in reply
     assert "Too long." in reply
 

@@ -12,6 +12,7 @@ from coaching.practice.arc_hearing import is_skip
 from coaching.practice.arc_talk import ArcTalk, say
 from coaching.practice.arc_wording import NODS, Question
 from coaching.practice.conversation import Conversation
+from coaching.practice.file_names import file_in_words
 from coaching.practice.listening import domains_in, hear_intent, is_heavy, reflect, sentences_of
 from coaching.practice.offer_wording import (
     DECIDE_COST,
@@ -228,4 +229,4 @@ def _keep_pattern(talk: ArcTalk) -> Reply | None:
 def _say_written(talk: ArcTalk) -> Reply:
     if not talk.saved_now or is_skip(talk.exchanges[-1].answer):
         return say(pick(LEFT_AS_IT_IS, talk.conversation))
-    return say(pick(WRITTEN_BACK, talk.conversation).format(word=talk.saved_now[-1]))
+    return say(pick(WRITTEN_BACK, talk.conversation).format(word=file_in_words(talk.saved_now[-1])))

@@ -17,6 +17,7 @@ from coaching.practice.arc_wording import (
     STILL_MISSING,
 )
 from coaching.practice.conversation import CallOutcome, Conversation
+from coaching.practice.file_names import missing_in_words
 from coaching.practice.header import read_header
 from coaching.practice.listening import hear_intent, is_foreign
 from coaching.practice.scenes import close_day, life_mapping, open_day, weekly_checkin
@@ -123,4 +124,4 @@ def _say_goodbye(conversation: Conversation, story: Story, outcome: CallOutcome)
 def _names(missing: object) -> Sequence[str]:
     """Return what is missing as a person would call it."""
     items = [str(item) for item in missing] if isinstance(missing, list) else []
-    return [item.partition(" (")[0].removeprefix("domain ").replace("-", " ") for item in items]
+    return [missing_in_words(item) for item in items]

@@ -13,6 +13,7 @@ from coaching.practice.arc_files import STILL_OPEN, ArcFile, preview, quotes
 from coaching.practice.arc_hearing import hear_domains, hear_rating, hear_status, is_skip
 from coaching.practice.arc_talk import ArcTalk
 from coaching.practice.arc_wording import NODS, PASSED, Choice
+from coaching.practice.file_names import files_in_words
 from coaching.practice.listening import DOMAINS, domains_in, is_heavy, is_substance
 from coaching.practice.map_wording import (
     ACROSS,
@@ -173,9 +174,7 @@ def _chosen_group(arc: ArcTalk, groups: Sequence[str]) -> str:
 
 def _react(arc: ArcTalk) -> str:
     if arc.saved_now:
-        return pick(GROUP_WRITTEN, arc.conversation).format(
-            word=join_words([f"`{path}`" for path in arc.saved_now])
-        )
+        return pick(GROUP_WRITTEN, arc.conversation).format(word=join_words(files_in_words(arc.saved_now)))
     newest = arc.newest
     if newest is None:
         return ""

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from coaching.practice.conversation import CallOutcome, Conversation
+from coaching.practice.file_names import files_in_words, reason_in_words
 from coaching.practice.listening import hear_intent
 from coaching.practice.script import Note, Reply, Text, ToolUse
 from coaching.practice.wording import (
@@ -96,17 +97,17 @@ def _announce(drafts: Sequence[Draft]) -> str:
 
 
 def _say_saved(outcomes: Sequence[CallOutcome]) -> str:
-    paths = [f"`{outcome.path}`" for outcome in outcomes]
+    names = files_in_words(outcome.path for outcome in outcomes)
     version = outcomes[0].values.get("version")
-    if len(paths) > 1:
-        listed = "\n".join(f"- {path}" for path in paths)
-        return f"Done. I've written {len(paths)} files, in your own words:\n\n{listed}"
+    if len(names) > 1:
+        listed = "\n".join(f"- {name}" for name in names)
+        return f"Done. I've written {len(names)} files, in your own words:\n\n{listed}"
     if isinstance(version, int) and version > 1:
         return (
-            f"Done. It's in {paths[0]}, now in version {version}; the earlier ones are kept. "
+            f"Done. It's in {names[0]}, now in version {version}; the earlier ones are kept. "
             "You can read and change it under Files."
         )
-    return f"Done. It's in {paths[0]}, in your own words. You can read and change it under Files."
+    return f"Done. It's in {names[0]}, in your own words. You can read and change it under Files."
 
 
 def _say_failed(outcomes: Sequence[CallOutcome], *, has_saved: bool) -> str:
@@ -123,4 +124,4 @@ def _say_failed(outcomes: Sequence[CallOutcome], *, has_saved: bool) -> str:
 
 def _reason(outcome: CallOutcome) -> str:
     text = str(outcome.values.get("error") or outcome.text)
-    return " ".join(text.split())[:_REASON_CHARACTERS]
+    return reason_in_words(text)[:_REASON_CHARACTERS]

@@ -1,6 +1,7 @@
 """The open conversation: greeting, listening, reflecting, asking, and offering to write it down."""
 
 from coaching.practice.conversation import Conversation
+from coaching.practice.file_names import files_in_words
 from coaching.practice.listening import Intent, domains_in, hear_intent, is_foreign, reflect, salient_words
 from coaching.practice.quoting import count_fresh_words, has_words_to_save
 from coaching.practice.script import Reply, Text
@@ -34,9 +35,9 @@ def say_goodbye(conversation: Conversation) -> Reply | None:
     if _intent(conversation) != "goodbye":
         return None
     parts = [pick(GOODBYE_REPLIES, conversation)]
-    paths = [f"`{path}`" for path in conversation.saved_paths]
-    if paths:
-        parts.append(f"What we wrote is waiting for you in {join_words(paths)}.")
+    names = files_in_words(conversation.saved_paths)
+    if names:
+        parts.append(f"What we wrote is waiting for you in {join_words(names)}.")
     elif has_words_to_save(conversation) and "save_file" in conversation.tools:
         parts.append("Should you want today's words in a file, just say “write it down”.")
     return _say(*parts)
