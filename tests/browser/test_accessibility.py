@@ -90,6 +90,13 @@ async def test_axe_finds_nothing_serious_on_any_page(
 ) -> None:
     findings = []
     stranger = await (await open_context()).new_page()
+    await stranger.goto("/accounts/signup/")
+    await stranger.get_by_label("Email").fill("new@example.org")
+    for label in ("Password", "Password again"):
+        await stranger.get_by_label(label, exact=True).fill("short")
+    await stranger.get_by_role("button", name="Create account").click()
+    await expect(stranger.get_by_role("alert")).to_contain_text("too short")
+    findings += await serious_findings(stranger)
     for address in PUBLIC_PAGES:
         await stranger.goto(address)
         findings += await serious_findings(stranger)
@@ -111,6 +118,10 @@ async def test_axe_finds_nothing_serious_on_any_page(
     for address in OWN_PAGES:
         await page.goto(address)
         findings += await serious_findings(page)
+    await page.goto("/settings/")
+    await page.get_by_role("button", name="Save", exact=True).click()
+    await expect(page.locator(".flash")).to_contain_text("saved")
+    findings += await serious_findings(page)
     await page.goto("/")
     await page.get_by_label("Your account").click()
     findings += await serious_findings(page)
