@@ -57,6 +57,8 @@ class Command(BaseCommand):
         lines = ["", f"Sage is ready after {seconds:.1f} s.", "", f"  open       {url}"]
         if password:
             lines.append(f"  sign in    {DEMO_EMAIL}  {password}   (shown only this once)")
+            if not is_local(self._host):
+                lines.append("             Other machines can use it, too: keep this output private.")
         else:
             lines.append("  sign in    with your account; a new password: manage.py changepassword NAME")
         if settings.SAGE_SIGNUP == "open":
