@@ -5,6 +5,10 @@ from collections.abc import Iterator
 import pytest
 
 from tests.live_sage import LiveSage, free_port, start_web_process, stop_web_process
+from tests.sockets.test_tenants import owned
+
+# Fixtures are imported here and nowhere else.
+__all__ = ["owned"]
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,25 @@ from coaching.models import FileSource, FileType, UserFile, UserFileVersion
 FILE_PATH = "life-map/career.md"
 COSTLY = "[a" * 50_000
 """A text that keeps a markdown parser busy for as long as it may."""
+DIFFERENT = tuple(
+    " ".join(letters[n % 3] * (n % most + 1) for n in range(20_000))
+    for letters, most in (("abc", 7), ("bca", 5))
+)
+"""Two texts that take long to compare."""
+COSTLY_CALENDAR = b"\r\n".join(
+    [
+        b"BEGIN:VCALENDAR",
+        b"VERSION:2.0",
+        b"PRODID:-//x//x//EN",
+        *(
+            b"BEGIN:VEVENT\r\nUID:%d\r\nDTSTART:20100101T000000Z\r\nRRULE:FREQ=MINUTELY;BYMONTH=2;BYMONTHDAY=30\r\nEND:VEVENT"
+            % number
+            for number in range(20)
+        ),
+        b"END:VCALENDAR",
+    ]
+)
+"""A calendar whose events recur on a day that never comes."""
 
 
 def keep_file(user: User, *texts: str) -> UserFile:

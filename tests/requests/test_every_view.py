@@ -1,0 +1,103 @@
+"""Every view answers with a pool of two connections, also while others wait for all that one can wait for."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from uuid import uuid4
+
+import aiohttp
+import pytest
+from django.contrib.auth.models import User
+
+from coaching.practice.script import Hold, Reply
+from sessions_app import services
+from sessions_app.database import in_database
+from sessions_app.models import Session, SessionKind
+from tests.live_sage import LiveSage, serve_practice, until_it_beats
+from tests.requests.browsers import Answered, Browser, browser_of
+from tests.requests.lives import COSTLY, COSTLY_CALENDAR, DIFFERENT, FILE_PATH, keep_file
+from tests.sockets.test_tenants import ROUTES, Row, path_of
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SIGN_IN = {"login": "ada", "password": "a guess"}
+
+
+async def asked(browser: Browser, row: Row, path: str) -> Answered:
+    return await (browser.post(path, row.form) if row.method == "post" else browser.get(path))
+
+
+async def walk(browser: Browser, owned: Session) -> dict[str, Answered]:
+    """Ask for every route of the URL map as the person whose objects it names."""
+    paths = {name: await in_database(path_of, row, owned) for name, row in ROUTES.items()}
+    return {name: await asked(browser, row, paths[name]) for name, row in ROUTES.items()}
+
+
+def assert_answered(answers: dict[str, Answered]) -> None:
+    wrong = {
+        name: answer.status
+        for name, answer in answers.items()
+        if answer.status >= 400 and not (ROUTES[name].is_refused and answer.status == 422)
+    }
+    assert wrong == {}
+
+
+async def test_every_view_answers_with_a_pool_of_two(
+    small_sage: LiveSage, user: User, owned: Session
+) -> None:
+    async with serve_practice(small_sage), browser_of(user, small_sage) as mine:
+        assert_answered(await walk(mine, owned))
+
+
+def upload(name: str) -> aiohttp.FormData:
+    form = aiohttp.FormData({"name": name})
+    form.add_field("file", COSTLY_CALENDAR, filename=f"{name}.ics", content_type="text/calendar")
+    return form
+
+
+@asynccontextmanager
+async def waits_of(sage: LiveSage, other: User, session: Session) -> AsyncIterator[list[Answered]]:
+    """Have somebody wait, time and again, for each thing that a view can wait for."""
+    answers: list[Answered] = []
+
+    async def repeat(ask: Callable[[], Awaitable[Answered]]) -> None:
+        while True:
+            answers.append(await ask())
+
+    async with browser_of(other, sage) as theirs, browser_of(None, sage) as stranger:
+        form = {"text": "hello", "id": str(uuid4())}
+        asks: list[Callable[[], Awaitable[Answered]]] = [
+            lambda: theirs.post(f"/chat/{session.id}/message/", form),
+            lambda: theirs.post(f"/files/{FILE_PATH}/preview/", {"body": f"{uuid4()} {COSTLY}"}),
+            lambda: theirs.get(f"/files/{FILE_PATH}/difference/"),
+            lambda: theirs.post("/settings/calendar/upload/", upload(uuid4().hex)),
+            lambda: theirs.get("/files/all.zip"),
+            lambda: stranger.post("/accounts/login/", SIGN_IN),
+        ]
+        tasks = [asyncio.create_task(repeat(ask)) for ask in asks]
+        try:
+            yield answers
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def test_every_view_answers_while_somebody_waits_for_each_thing(
+    small_sage: LiveSage, user: User, other_user: User, owned: Session
+) -> None:
+    await until_it_beats(small_sage)
+    logged = small_sage.log.stat().st_size
+    await in_database(keep_file, other_user, *DIFFERENT)
+    theirs = await in_database(
+        services.open_session, user_id=other_user.pk, kind=SessionKind.OPEN_CONVERSATION
+    )
+    async with serve_practice(small_sage) as practice, browser_of(user, small_sage) as mine:
+        practice.script([Reply.of("A moment", Hold("thinking"), "."), "Yours."])
+        async with waits_of(small_sage, other_user, theirs) as waiting:
+            await practice.reached("thinking")
+            answers = await walk(mine, owned)
+            practice.release("thinking")
+        assert_answered(answers)
+        assert {answer.status for answer in waiting} <= {200, 302, 303, 422, 429}
+        assert "late_heartbeat" not in small_sage.log.read_text()[logged:]
