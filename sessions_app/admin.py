@@ -12,6 +12,7 @@ from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
 from django.core.exceptions import PermissionDenied
+from django.core.paginator import Paginator
 from django.db.models import Model, QuerySet, Sum
 from django.db.models.functions import Length
 from django.http import Http404, HttpRequest, HttpResponse
@@ -22,6 +23,7 @@ from django.views.decorators.http import require_safe
 from sessions_app import selectors
 from sessions_app.models import Message, ModelUsage, Round, Session, ToolCallRecord, Turn
 
+MESSAGES_A_PAGE = 100
 READ_TEXT = "sessions_app.read_message_text"
 
 logger = structlog.get_logger(__name__)
@@ -177,7 +179,7 @@ class SessionAdmin(ReadOnlyMixin, admin.ModelAdmin):  # type: ignore[type-arg]
             **self.admin_site.each_context(request),
             "title": str(session),
             "session": session,
-            "rows": selectors.history(session),
+            "page": Paginator(selectors.history(session), MESSAGES_A_PAGE).get_page(request.GET.get("page")),
             "opts": self.opts,
         }
         return TemplateResponse(request, "admin/sessions_app/session/words.html", context)

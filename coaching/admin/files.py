@@ -4,7 +4,8 @@ from typing import Any
 
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
-from django.db.models import QuerySet
+from django.core.paginator import Paginator
+from django.db.models import F, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
@@ -13,9 +14,12 @@ from django.views.decorators.http import require_safe
 from coaching.models import UserFile, UserFileVersion
 from sessions_app.admin import READ_TEXT, ReadOnlyMixin, log_look
 
+VERSIONS_LISTED = 50
+VERSIONS_A_PAGE = 20
+
 
 class VersionInline(ReadOnlyMixin, admin.TabularInline):  # type: ignore[type-arg]
-    """A file's versions, without their text."""
+    """A file's newest versions, without their text; the page of its words has all."""
 
     model = UserFileVersion
     fields = ("number", "size", "source", "session", "tool_use_id", "storage_key", "created_at")
@@ -24,8 +28,9 @@ class VersionInline(ReadOnlyMixin, admin.TabularInline):  # type: ignore[type-ar
     ordering = ("-number",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[UserFileVersion]:
-        """Return the versions without their text."""
-        return super().get_queryset(request).select_related("session").defer("content")
+        """Return the newest versions without their text."""
+        versions = super().get_queryset(request).select_related("session").defer("content")
+        return versions.filter(number__gt=F("file__version_number") - VERSIONS_LISTED)
 
 
 @admin.register(UserFile)
@@ -62,7 +67,9 @@ class UserFileAdmin(ReadOnlyMixin, admin.ModelAdmin):  # type: ignore[type-arg]
             **self.admin_site.each_context(request),
             "title": file.path,
             "file": file,
-            "versions": file.versions.order_by("-number"),
+            "page": Paginator(file.versions.order_by("-number"), VERSIONS_A_PAGE).get_page(
+                request.GET.get("page")
+            ),
             "opts": self.opts,
         }
         return TemplateResponse(request, "admin/coaching/userfile/words.html", context)

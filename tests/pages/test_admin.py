@@ -1,5 +1,6 @@
 """What operators see: rows without words, and words only with a permission and a trace."""
 
+import re
 from typing import Any
 
 import pytest
@@ -79,6 +80,20 @@ def test_files_are_shown_by_version_and_their_words_only_with_the_permission(
     reader.user_permissions.add(Permission.objects.get(codename="read_message_text"))
     assert SECRET in client.get(f"/admin/coaching/userfile/{file.pk}/words/").content.decode()
     assert LogEntry.objects.count() == 1
+
+
+def test_many_versions_come_page_by_page(make_user: MakeUser, keep_file: KeepFile) -> None:
+    file = keep_file("life-map/career.md", *(f"Text {number}." for number in range(60)))
+    client = staff_with(make_user, "view_userfile", "view_userfileversion", "read_message_text")
+    rows = client.get(f"/admin/coaching/userfile/{file.pk}/change/").content.decode()
+    assert f"{file.pk}-60" in rows
+    assert f"{file.pk}-10<" not in rows
+    seen = []
+    for number in (1, 2, 3):
+        page = client.get(f"/admin/coaching/userfile/{file.pk}/words/?page={number}").content.decode()
+        assert f"Page {number} of 3" in page
+        seen += re.findall(r"Text (\d+)\.", page)
+    assert seen == [str(number) for number in reversed(range(60))]
 
 
 def test_the_permission_to_read_words_gives_no_page_that_may_not_be_seen(
