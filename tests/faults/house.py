@@ -33,6 +33,7 @@ from tests.forked import ROOT, ForkedProcess
 from tests.live_sage import START_SECONDS, free_port
 
 UNBROKEN = ("-m", "tests.faults.unbroken_web")
+SHIFTED = ("-m", "tests.faults.shifted_web")
 BRIEF = ("-m", "tests.faults.brief_web")
 REDIS_PROGRAM = "redis-server"
 _REDIS_OPTIONS = ("--bind", "127.0.0.1", "--save", "", "--appendonly", "no")
@@ -172,7 +173,7 @@ class House:
         """Start the process of that number and wait until its port is open."""
         log = self.folder / f"web-{index}-{len(self.logs)}.log"
         self.logs.append(log)
-        popen = self._run((*self._program, "web", "--port", "0"), log)
+        popen = self._run((*self._program, "web", "--port", "0"), log, index)
         deadline = time.monotonic() + START_SECONDS
         while popen.poll() is None and time.monotonic() < deadline:
             if found := re.search(r"Sage answers at http://localhost:(\d+)/", log.read_text()):
@@ -183,19 +184,21 @@ class House:
         popen.kill()
         raise AssertionError("the web process didn't start:\n" + log.read_text())
 
-    def _run(self, arguments: Sequence[str], log: Path) -> "subprocess.Popen[bytes] | ForkedProcess":
+    def _run(
+        self, arguments: Sequence[str], log: Path, index: int
+    ) -> "subprocess.Popen[bytes] | ForkedProcess":
         if self._is_forked:
-            return ForkedProcess(arguments, environment=self._environment(), log=log)
+            return ForkedProcess(arguments, environment=self._environment(index), log=log)
         with log.open("wb") as output:
             return subprocess.Popen(
                 [sys.executable, *arguments],
                 cwd=ROOT,
-                env=self._environment(),
+                env=self._environment(index),
                 stdout=output,
                 stderr=subprocess.STDOUT,
             )
 
-    def _environment(self) -> dict[str, str]:
+    def _environment(self, index: int) -> dict[str, str]:
         return os.environ | {
             "DATABASE_URL": database_url(),
             "REDIS_URL": self.redis.url if self.redis else "",
@@ -203,6 +206,7 @@ class House:
             "ANTHROPIC_API_KEY": "practice",
             "SAGE_RATE_LIMIT": "1000/60s",
             "DJANGO_SETTINGS_MODULE": "sage.settings",
+            "SAGE_FAULT_PLACE": str(index),
             **self.variables,
         }
 

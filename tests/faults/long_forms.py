@@ -18,7 +18,7 @@ from tests.faults import (
     slow_readers,
     upstream,
 )
-from tests.faults.house import UNBROKEN, House, RedisServer
+from tests.faults.house import SHIFTED, UNBROKEN, House, RedisServer
 from tests.faults.report import Report
 
 RUN_SECONDS = 3600.0
@@ -63,6 +63,7 @@ FORMS: tuple[LongForm, ...] = (
     LongForm(name="R12-twin", scenario=readers.run_r12, points=50, processes=2),
     LongForm(name="turns-alone", scenario=random_turns.run_random_turns, points=300),
     LongForm(name="turns-twin", scenario=random_turns.run_random_turns, points=300, processes=2),
+    LongForm(name="R14-clock", scenario=crashes.run_r1, points=60, processes=2, program=SHIFTED),
     LongForm(name="R16", scenario=slow_readers.run_r16, points=1200),
     LongForm(name="R13", scenario=crashes.run_r13, points=100, processes=2),
 )
