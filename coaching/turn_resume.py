@@ -48,7 +48,9 @@ def load_setup(key: TurnKey) -> TurnSetup:
         limits=_limits_left(turn, rounds),
         is_stop_requested=turn.is_stop_requested,
     )
-    return _with_rounds(setup, turn, rounds) if rounds else setup
+    if rounds:
+        setup = _with_rounds(setup, turn, rounds)
+    return _with_kept_words(setup, turn) if setup.is_too_late else setup
 
 
 def shrink_turn(key: TurnKey) -> ModelRequest | None:
@@ -129,6 +131,15 @@ def _with_rounds(setup: TurnSetup, turn: Turn, rounds: Sequence[Round]) -> TurnS
     if not finished.calls and finished.stop_reason != "pause_turn" and rounds[-1].part == turn.part:
         return replace(setup, request=request, closing_stop_reason=finished.stop_reason)
     return replace(setup, request=replace(request, messages=extend_messages(request, finished, results)))
+
+
+def _with_kept_words(setup: TurnSetup, turn: Turn) -> TurnSetup:
+    """Return the setup with what the lost runner had shown last: an interrupted turn keeps it."""
+    text, notes = turn.words_of_running_round()
+    if not text:
+        return setup
+    kept = RoundShown(number=len(setup.rounds) + 1, text=text, notes=notes, is_finished=True)
+    return replace(setup, rounds=(*setup.rounds, kept))
 
 
 def _is_as_it_was(request: ModelRequest) -> bool:

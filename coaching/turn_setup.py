@@ -50,6 +50,11 @@ class TurnSetup:
     is_cut: bool = False
     is_stop_requested: bool = False
 
+    @property
+    def is_too_late(self) -> bool:
+        """Whether the part's time is over and the turn isn't: nothing more can be asked."""
+        return self.limits.seconds <= 0 and self.closing_stop_reason is None
+
 
 def beginning_of(built: BuiltTurn) -> Beginning:
     """Return what is stored of a request that was built."""

@@ -93,8 +93,7 @@ async def answer(
         if setup is None:
             setup = await in_database(load_setup, key)
             on_setup(setup)
-        is_too_late = setup.limits.seconds <= 0 and setup.closing_stop_reason is None
-        if is_too_late or setup.is_cut:
+        if setup.is_too_late or setup.is_cut:
             return await _close(key, INTERRUPTED, publish=publish)
         questions = HeldQuestions(publish)
         result = await _run(setup, client=client, publish=questions.take, stop=stop)
