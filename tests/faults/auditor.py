@@ -58,7 +58,7 @@ async def audit(
     house: House, conversations: Sequence[Conversation], *, part_seconds: float = PART_LIMIT_SECONDS
 ) -> list[str]:
     """Check I1 to I8 for these conversations (I4 is watched while a run lasts: `lease_watcher`)."""
-    found = await in_database(_audit_rows, conversations, part_seconds)
+    found = await in_database(_audit_rows, conversations, part_seconds + house.clock_error_seconds)
     found += await _audit_pages(house, conversations)
     found += _audit_requests(house)
     found += _audit_log(house)

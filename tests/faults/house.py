@@ -134,7 +134,8 @@ class House:
     """The processes. `patience` stretches the time limits where the machine is shared.
 
     `database` is the server, where a scenario may break it. With `is_forked` web processes come ready from
-    one that has imported already: cheaper, and no measure of a start.
+    one that has imported already: cheaper, and no measure of a start. `clock_error_seconds` is how far the
+    processes' wall clocks are apart.
     """
 
     def __init__(
@@ -147,12 +148,14 @@ class House:
         program: Sequence[str] = ("manage.py",),
         is_forked: bool = False,
         database: EmbeddedPostgres | None = None,
+        clock_error_seconds: float = 0.0,
     ) -> None:
         self._program = program
         self._is_forked = is_forked
         logging.getLogger("aiohttp.server").setLevel(logging.CRITICAL)  # clients that go away are the point
         self.redis = redis_server
         self.database = database
+        self.clock_error_seconds = clock_error_seconds
         self.patience = patience
         self.variables = dict(variables or {})
         self.practice_port = free_port()

@@ -36,6 +36,7 @@ class LongForm:
     processes: int = 1
     variables: Mapping[str, str] = field(default_factory=dict)
     program: Sequence[str] = ("manage.py",)
+    clock_error_seconds: float = 0.0
 
 
 FORMS: tuple[LongForm, ...] = (
@@ -63,7 +64,14 @@ FORMS: tuple[LongForm, ...] = (
     LongForm(name="R12-twin", scenario=readers.run_r12, points=50, processes=2),
     LongForm(name="turns-alone", scenario=random_turns.run_random_turns, points=300),
     LongForm(name="turns-twin", scenario=random_turns.run_random_turns, points=300, processes=2),
-    LongForm(name="R14-clock", scenario=crashes.run_r1, points=60, processes=2, program=SHIFTED),
+    LongForm(
+        name="R14-clock",
+        scenario=crashes.run_r1,
+        points=60,
+        processes=2,
+        program=SHIFTED,
+        clock_error_seconds=2 * 3600.0,
+    ),
     LongForm(name="R16", scenario=slow_readers.run_r16, points=1200),
     LongForm(name="R13", scenario=crashes.run_r13, points=100, processes=2),
 )
@@ -83,6 +91,7 @@ async def run(form: LongForm, chosen: argparse.Namespace, folder: Path, database
         patience=chosen.patience,
         program=form.program,
         database=database,
+        clock_error_seconds=form.clock_error_seconds,
     )
     try:
         async with asyncio.timeout(RUN_SECONDS):
