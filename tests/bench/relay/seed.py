@@ -56,7 +56,7 @@ def _person(name: str) -> User:
 def _entry(user: User, sessions: list[Session]) -> dict[str, Any]:
     browser = SessionStore()
     browser[SESSION_KEY] = str(user.pk)
-    browser[BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"
+    browser[BACKEND_SESSION_KEY] = "sage.sign_in.OneCheckBackend"
     browser[HASH_SESSION_KEY] = user.get_session_auth_hash()
     browser.save()
     return {
