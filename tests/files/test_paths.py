@@ -15,11 +15,18 @@ from coaching.models import FileType, LifeDomain
 
 NOW = datetime(2026, 11, 21, 1, 30, 7, tzinfo=UTC)
 AUCKLAND = ZoneInfo("Pacific/Auckland")
+
+
+def places_of(naming: str) -> str:
+    """Return a pattern for the places of all types that are named so."""
+    return "|".join(rule.place.removesuffix(".md") for rule in RULES.values() if rule.naming == naming)
+
+
 SAFE = re.compile(
     r"(life-map/(career|relationships|health|finances|learning|creativity|play|meaning)"
-    r"|life-map/_overview|life-plan/(current|weekly)|sage/(context|patterns)"
-    r"|(check-ins|daily-logs|day-plans)/\d{4}-\d\d-\d\d"
-    r"|captures/\d{4}-\d\d-\d\d-\d{6}|reflections/\d{4}-\d\d-\d\d-[a-z0-9]+(-[a-z0-9]+)*)\.md",
+    rf"|{places_of('fixed')}|({places_of('date')})/\d{{4}}-\d\d-\d\d"
+    r"|captures/\d{4}-\d\d-\d\d-\d{6}"
+    rf"|({places_of('slug')})/\d{{4}}-\d\d-\d\d-[a-z0-9]+(-[a-z0-9]+)*)\.md",
     re.ASCII,
 )
 HOSTILE_NAMES = [

@@ -12,6 +12,17 @@ from coaching.skills.store import sync_skills
 
 SKILL_TEXT = "\n\n".join(f"## {heading}\n\nWords." for heading in HEADINGS) + "\n"
 
+# The approaches that the project ships; beside them there are four arcs and the base.
+APPROACHES = {
+    "domain-deep-dive",
+    "crisis-support",
+    "decision-helper",
+    "pattern-review",
+    "life-plan-revision",
+    "capture-review",
+}
+SHIPPED = len(APPROACHES) + 4 + 1
+
 WriteSkill = Callable[..., Path]
 
 

@@ -10,7 +10,7 @@ from django.test import Client
 from coaching.models import Skill
 from coaching.skills.loader import skill_text
 from tests.conftest import MakeUser
-from tests.skills.conftest import SKILL_TEXT
+from tests.skills.conftest import SHIPPED, SKILL_TEXT
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("synced_skills")]
 
@@ -34,7 +34,7 @@ def test_the_list_shows_what_holds_and_how_big_it_is(desk: Client) -> None:
     page = desk.get(LIST).content.decode()
     assert re.search(r"\d+ of 2800 tokens", page)
     assert re.search(r"\d+ of 250 tokens", page)
-    assert page.count("the file</td>") == 11
+    assert page.count("the file</td>") == SHIPPED
     assert "Add skill" not in page
 
 

@@ -11,7 +11,7 @@ from coaching.skills.store import store_override
 from coaching.tools.load_skill import LOAD_SKILL
 from sessions_app.database import in_database
 from sessions_app.models import Session
-from tests.skills.conftest import SKILL_TEXT
+from tests.skills.conftest import APPROACHES, SKILL_TEXT
 from tests.tools.committing_context import CommittingContext
 
 in_a_database = pytest.mark.django_db(transaction=True)
@@ -47,8 +47,7 @@ async def test_what_is_not_there_names_what_is(synced_skills: None, user: User) 
         with pytest.raises(ToolError) as unknown:
             await load(user, name)
         assert str(unknown.value) == (
-            "There is no approach of that name. The approaches: capture-review, crisis-support, "
-            "decision-helper, domain-deep-dive, life-plan-revision, pattern-review."
+            f"There is no approach of that name. The approaches: {', '.join(sorted(APPROACHES))}."
         )
 
 

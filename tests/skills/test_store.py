@@ -28,7 +28,7 @@ from coaching.skills.store import return_to_file, store_override, sync_skills
 from sage.startup import prepare_database
 from sessions_app.errors import Refused
 from sessions_app.models import Session
-from tests.skills.conftest import SKILL_TEXT, WriteSkill
+from tests.skills.conftest import SHIPPED, SKILL_TEXT, WriteSkill
 
 pytestmark = pytest.mark.django_db
 
@@ -42,12 +42,12 @@ def run_sync() -> str:
 
 
 def test_a_sync_loads_all_and_a_second_one_writes_nothing() -> None:
-    assert run_sync().startswith("11 skills: added capture-review, close-day, ")
+    assert run_sync().startswith(f"{SHIPPED} skills: added capture-review, close-day, ")
     lines = Skill.history.count()
     before = list(Skill.objects.values())
-    assert run_sync() == "11 skills: nothing has changed.\n"
+    assert run_sync() == f"{SHIPPED} skills: nothing has changed.\n"
     assert list(Skill.objects.values()) == before
-    assert Skill.history.count() == lines == 11
+    assert Skill.history.count() == lines == SHIPPED
     skill = Skill.objects.get(name="crisis-support")
     assert (skill.kind, skill.signals, skill.tools) == ("approach", ["high_intensity"], ["show_options"])
     assert skill.text == skill.file_text
@@ -220,8 +220,8 @@ def test_the_library_is_one_query(
         read_library()
     with django_assert_num_queries(1):
         library = read_library(moment=timezone.now())
-    assert len(library.skills) == 11
-    assert len({skill.version for skill in library.skills.values()}) == 11
+    assert len(library.skills) == SHIPPED
+    assert len({skill.version for skill in library.skills.values()}) == SHIPPED
     assert library.names(SkillKind.ARC) == ("close-day", "life-mapping", "open-day", "weekly-checkin")
 
 
@@ -235,4 +235,4 @@ def test_reading_the_same_files_again_gives_the_same_skills(root: Path, write_sk
 @pytest.mark.django_db(transaction=True)
 def test_a_start_of_sage_syncs_the_skills() -> None:
     prepare_database()
-    assert Skill.objects.count() == 11
+    assert Skill.objects.count() == SHIPPED
