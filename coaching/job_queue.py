@@ -4,6 +4,7 @@ A job is a row that is committed with what it follows from, so neither can be wi
 jobs are known by name only; what they do is in `jobs`.
 """
 
+import uuid
 from collections.abc import Collection
 from typing import Any
 
@@ -13,7 +14,11 @@ from procrastinate.contrib.django import app
 from procrastinate.contrib.django.django_connector import DjangoConnector
 from procrastinate.exceptions import AlreadyEnqueued
 
+from sessions_app.arcs import unsummarised_arc
 from sessions_app.database import in_database
+from sessions_app.models import Session
+
+SUMMARY_JOB = "summarise_session"
 
 
 class DatabaseConnector(DjangoConnector):
@@ -68,3 +73,23 @@ def enqueue(name: str, *, key: str, **arguments: str | int) -> bool:
     except AlreadyEnqueued:
         return False
     return True
+
+
+def enqueue_arc_summary(session: Session) -> bool:
+    """Ask for the summary of the arc that a session has just completed, in the transaction that completes it.
+
+    Returns False where it has one. Sync ORM code.
+    """
+    arc = unsummarised_arc(session)
+    if arc is None:
+        return False
+    key = f"summary:{session.id}:{arc.number}"
+    return enqueue(SUMMARY_JOB, key=key, session_id=str(session.id), arc=arc.number)
+
+
+def enqueue_summary(session_id: uuid.UUID) -> bool:
+    """Ask for the summary of a completed session, in the transaction that completes it.
+
+    Returns False where a job for it waits already. Sync ORM code.
+    """
+    return enqueue(SUMMARY_JOB, key=f"summary:{session_id}", session_id=str(session_id))

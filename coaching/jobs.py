@@ -32,9 +32,10 @@ from coaching.calendar.refresh import (
 from coaching.engine.errors import UpstreamError
 from coaching.expiry import expire_idle_sessions
 from coaching.files.garbage import collect_garbage
+from coaching.job_queue import SUMMARY_JOB
 from coaching.model_client import ModelConnection
 from coaching.runner import get_runner
-from coaching.summaries import SUMMARY_JOB, is_answering, write_summary
+from coaching.summaries import is_answering, write_summary
 from sessions_app.database import in_database, in_database_unhurried
 
 logger = structlog.get_logger(__name__)

@@ -19,7 +19,6 @@ from coaching.engine.messages import ModelRequest, RoundUsage
 from coaching.engine.ports import ModelClient, StreamTimeouts
 from coaching.engine.profiles import cost_micro_usd
 from coaching.engine.reply import Reply
-from coaching.job_queue import enqueue
 from sessions_app import selectors
 from sessions_app.arcs import CompletedArc, store_arc_summary, unsummarised_arc
 from sessions_app.database import in_database
@@ -36,7 +35,6 @@ from sessions_app.text import mended
 
 logger = structlog.get_logger(__name__)
 
-SUMMARY_JOB = "summarise_session"
 SUMMARY_SECONDS = 60.0
 MAX_SUMMARY_TOKENS = 2_048  # thinking counts too
 MAX_SUMMARY_CHARACTERS = 2_000
@@ -72,26 +70,6 @@ class SummarySource:
     session_id: uuid.UUID
     messages: Sequence[Message]
     arc: CompletedArc | None = None
-
-
-def enqueue_arc_summary(session: Session) -> bool:
-    """Ask for the summary of the arc that a session has just completed, in the transaction that completes it.
-
-    Returns False where it has one. Sync ORM code.
-    """
-    arc = unsummarised_arc(session)
-    if arc is None:
-        return False
-    key = f"summary:{session.id}:{arc.number}"
-    return enqueue(SUMMARY_JOB, key=key, session_id=str(session.id), arc=arc.number)
-
-
-def enqueue_summary(session_id: uuid.UUID) -> bool:
-    """Ask for the summary of a completed session, in the transaction that completes it.
-
-    Returns False where a job for it waits already. Sync ORM code.
-    """
-    return enqueue(SUMMARY_JOB, key=f"summary:{session_id}", session_id=str(session_id))
 
 
 def is_answering(session_id: uuid.UUID) -> bool:

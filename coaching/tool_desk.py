@@ -13,8 +13,8 @@ from django.utils import timezone
 
 from coaching.engine.errors import StaleRunnerError
 from coaching.engine.tools import ToolCall, ToolResult
+from coaching.job_queue import enqueue_arc_summary, enqueue_summary
 from coaching.models import FileSource
-from coaching.summaries import enqueue_arc_summary, enqueue_summary
 from coaching.turn_events import ArcCompleted, ModeChanged, Publish, SessionCompleted
 from coaching.turn_setup import SessionState, TurnSetup, read_state
 from sessions_app import turn_records

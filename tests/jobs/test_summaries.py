@@ -6,6 +6,7 @@ import re
 import pytest
 from django.contrib.auth.models import User
 
+from coaching.job_queue import SUMMARY_JOB, enqueue_arc_summary, enqueue_summary
 from coaching.jobs import MAX_ATTEMPTS
 from coaching.practice import PracticeServer
 from coaching.practice.faults import Fault
@@ -13,10 +14,7 @@ from coaching.practice.script import Hold, Reply, ToolUse
 from coaching.runner import Runner
 from coaching.summaries import (
     LEFT_OUT,
-    SUMMARY_JOB,
     build_summary_request,
-    enqueue_arc_summary,
-    enqueue_summary,
 )
 from sessions_app import selectors, services
 from sessions_app.database import in_database

@@ -14,9 +14,9 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.db import connection
 
+from coaching.job_queue import SUMMARY_JOB, enqueue_summary
 from coaching.practice import PracticeServer
 from coaching.practice.script import Hold, Reply
-from coaching.summaries import SUMMARY_JOB, enqueue_summary
 from sessions_app import leases, services
 from sessions_app.database import in_database
 from sessions_app.models import ModelUsage, Session, SessionKind, Turn, TurnStatus, UsagePurpose
