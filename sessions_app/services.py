@@ -200,7 +200,7 @@ def retry_turn(
     """
     session = _active_session(user_id=user_id, session_id=session_id)
     _refuse_second_turn(session)
-    last = session.turns.order_by("-started_at").first()
+    last = _last_turn(session)
     if last is None or not last.can_be_retried:
         raise Refused("There is nothing to try again.")
     if last.calls.exists():
@@ -299,10 +299,17 @@ def continue_turn(
     """
     session = _active_session(user_id=user_id, session_id=session_id)
     _refuse_second_turn(session)
-    last = session.turns.order_by("-started_at").first()
+    last = _last_turn(session)
     if last is None or not last.can_be_continued:
         raise Refused("There is nothing to go on with.")
     return _go_on(session=session, owner=owner, rate_limit=rate_limit, begin=begin)
+
+
+def _last_turn(session: Session) -> Turn | None:
+    """Return the turn that readers see last: by message numbers, since processes differ in their clocks."""
+    shown = session.messages.filter(turn__is_withdrawn=False).select_related("turn")
+    last = shown.order_by("-number").first()
+    return last.turn if last else None
 
 
 def _go_on(*, session: Session, owner: str, rate_limit: RateLimit, begin: Begin | None) -> OpenedTurn:

@@ -341,6 +341,38 @@ def test_only_an_answer_cut_for_length_goes_on(session: Session, user: User) -> 
     assert selectors.transcript(session)[-1].content == "cut"
 
 
+def set_clock_back(turn: Turn) -> None:
+    """Have a turn opened by a process whose clock is an hour behind."""
+    Turn.unscoped.filter(pk=turn.pk).update(started_at=turn.started_at - timedelta(hours=1))
+
+
+@pytest.mark.django_db
+def test_the_last_turn_is_retried_where_its_process_has_a_slow_clock(session: Session, user: User) -> None:
+    close(say(session, "first"), text="whole")
+    last = say(session, "last")
+    set_clock_back(last.turn)
+    close(last, status=TurnStatus.FAILED, text="half", reason="error")
+    retried = services.retry_turn(user_id=user.pk, session_id=session.id, owner="me", rate_limit=GENEROUS)
+    assert retried.message.content == "last"
+    set_clock_back(retried.turn)
+    close(retried, status=TurnStatus.FAILED, reason="error")
+    again = services.retry_turn(user_id=user.pk, session_id=session.id, owner="me", rate_limit=GENEROUS)
+    assert again.withdrawn == (retried.turn.id,)
+
+
+@pytest.mark.django_db
+def test_an_earlier_failure_is_not_retried_where_the_last_process_has_a_slow_clock(
+    session: Session, user: User
+) -> None:
+    close(say(session, "first"), status=TurnStatus.FAILED, text="half", reason="max_tokens")
+    last = say(session, "last")
+    set_clock_back(last.turn)
+    close(last, text="whole")
+    for ask_again in (services.retry_turn, services.continue_turn):
+        with pytest.raises(Refused, match="nothing to"):
+            ask_again(user_id=user.pk, session_id=session.id, owner="me", rate_limit=GENEROUS)
+
+
 @pytest.mark.django_db
 def test_the_title_is_the_first_words(session: Session) -> None:
     say(session, "  I want\nto talk about " + "my work and " * 20)
