@@ -44,6 +44,7 @@ from tests.files.auditor import audit_files
 
 PART_LIMIT_SECONDS = 57.0
 MAX_ROUNDS, MAX_CALLS, MAX_REQUESTS = 5, 15, 15
+PAGES_AT_ONCE = 8
 PULSE = "show_pulse_check"
 INTERACTIVE = ("show_options", PULSE)
 _NOT_RUN = "Not run:"
@@ -215,7 +216,13 @@ async def _audit_pages(house: House, conversations: Sequence[Conversation]) -> l
     """Compare fresh pages, and a fresh attach, with what is stored."""
     port = house.process(house.up()[0]).port
     async with aiohttp.ClientSession(base_url=f"http://localhost:{port}") as browser:
-        found = await asyncio.gather(*(_audit_page(browser, item) for item in conversations))
+        few = asyncio.Semaphore(PAGES_AT_ONCE)  # more than Sage serves at once would be turned away
+
+        async def audit_one(item: Conversation) -> list[str]:
+            async with few:
+                return await _audit_page(browser, item)
+
+        found = await asyncio.gather(*map(audit_one, conversations))
     return [sentence for sentences in found for sentence in sentences]
 
 
