@@ -178,6 +178,17 @@ async def tell_missed_end(hub: SessionHub) -> None:
         tell_end(hub, done)
 
 
+def tell_lost_end(hub: SessionHub, turn_id: str) -> None:
+    """Tell readers that a turn ended here though nobody knows how: the database couldn't be asked.
+
+    What they were shown of it is remembered, so that the next look tells its true end, or how it goes on.
+    """
+    shown = hub.live.sync(hub.last_number) if hub.live is not None else None
+    tell_end(hub, turns.lost(turn_id))
+    if shown is not None:
+        hub.rest(shown)
+
+
 def let_go(hub: SessionHub) -> None:
     """Leave a turn that goes on elsewhere: its readers are not told that it ended, since it didn't."""
     hub.rest(hub.snapshot())

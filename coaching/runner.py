@@ -30,7 +30,16 @@ from coaching.engine.spans import span
 from coaching.help_lines import count_card
 from coaching.live import LiveTurn
 from coaching.model_client import ModelConnection
-from coaching.readers import Readers, answered, let_go, tell_end, tell_missed_end, tell_opening, tell_question
+from coaching.readers import (
+    Readers,
+    answered,
+    let_go,
+    tell_end,
+    tell_lost_end,
+    tell_missed_end,
+    tell_opening,
+    tell_question,
+)
 from coaching.running import RunningTurn, Submission, store_shown, take_in_setup
 from coaching.safety.card import kept_danger
 from coaching.safety.danger import read_words
@@ -278,6 +287,7 @@ class Runner:
         hub = running.hub
         turn_id = str(running.key.turn_id)
         done: TurnDone | None = None
+        is_lost = False
         try:
             ids = {"session_id": str(session_id), "turn_id": turn_id}
             with structlog.contextvars.bound_contextvars(**ids), span("turn", **ids):
@@ -295,18 +305,20 @@ class Runner:
         except (DatabaseError, OSError):
             logger.exception("turn_not_closed", turn_id=turn_id)
             running.publish(ErrorShown(message=turns.UNEXPECTED))
-            done = turns.lost(turn_id)
+            is_lost = True
         finally:
             if self.running.get(session_id) is running:
                 del self.running[session_id]
             if not running.is_shown:
                 pass  # whoever took this turn's place has told its end
+            elif is_lost:
+                tell_lost_end(hub, turn_id)
             elif done is None:
                 let_go(hub)
             else:
                 tell_end(hub, done)
             self.readers.forget_unused(session_id)
-        if done is None or running.is_session_ended:
+        if (done is None and not is_lost) or running.is_session_ended:
             await self._look_after(session_id)
         await self.doorbell.ring(session_id)
 
