@@ -194,7 +194,7 @@ def _browser_of(request: HttpRequest) -> tuple[str, int]:
 def _refusal(
     request: HttpRequest, status: HTTPStatus, title: str, message: str, *, retry_seconds: int
 ) -> HttpResponse:
-    headers = {"Retry-After": str(retry_seconds), "Cache-Control": "no-store"}
+    headers = {"Retry-After": str(retry_seconds)}
     if request.get_preferred_type(["text/html", "application/json"]) == "application/json":
         return JsonResponse({"error": message}, status=status, headers=headers)
     # Without the request: a page that asks the database who is looking would make it worse.

@@ -39,7 +39,7 @@ async def readyz(_request: HttpRequest) -> JsonResponse:
     }
     is_ready = all(verdicts)
     body = {"status": "ok" if is_ready else "failing", **parts}
-    return JsonResponse(body, status=200 if is_ready else 503, headers={"Cache-Control": "no-store"})
+    return JsonResponse(body, status=200 if is_ready else 503)
 
 
 def ask_database() -> None:

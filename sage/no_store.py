@@ -1,6 +1,7 @@
 """Keeps what Sage answers out of every cache: pages, files and errors hold what a person wrote.
 
-Static files are answered before this; they hold nobody's words.
+The browser's own memory counts too: a page from it would show a conversation, ticks and captures as they
+were. Static files are answered before this; they hold nobody's words.
 """
 
 from collections.abc import Awaitable, Callable

@@ -43,7 +43,6 @@ async def export(request: HttpRequest) -> HttpResponseBase:
     response["Content-Disposition"] = (
         content_disposition_header(as_attachment=True, filename=f"{archive_name(now)}.zip") or "attachment"
     )
-    response["Cache-Control"] = "no-store"
     return response
 
 

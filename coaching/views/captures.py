@@ -179,11 +179,9 @@ def _page(
     }
     if number > 1 and not context["rows"]:
         raise Http404
-    response = render(
+    return render(
         request, "coaching/pages/captures.html", context, status=status if refusal else HTTPStatus.OK
     )
-    response["Cache-Control"] = "no-store"
-    return response
 
 
 def _part(request: HttpRequest, profile: Profile, *, then: str, away: int | None = None) -> HttpResponse:

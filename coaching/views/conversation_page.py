@@ -89,10 +89,7 @@ def show_conversation(
     context = _context_of(rows, draft=draft, is_editing=is_editing, given=given)
     context |= {"refusal": refusal, "card": counted(rows.refused.card if rows.refused else None)}
     status = HTTPStatus.UNPROCESSABLE_ENTITY if refusal else HTTPStatus.OK
-    response = render(request, "coaching/pages/chat.html", context, status=status)
-    # A page from the browser's memory would show a conversation as it was.
-    response["Cache-Control"] = "no-store"
-    return response
+    return render(request, "coaching/pages/chat.html", context, status=status)
 
 
 def counted(card: Card | None) -> Card | None:

@@ -38,6 +38,5 @@ async def archive(request: HttpRequest) -> HttpResponseBase:
         headers={
             "Content-Disposition": f'attachment; filename="{name}.zip"',
             "X-Content-Type-Options": "nosniff",
-            "Cache-Control": "no-store",
         },
     )

@@ -65,10 +65,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "client_id": str(uuid.uuid4()),
         **capture_context(request, profile=profile, captures=today.captures, today=today.day, then="home"),
     }
-    response = render(request, "coaching/pages/home.html", context)
-    # A page from the browser's memory would show ticks and captures as they were.
-    response["Cache-Control"] = "no-store"
-    return response
+    return render(request, "coaching/pages/home.html", context)
 
 
 @login_required

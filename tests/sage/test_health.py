@@ -52,12 +52,6 @@ async def test_that_the_process_lives_needs_no_database(monkeypatch: pytest.Monk
     assert (answer.status_code, answer.content) == (200, b"ok\n")
 
 
-@pytest.mark.django_db(transaction=True)
-async def test_no_answer_is_kept_by_a_cache() -> None:
-    answer = await AsyncClient().get("/readyz")
-    assert answer.headers["Cache-Control"] == "no-store"
-
-
 @contextmanager
 def silent_server() -> Iterator[int]:
     """A port that takes every connection and never says a word."""
