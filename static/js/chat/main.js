@@ -140,10 +140,10 @@ function begin() {
     },
     error() {
       if (questions.isWaiting) questions.refuse();
+      phase.take("refuse");
       // While a message is on its way, the refusal is about it: its words go back to where they came from.
       if (!outbox.isWaiting) return;
       const { type, text } = outbox.refuse();
-      phase.take("refuse");
       if (type === "edit") {
         editing.begin(text);
         return;
