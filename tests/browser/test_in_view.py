@@ -153,3 +153,32 @@ async def test_an_ended_conversation_opens_at_its_end(
     await page.evaluate("() => scrollTo({ top: 0, behavior: 'instant' })")
     await page.get_by_role("button", name="To the latest").click()
     await expect(ending).to_be_in_viewport(ratio=1)
+
+
+@pytest.mark.parametrize("has_script", [True, False])
+async def test_the_list_of_conversations_leads_to_the_end_of_one_that_has_ended(
+    practice: PracticeServer,
+    open_context: OpenContext,
+    cookie: str,
+    page: Page,
+    session: Session,
+    user: User,
+    has_script: bool,
+) -> None:
+    practice.script([WORDS])
+    await page.goto(path_of(session))
+    await say(page, "Hello")
+    await until_done(page)
+    await in_database(
+        services.end_session, user_id=user.pk, session_id=session.id, status=SessionStatus.EXPIRED
+    )
+    reader = await (await open_context(cookie, java_script_enabled=has_script)).new_page()
+    await reader.goto("/chat/")
+    await reader.locator("main .ledger-row").click()
+    ending = reader.locator("#ending h2")
+    await expect(ending).to_be_in_viewport(ratio=1)
+    if not has_script:  # who comes by another way finds the end, too
+        await reader.goto(path_of(session))
+        await expect(ending).not_to_be_in_viewport()
+        await reader.get_by_role("link", name="Go to the end").click()
+        await expect(ending).to_be_in_viewport(ratio=1)

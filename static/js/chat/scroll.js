@@ -17,7 +17,7 @@ const BY_HAND = {
 
 export class Scroll {
   #button;
-  #isPinned = !location.hash;
+  #isPinned = ["", "#ending"].includes(location.hash);
   #isDue = false;
   #lastTop = scrollY;
   #lastHeight = 0;
