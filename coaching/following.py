@@ -32,6 +32,7 @@ from coaching.turn_events import (
 from coaching.turns import turn_done
 from sessions_app.models import (
     OPEN_TURN_STATUSES,
+    CallState,
     Message,
     MessageRole,
     Session,
@@ -42,6 +43,8 @@ from sessions_app.models import (
 )
 
 Signature = tuple[object, ...]
+_ENDS_OF_QUESTIONS = frozenset({CallState.SUPERSEDED, CallState.EXPIRED})
+"""Stop reasons of turns that waited in vain: no part of theirs followed the question."""
 
 
 def read_signatures(session_ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, Signature]:
@@ -156,11 +159,22 @@ def _ended_calls(before: Sync, session_id: uuid.UUID) -> list[TurnEvent]:
 def _ending(session: Session, before: Sync) -> list[TurnEvent]:
     """Return the last words of a turn that has closed, and its end."""
     turn = Turn.unscoped.get(id=before.turn_id)
-    is_replaced = before.status == "awaiting_user" and turn.status == TurnStatus.SUPERSEDED
-    if turn.session_id != session.id or is_replaced:
+    if turn.session_id != session.id or _is_end_told(turn, before):
         return []
     events, done = _end_of(turn, before)
     return [*events, done]
+
+
+def _is_end_told(turn: Turn, before: Sync) -> bool:
+    """Whether readers have been told the end of the turn's last part: its question was all that ended since.
+
+    A new part would have committed a round before it could ask again.
+    """
+    if before.status != "awaiting_user" or turn.stop_reason not in _ENDS_OF_QUESTIONS:
+        return False
+    shown = [pending.tool_use_id for pending in before.pending]
+    asked_in = turn.calls.filter(tool_use_id__in=shown).values_list("round_number", flat=True)
+    return not turn.rounds.filter(number__gt=max(asked_in, default=0)).exists()
 
 
 def read_end(before: Sync) -> tuple[list[TurnEvent], TurnDone]:

@@ -234,6 +234,7 @@ async def test_a_question_expires_with_the_conversation_that_its_user_ends(
         frames = await client.until("sync")
         assert frames[0] == {"answered": {"toolUseId": "toolu_pills", "state": "expired", "value": None}}
         assert frames[-1]["sync"]["ended"] == "abandoned"
+        assert len([frame for frame in client.frames if "done" in frame]) == 1
         async with asyncio.timeout(10):
             while '<i data-event="closed"></i>' not in str(await page.connection.recv()):
                 pass

@@ -146,10 +146,13 @@ async def test_a_session_that_expires_elsewhere_is_told_to_open_pages(
         async with asyncio.timeout(TOLD_SECONDS):
             while '<i data-event="closed"></i>' not in str(await page.connection.recv()):
                 pass
+            frames = await program.until("sync")
             if is_asked:
-                frames = await program.until("done")
                 ended = {"toolUseId": "toolu_pills", "state": "expired", "value": None}
                 assert frames[0] == {"answered": ended}
+            assert frames[-1]["sync"]["ended"] == "expired"
+    # The part was over when its question was asked.
+    assert len([frame for frame in program.frames if "done" in frame]) == 1
 
 
 def _expire(user_id: int, session_id: uuid.UUID) -> None:
