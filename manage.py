@@ -8,10 +8,10 @@ from types import FrameType
 
 import psycopg
 from django.core.management import execute_from_command_line
-from django.db import ProgrammingError, connection
+from django.db import OperationalError, ProgrammingError, connection
 
 from sage.env import StartError
-from sage.schema import check_migrations
+from sage.schema import check_connection, check_migrations
 
 
 def _exit_on_sigterm(_number: int, _frame: FrameType | None) -> None:
@@ -27,6 +27,10 @@ def _run_command() -> None:
         if not {"up", "migrate"} & {*sys.argv}:
             connection.close()
             check_migrations()
+        raise
+    except (OperationalError, psycopg.OperationalError):
+        connection.close()
+        check_connection()
         raise
 
 

@@ -1,9 +1,28 @@
-"""Whether the database has this version's tables. Importable before Django is set up: `manage.py` does so."""
+"""Whether the database answers and has this version's tables.
 
+Importable before Django is set up: `manage.py` does so.
+"""
+
+import psycopg
+from django.conf import settings
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
 from sage.env import StartError
+
+
+def check_connection() -> None:
+    """Check that a database of the operator's own answers. Raises `StartError`."""
+    if settings.IS_EMBEDDED_DATABASE:
+        return
+    try:
+        psycopg.connect(**connection.get_connection_params()).close()
+    except psycopg.OperationalError as error:
+        reason = str(error).strip().splitlines()[0]
+        raise StartError(
+            f"the database can't be reached ({reason}): start it, correct DATABASE_URL, "
+            "or unset DATABASE_URL for the database that Sage brings itself."
+        ) from None
 
 
 def check_migrations() -> None:

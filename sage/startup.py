@@ -16,6 +16,7 @@ from django.db import connection, transaction
 from coaching.redis_errors import redis_errors
 from sage.env import StartError
 from sage.health import ask_cache
+from sage.schema import check_connection
 from sage.static_files import collect_static_files
 from sessions_app.database import NO_TIME_LIMITS, no_time_limits
 
@@ -28,15 +29,7 @@ MIGRATION_LOCK = 0x5A6E
 
 def check_services() -> None:
     """See that database and cache answer. Raises `StartError`."""
-    if not settings.IS_EMBEDDED_DATABASE:
-        try:
-            psycopg.connect(**connection.get_connection_params()).close()
-        except psycopg.OperationalError as error:
-            reason = str(error).strip().splitlines()[0]
-            raise StartError(
-                f"the database can't be reached ({reason}): start it, correct DATABASE_URL, "
-                "or unset DATABASE_URL for the database that Sage brings itself."
-            ) from None
+    check_connection()
     try:
         ask_cache()
     except _cache_errors():

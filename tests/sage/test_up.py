@@ -189,6 +189,22 @@ def test_a_command_before_the_first_up_says_what_to_do_in_one_line(command: str,
     assert "Traceback" not in told
 
 
+@pytest.mark.parametrize("command", ["createsuperuser", "export_user", "migrate"])
+def test_a_command_without_its_database_says_what_to_do_instead_of_a_traceback(
+    command: str, tmp_path: Path
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as nobody:
+        port = nobody.getsockname()[1]
+    elsewhere = {**_elsewhere(tmp_path), "DATABASE_URL": f"postgres://sage:hunter2@127.0.0.1:{port}/sage"}
+    code, told = finished("manage.py", command, *ARGUMENTS.get(command, []), environment=elsewhere)
+    assert code == 1
+    line = told.splitlines()[-1]
+    assert line.startswith("Sage can't start: the database can't be reached (")
+    assert "correct DATABASE_URL" in line
+    assert "Traceback" not in told
+    assert "hunter2" not in told
+
+
 def test_a_port_in_use_is_one_line_that_says_what_to_do(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
