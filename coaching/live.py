@@ -205,9 +205,10 @@ class SessionHub:
 
     `at_rest` is what the readers have been shown while no turn runs here; None before the first look
     into the database. `last_ended` is the turn whose end they were told last. `looking` keeps two looks
-    from telling the same change twice.
+    from telling the same change twice. `user_id` is the user's whose access was checked, and who owns it.
     """
 
+    user_id: int | None = None
     live: LiveTurn | None = None
     at_rest: Sync | None = None
     facts: SessionFacts | None = None

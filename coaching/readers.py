@@ -58,6 +58,7 @@ class Readers:
         try:
             while True:
                 hub = self.hub(session_id)
+                hub.user_id = user_id
                 is_up_to_date = hub.live is not None or await self.look(session_id)
                 if is_up_to_date and self.hubs.get(session_id) is hub:
                     return hub.subscribe()
@@ -95,14 +96,21 @@ class Readers:
             return True
 
     @asynccontextmanager
-    async def opening(self, session_id: uuid.UUID) -> AsyncIterator[None]:
+    async def opening(self, *, user_id: int, session_id: uuid.UUID) -> AsyncIterator[None]:
         """Keep others from finding a turn of this process before it runs here.
 
-        A look would tell its beginning a second time, and the take-over would think it lost.
+        A look would tell its beginning a second time, and the take-over would think it lost. Access is
+        checked before the lock, which nobody else may hold; where the user reads here it is known already.
+        Raises `Session.DoesNotExist`.
         """
+        hub = self.hubs.get(session_id)
+        if hub is None or hub.user_id != user_id:
+            await in_database(selectors.accessible_session, user_id=user_id, session_id=session_id)
         self.openings += 1
         try:
-            async with self.hub(session_id).looking:
+            hub = self.hub(session_id)
+            hub.user_id = user_id
+            async with hub.looking:
                 yield
         finally:
             self.openings -= 1

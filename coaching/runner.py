@@ -128,7 +128,7 @@ class Runner:
         """Answer a pending call; after the last one its turn goes on here. Raises `Refused`."""
         self._refuse_while_draining()
         build_answer = answers.builder_for(user_id=user_id, value=value)
-        async with self.readers.opening(session_id):
+        async with self.readers.opening(user_id=user_id, session_id=session_id):
             ended = await in_database(
                 pending_calls.answer_call,
                 user_id=user_id,
@@ -147,7 +147,7 @@ class Runner:
     async def dismiss_call(self, *, user_id: int, session_id: uuid.UUID, tool_use_id: object) -> uuid.UUID:
         """End a pending call without an answer. Returns its turn's id. Raises `Refused`."""
         self._refuse_while_draining()
-        async with self.readers.opening(session_id):
+        async with self.readers.opening(user_id=user_id, session_id=session_id):
             ended = await in_database(
                 pending_calls.dismiss_call,
                 user_id=user_id,
@@ -177,7 +177,7 @@ class Runner:
 
         Raises `Refused` where it has ended already.
         """
-        async with self.readers.opening(session_id):
+        async with self.readers.opening(user_id=user_id, session_id=session_id):
             await in_database(services.abandon_session, user_id=user_id, session_id=session_id)
         if (running := self.running.get(session_id)) is not None:
             running.is_session_ended = True
@@ -224,7 +224,8 @@ class Runner:
         if is_long(arguments.get("text")):
             arguments["metadata"] = await scan_before_opening(rate_limit=rate_limit(), **arguments)
         kept: tuple[str, ...] = ()
-        async with self.readers.opening(arguments["session_id"]):
+        user_id, session_id = arguments["user_id"], arguments["session_id"]
+        async with self.readers.opening(user_id=user_id, session_id=session_id):
             started = await in_database(
                 start_turn, open_turn, owner=self.owner, rate_limit=rate_limit(), **arguments
             )

@@ -188,3 +188,35 @@ async def test_a_turn_that_is_taken_over_is_told_after_the_late_end_before_it(
     shown = [event for event in tab.events if isinstance(event, MessageStored | TurnDone)]
     assert [type(event) for event in shown] == [MessageStored, TurnDone, MessageStored, TurnDone]
     assert [event.turn_id for event in shown[2:]] == [str(opened.turn.id)] * 2
+
+
+async def test_somebody_else_never_waits_for_a_sessions_lock_so_can_never_hold_it(
+    runner: Runner, user: User, other_user: User
+) -> None:
+    session = await in_database(open_conversation, user)
+    theirs: dict[str, Any] = {"user_id": other_user.pk, "session_id": session.id}
+    async with runner.readers.opening(user_id=user.pk, session_id=session.id):
+        for refused in (
+            runner.submit_message(**theirs, text="Hello"),
+            runner.edit_message(**theirs, text="Hello"),
+            runner.retry(**theirs),
+            runner.continue_answer(**theirs),
+            runner.answer_call(**theirs, tool_use_id="toolu_pills", value="Fine"),
+            runner.dismiss_call(**theirs, tool_use_id="toolu_pills"),
+            runner.end_session(**theirs),
+        ):
+            with pytest.raises(Session.DoesNotExist):
+                await asyncio.wait_for(refused, LATE_SECONDS * 4)
+    assert runner.readers.hubs == {}
+
+
+async def test_who_reads_a_session_here_has_its_lock_without_asking_the_database(
+    runner: Runner, user: User
+) -> None:
+    session = await in_database(open_conversation, user)
+    reading = await runner.readers.attach(user_id=user.pk, session_id=session.id)
+    opening = runner.readers.opening(user_id=user.pk, session_id=session.id)
+    with pytest.raises(StopIteration):  # it has come to its end without waiting for anything
+        opening.__aenter__().send(None)
+    await opening.__aexit__(None, None, None)
+    runner.readers.detach(session.id, reading)
