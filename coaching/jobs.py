@@ -21,6 +21,7 @@ from procrastinate.exceptions import UniqueViolation
 from procrastinate.jobs import Job
 
 from coaching.belongings.removal import REMOVAL_JOB, REMOVAL_QUEUE, remove_person
+from coaching.belongings.unconfirmed import remove_unconfirmed
 from coaching.calendar.fetchers import get_fetcher
 from coaching.calendar.refresh import (
     REFRESH_JOB,
@@ -137,6 +138,14 @@ async def refresh_calendar(*, source_id: int) -> None:
 async def collect_file_garbage(timestamp: int) -> None:  # noqa: ARG001
     """Remove stored objects that belong to no file."""
     await in_database_unhurried(collect_garbage, now=timezone.now())
+
+
+@app.periodic(cron="23 4 * * *")
+@app.task(name="remove_unconfirmed", queueing_lock="remove_unconfirmed")
+async def remove_unconfirmed_accounts(timestamp: int) -> None:  # noqa: ARG001
+    """Remove accounts that nobody has confirmed or used for a while."""
+    count = await in_database_unhurried(remove_unconfirmed, now=timezone.now())
+    logger.info("unconfirmed_accounts_removed", count=count)
 
 
 @app.periodic(cron="47 * * * *")
