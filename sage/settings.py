@@ -138,7 +138,7 @@ TEMPLATES = [
 # `UNHURRIED_THREADS`, `coaching.in_flight.AT_WORK`, and some for handshakes of sockets.
 DATABASE_POOL = {"min_size": 1, "max_size": 32, "timeout": 5}
 # A runner that freezes inside a transaction must not block the one that takes its turn over. No statement of
-# ours takes seconds, and no lock is held that long; migrations lift all three (`sage.startup`).
+# ours takes seconds, and no lock is held that long; migrations, removals and archives lift all three.
 DATABASE_SESSION_OPTIONS = (
     "-c idle_in_transaction_session_timeout=5000 -c statement_timeout=20000 -c lock_timeout=10000"
 )

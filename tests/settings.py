@@ -12,7 +12,9 @@ STORAGES = {
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
 # A test holds its transaction open while the code under test works, on a busy machine for a while.
-DATABASES["default"]["OPTIONS"]["options"] = "-c idle_in_transaction_session_timeout=60000"
+DATABASES["default"]["OPTIONS"]["options"] = (
+    "-c idle_in_transaction_session_timeout=60000 -c statement_timeout=300000"
+)
 WHITENOISE_AUTOREFRESH = True
 WHITENOISE_USE_FINDERS = True
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"

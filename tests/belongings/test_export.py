@@ -17,7 +17,7 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
-from django.db import OperationalError, connections
+from django.db import OperationalError, connection, connections
 from django.test import AsyncClient, Client
 from django.utils import timezone
 
@@ -67,6 +67,31 @@ def test_a_row_of_every_model_is_in_the_archive_and_nothing_of_anybody_else(
     assert "graceswords" not in whole
     assert "grace" not in whole
     assert user.password not in whole
+
+
+@pytest.mark.django_db
+def test_no_query_of_an_archive_has_a_time_limit_and_what_follows_has_its_own_again(user: User) -> None:
+    live(user, "adaswords")
+    usual, limits = _time_limits(), []
+
+    def note_limit(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        if sql.startswith("SELECT"):
+            limits.append(_time_limits())
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(note_limit):
+        between = [_time_limits() for _ in write_archive(user, now=NOW)]
+    _of_the_profile, *of_the_life = limits
+    assert len(of_the_life) > 20
+    assert set(of_the_life) == {("0", "0")}
+    assert set(between) == {usual}
+    assert "0" not in usual
+
+
+def _time_limits() -> tuple[str, ...]:
+    held = connection.connection
+    names = ("statement_timeout", "idle_in_transaction_session_timeout")
+    return tuple(str(held.execute(f"SHOW {name}").fetchone()[0]) for name in names)
 
 
 @pytest.mark.django_db
