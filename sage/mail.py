@@ -6,7 +6,7 @@ password. A mail that can't be sent is logged, without its address and its text;
 
 import time
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextvars import copy_context
 from threading import BoundedSemaphore
 
@@ -25,6 +25,7 @@ PAUSE_SECONDS = 0.1
 
 _executor = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="mail")
 _places = BoundedSemaphore(MAX_WAITING)
+_unsent: set[Future[None]] = set()
 
 
 def run_after_response(work: Callable[[], object]) -> None:
@@ -35,7 +36,21 @@ def run_after_response(work: Callable[[], object]) -> None:
     if not _places.acquire(blocking=False):
         logger.error("mail_dropped", waiting=MAX_WAITING)
         return
-    _executor.submit(copy_context().run, _with_connections_given_back, work).add_done_callback(_finish)
+    sending = _executor.submit(copy_context().run, _with_connections_given_back, work)
+    _unsent.add(sending)
+    sending.add_done_callback(_finish)
+
+
+def send_last(seconds: float) -> None:
+    """Give the mails that wait `seconds`, then drop those that haven't begun: the process ends.
+
+    Python waits for all work of its threads before it exits; a mail server that hangs would hold that up for
+    minutes.
+    """
+    deadline = time.monotonic() + seconds
+    while (unsent := [*_unsent]) and (left := deadline - time.monotonic()) > 0:
+        wait(unsent, timeout=left)  # a sign-up that is done asks for a mail
+    _executor.shutdown(wait=False, cancel_futures=True)
 
 
 def _with_connections_given_back(work: Callable[[], object]) -> None:
@@ -47,7 +62,10 @@ def _with_connections_given_back(work: Callable[[], object]) -> None:
 
 
 def _finish(done: Future[None]) -> None:
+    _unsent.discard(done)
     _places.release()
-    if error := done.exception():
+    if done.cancelled():
+        logger.error("mail_dropped")
+    elif error := done.exception():
         # A mail server's answer may hold the address: only its kind is logged.
         logger.error("mail_failed", error=type(error).__name__)

@@ -20,10 +20,12 @@ from sage.claim import DatabaseClaim
 from sage.env import StartError, is_local
 from sage.http_limits import HttpLimits
 from sage.launcher import Lifecycle, run_web_server
+from sage.mail import send_last
 from sage.telemetry import start_telemetry
 
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8000
+LAST_MAILS_SECONDS = 2.0
 IN_COMPANY = (
     "Another web process runs on this database, and REDIS_URL is unset. Nothing gets lost, but what happens "
     "there is seen here a quarter of a second later, and each counts attempts to sign in for itself. "
@@ -97,18 +99,21 @@ def serve(
 
     application = get_default_application()
     _settle_memory()
-    run_web_server(
-        application,
-        host=host,
-        port=port,
-        is_behind_proxy=settings.IS_BEHIND_HTTPS,
-        limits=HttpLimits(uploads=settings.SAGE_UPLOAD_BYTES),
-        lifecycle=Lifecycle(
-            service=service,
-            drain=drain,
-            on_ready=lambda open_port: on_ready(f"http://{_browsable(host)}:{open_port}/"),
-        ),
-    )
+    try:
+        run_web_server(
+            application,
+            host=host,
+            port=port,
+            is_behind_proxy=settings.IS_BEHIND_HTTPS,
+            limits=HttpLimits(uploads=settings.SAGE_UPLOAD_BYTES),
+            lifecycle=Lifecycle(
+                service=service,
+                drain=drain,
+                on_ready=lambda open_port: on_ready(f"http://{_browsable(host)}:{open_port}/"),
+            ),
+        )
+    finally:
+        send_last(LAST_MAILS_SECONDS)
 
 
 def _settle_memory() -> None:
