@@ -24,6 +24,9 @@ _DATE_CHARACTERS = 10
 _READ_CHARACTERS = 2_000
 _TIME = re.compile(r"/([0-9-]{10})-([0-9]{2})([0-9]{2})[0-9]{2}[^/]*\Z", re.ASCII)
 _HEADINGS = re.compile(r"^#{1,6} .*$", re.MULTILINE)
+_LISTED = re.compile(
+    rf"^[-*+] .*\]\(<?(?:\.\./|/files/){RULES[FileType.CAPTURE].place}/[^\n]*$", re.MULTILINE
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,8 +72,7 @@ def with_links(
     """
     named = [capture for capture in captures if _is_linked(body, capture.path)]
     missing = [capture for capture in captures if capture not in named]
-    headings = _HEADINGS.findall(body)
-    begin = "\n" if headings and headings[-1].rstrip() == HEADING else f"\n\n{HEADING}\n\n"
+    place, begin = _place_in(body)
     lines: list[str] = []
     room = most_characters - len(body) - len(begin)
     for capture in missing:
@@ -80,7 +82,20 @@ def with_links(
             break
         lines.append(line)
         named.append(capture)
-    return (body + begin + "\n".join(lines) if lines else body), named
+    return (body[:place] + begin + "\n".join(lines) + body[place:] if lines else body), named
+
+
+def _place_in(body: str) -> tuple[int, str]:
+    """Return where further captures go, and what comes before them.
+
+    That is below the last one in a list, whatever the heading above it says and in whichever language.
+    """
+    listed = list(_LISTED.finditer(body))
+    if listed:
+        return listed[-1].end(), "\n"
+    headings = _HEADINGS.findall(body)
+    has_heading = bool(headings) and headings[-1].rstrip() == HEADING
+    return len(body), "\n" if has_heading else f"\n\n{HEADING}\n\n"
 
 
 def _is_linked(body: str, path: str) -> bool:

@@ -244,6 +244,24 @@ def test_a_log_that_is_full_names_what_fits_and_the_rest_waits() -> None:
     assert [capture.id for capture in named] == [0, 1]
 
 
+@pytest.mark.parametrize("heading", ["## Captures", "## Festgehalten", "**Notas**"])
+def test_a_log_in_any_language_lists_its_captures_in_one_place(heading: str) -> None:
+    captures = [
+        LinkedCapture(id=number, path=f"captures/2026-11-21-10000{number}.md", excerpt="Ein Gedanke")
+        for number in range(3)
+    ]
+    body, _ = with_links(f"Ein guter Tag.\n\n{heading}\n", captures[:1])
+    body = body.replace(HEADING, heading) + "\n\n## Morgen\n\nFrüh raus."  # as Sage or its user writes on
+    once, named = with_links(body, captures)
+    assert [capture.id for capture in named] == [0, 1, 2]
+    assert HEADING not in once or heading == HEADING
+    assert once.endswith("## Morgen\n\nFrüh raus.")
+    positions = [once.index(capture.path) for capture in captures]
+    assert positions == sorted(positions)
+    assert once[positions[0] : positions[2]].count("\n") == 2
+    assert with_links(once, captures) == (once, named)
+
+
 @in_a_database
 async def test_a_log_is_not_written_where_one_of_its_captures_went_elsewhere_meanwhile(user: User) -> None:
     await save(user, "A thought.", file_type=FileType.CAPTURE)
