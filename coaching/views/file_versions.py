@@ -10,6 +10,7 @@ from django.contrib.auth.decorators import login_required
 from django.contrib.messages import error, success
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
@@ -20,6 +21,7 @@ from coaching.files.selectors import accessible_file, earlier_with_same_text, re
 from coaching.files.store import restore_version
 from coaching.models import FileSource, UserFile, UserFileVersion
 from coaching.shown_names import folder_name, shown_name, without_directions
+from coaching.views.parts import status_of
 
 VERSIONS_A_PAGE = 50
 NEWEST_SHOWN = 6
@@ -139,7 +141,15 @@ def restore(request: HttpRequest, path: str) -> HttpResponse:
         )
     except (UserFile.DoesNotExist, UserFileVersion.DoesNotExist):
         raise Http404 from None
-    except (StorageFailed, QuotaReached) as refusal:
+    except QuotaReached as refusal:
+        context = {
+            "title": "There is no room for it",
+            "message": str(refusal),
+            "back": reverse("file", args=[path]),
+            "back_words": "Back to the file",
+        }
+        return render(request, "429.html", context, status=status_of(refusal))
+    except StorageFailed as refusal:
         error(request, str(refusal))
     else:
         if stored.is_new_version:

@@ -453,6 +453,22 @@ def test_an_older_version_is_brought_back_as_a_new_one(signed_in: Client, user: 
     assert bodies(user) == ["One", "Two", "One"]
 
 
+def test_a_version_that_there_is_no_room_for_is_refused_with_a_page(
+    signed_in: Client, write: Write, settings: Settings
+) -> None:
+    write("First.")
+    write("Second.")
+    settings.SAGE_MAX_FILES_MB = 0
+    response = signed_in.post(f"{CAREER}/restore/", {"version": "1"})
+    assert response.status_code == HTTPStatus.TOO_MANY_REQUESTS
+    page = response.content.decode()
+    assert "There is no room for it" in page
+    assert "so nothing was saved. Whoever runs this Sage can give more room." in page
+    assert f'href="{CAREER}"' in page
+    settings.SAGE_MAX_FILES_MB = 1
+    assert "Second." in page_of(signed_in, CAREER)
+
+
 @pytest.mark.parametrize("ending", ["edit/", "versions/", "difference/"])
 @pytest.mark.parametrize(
     "path", ["..", "%2e%2e", "../../etc/passwd", "a%00b.md", "%ff", "%ed%a0%80.md", "/", "a" * 3000]
