@@ -174,6 +174,7 @@ class CaptureActionForm(forms.Form):
 
     do = forms.ChoiceField(choices=(("put_away", "Put away"), ("bring_back", "Bring back")))
     then = forms.ChoiceField(choices=(("", "Captures"), ("home", "Home")), required=False)
+    page = forms.IntegerField(min_value=1, max_value=999_999, required=False)
 
 
 class TickForm(forms.Form):

@@ -10,6 +10,7 @@ from django.contrib.messages import info
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from coaching.accounts import profile_for, user_id_of
@@ -133,9 +134,13 @@ def capture(request: HttpRequest, capture_id: int) -> HttpResponse:
     except Capture.DoesNotExist:
         raise Http404 from None
     then = form.cleaned_data["then"]
+    number = _page_left(user_id, form.cleaned_data["page"] or 1)
     if wants_part(request):
-        return _part(request, profile_for(request), then=then, away=capture_id if is_put_away else None)
-    return back_to(then or "captures", f"?away={capture_id}#captures" if is_put_away else "#captures")
+        away = capture_id if is_put_away else None
+        return _part(request, profile_for(request), then=then, away=away, number=number)
+    query = {"page": number} if number > 1 and not then else {}
+    query |= {"away": capture_id} if is_put_away else {}
+    return back_to(then or "captures", f"?{urlencode(query)}#captures" if query else "#captures")
 
 
 @login_required
@@ -184,9 +189,20 @@ def _page(
     )
 
 
-def _part(request: HttpRequest, profile: Profile, *, then: str, away: int | None = None) -> HttpResponse:
+def _page_left(user_id: int, number: int) -> int:
+    """Return the page of the list, or the last one where that has gone with its last capture."""
+    if number == 1:
+        return number
+    pages = -(-captures_of(user_id).waiting().count() // CAPTURES_A_PAGE)
+    return max(1, min(number, pages))
+
+
+def _part(
+    request: HttpRequest, profile: Profile, *, then: str, away: int | None = None, number: int = 1
+) -> HttpResponse:
     limit = CAPTURES_SHOWN if then == "home" else CAPTURES_A_PAGE
-    context = {**_context(request, profile, then=then, limit=limit), "away": away}
+    before = 0 if then == "home" else (number - 1) * limit
+    context = {**_context(request, profile, then=then, limit=limit, before=before), "away": away}
     return render(request, "coaching/components/captures.html", context)
 
 

@@ -306,6 +306,30 @@ def test_what_a_log_took_in_is_shown_with_a_link_to_it(
         assert "In your logs" in browser.get("/capture/").content.decode()
 
 
+def test_a_capture_of_a_later_page_leads_back_to_that_page(
+    person: User, browser: Client, keep_capture: KeepCapture
+) -> None:
+    kept = [
+        keep_capture(person, f"idea {second}.", now=NOON + timedelta(seconds=second))
+        for second in range(CAPTURES_A_PAGE + 2)
+    ]
+    page = browser.get("/capture/?page=2").content.decode()
+    assert '<input type="hidden" name="page" value="2">' in page
+    form = {"do": "put_away", "page": "2"}
+    response = browser.post(f"/capture/{kept[1].pk}/", form)
+    assert response["Location"] == f"/capture/?page=2&away={kept[1].pk}#captures"
+    page = browser.get(response["Location"]).content.decode()
+    assert "idea 0." in page
+    assert "Bring it back" in page
+    back = {"do": "bring_back", "page": "2"}
+    part = browser.post(f"/capture/{kept[1].pk}/", back, headers=PART).content.decode()
+    assert re.findall(r"hx-disable>(idea \d+\.)", part) == ["idea 1.", "idea 0."]
+    # The last one takes its page along.
+    browser.post(f"/capture/{kept[1].pk}/", form)
+    response = browser.post(f"/capture/{kept[0].pk}/", form)
+    assert response["Location"] == f"/capture/?away={kept[0].pk}#captures"
+
+
 def test_many_captures_come_page_by_page(
     person: User, browser: Client, keep_file: KeepFile, keep_capture: KeepCapture
 ) -> None:
