@@ -15,6 +15,7 @@ from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.db.models import Model, QuerySet, Sum
 from django.db.models.functions import Length
+from django.forms.models import BaseInlineFormSet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
@@ -24,6 +25,7 @@ from sessions_app import selectors
 from sessions_app.models import Message, ModelUsage, Round, Session, ToolCallRecord, Turn
 
 MESSAGES_A_PAGE = 100
+ROWS_LISTED = 50
 READ_TEXT = "sessions_app.read_message_text"
 
 logger = structlog.get_logger(__name__)
@@ -69,15 +71,29 @@ class ReadOnlyMixin:
         return False
 
 
+class NewestRows(BaseInlineFormSet):  # type: ignore[type-arg]
+    """The first rows of a list that grows."""
+
+    rows: QuerySet[Model] | None = None
+
+    def get_queryset(self) -> QuerySet[Model]:
+        """Return so many rows, read once."""
+        if self.rows is None:
+            self.rows = super().get_queryset()[:ROWS_LISTED]
+        return self.rows
+
+
 class MessageInline(ReadOnlyMixin, admin.TabularInline):  # type: ignore[type-arg]
-    """A session's messages by their size."""
+    """A session's newest messages by their size; the page of its words has all."""
 
     model = Message
+    formset = NewestRows
+    verbose_name_plural = f"Messages (the newest {ROWS_LISTED})"
     fields = ("number", "role", "characters", "turn", "created_at")
     readonly_fields = fields
     extra = 0
     can_delete = False
-    ordering = ("number",)
+    ordering = ("-number",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Message]:
         """Return the messages without their words."""
@@ -91,14 +107,16 @@ class MessageInline(ReadOnlyMixin, admin.TabularInline):  # type: ignore[type-ar
 
 
 class TurnInline(ReadOnlyMixin, admin.TabularInline):  # type: ignore[type-arg]
-    """A session's turns and how they ended."""
+    """A session's newest turns and how they ended; the list of turns has all."""
 
     model = Turn
+    formset = NewestRows
+    verbose_name_plural = f"Turns (the newest {ROWS_LISTED})"
     fields = ("status", "stop_reason", "failure", "model", "started_at", "ended_at")
     readonly_fields = fields
     extra = 0
     show_change_link = True
-    ordering = ("started_at",)
+    ordering = ("-started_at",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Turn]:
         """Return the turns without what was sent and said."""

@@ -12,7 +12,7 @@ from django.db.models import Model
 from django.test import Client
 from django.urls import reverse
 
-from sessions_app.admin import ReadOnlyMixin
+from sessions_app.admin import ROWS_LISTED, ReadOnlyMixin
 from sessions_app.models import Message, Session
 from sessions_app.owned import Owned
 from tests.conftest import MakeUser
@@ -94,6 +94,21 @@ def test_many_versions_come_page_by_page(make_user: MakeUser, keep_file: KeepFil
         assert f"Page {number} of 3" in page
         seen += re.findall(r"Text (\d+)\.", page)
     assert seen == [str(number) for number in reversed(range(60))]
+
+
+def test_a_long_session_lists_its_newest_turns_and_messages(
+    make_user: MakeUser, session: Session, exchange: Exchange
+) -> None:
+    turns = [exchange("Hello", "Hello.") for _ in range(ROWS_LISTED + 1)]
+    client = staff_with(make_user, "view_session", "view_turn", "view_message")
+    page = client.get(f"/admin/sessions_app/session/{session.id}/change/").content.decode()
+    assert page.count('class="field-role"') == ROWS_LISTED
+    assert str(turns[-1].id) in page
+    listed = [str(turn.id) for turn in turns if f"/turn/{turn.id}/change/" in page]
+    assert listed == [str(turn.id) for turn in turns[1:]]
+    everything = client.get(f"/admin/sessions_app/turn/?q={session.id}").content.decode()
+    assert f"/turn/?q={session.id}" in page
+    assert f"{ROWS_LISTED + 1} turns" in everything
 
 
 def test_the_permission_to_read_words_gives_no_page_that_may_not_be_seen(
