@@ -4,6 +4,7 @@ import asyncio
 import json
 from datetime import UTC, datetime, timedelta
 from importlib import import_module
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -42,6 +43,10 @@ def usage_of(user: User) -> tuple[int, int]:
 def kept_by(user: User) -> tuple[int, int]:
     size = UserFileVersion.of(user.pk).aggregate(size=Sum("size"))["size"] or 0
     return UserFile.of(user.pk).count(), size
+
+
+def count_objects(folder: Path) -> int:
+    return sum(path.is_file() for path in folder.rglob("*"))
 
 
 async def check(user: User) -> tuple[int, int]:
@@ -91,7 +96,7 @@ async def test_a_write_that_is_undone_takes_up_nothing(user: User, settings: Set
 
 
 async def test_no_version_goes_over_the_bytes_and_sage_is_told_what_it_can_say(
-    user: User, settings: Settings
+    user: User, settings: Settings, disk_storage: Path
 ) -> None:
     settings.SAGE_MAX_FILES_MB = 1
     for number in range(9):
@@ -99,10 +104,11 @@ async def test_no_version_goes_over_the_bytes_and_sage_is_told_what_it_can_say(
     await save(user, "y" * 99_000)
     before = await check(user)
     given = SAVE_FILE.parse(json.dumps({"file_type": "overview", "content": "x" * 99_000}))
-    with pytest.raises(ToolError, match=r"take 1\.0 MB of the 1 MB that a person can keep"):
+    with pytest.raises(ToolError, match=r"take up 1\.0 MB of 1 MB, so nothing was saved"):
         await SAVE_FILE.run(CommittingContext(user_id=user.pk), given)
     assert await check(user) == before
     assert await in_database(UserFileVersion.of(user.pk).count) == 10
+    assert count_objects(disk_storage) == 10, "bytes without room aren't stored either"
 
 
 async def test_what_was_there_before_is_counted_by_the_migration(user: User, other_user: User) -> None:

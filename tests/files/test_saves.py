@@ -121,7 +121,7 @@ async def test_what_is_taken_away_is_gone_and_nothing_else(user: User) -> None:
     assert "status" not in frontmatter
     assert "preview_line" not in frontmatter
     assert frontmatter["updated_rating"] == 4
-    with pytest.raises(FileRefused, match="status can't be given and removed in one save"):
+    with pytest.raises(FileRefused, match="status can't be both given and removed in one save"):
         await save(user, status="good", remove=("status",))
     with pytest.raises(FileRefused, match="energy doesn't belong to the type domain"):
         await save(user, remove=("energy",))
@@ -136,6 +136,13 @@ async def test_removing_the_intention_empties_it_in_the_day_and_leaving_it_out_d
     await save(user, file_type=FileType.DAY_PLAN, remove=("intention",))
     plan = await in_database(DayPlan.unscoped.get)
     assert (plan.intention, [one["text"] for one in plan.priorities]) == ("", ["Walk"])
+
+
+@in_a_database
+async def test_a_file_of_one_day_keeps_the_date_that_it_came_with(user: User) -> None:
+    await put(user, LOG, "---\ntype: daily-log\ndate: 2026-11-20\n---\n\nAfter midnight.\n")
+    await save(user, "More.", file_type=FileType.DAILY_LOG)
+    assert parse_file(await text_of(user, LOG))[0]["date"] == "2026-11-20"
 
 
 @in_a_database
