@@ -136,7 +136,7 @@ class DeleteAccountForm(forms.Form):
         """Refuse anything else than what the label asks for, in upper or lower case."""
         typed: str = self.cleaned_data["confirmation"].strip()
         if typed.casefold() != self._wanted.casefold():
-            raise forms.ValidationError(f"That isn't {self._wanted}.")
+            raise forms.ValidationError(f"That doesn't match {self._wanted}.")
         return typed
 
     def clean_password(self) -> str:

@@ -44,7 +44,7 @@ P = ParamSpec("P")
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
 
-TOO_MANY = "You have many pages loading at once. Please wait a moment, then try again."
+TOO_MANY = "You have too many pages loading at once. Please wait a moment, then try again."
 BUSY = "Sage is very busy right now. Nothing you saved is lost. Please try again in a moment."
 NO_DATABASE = "Sage couldn't reach its database. Please try again in a moment."
 TOO_MANY_SECONDS = 2

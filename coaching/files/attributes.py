@@ -88,7 +88,9 @@ def check_attributes(
     """
     fitting, given = RULES[file_type].attributes, attributes.given()
     if both := [name for name in given if name in removed]:
-        raise FileRefused(f"{', '.join(both)} can't be given and removed in one save; do one of both.")
+        raise FileRefused(
+            f"{', '.join(both)} can't be both given and removed in one save; do one or the other."
+        )
     named = [name for name in ATTRIBUTE_ORDER if name in given or name in removed]
     if strangers := [name for name in named if name not in fitting]:
         raise FileRefused(

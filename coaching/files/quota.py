@@ -26,15 +26,14 @@ def check_room(usage: FileUsage, *, size: int, is_new_file: bool) -> None:
     """Raise `QuotaReached` where a version of `size` bytes is too much beside what is there."""
     if is_new_file and usage.files >= settings.SAGE_MAX_FILES:
         raise QuotaReached(
-            f"There are {usage.files:,} files, and {settings.SAGE_MAX_FILES:,} is the most that a person can "
-            "keep, so no new one was made. Add to a file that is there, or ask whoever runs this Sage for "
-            "more room."
+            f"This account has {usage.files:,} files and can have {settings.SAGE_MAX_FILES:,}, so no new one "
+            "was created. Add to an existing file, or ask the person who runs this Sage for more space."
         )
     if usage.bytes + size > settings.SAGE_MAX_FILES_MB * BYTES_A_MB:
         raise QuotaReached(
-            f"The files and their earlier versions take {usage.bytes / BYTES_A_MB:,.1f} MB of the "
-            f"{settings.SAGE_MAX_FILES_MB:,} MB that a person can keep, so nothing was saved. Whoever runs "
-            "this Sage can give more room."
+            f"This account's files and their earlier versions take up {usage.bytes / BYTES_A_MB:,.1f} MB of "
+            f"{settings.SAGE_MAX_FILES_MB:,} MB, so nothing was saved. Ask the person who runs this Sage for "
+            "more space."
         )
 
 

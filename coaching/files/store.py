@@ -98,7 +98,7 @@ async def save_file(
             return await commit(write)
         except FileMoved:
             continue  # Somebody was faster: what they wrote is merged with.
-    raise FileRefused("Others are writing this file at this moment, so nothing was saved; try again.")
+    raise FileRefused("This file is being changed by others right now, so nothing was saved. Try again.")
 
 
 def store_edit(*, user_id: int, draft: FileDraft, expected_version: int) -> StoredFile:

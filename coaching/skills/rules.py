@@ -106,7 +106,7 @@ def tool_faults(
         if name in offered_tools and name not in declared:
             faults.append(f"its text names the tool {name}, its frontmatter doesn't")
         elif name not in offered_tools and name not in other_names:
-            faults.append(f"its text names {name}, which is no tool that is offered")
+            faults.append(f"its text names {name}, which is not an offered tool")
     return faults
 
 

@@ -44,7 +44,7 @@ from coaching.models import CalendarKind, CalendarSource
 from sessions_app.database import in_database, in_database_page
 from sessions_app.errors import Refused
 
-MUCH_WAITS = "Other calendars of yours are being read. Please try again in a moment."
+MUCH_WAITS = "Your other calendars are still being read. Please try again in a moment."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

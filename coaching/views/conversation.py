@@ -43,7 +43,7 @@ WAIT_SECONDS = 57.0
 RATING_FIELD = "rating_"
 RATING = re.compile(r"-?[0-9]{1,3}", re.ASCII)
 UNREADABLE = "That couldn't be read. Please send it again."
-KEPT = "What Sage had written before stays as it is: {files}."
+KEPT = "Files that Sage had already written stay as they are: {files}."
 
 
 @login_required

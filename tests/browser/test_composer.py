@@ -82,7 +82,7 @@ async def test_enter_while_sage_answers_keeps_the_words_and_says_so(
     await page.goto(path_of(session))
     await say(page, "Hello")
     await practice.reached("half")
-    hint = page.get_by_text("Sage is still answering. Your words stay here.")
+    hint = page.get_by_text("Sage is still answering. What you typed stays here.")
     await expect(hint).to_be_hidden()
     await say(page, "One more thing")
     await expect(hint).to_be_visible()

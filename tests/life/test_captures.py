@@ -290,7 +290,7 @@ def test_what_a_log_took_in_is_shown_with_a_link_to_it(
         keep_capture(person, f"<i>Idea</i> {number}", now=NOON + timedelta(minutes=number))
     keep_file(person, FileType.DAILY_LOG, "A day.", name=str(TODAY))
     for address, heading in (
-        ("/", "In the log of today"),
+        ("/", "In today’s log"),
         ("/capture/", "In your logs"),
         ("/capture/folded/", ""),
     ):
@@ -302,7 +302,7 @@ def test_what_a_log_took_in_is_shown_with_a_link_to_it(
     log = browser.get(f"/files/daily-logs/{TODAY}.md").content.decode()
     assert log.count('href="/files/captures/') == 2
     with time_machine.travel(NOON + timedelta(days=1), tick=False):
-        assert "In the log of" not in browser.get("/").content.decode()
+        assert "In today’s log" not in browser.get("/").content.decode()
         assert "In your logs" in browser.get("/capture/").content.decode()
 
 

@@ -85,7 +85,7 @@ def test_a_whole_map_shows_status_baseline_and_trend_of_all_eight(
     keep_file(person, FileType.OVERVIEW)
     keep_file(person, FileType.LIFE_PLAN)
     page = map_of(browser)
-    assert "The whole map is drawn" in page
+    assert "Your map is complete" in page
     assert 'href="/files/life-map/_overview.md"' in page
     assert 'href="/files/life-plan/current.md"' in page
     assert page.count('class="trend-line"') == 8
@@ -103,7 +103,7 @@ def test_pages_without_a_status_are_named_here_and_at_home(
         status = {} if domain in (LifeDomain.PLAY, LifeDomain.MEANING) else {"status": "good"}
         keep_file(person, FileType.DOMAIN, name=domain.value, **status)
     page = map_of(browser)
-    assert "The whole map is drawn" not in page
+    assert "Your map is complete" not in page
     assert "Status not set: Play, Meaning." in page
     home = browser.get("/").content.decode()
     assert home.count("Status not set") == 2

@@ -61,7 +61,7 @@ def test_at_the_limit_pages_keep_what_was_typed(
     client.force_login(user)
     edited = client.post(f"{CAREER}/edit/", {"body": "Typed words", "version": 2, "do": "save"})
     assert edited.status_code == HTTPStatus.TOO_MANY_REQUESTS
-    assert "of the 1 MB that a person can keep, so nothing was saved." in edited.content.decode()
+    assert "MB of 1 MB, so nothing was saved." in edited.content.decode()
     assert typed_in(edited.content.decode()) == "Typed words"
     capture = client.post("/capture/", {"text": "A thought", "id": "one"})
     assert capture.status_code == HTTPStatus.TOO_MANY_REQUESTS
@@ -73,4 +73,4 @@ def test_at_the_limit_pages_keep_what_was_typed(
     settings.SAGE_MAX_FILES = 1
     capture = client.post("/capture/", {"text": "A thought", "id": "one"})
     assert capture.status_code == HTTPStatus.TOO_MANY_REQUESTS
-    assert "so no new one was made" in capture.content.decode()
+    assert "so no new one was created" in capture.content.decode()

@@ -50,10 +50,10 @@ async def test_one_person_has_so_many_requests_in_flight_and_others_notice_nothi
             next(answer for answer in answers[place::2] if answer.status == 429) for place in (0, 1)
         )
         assert page.headers["Retry-After"] == program.headers["Retry-After"] == "2"
-        assert "You have many pages loading at once." in page.text
+        assert "You have too many pages loading at once." in page.text
         assert "default-src 'self'" in page.headers["Content-Security-Policy"]
         assert program.headers["Content-Type"] == "application/json"
-        assert json.loads(program.text)["error"].startswith("You have many pages loading at once.")
+        assert json.loads(program.text)["error"].startswith("You have too many pages loading at once.")
         assert slowest < 2
         assert (await mine.get("/")).status == 200, "what is answered counts no longer"
 

@@ -150,7 +150,7 @@ def test_a_skill_that_is_not_there_is_not_found(desk: Client) -> None:
 
 def test_a_text_that_names_a_tool_which_is_not_offered_is_refused(desk: Client) -> None:
     text = MINE + "\nUse `send_mail`, then `save_file` with `mood_signal`.\n"
-    fault = "its text names send_mail, which is no tool that is offered"
+    fault = "its text names send_mail, which is not an offered tool"
     assert fault in desk.post(address("open-day", "preview"), {"override": text}).content.decode()
     refused = desk.post(address("open-day"), {"override": text})
     assert refused.status_code == 200

@@ -98,11 +98,11 @@ def test_a_tool_that_is_not_offered_is_a_fault_wherever_it_is_named(
     write_skill: WriteSkill, root: Path, named: str
 ) -> None:
     write_skill(text=SKILL_TEXT + f"\nThen use {named}\n")
-    assert find_faults(root) == ["calm/SKILL.md: its text names send_mail, which is no tool that is offered"]
+    assert find_faults(root) == ["calm/SKILL.md: its text names send_mail, which is not an offered tool"]
     write_skill()
     (root / "calm" / "more.md").write_text(f"# More\n\n{named}\n")
     assert find_faults(root) == [
-        "calm/SKILL.md: more.md: its text names send_mail, which is no tool that is offered"
+        "calm/SKILL.md: more.md: its text names send_mail, which is not an offered tool"
     ]
 
 

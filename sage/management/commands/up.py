@@ -58,7 +58,7 @@ class Command(BaseCommand):
         if password:
             lines.append(f"  sign in    {DEMO_EMAIL}  {password}   (shown only this once)")
             if not is_local(self._host):
-                lines.append("             Other machines can use it, too: keep this output private.")
+                lines.append("             It works from other machines, too, so keep this output private.")
         else:
             lines.append("  sign in    with your account; a new password: manage.py changepassword NAME")
         if settings.SAGE_SIGNUP == "open":

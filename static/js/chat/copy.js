@@ -9,7 +9,7 @@ export async function copy(event) {
     await navigator.clipboard.writeText(words.join("\n\n"));
     label.textContent = "Copied";
   } catch {
-    label.textContent = "Couldn't copy";
+    label.textContent = "Couldn’t copy";
   }
   setTimeout(() => {
     label.textContent = "Copy";

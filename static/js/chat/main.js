@@ -68,7 +68,7 @@ function begin() {
   function explainWait() {
     waitHint.hidden = false;
     const reason = outbox.isWaiting ? "Your last message is on its way" : "Sage is still answering";
-    waitHint.textContent = `${reason}. Your words stay here.`;
+    waitHint.textContent = `${reason}. What you typed stays here.`;
   }
 
   function reopen() {
