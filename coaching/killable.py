@@ -14,10 +14,14 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from sessions_app.database import give_back_connections
+
+ResultT = TypeVar("ResultT")
 
 SECONDS = 2.0
 QUICK_SECONDS = 0.4
@@ -173,9 +177,36 @@ class KillablePool:
 
     def ask(self, request: bytes) -> bytes:
         """Return the script's answer. Raises `TookTooLong`, `AllBusy` and `TransactionOpenError`."""
+        (answer,) = self.ask_all([request])
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def ask_all(self, requests: Sequence[bytes]) -> list[bytes | TookTooLong | AllBusy]:
+        """Return the script's answers, or why there is none, in the time of a single request.
+
+        A slow one goes on beside while the next ones are asked. Raises `TransactionOpenError`.
+        """
         give_back_connections()
         deadline = time.monotonic() + self._seconds
+        begun = [self._caught(partial(self._begin, request, deadline)) for request in requests]
+        return [
+            self._caught(partial(self._finish_beside, item, deadline)) if isinstance(item, _Worker) else item
+            for item in begun
+        ]
+
+    def _caught(self, call: Callable[[], ResultT]) -> ResultT | TookTooLong | AllBusy:
+        try:
+            return call()
+        except (TookTooLong, AllBusy) as error:
+            return error
+
+    def _begin(self, request: bytes, deadline: float) -> bytes | _Worker:
+        """Return the answer where it comes quickly, else the worker, which goes on beside."""
         worker = self._take(deadline)
+        if deadline - time.monotonic() < min(self._quick_seconds, self._seconds / 2):
+            self._give_back(worker)  # too little time to say anything about the request
+            raise AllBusy
         try:
             worker.send(request, deadline)
             if worker.has_answer_by(min(deadline, time.monotonic() + self._quick_seconds)):
@@ -185,7 +216,12 @@ class KillablePool:
         except (OSError, _OutOfTime) as error:
             self._replace(worker)
             raise TookTooLong from error
-        return self._finish_beside(worker, deadline)
+        if not self._beside.acquire(blocking=False):
+            self._replace(worker)
+            raise AllBusy
+        self._give_back(self._new_worker())
+        worker.step_back()
+        return worker
 
     def _take(self, deadline: float) -> _Worker:
         try:
@@ -205,11 +241,6 @@ class KillablePool:
 
     def _finish_beside(self, worker: _Worker, deadline: float) -> bytes:
         """Wait for a slow answer without holding a place that others wait for."""
-        if not self._beside.acquire(blocking=False):
-            self._replace(worker)
-            raise AllBusy
-        self._give_back(self._new_worker())
-        worker.step_back()
         try:
             return worker.read(deadline)
         except (OSError, _OutOfTime) as error:

@@ -9,6 +9,7 @@ import hashlib
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import structlog
@@ -44,26 +45,36 @@ class MarkdownRenderer:
 
     def render(self, text: str) -> SafeString:
         """Render markdown as sanitised HTML; what takes too long comes back as plain text, escaped."""
+        return self.render_all([text])[text]
+
+    def render_all(self, texts: Iterable[str]) -> Mapping[str, SafeString]:
+        """Render all texts of a page in the time of one; each that takes too long is shown plain, alone."""
+        shown = {text: self._at_hand(text) for text in texts}
+        missing = [text for text, markup in shown.items() if markup is None]
+        answers = self._pool.ask_all([_as_bytes(text) for text in missing]) if missing else []
+        rendered = {text: self._taken(text, answer) for text, answer in zip(missing, answers, strict=True)}
+        return {text: rendered[text] if markup is None else markup for text, markup in shown.items()}
+
+    def _at_hand(self, text: str) -> SafeString | None:
+        """Return what needs no worker: an empty text, what was rendered before, what is to be shown plain."""
         if not text.strip():
             return SafeString("")
-        key = hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=16).digest()
+        key = _key_of(text)
         if (markup := self._cached(key)) is not None:
             return markup
-        if len(text) > MAX_CHARACTERS or self._is_slow(key):
-            return plain_text(text)
-        try:
+        return plain_text(text) if len(text) > MAX_CHARACTERS or self._is_slow(key) else None
+
+    def _taken(self, text: str, answer: bytes | TookTooLong | AllBusy) -> SafeString:
+        if isinstance(answer, bytes):
             # Sanitised by the worker: the one place where markup of a text is trusted.
-            answer = self._pool.ask(text.encode("utf-8", "replace")).decode()
-            markup = mark_safe(answer)  # noqa: S308
-        except TookTooLong:
-            logger.warning("markdown_shown_plain", characters=len(text), reason="slow")
-            self._remember_slow(key)
-            return plain_text(text)
-        except AllBusy:
-            logger.warning("markdown_shown_plain", characters=len(text), reason="busy")
-            return plain_text(text)
-        self._keep(key, markup)
-        return markup
+            markup = mark_safe(answer.decode())  # noqa: S308
+            self._keep(_key_of(text), markup)
+            return markup
+        is_slow = isinstance(answer, TookTooLong)
+        logger.warning("markdown_shown_plain", characters=len(text), reason="slow" if is_slow else "busy")
+        if is_slow:
+            self._remember_slow(_key_of(text))
+        return plain_text(text)
 
     def _cached(self, key: bytes) -> SafeString | None:
         with self._lock:
@@ -92,6 +103,14 @@ class MarkdownRenderer:
                 self._slow_until.popitem(last=False)
 
 
+def _as_bytes(text: str) -> bytes:
+    return text.encode("utf-8", "replace")
+
+
+def _key_of(text: str) -> bytes:
+    return hashlib.blake2b(_as_bytes(text), digest_size=16).digest()
+
+
 def plain_text(text: str) -> SafeString:
     """Return a text as it is, escaped."""
     return format_html('<p class="plain">{}</p>', text)
@@ -110,3 +129,8 @@ def warm_markdown() -> None:
 def render_markdown(text: str) -> SafeString:
     """Render markdown as sanitised HTML within two seconds, else as escaped plain text. Blocks."""
     return _renderer.render(text)
+
+
+def render_texts(texts: Iterable[str]) -> Mapping[str, SafeString]:
+    """Render all texts of a page in one call, within two seconds in all. Blocks: read everything first."""
+    return _renderer.render_all(texts)

@@ -11,9 +11,11 @@ from datetime import date, datetime
 from itertools import groupby
 from zoneinfo import ZoneInfo
 
+from django.utils.safestring import SafeString
+
 from coaching.cards import Cards
 from coaching.days import local_day
-from coaching.markdown import render_markdown
+from coaching.markdown import render_texts
 from coaching.shown_calls import (
     QuestionItem,
     ShownCall,
@@ -42,6 +44,11 @@ from sessions_app.spending import Spending
 
 _TEXT_JOIN = "\n\n"
 
+Rendered = Mapping[str, SafeString]
+"""The texts of a page, rendered in one call."""
+Round = tuple[str, str, Sequence[ShownCall]]
+"""Text, notes and calls of a finished round."""
+
 
 @dataclass(slots=True)
 class _Days:
@@ -56,8 +63,23 @@ class _Days:
         return [DayItem(date=day)]
 
 
-def items_of(rows: HistoryRows, *, zone: ZoneInfo) -> list[ShownItem]:
-    """Build what a page shows of a piece of history, without the turn that is still open."""
+def texts_of_history(rows: HistoryRows) -> list[str]:
+    """Return the texts that a page renders of a piece of history."""
+    answers = (message for message in rows.messages if message.role == MessageRole.ASSISTANT)
+    return [text for answer in answers for text, _ in rounds_of_answer(answer)]
+
+
+def texts_of_open_turn(turn: Turn) -> list[str]:
+    """Return the texts that a page renders of the open turn: those of its finished rounds."""
+    return [row.text for row in turn.rounds.all()]
+
+
+def items_of(rows: HistoryRows, *, zone: ZoneInfo, rendered: Rendered | None = None) -> list[ShownItem]:
+    """Build what a page shows of a piece of history, without the turn that is still open.
+
+    `rendered` holds its texts where the page renders more than these.
+    """
+    rendered = render_texts(texts_of_history(rows)) if rendered is None else rendered
     days = _Days(zone)
     items: list[ShownItem] = []
     for turn_id, group in groupby(rows.messages, key=lambda message: message.turn_id):
@@ -72,7 +94,8 @@ def items_of(rows: HistoryRows, *, zone: ZoneInfo) -> list[ShownItem]:
         if turn.is_open:
             continue
         calls = CallRows(calls=rows.calls.get(turn_id, ()), cards=rows.cards)
-        if item := closed_turn_item(turn, answer, calls, rows.spent.get(turn_id), zone=zone):
+        spent = rows.spent.get(turn_id)
+        if item := closed_turn_item(turn, answer, calls, spent, zone=zone, rendered=rendered):
             items.append(item)
     return items
 
@@ -122,6 +145,7 @@ def closed_turn_item(
     spending: Spending | None,
     *,
     zone: ZoneInfo,
+    rendered: Rendered | None = None,
 ) -> TurnItem | None:
     """Build what the page shows of a closed turn, or None where it left neither words nor a notice."""
     is_stopped = turn.status == TurnStatus.STOPPED
@@ -130,11 +154,14 @@ def closed_turn_item(
         return None
     return TurnItem(
         turn_id=str(turn.id),
-        rounds=[
-            round_item(text, notes, calls.get(number, ()))
-            for number, (text, notes) in enumerate(rounds_of_answer(answer), start=1)
-            if text.strip() or notes.strip() or number in calls
-        ],
+        rounds=_round_items(
+            [
+                (text, notes, calls.get(number, ()))
+                for number, (text, notes) in enumerate(rounds_of_answer(answer), start=1)
+                if text.strip() or notes.strip() or number in calls
+            ],
+            rendered,
+        ),
         number=answer.number if answer else None,
         at=_time_of(answer.created_at, zone) if answer else None,
         made=files_written_by(answer) if answer else (),
@@ -146,7 +173,9 @@ def closed_turn_item(
     )
 
 
-def open_turn_item(turn: Turn, cards: Cards, *, given: object = None) -> TurnItem:
+def open_turn_item(
+    turn: Turn, cards: Cards, *, given: object = None, rendered: Rendered | None = None
+) -> TurnItem:
     """Build what the page shows of the open turn: finished rounds, and the running one as last stored.
 
     `given` is a refused answer to its question.
@@ -162,7 +191,7 @@ def open_turn_item(turn: Turn, cards: Cards, *, given: object = None) -> TurnIte
     calls = cards.calls_by_round(records, is_waiting=is_waiting)
     if given is not None:
         calls = {number: [_with_given(call, given) for call in row] for number, row in calls.items()}
-    item = live_turn_item(str(turn.id), rounds, calls, is_waiting=is_waiting)
+    item = live_turn_item(str(turn.id), rounds, calls, is_waiting=is_waiting, rendered=rendered)
     return replace(item, made=files_written(records) if is_waiting else ())
 
 
@@ -194,6 +223,7 @@ def live_turn_item(
     calls: Mapping[int, Sequence[ShownCall]] | None = None,
     *,
     is_waiting: bool = False,
+    rendered: Rendered | None = None,
 ) -> TurnItem:
     """Build what the page shows of an open turn from the rounds that it has shown, and their calls."""
     rounds = list(rounds)
@@ -201,11 +231,14 @@ def live_turn_item(
     live = next((shown for shown in rounds if not shown.is_finished), None)
     return TurnItem(
         turn_id=turn_id,
-        rounds=[
-            round_item(shown.text, shown.notes, calls.get(shown.number, ()))
-            for shown in rounds
-            if shown.is_finished and (shown.text.strip() or shown.notes.strip() or shown.number in calls)
-        ],
+        rounds=_round_items(
+            [
+                (shown.text, shown.notes, calls.get(shown.number, ()))
+                for shown in rounds
+                if shown.is_finished and (shown.text.strip() or shown.notes.strip() or shown.number in calls)
+            ],
+            rendered,
+        ),
         is_open=True,
         is_waiting=is_waiting,
         live_text=live.text if live else "",
@@ -213,9 +246,18 @@ def live_turn_item(
     )
 
 
-def round_item(text: str, notes: str, calls: Sequence[ShownCall] = ()) -> RoundItem:
-    """Build what the page shows of one finished round."""
-    return RoundItem(notes=note_in_words(notes.strip()), html=render_markdown(text), calls=calls)
+def round_item(text: str, notes: str) -> RoundItem:
+    """Build what the page shows of one finished round without calls."""
+    (item,) = _round_items([(text, notes, ())], None)
+    return item
+
+
+def _round_items(rounds: Sequence[Round], rendered: Rendered | None) -> list[RoundItem]:
+    rendered = render_texts(text for text, _, _ in rounds) if rendered is None else rendered
+    return [
+        RoundItem(notes=note_in_words(notes.strip()), html=rendered[text], calls=calls)
+        for text, notes, calls in rounds
+    ]
 
 
 def _time_of(moment: datetime, zone: ZoneInfo) -> ShownTime:

@@ -18,6 +18,7 @@ from coaching.accounts import profile_for, user_id_of
 from coaching.cards import NO_CARDS, Cards, card_of_refused, read_cards
 from coaching.days import local_day
 from coaching.help_lines import count_card
+from coaching.markdown import render_texts
 from coaching.safety.card import Card
 from coaching.safety.danger import Danger
 from coaching.shown_arcs import EndingItem, HeadItem, ending_of, head_of
@@ -101,7 +102,10 @@ def counted(card: Card | None) -> Card | None:
 
 def _context_of(rows: _PageRows, *, draft: str, is_editing: bool, given: object) -> dict[str, Any]:
     session, turn, history = rows.session, rows.turn, rows.history
-    items = shown.items_of(history, zone=rows.zone)
+    texts = [*shown.texts_of_history(history), *(shown.texts_of_open_turn(turn) if turn else ())]
+    rendered = render_texts(texts)
+    items = shown.items_of(history, zone=rows.zone, rendered=rendered)
+    open_item = shown.open_turn_item(turn, rows.cards, given=given, rendered=rendered) if turn else None
     is_active = session.status == SessionStatus.ACTIVE
     said = [item for item in items if isinstance(item, SaidItem)]
     is_editing = is_editing and is_active and bool(said)
@@ -115,7 +119,7 @@ def _context_of(rows: _PageRows, *, draft: str, is_editing: bool, given: object)
         "ending": rows.ending,
         "earlier": history.first_number if history.has_earlier else None,
         "items": items,
-        "open_item": shown.open_turn_item(turn, rows.cards, given=given) if turn else None,
+        "open_item": open_item,
         "is_running": _has_status(turn, TurnStatus.RUNNING),
         "placeholder": PLACEHOLDER_ASKED if _has_status(turn, TurnStatus.AWAITING_USER) else PLACEHOLDER,
         "draft": draft or (said[-1].text if is_editing else ""),

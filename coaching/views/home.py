@@ -61,10 +61,11 @@ def home(request: HttpRequest) -> HttpResponse:
         "sessions": begun[:RECENT_SESSIONS],
         "latest": active[0] if active else None,
         "files": [FileRow.of(file) for file in files_of(user_id).order_by("-updated_at")[:RECENT_FILES]],
-        "question": render_markdown(today.prompt.text) if today.prompt else "",
         "client_id": str(uuid.uuid4()),
         **capture_context(request, profile=profile, captures=today.captures, today=today.day, then="home"),
     }
+    # After all reads: rendering gives the connection back.
+    context["question"] = render_markdown(today.prompt.text) if today.prompt else ""
     return render(request, "coaching/pages/home.html", context)
 
 

@@ -90,6 +90,20 @@ def test_when_too_many_are_slow_further_ones_are_given_up_early(make_pool: MakeP
     assert pool.ask(b"next") == b"next"
 
 
+def test_of_many_requests_a_slow_one_costs_itself_alone_and_all_take_the_time_of_one(
+    make_pool: MakePool,
+) -> None:
+    pool = make_pool(seconds=3, quick_seconds=0.2)
+    pool.ask(b"wake up")
+    began = time.monotonic()
+    first, slow, endless, last = pool.ask_all([b"first", b"sleep 1", b"sleep 60", b"last"])
+    assert time.monotonic() - began < 5
+    assert (first, slow, last) == (b"first", b"sleep 1", b"last")
+    assert isinstance(endless, TookTooLong)
+    third = pool.ask_all([b"sleep 60", b"sleep 60", b"sleep 60", b"last"])
+    assert [type(answer) for answer in third] == [TookTooLong, TookTooLong, AllBusy, bytes]
+
+
 def test_a_worker_that_dies_of_its_request_or_by_a_hand_is_replaced(make_pool: MakePool) -> None:
     pool = make_pool(seconds=20)
     with pytest.raises(TookTooLong):

@@ -165,6 +165,22 @@ def test_a_text_that_found_no_worker_is_shown_plain_and_set_the_next_time(
     assert "<strong>" in renderer.render("**in time**")
 
 
+def test_of_a_pages_texts_a_bomb_alone_is_shown_plain(
+    make_renderer: Callable[..., MarkdownRenderer],
+) -> None:
+    renderer = make_renderer(workers=1, seconds=3, quick_seconds=0.3)
+    renderer.render("wake up")
+    texts = ["**before**", BIGGER_BOMB, "", "**before**", "**after**"]
+    shown = renderer.render_all(texts)
+    assert [shown[text] for text in texts] == [
+        "<p><strong>before</strong></p>\n",
+        plain_text(BIGGER_BOMB),
+        "",
+        "<p><strong>before</strong></p>\n",
+        "<p><strong>after</strong></p>\n",
+    ]
+
+
 def test_a_bomb_is_tried_again_only_after_a_while(make_renderer: Callable[..., MarkdownRenderer]) -> None:
     renderer = make_renderer(workers=1, seconds=1, quick_seconds=0.1)
     renderer.render("wake up")
