@@ -2,6 +2,8 @@
 
 Two subprotocols show the same events: HTML fragments (the default) and JSON frames (`sage.json`).
 Channels handles one frame of a socket at a time, so nothing here waits for a turn.
+
+A little over 300 lines: one handler for each type of frame, and the table that names them.
 """
 
 import asyncio

@@ -22,7 +22,7 @@ from sage.mail import run_after_response
 
 
 def _label(form: Form, **labels: str) -> None:
-    """Name fields; what a field shows while it is empty only repeated its name."""
+    """Set labels, and drop placeholders, which only repeat them."""
     for name, label in labels.items():
         form.fields[name].label = label
         form.fields[name].widget.attrs.pop("placeholder", None)

