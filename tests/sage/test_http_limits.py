@@ -28,7 +28,10 @@ from tests.sage.processes import StartedProcess, started
 MEGABYTE = 1 << 20
 HUGE = 300 * MEGABYTE
 PIECE = bytes(1 << 16)
-UPGRADE = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+UPGRADE = (
+    "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+)
 
 
 class Launched:
@@ -141,6 +144,18 @@ def test_a_refused_body_is_not_asked_for(launched: Launched) -> None:
     assert b"100 Continue" not in answer
 
 
+def test_a_refused_client_that_sends_on_is_soon_not_read(launched: Launched) -> None:
+    sent = 0
+    with socket.create_connection(("127.0.0.1", launched.port), timeout=30) as client:
+        client.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 300000000\r\n\r\n")
+        assert received(client).startswith(b"HTTP/1.1 413 ")
+        client.settimeout(0.5)
+        with suppress(OSError):
+            while sent < 64 * MEGABYTE:
+                sent += client.send(PIECE)
+    assert sent < 32 * MEGABYTE, "what the system's own buffers take"
+
+
 def test_a_client_that_goes_in_the_middle_of_a_body_is_forgotten(launched: Launched) -> None:
     with socket.create_connection(("127.0.0.1", launched.port), timeout=30) as client:
         client.sendall(b"POST /upload/ HTTP/1.1\r\nHost: x\r\nContent-Length: 2000000\r\n\r\n" + PIECE)
@@ -151,6 +166,7 @@ def test_a_client_that_goes_in_the_middle_of_a_body_is_forgotten(launched: Launc
 def test_a_handshake_has_no_body(launched: Launched, has_length: bool) -> None:
     sent = Sent(launched.port, "/ws/", 1000, has_length=has_length, headers=UPGRADE)
     assert sent.status == 400
+    assert sent.answer.endswith(b"This request can't have a body.")
 
 
 @pytest.mark.parametrize(
