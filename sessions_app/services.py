@@ -179,7 +179,8 @@ def refuse_early(
     if found.known is not None:
         return
     refuse_over(found.asked, user_id=user_id, rate_limit=rate_limit)
-    if found.open_status == TurnStatus.RUNNING:
+    # In a conversation that has ended, a turn that still stops holds up nothing: this goes on in another one.
+    if found.session.status == SessionStatus.ACTIVE and found.open_status == TurnStatus.RUNNING:
         raise Refused(STILL_ANSWERING)
 
 

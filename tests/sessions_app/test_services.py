@@ -438,6 +438,24 @@ def test_the_same_client_id_is_one_turn_also_after_the_session_ended(session: Se
 
 
 @pytest.mark.django_db
+def test_nothing_is_refused_early_that_would_go_on_in_another_session(session: Session, user: User) -> None:
+    say(session)
+    early = partial(
+        services.refuse_early,
+        user_id=user.pk,
+        session_id=session.id,
+        text="more",
+        client_id=None,
+        rate_limit=GENEROUS,
+    )
+    with pytest.raises(Refused, match="still answering"):
+        early()
+    services.abandon_session(user_id=user.pk, session_id=session.id)  # its turn hasn't stopped yet
+    early()
+    assert say(session, "more").session_id != session.id
+
+
+@pytest.mark.django_db
 def test_nothing_is_asked_again_in_a_session_that_has_ended(session: Session, user: User) -> None:
     close(say(session), status=TurnStatus.FAILED, reason="max_tokens")
     services.end_session(user_id=user.pk, session_id=session.id, status=SessionStatus.COMPLETED)
