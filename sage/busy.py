@@ -188,7 +188,16 @@ def _browser_of(request: HttpRequest) -> tuple[str, int]:
     """Return under which key to count somebody who isn't known by name yet, and up to how many."""
     if cookie := request.COOKIES.get(settings.SESSION_COOKIE_NAME):
         return f"browser {sha256(cookie.encode()).hexdigest()}", EACH
-    return f"address {request.META.get('REMOTE_ADDR', '')}", STRANGERS_EACH
+    return f"address {_address_of(request)}", STRANGERS_EACH
+
+
+def _address_of(request: HttpRequest) -> str:
+    """Return who connects: to us, or to the proxy before us, which adds their address as the last one.
+
+    `REMOTE_ADDR` would be the first, and that one a client may make up.
+    """
+    forwarded = request.META.get("HTTP_X_FORWARDED_FOR", "") if settings.IS_BEHIND_HTTPS else ""
+    return forwarded.rpartition(",")[2].strip() or str(request.META.get("REMOTE_ADDR", ""))
 
 
 def _refusal(

@@ -17,3 +17,11 @@ def small_sage(django_db_setup: None) -> Iterator[LiveSage]:
     sage = start_web_process(practice_port=free_port(), program=("tests/small_pool_web.py", "2"))
     yield sage
     stop_web_process(sage)
+
+
+@pytest.fixture(scope="module")
+def proxied_sage(django_db_setup: None) -> Iterator[LiveSage]:
+    """A web process behind a proxy that ends TLS."""
+    sage = start_web_process(practice_port=free_port(), CSRF_TRUSTED_ORIGINS="https://sage.example")
+    yield sage
+    stop_web_process(sage)

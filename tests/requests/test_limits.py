@@ -3,12 +3,13 @@
 import asyncio
 import json
 from collections import Counter
+from functools import partial
 
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 
-from coaching.in_flight import EACH, WAITING_EACH
+from coaching.in_flight import EACH, STRANGERS_EACH, WAITING_EACH
 from coaching.practice.script import Hold, Reply
 from coaching.practice.server import PracticeServer
 from sessions_app import services
@@ -75,6 +76,21 @@ async def test_forms_that_wait_for_an_answer_leave_room_for_pages(
         practice.release("thinking")
         assert {(await post).status for post in waiting} == {303}
     assert await in_database(Message.unscoped.filter(role="user").count) == 1
+
+
+async def test_behind_a_proxy_strangers_are_told_apart_by_the_address_that_it_adds(
+    proxied_sage: LiveSage,
+) -> None:
+    def forwarded(made_up: int, added: int) -> dict[str, str]:
+        return {"X-Forwarded-For": f"10.0.0.{made_up}, 10.1.0.{added}", "X-Forwarded-Proto": "https"}
+
+    async with browser_of(None, proxied_sage) as strangers:
+        ask = partial(strangers.get, "/accounts/login/")
+        numbers = range(STRANGERS_EACH * 3)
+        one = await asyncio.gather(*(ask(**forwarded(number, 1)) for number in numbers))
+        many = await asyncio.gather(*(ask(**forwarded(1, number)) for number in numbers))
+    assert 429 in {page.status for page in one}
+    assert 429 not in {page.status for page in many}
 
 
 async def test_without_a_connection_to_spare_pages_say_so_and_the_heart_beats_on(
