@@ -334,8 +334,8 @@ async def test_the_job_is_tried_until_the_storage_is_back(
 @pytest.mark.parametrize(
     ("changed", "sentence"),
     [
-        ({"confirmation": "grace@example.org"}, "isn&#x27;t ada.the.first@example.org."),
-        ({"confirmation": NAME}, "isn&#x27;t ada.the.first@example.org."),
+        ({"confirmation": "grace@example.org"}, "doesn&#x27;t match ada.the.first@example.org."),
+        ({"confirmation": NAME}, "doesn&#x27;t match ada.the.first@example.org."),
         ({"confirmation": ""}, "required"),
         ({"password": "wrong"}, "isn&#x27;t your password."),
         ({"password": ""}, "required"),
