@@ -292,7 +292,10 @@ class Runner:
         try:
             ids = {"session_id": str(session_id), "turn_id": turn_id}
             with structlog.contextvars.bound_contextvars(**ids), span("turn", **ids):
+                began = asyncio.get_running_loop().time()
                 client = await self._connection.client()
+                if setup is not None:  # the first turn of a process may have waited for the client
+                    setup = setup.after(asyncio.get_running_loop().time() - began)
                 done = await turns.answer(
                     running.key,
                     client=client,

@@ -1,7 +1,7 @@
 """What a turn needs before its next round, as values, and the few rules that a start and a resume share."""
 
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
@@ -49,6 +49,11 @@ class TurnSetup:
     closing_stop_reason: str | None = None
     is_cut: bool = False
     is_stop_requested: bool = False
+
+    def after(self, seconds: float) -> "TurnSetup":
+        """Return the setup with what is left of the part's time once `seconds` of it are gone."""
+        left = max(0.0, self.limits.seconds - seconds)
+        return replace(self, limits=replace(self.limits, seconds=left))
 
     @property
     def is_too_late(self) -> bool:
