@@ -257,6 +257,14 @@ async def test_frames_that_nobody_takes_are_not_read_and_none_is_lost(launched: 
     assert grown < 4 * MAX_WAITING_BYTES
 
 
+async def test_of_many_pings_few_are_answered(launched: Launched) -> None:
+    async with connect(f"ws://127.0.0.1:{launched.port}/", compression=None) as client:
+        pongs = [asyncio.ensure_future(await client.ping()) for _ in range(10)]
+        await client.send("x")
+        await client.recv()
+        assert [pong.done() for pong in pongs] == [True] + [False] * 9
+
+
 # --- the product ----------------------------------------------------------------------------------------
 
 
