@@ -182,3 +182,22 @@ async def test_the_list_of_conversations_leads_to_the_end_of_one_that_has_ended(
         await expect(ending).not_to_be_in_viewport()
         await reader.get_by_role("link", name="Go to the end").click()
         await expect(ending).to_be_in_viewport(ratio=1)
+
+
+async def test_table_columns_stand_as_they_were_written(
+    practice: PracticeServer, page: Page, session: Session
+) -> None:
+    table = "|a|b|c|d|\n|:-|:-:|-:|-|\n|1|2|3|4|"
+    keep = ToolUse("save_file", {"file_type": "domain", "file_name": "career", "content": table})
+    practice.script([Reply.of(keep), table])
+    await page.goto(path_of(session))
+    await say(page, "Hello")
+    await until_done(page)
+    for address in ("", "/files/life-map/career.md"):
+        if address:
+            await page.goto(address)
+        for row in ("th", "td"):
+            sides = await page.locator(f"main table {row}").evaluate_all(
+                "(cells) => cells.map((cell) => getComputedStyle(cell).textAlign)"
+            )
+            assert sides[:3] == ["left", "center", "right"]
