@@ -10,7 +10,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sage.settings")
 # Django must be ready before anything that has models is imported.
 _pages = get_asgi_application()
 
-from coaching.routing import websocket_urlpatterns  # noqa: E402
+from coaching.sockets.routing import websocket_urlpatterns  # noqa: E402
 from sage.busy import SocketBusy  # noqa: E402
 from sage.origin import SameOriginValidator  # noqa: E402
 

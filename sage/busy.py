@@ -24,7 +24,7 @@ from django.utils.decorators import sync_and_async_middleware
 from django.utils.deprecation import MiddlewareMixin
 from django.views import defaults
 
-from coaching.in_flight import (
+from coaching.people.in_flight import (
     EACH,
     STRANGERS_EACH,
     Ticket,

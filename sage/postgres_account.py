@@ -13,7 +13,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from coaching.killable import worker_environment
+from coaching.sandbox.killable import worker_environment
 from sage.env import StartError
 
 SYSTEM_USER = "sage-postgres"

@@ -135,7 +135,7 @@ TEMPLATES = [
 # --- Database -------------------------------------------------------------------------------------
 
 # Room for all threads that may hold a connection at once: `sessions_app.database.THREADS` and
-# `UNHURRIED_THREADS`, `coaching.in_flight.AT_WORK`, and some for handshakes of sockets.
+# `UNHURRIED_THREADS`, `coaching.people.in_flight.AT_WORK`, and some for handshakes of sockets.
 DATABASE_POOL = {"min_size": 1, "max_size": 32, "timeout": 5}
 # A runner that freezes inside a transaction must not block the one that takes its turn over. No statement of
 # ours takes seconds, and no lock is held that long; migrations, removals and archives lift all three.
@@ -166,7 +166,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # Imported by whoever works on jobs or puts one into the queue, not by every command.
 PROCRASTINATE_AUTODISCOVER_MODULE_NAME = ""
-PROCRASTINATE_IMPORT_PATHS = ["coaching.jobs"]
+PROCRASTINATE_IMPORT_PATHS = ["coaching.jobs.tasks"]
 PROCRASTINATE_ON_APP_READY = "coaching.job_queue.use_our_threads"
 
 # --- Cache and channel layer ----------------------------------------------------------------------
@@ -268,7 +268,7 @@ ACCOUNT_SIGNUP_REDIRECT_URL = "/welcome/"
 LOGOUT_REDIRECT_URL = "/"
 ACCOUNT_ADAPTER = "sage.accounts.AccountAdapter"
 ACCOUNT_LOGIN_METHODS = {"email", "username"}
-ACCOUNT_SIGNUP_FORM_CLASS = "coaching.signup.SignupForm"
+ACCOUNT_SIGNUP_FORM_CLASS = "coaching.people.signup.SignupForm"
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
 ACCOUNT_FORMS = {
     "signup": "sage.account_forms.SignupForm",

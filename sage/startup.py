@@ -13,7 +13,7 @@ from django.contrib.auth import get_user_model
 from django.core.management import call_command
 from django.db import connection, transaction
 
-from coaching.redis_errors import redis_errors
+from coaching.live.redis_errors import redis_errors
 from sage.env import StartError
 from sage.health import ask_cache
 from sage.schema import check_connection

@@ -12,10 +12,10 @@ from channels.routing import get_default_application
 from django.conf import settings
 
 from coaching.files.objects import warm_storage
-from coaching.markdown import warm_markdown
-from coaching.runner import get_runner
-from coaching.upkeep import kept_up
-from coaching.worker import JobWorker
+from coaching.jobs.worker import JobWorker
+from coaching.live.runner import get_runner
+from coaching.live.upkeep import kept_up
+from coaching.sandbox.markdown import warm_markdown
 from sage.claim import DatabaseClaim
 from sage.env import StartError, is_local
 from sage.http_limits import HttpLimits

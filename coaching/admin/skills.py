@@ -16,8 +16,8 @@ from django.views.decorators.http import require_POST
 from simple_history.admin import SimpleHistoryAdmin
 
 from coaching.files.types import ATTRIBUTE_ORDER
-from coaching.markdown import render_markdown
 from coaching.models import Skill, SkillKind
+from coaching.sandbox.markdown import render_markdown
 from coaching.skills.rules import budget_of, estimate_tokens, text_faults, tool_faults
 from coaching.skills.store import check_override, return_to_file, store_override
 from coaching.tools import TOOL_NAMES

@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 
-from coaching.turn_trace import TurnTrace, read_trace
+from coaching.transcript.trace import TurnTrace, read_trace
 from sessions_app.admin import ReadOnlyMixin, RoundInline, ToolCallInline, UsageInline
 from sessions_app.models import Turn
 from sessions_app.spending import spending_of_turn

@@ -22,9 +22,9 @@ from coaching.belongings.rows import (
     rows_as_json,
 )
 from coaching.belongings.transcript import write_transcript
+from coaching.downloads.zip_stream import Entry, send_pieces, write_zip
 from coaching.files.archive import OLD_VERSIONS, file_entries
 from coaching.models import Profile
-from coaching.zip_stream import Entry, send_pieces, write_zip
 from sessions_app.models import Session
 
 SLUG_CHARACTERS = 40

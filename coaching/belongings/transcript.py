@@ -10,8 +10,8 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from coaching.belongings.rows import in_batches
-from coaching.shown import rounds_of_answer
-from coaching.shown_calls import (
+from coaching.downloads.zip_stream import safe_name
+from coaching.transcript.calls import (
     SHOWN_STATES,
     MarkItem,
     QuestionItem,
@@ -20,8 +20,8 @@ from coaching.shown_calls import (
     files_written,
     files_written_by,
 )
-from coaching.shown_names import MadeFile, note_in_words
-from coaching.zip_stream import safe_name
+from coaching.transcript.conversation import rounds_of_answer
+from coaching.transcript.names import MadeFile, note_in_words
 from sessions_app.models import (
     CallState,
     Message,

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from django.db.models import QuerySet
 
-from coaching.days import day_bounds, local_day
+from coaching.clock.days import day_bounds, local_day
 from coaching.models import CalendarSource
 from sessions_app.rows import Question, Rows, ask
 

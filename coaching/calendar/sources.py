@@ -9,12 +9,12 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from coaching.attempts import AttemptLimit
 from coaching.calendar.fetchers import Fetched
 from coaching.calendar.reading import ReadCalendar, digest_of
 from coaching.calendar.refresh import interval_of, replace_events
 from coaching.calendar.selectors import sources_of
 from coaching.models import CalendarKind, CalendarSource
+from coaching.people.attempts import AttemptLimit
 from sessions_app.errors import Refused
 
 MAX_SOURCES = 10

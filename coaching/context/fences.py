@@ -6,7 +6,7 @@ Pure text. It decides nothing about what is shown; it only makes it safe and fin
 import re
 from collections.abc import Mapping
 
-from coaching.legacy_blocks import strip_block_tags
+from coaching.legacy_text.blocks import strip_block_tags
 
 LINE_CHARACTERS = 4_000
 

@@ -12,7 +12,7 @@ from coaching.engine.messages import (
     excerpt_result,
     shorten_saved,
 )
-from coaching.legacy_blocks import strip_block_tags
+from coaching.legacy_text.blocks import strip_block_tags
 from sessions_app.models import Message, MessageRole
 
 

@@ -15,7 +15,6 @@ from typing import Any
 
 from django.conf import settings
 
-from coaching.arcs import ARCS
 from coaching.context import statement as stating
 from coaching.context.budget import PROMPT_TOKENS, SPARE_TOKENS, count_tokens
 from coaching.context.history import count_message, stored_message
@@ -39,6 +38,7 @@ from coaching.engine.messages import (
     build_api_messages,
     canonical_json,
 )
+from coaching.life.arcs import ARCS
 from coaching.models import Profile
 from coaching.models.skills import SkillKind
 from coaching.safety.card import kept_danger

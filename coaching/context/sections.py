@@ -10,10 +10,10 @@ from datetime import date
 from typing import Any
 
 from coaching.calendar.selectors import DayEvent
+from coaching.clock.days import time_bracket
 from coaching.context.entries import Entry, Section
 from coaching.context.fences import fence, fence_value
 from coaching.context.shelf import NEWEST, Shelf, ShelvedFile
-from coaching.days import time_bracket
 from coaching.models import FileType, LifeDomain
 from coaching.models.life import DomainStatus
 from coaching.skills.facts import checkin_due_on

@@ -14,11 +14,11 @@ from datetime import date, datetime, timedelta
 from typing import Any, Generic, Self, TypeVar, overload
 
 from coaching.calendar.selectors import DayCalendar, day_of, day_question
-from coaching.days import local_day
+from coaching.clock.days import local_day
 from coaching.files.frontmatter import strip_frontmatter
 from coaching.files.types import RULES
+from coaching.life.pulse import DomainPulse, pulse_of, pulse_question
 from coaching.models import DayPlan, FileType, LifeDomain, Profile
-from coaching.pulse import DomainPulse, pulse_of, pulse_question
 from coaching.skills.loader import States, states_of, states_question
 from sessions_app.rows import Question, Rows, ask
 

@@ -1,7 +1,7 @@
 """What is kept of how a prompt was made: the skills in play and who called each, the sections and their size.
 
 Names and numbers, never a word that somebody wrote. Kept with the turn when its prompt is built; what the
-turn called and cost comes beside it later (`coaching.turn_trace` reads both).
+turn called and cost comes beside it later (`coaching.transcript.trace` reads both).
 """
 
 from collections import Counter

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.db.models import Q
 
-from coaching.days import local_day, next_weekday
+from coaching.clock.days import local_day, next_weekday
 from coaching.files.drafts import FileDraft, Occasion
 from coaching.files.errors import FileMoved
 from coaching.models import Capture, DayPlan, FileType, Profile, PulseRating, ReflectionPrompt, UserFile

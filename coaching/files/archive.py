@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
+from coaching.downloads.zip_stream import Entry
 from coaching.models import UserFileVersion
-from coaching.zip_stream import Entry
 
 BATCH = 20
 OLD_VERSIONS = "old-versions"

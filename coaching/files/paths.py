@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from coaching.days import local_day
+from coaching.clock.days import local_day
 from coaching.files.errors import FileRefused
 from coaching.files.types import RULES, TypeRule
 from coaching.models import FileType, LifeDomain

@@ -14,7 +14,6 @@ from django.db.models import Count, F, Window
 from django.db.models.functions import Left
 from django.utils.text import Truncator
 
-from coaching.attempts import AttemptLimit
 from coaching.files.drafts import FileDraft, build_draft
 from coaching.files.frontmatter import strip_frontmatter
 from coaching.files.objects import StoredObject, store_object_now
@@ -23,6 +22,7 @@ from coaching.files.store import store_version
 from coaching.files.types import RULES
 from coaching.models import Capture, FileSource, FileType
 from coaching.models.life import CaptureQuerySet
+from coaching.people.attempts import AttemptLimit
 from sessions_app.errors import Refused
 from sessions_app.text import check_client_id
 

@@ -8,9 +8,9 @@ from typing import Any
 from coaching.files.selectors import files_of
 from coaching.files.types import RULES
 from coaching.life.drawing import Radar, Trend, draw_radar, draw_trend
+from coaching.life.pulse import TREND_LENGTH, DomainPulse, read_pulse
 from coaching.models import FileType, LifeDomain
 from coaching.models.life import DomainStatus
-from coaching.pulse import TREND_LENGTH, DomainPulse, read_pulse
 from sessions_app.models import Session, SessionKind
 from sessions_app.selectors import session_to_go_on_with
 

@@ -14,7 +14,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import QuerySet
 
-from coaching.life.moments import day_in_words
+from coaching.clock.moments import day_in_words
 from coaching.models import DayPlan
 from sessions_app.errors import Refused
 

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from django.db.models import Count, QuerySet, Window
 
-from coaching.days import local_day
+from coaching.clock.days import local_day
 from coaching.life.captures import captures_of, keep_capture
 from coaching.models import Capture, ReflectionPrompt
 from sessions_app.errors import Refused

@@ -11,12 +11,12 @@ from datetime import date, datetime, timedelta
 from django.db.models import Q
 
 from coaching.calendar.selectors import DayCalendar, calendar_of_day
-from coaching.days import TimeBracket, local_day, time_bracket
+from coaching.clock.days import TimeBracket, local_day, time_bracket
+from coaching.clock.moments import day_in_words
 from coaching.files.selectors import domain_of, files_of
 from coaching.files.types import RULES
 from coaching.life.captures import WaitingCaptures, waiting_captures
 from coaching.life.life_map import DomainGlance, glances
-from coaching.life.moments import day_in_words
 from coaching.life.plans import ShownPlan, read_plan
 from coaching.life.prompts import ShownPrompt, next_prompt
 from coaching.models import FileType, Profile

@@ -7,8 +7,8 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Q
 
+from coaching.clock.timezones import known_timezones
 from coaching.safety.countries import COUNTRY_NAMES
-from coaching.timezones import known_timezones
 from sessions_app.owned import Owned
 
 

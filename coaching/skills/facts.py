@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db.models import Q
 
-from coaching.days import local_day, next_weekday
+from coaching.clock.days import local_day, next_weekday
 from coaching.models import Capture, DayPlan, FileType, LifeDomain, Profile, UserFile
 from coaching.skills.intensity import Words, measure_intensity
 from coaching.skills.life_facts import LifeFacts

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from coaching.days import TimeBracket, time_bracket
+from coaching.clock.days import TimeBracket, time_bracket
 from coaching.skills.intensity import CALM, Intensity
 
 

@@ -9,11 +9,11 @@ from uuid import UUID
 
 from pydantic import Field
 
-from coaching.arcs import lacking_artefacts, next_checkin
-from coaching.days import local_day
+from coaching.clock.days import local_day
 from coaching.engine.errors import ToolError
 from coaching.engine.tools import Tool, ToolInput, ToolResult
 from coaching.files.attributes import StorableText
+from coaching.life.arcs import lacking_artefacts, next_checkin
 from coaching.models import Profile
 from coaching.tools.context import ToolContext
 from sessions_app.arcs import CurrentArc, complete_arc, current_arc, note_told

@@ -5,10 +5,10 @@ from uuid import UUID
 
 from pydantic import Field
 
-from coaching.arcs import arc_skill_text
 from coaching.engine.errors import ToolError
 from coaching.engine.tools import Tool, ToolInput, ToolResult
 from coaching.files.permissions import WRITABLE
+from coaching.life.arcs import arc_skill_text
 from coaching.tools.context import ToolContext
 from sessions_app.arcs import current_arc, enter_arc
 from sessions_app.models import Session, SessionKind, SessionStatus

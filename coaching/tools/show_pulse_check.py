@@ -11,8 +11,8 @@ from pydantic import Field
 from coaching.engine.errors import ToolError, ToolInputError
 from coaching.engine.tools import AnsweredCall, Tool, ToolInput, ToolResult
 from coaching.files.attributes import StorableText, check_storable
+from coaching.life.pulse import DomainPulse, read_pulse, store_ratings
 from coaching.models import LifeDomain
-from coaching.pulse import DomainPulse, read_pulse, store_ratings
 from coaching.tools.context import AnswerContext, ToolContext
 
 MAX_NOTE_CHARACTERS = 500

@@ -16,11 +16,11 @@ from django.utils.http import content_disposition_header
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from coaching.accounts import is_last_superuser
 from coaching.belongings.archive import archive_name, stream_archive
 from coaching.belongings.removal import begin_removal
-from coaching.downloads import begin_download
-from coaching.forms import DeleteAccountForm
+from coaching.downloads.allowance import begin_download
+from coaching.people.accounts import is_last_superuser
+from coaching.views.forms import DeleteAccountForm
 from sessions_app.errors import Refused
 
 logger = structlog.get_logger(__name__)

@@ -21,7 +21,6 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 from yarl import URL
 
-from coaching.accounts import local_now, profile_for, user_id_of
 from coaching.calendar.addresses import checked_address
 from coaching.calendar.fetchers import Fetched, get_fetcher
 from coaching.calendar.reading import AHEAD_DAYS, MAX_BYTES, TOO_LARGE, ReadCalendar, read_calendar
@@ -37,10 +36,11 @@ from coaching.calendar.sources import (
     keep_calendar,
     remove_source,
 )
-from coaching.days import local_day
-from coaching.forms import CalendarFeedForm, CalendarFileForm
-from coaching.in_flight import waiting
+from coaching.clock.days import local_day
 from coaching.models import CalendarKind, CalendarSource
+from coaching.people.accounts import local_now, profile_for, user_id_of
+from coaching.people.in_flight import waiting
+from coaching.views.forms import CalendarFeedForm, CalendarFileForm
 from sessions_app.database import in_database, in_database_page
 from sessions_app.errors import Refused
 

@@ -13,9 +13,8 @@ from django.utils import timezone
 from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from coaching.accounts import profile_for, user_id_of
-from coaching.days import local_day
-from coaching.forms import CaptureActionForm, CaptureForm
+from coaching.clock.days import local_day
+from coaching.clock.moments import moment_in_words
 from coaching.life.captures import (
     WaitingCaptures,
     bring_capture_back,
@@ -26,9 +25,10 @@ from coaching.life.captures import (
     put_capture_away,
     waiting_captures,
 )
-from coaching.life.moments import moment_in_words
 from coaching.life.today import CAPTURES_SHOWN
 from coaching.models import Capture, Profile
+from coaching.people.accounts import profile_for, user_id_of
+from coaching.views.forms import CaptureActionForm, CaptureForm
 from coaching.views.parts import back_to, page_in, status_of, wants_part, with_wait
 from sessions_app.errors import Refused
 

@@ -17,20 +17,20 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from coaching.accounts import profile_for, user_id_of
-from coaching.cards import card_without_session
-from coaching.danger_scans import scans
-from coaching.forms import MessageForm, NewSessionForm
-from coaching.help_lines import country_of
-from coaching.in_flight import waiting
-from coaching.runner import get_runner, rate_limit
-from coaching.running import Submission
+from coaching.live.runner import get_runner, rate_limit
+from coaching.live.running import Submission
+from coaching.people.accounts import profile_for, user_id_of
+from coaching.people.danger_scans import scans
+from coaching.people.help_lines import country_of
+from coaching.people.in_flight import waiting
 from coaching.safety.card import kept_danger
 from coaching.safety.danger import Danger
-from coaching.shown_calls import dom_id_of
-from coaching.shown_names import names_of
+from coaching.transcript.calls import dom_id_of
+from coaching.transcript.cards import card_without_session
+from coaching.transcript.names import names_of
 from coaching.views.conversation_page import counted, show_conversation
 from coaching.views.earlier import earlier, number_in
+from coaching.views.forms import MessageForm, NewSessionForm
 from coaching.views.starters import starters_for
 from sessions_app.database import in_database, in_database_page
 from sessions_app.errors import Refused, TooManySessions

@@ -13,18 +13,18 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
-from coaching import shown
-from coaching.accounts import profile_for, user_id_of
-from coaching.cards import NO_CARDS, Cards, card_of_refused, read_cards
-from coaching.days import local_day
-from coaching.help_lines import count_card
-from coaching.markdown import render_texts
+from coaching.clock.days import local_day
+from coaching.events import SafetyShown
+from coaching.people.accounts import profile_for, user_id_of
+from coaching.people.help_lines import count_card
 from coaching.safety.card import Card
 from coaching.safety.danger import Danger
-from coaching.shown_arcs import EndingItem, HeadItem, ending_of, head_of
-from coaching.shown_items import SaidItem
-from coaching.shown_rows import HistoryRows, read_history
-from coaching.turn_events import SafetyShown
+from coaching.sandbox.markdown import render_texts
+from coaching.transcript import conversation
+from coaching.transcript.arcs import EndingItem, HeadItem, ending_of, head_of
+from coaching.transcript.cards import NO_CARDS, Cards, card_of_refused, read_cards
+from coaching.transcript.items import SaidItem
+from coaching.transcript.rows import HistoryRows, read_history
 from sessions_app import selectors
 from sessions_app.database import give_back_connections
 from sessions_app.models import Session, SessionStatus, Turn, TurnStatus
@@ -102,10 +102,15 @@ def counted(card: Card | None) -> Card | None:
 
 def _context_of(rows: _PageRows, *, draft: str, is_editing: bool, given: object) -> dict[str, Any]:
     session, turn, history = rows.session, rows.turn, rows.history
-    texts = [*shown.texts_of_history(history), *(shown.texts_of_open_turn(turn) if turn else ())]
+    texts = [
+        *conversation.texts_of_history(history),
+        *(conversation.texts_of_open_turn(turn) if turn else ()),
+    ]
     rendered = render_texts(texts)
-    items = shown.items_of(history, zone=rows.zone, rendered=rendered)
-    open_item = shown.open_turn_item(turn, rows.cards, given=given, rendered=rendered) if turn else None
+    items = conversation.items_of(history, zone=rows.zone, rendered=rendered)
+    open_item = (
+        conversation.open_turn_item(turn, rows.cards, given=given, rendered=rendered) if turn else None
+    )
     is_active = session.status == SessionStatus.ACTIVE
     said = [item for item in items if isinstance(item, SaidItem)]
     is_editing = is_editing and is_active and bool(said)

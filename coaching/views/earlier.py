@@ -7,11 +7,11 @@ from dataclasses import replace
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
-from coaching import shown
-from coaching.accounts import profile_for, user_id_of
-from coaching.days import local_day
-from coaching.shown_items import SaidItem, ShownItem, TurnItem
-from coaching.shown_rows import PAGE_MESSAGES, read_history
+from coaching.clock.days import local_day
+from coaching.people.accounts import profile_for, user_id_of
+from coaching.transcript import conversation
+from coaching.transcript.items import SaidItem, ShownItem, TurnItem
+from coaching.transcript.rows import PAGE_MESSAGES, read_history
 from sessions_app import selectors
 from sessions_app.database import give_back_connections
 from sessions_app.models import Session
@@ -42,7 +42,7 @@ def earlier(request: HttpRequest, session_id: uuid.UUID, *, before: int) -> Http
         "session": found,
         "title": found.title or found.get_kind_display(),
         "begun_on": local_day(found.started_at, zone),
-        "items": [_as_past(item) for item in shown.items_of(rows, zone=zone)],
+        "items": [_as_past(item) for item in conversation.items_of(rows, zone=zone)],
         "earlier": rows.first_number if rows.has_earlier else None,
         "later": later,
     }

@@ -7,10 +7,10 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
-from coaching.accounts import profile_for, user_id_of
-from coaching.downloads import begin_download
+from coaching.downloads.allowance import begin_download
+from coaching.downloads.zip_stream import send_pieces, write_zip
 from coaching.files.archive import file_entries
-from coaching.zip_stream import send_pieces, write_zip
+from coaching.people.accounts import profile_for, user_id_of
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
 

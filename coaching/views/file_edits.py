@@ -15,9 +15,6 @@ from django.utils import timezone
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_http_methods, require_POST
 
-from coaching.accounts import profile_for, user_id_of
-from coaching.attempts import AttemptLimit, TooOften
-from coaching.differences import compare, merge
 from coaching.files.attributes import FileAttributes
 from coaching.files.drafts import MAX_CONTENT_CHARACTERS, FileDraft
 from coaching.files.edits import Editable, build_edit, editable_of, merge_attributes
@@ -25,9 +22,12 @@ from coaching.files.errors import FileMoved, FileRefused, StorageFailed
 from coaching.files.frontmatter import strip_frontmatter
 from coaching.files.selectors import FileText, accessible_file, read_file
 from coaching.files.store import store_aside, store_edit
-from coaching.markdown import render_markdown
 from coaching.models import UserFile, UserFileVersion
-from coaching.shown_names import folder_name, shown_name
+from coaching.people.accounts import profile_for, user_id_of
+from coaching.people.attempts import AttemptLimit, TooOften
+from coaching.sandbox.differences import compare, merge
+from coaching.sandbox.markdown import render_markdown
+from coaching.transcript.names import folder_name, shown_name
 from coaching.views.file_form import FileForm, text_with_facts
 from coaching.views.file_versions import writer_of
 from coaching.views.parts import status_of, with_wait

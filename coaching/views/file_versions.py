@@ -14,13 +14,13 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from coaching.accounts import profile_for, user_id_of
-from coaching.differences import compare
 from coaching.files.errors import QuotaReached, StorageFailed
 from coaching.files.selectors import accessible_file, earlier_with_same_text, read_file, versions_of
 from coaching.files.store import restore_version
 from coaching.models import FileSource, UserFile, UserFileVersion
-from coaching.shown_names import folder_name, shown_name, without_directions
+from coaching.people.accounts import profile_for, user_id_of
+from coaching.sandbox.differences import compare
+from coaching.transcript.names import folder_name, shown_name, without_directions
 from coaching.views.parts import status_of
 
 VERSIONS_A_PAGE = 50

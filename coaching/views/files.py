@@ -14,16 +14,16 @@ from django.shortcuts import render
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_safe
 
-from coaching.accounts import profile_for, user_id_of
+from coaching.downloads.zip_stream import safe_name
 from coaching.files.frontmatter import parse_file
 from coaching.files.selectors import FileText, read_file
 from coaching.files.tree import FolderFiles, folders_of, read_folder
-from coaching.markdown import render_markdown
 from coaching.models import UserFile, UserFileVersion
-from coaching.shown_names import FOLDER_NAMES, folder_name, in_words, shown_name, without_directions
+from coaching.people.accounts import profile_for, user_id_of
+from coaching.sandbox.markdown import render_markdown
+from coaching.transcript.names import FOLDER_NAMES, folder_name, in_words, shown_name, without_directions
 from coaching.views.file_versions import newest_rows, number_in
 from coaching.views.parts import page_in
-from coaching.zip_stream import safe_name
 
 SHOWN_IN_TREE = 12
 FILES_A_PAGE = 100

@@ -10,17 +10,17 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
-from coaching.accounts import greeting_at, local_now, profile_for, timezone_offer, user_id_of
-from coaching.days import local_day
+from coaching.clock.days import local_day
+from coaching.clock.moments import day_in_words
 from coaching.files.selectors import files_of
-from coaching.forms import TickForm
-from coaching.life.moments import day_in_words
 from coaching.life.plans import plan_title, read_plan, tick_priority
 from coaching.life.today import read_today
-from coaching.markdown import render_markdown
 from coaching.models import DayPlan
+from coaching.people.accounts import greeting_at, local_now, profile_for, timezone_offer, user_id_of
+from coaching.sandbox.markdown import render_markdown
 from coaching.views.captures import capture_context
 from coaching.views.files import FileRow
+from coaching.views.forms import TickForm
 from coaching.views.parts import back_to, wants_part
 from coaching.views.starters import starters_of
 from sessions_app.errors import Refused

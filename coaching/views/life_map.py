@@ -5,8 +5,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from coaching.accounts import profile_for
 from coaching.life.life_map import all_statuses, read_life_map
+from coaching.people.accounts import profile_for
 
 
 @login_required

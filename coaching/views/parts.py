@@ -6,8 +6,8 @@ from http import HTTPStatus
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
-from coaching.attempts import TooOften
 from coaching.files.errors import QuotaReached
+from coaching.people.attempts import TooOften
 from sessions_app.errors import Refused
 
 _PAGE = re.compile(r"[1-9][0-9]{0,5}", re.ASCII)

@@ -10,8 +10,6 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
-from coaching.accounts import profile_for, user_id_of
-from coaching.forms import PromptForm
 from coaching.life.prompts import (
     ALREADY,
     ShownPrompt,
@@ -21,9 +19,11 @@ from coaching.life.prompts import (
     message_about,
     put_prompt_away,
 )
-from coaching.markdown import render_markdown
 from coaching.models import Profile, ReflectionPrompt
+from coaching.people.accounts import profile_for, user_id_of
+from coaching.sandbox.markdown import render_markdown
 from coaching.views.conversation import begin
+from coaching.views.forms import PromptForm
 from coaching.views.parts import back_to, status_of, with_wait
 from sessions_app.database import in_database, in_database_page
 from sessions_app.errors import Refused

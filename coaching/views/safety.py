@@ -12,9 +12,9 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_POST, require_safe
 
-from coaching.accounts import browser_timezone, profile_for, user_id_of
-from coaching.help_lines import country_of, offer_in, offered_countries
-from coaching.profile_changes import choose_country
+from coaching.people.accounts import browser_timezone, profile_for, user_id_of
+from coaching.people.help_lines import country_of, offer_in, offered_countries
+from coaching.people.profile_changes import choose_country
 from coaching.safety import figures
 from coaching.safety.countries import COUNTRY_NAMES, country_of_timezone, known_country
 from sessions_app import selectors

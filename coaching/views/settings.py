@@ -15,12 +15,12 @@ from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_http_methods, require_POST
 
-from coaching.accounts import browser_timezone, local_now, profile_for, timezone_offer, user_id_of
-from coaching.forms import ProfileForm, TimezoneForm
+from coaching.clock.timezones import city_of, timezone_groups
 from coaching.models import Profile
-from coaching.profile_changes import change_profile, choose_timezone
+from coaching.people.accounts import browser_timezone, local_now, profile_for, timezone_offer, user_id_of
+from coaching.people.profile_changes import change_profile, choose_timezone
 from coaching.skills.facts import checkin_due_on
-from coaching.timezones import city_of, timezone_groups
+from coaching.views.forms import ProfileForm, TimezoneForm
 from sessions_app.models import UsagePurpose
 from sessions_app.usage import PurposeUsage, count_turns, tokens_of_day, usage_by_purpose
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from django.utils import timezone
 
 from coaching.models import Profile
-from coaching.shown_names import ARC_WORDS
 from coaching.skills.facts import build_life_facts
 from coaching.skills.signals import Called, call_skills
+from coaching.transcript.names import ARC_WORDS
 from sessions_app.models import SessionKind
 
 

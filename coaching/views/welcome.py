@@ -5,7 +5,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from coaching.accounts import profile_for
+from coaching.people.accounts import profile_for
 
 
 @login_required

@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 MODULES = sorted(
     [
         *(ROOT / "coaching" / "views").glob("*.py"),
-        ROOT / "coaching" / "consumers.py",
+        *(ROOT / "coaching" / "sockets").glob("*.py"),
         *(path for path in (ROOT / "sage").glob("*.py") if path.name != "web_process.py"),
     ]
 )

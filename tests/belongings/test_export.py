@@ -23,11 +23,11 @@ from django.utils import timezone
 
 from coaching.belongings.archive import write_archive
 from coaching.belongings.rows import exported_models, file_name_of
-from coaching.downloads import MAX_IN_AN_HOUR
+from coaching.downloads.allowance import MAX_IN_AN_HOUR
+from coaching.downloads.zip_stream import ArchiveNames, safe_name
 from coaching.files.drafts import build_draft
 from coaching.files.store import store_file
 from coaching.models import FileSource, FileType, Profile, UserFile, UserFileVersion
-from coaching.zip_stream import ArchiveNames, safe_name
 from sessions_app import services
 from sessions_app.database import in_database
 from sessions_app.history import append_message

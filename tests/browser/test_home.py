@@ -7,7 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 from playwright.async_api import Page, Route, expect
 
-from coaching.days import local_day
+from coaching.clock.days import local_day
 from coaching.models import Capture, DayPlan, FileType, LifeDomain, Profile, PulseRating, ReflectionPrompt
 from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 from playwright.async_api import Page, expect
 
-from coaching.days import local_day
+from coaching.clock.days import local_day
 from coaching.models import CalendarEvent, DayPlan, FileType, Profile, UserFile, UserFileVersion
 from coaching.practice.script import Hold, Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer

@@ -7,11 +7,11 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 from playwright.async_api import Page, expect
 
-from coaching.days import local_day
+from coaching.clock.days import local_day
+from coaching.life.pulse import store_ratings
 from coaching.models import Capture, LifeDomain, Profile
 from coaching.practice.script import Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
-from coaching.pulse import store_ratings
 from sessions_app import services
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionKind

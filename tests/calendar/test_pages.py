@@ -13,12 +13,12 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from coaching.attempts import AttemptLimit
 from coaching.calendar.fetch import FeedFetcher
 from coaching.calendar.fetchers import use_fetcher
 from coaching.calendar.reading import MAX_BYTES
 from coaching.calendar.sources import MAX_SOURCES, attempts
 from coaching.models import CalendarEvent, CalendarSource, Profile
+from coaching.people.attempts import AttemptLimit
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
 from tests.calendar.conftest import NOW, FeedServer, calendar_text, feed_server, one_event, source_of, timed

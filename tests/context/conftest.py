@@ -8,13 +8,13 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from coaching import turns
 from coaching.engine.anthropic_client import AnthropicClient
 from coaching.engine.budget import StopSignal
+from coaching.events import TurnDone, TurnEvent
 from coaching.models import Capture, FileSource, Profile, UserFile, UserFileVersion
 from coaching.practice.server import PracticeServer
-from coaching.turn_events import TurnDone, TurnEvent
-from coaching.turn_start import start_turn
+from coaching.turns import answering
+from coaching.turns.start import start_turn
 from sessions_app import services
 from sessions_app.database import in_database
 from sessions_app.limits import RateLimit
@@ -92,7 +92,7 @@ class Talk:
         )
         turn = started.opened.turn
         events: list[TurnEvent] = []
-        done = await turns.answer(
+        done = await answering.answer(
             TurnKey(turn_id=turn.id, fence=turn.fence),
             client=self.client,
             publish=events.append,

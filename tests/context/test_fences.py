@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from coaching.context.budget import count_tokens, fair_caps, shorten
 from coaching.context.fences import LINE_CHARACTERS, TAGS, fence, fence_value, fence_words, open_tag
-from coaching.legacy_blocks import BLOCK_NAMES, strip_block_tags
+from coaching.legacy_text.blocks import BLOCK_NAMES, strip_block_tags
 
 HOSTILE = st.lists(
     st.sampled_from(

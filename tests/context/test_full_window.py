@@ -8,8 +8,8 @@ import pytest
 
 from coaching.practice.faults import Fault
 from coaching.practice.script import Reply, Text, ToolUse
-from coaching.turn_resume import load_setup, shrink_turn
-from coaching.turn_start import start_turn
+from coaching.turns.resume import load_setup, shrink_turn
+from coaching.turns.start import start_turn
 from sessions_app import services
 from sessions_app.database import in_database
 from sessions_app.errors import StaleFence

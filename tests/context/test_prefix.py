@@ -9,8 +9,8 @@ import pytest
 import time_machine
 from django.contrib.auth.models import User
 
+from coaching.events import TurnDone
 from coaching.practice.script import Reply, Text, ToolUse
-from coaching.turn_events import TurnDone
 from sessions_app.database import in_database
 from sessions_app.models import Message, MessageRole, Session
 from tests.context.conftest import Talk, put_file, text_blocks

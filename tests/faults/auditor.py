@@ -19,12 +19,12 @@ from django.conf import settings
 from coaching.context.history import stored_message
 from coaching.engine.anthropic_client import build_params
 from coaching.engine.messages import ModelRequest, build_api_messages
+from coaching.live.stored_turn import sync_of_session
 from coaching.models import PulseRating, UserFileVersion
 from coaching.practice.errors import ApiError
 from coaching.practice.validation import check_request
-from coaching.shown_calls import question_of
-from coaching.stored_view import sync_of_session
 from coaching.tools import CHAT_TOOLS
+from coaching.transcript.calls import question_of
 from sessions_app import selectors
 from sessions_app.database import in_database
 from sessions_app.models import (

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coaching.days import local_day, next_weekday
+from coaching.clock.days import local_day, next_weekday
 
 BERLIN = ZoneInfo("Europe/Berlin")
 zones = st.sampled_from(sorted(available_timezones())).map(ZoneInfo)

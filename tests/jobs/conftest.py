@@ -12,8 +12,8 @@ from procrastinate.contrib.django import app, connector_params
 from procrastinate.contrib.django.models import ProcrastinateJob
 from procrastinate.periodic import PeriodicRegistry
 
-from coaching.jobs import MODELS
-from coaching.model_client import ModelConnection
+from coaching.jobs.tasks import MODELS
+from coaching.model.client import ModelConnection
 from coaching.practice import PracticeServer
 from sessions_app import services
 from sessions_app.database import in_database

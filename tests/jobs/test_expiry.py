@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.utils import timezone
 
-from coaching.expiry import expire_idle_sessions
+from coaching.jobs.expiry import expire_idle_sessions
 from sessions_app import services, turn_records
 from sessions_app.arcs import current_arc, enter_arc
 from sessions_app.models import (

@@ -7,7 +7,7 @@ from django.test import Client
 from procrastinate.contrib.django.models import ProcrastinateJob
 
 from coaching.job_queue import enqueue
-from coaching.jobs import MAX_ATTEMPTS, free_stalled_jobs
+from coaching.jobs.tasks import MAX_ATTEMPTS, free_stalled_jobs
 
 NAME = "summarise_session"
 ID = "0b6a3f5e-0000-4000-8000-000000000001"

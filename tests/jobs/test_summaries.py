@@ -7,15 +7,15 @@ import pytest
 from django.contrib.auth.models import User
 
 from coaching.job_queue import SUMMARY_JOB, enqueue_arc_summary, enqueue_summary
-from coaching.jobs import MAX_ATTEMPTS
-from coaching.practice import PracticeServer
-from coaching.practice.faults import Fault
-from coaching.practice.script import Hold, Reply, ToolUse
-from coaching.runner import Runner
-from coaching.summaries import (
+from coaching.jobs.summaries import (
     LEFT_OUT,
     build_summary_request,
 )
+from coaching.jobs.tasks import MAX_ATTEMPTS
+from coaching.live.runner import Runner
+from coaching.practice import PracticeServer
+from coaching.practice.faults import Fault
+from coaching.practice.script import Hold, Reply, ToolUse
 from sessions_app import selectors, services
 from sessions_app.database import in_database
 from sessions_app.models import ModelUsage, Session, SessionKind, SessionStatus, UsagePurpose

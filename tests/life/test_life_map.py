@@ -11,8 +11,8 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from coaching.life.pulse import store_ratings
 from coaching.models import FileType, LifeDomain, PulseRating, UserFile
-from coaching.pulse import store_ratings
 from sessions_app import services
 from sessions_app.models import Session, SessionKind
 from tests.life.conftest import NOON, KeepFile

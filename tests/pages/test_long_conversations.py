@@ -11,7 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from coaching.shown_rows import PAGE_MESSAGES
+from coaching.transcript.rows import PAGE_MESSAGES
 from sessions_app.models import Message, MessageRole, Session, Turn, TurnStatus
 from tests.pages.conftest import Exchange
 

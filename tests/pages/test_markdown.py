@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coaching.killable import KillablePool
-from coaching.markdown import MARKDOWN_SCRIPT, MarkdownRenderer, plain_text, render_markdown
+from coaching.sandbox.killable import KillablePool
+from coaching.sandbox.markdown import MARKDOWN_SCRIPT, MarkdownRenderer, plain_text, render_markdown
 from tests.browser.payloads import PAYLOADS
 
 ALLOWED = {
@@ -208,7 +208,7 @@ def test_bombs_don_t_keep_others_waiting(make_renderer: Callable[..., MarkdownRe
 
 def test_the_worker_knows_neither_django_nor_us() -> None:
     code = (
-        "import runpy, sys; runpy.run_path('coaching/markdown_worker.py'); "
+        "import runpy, sys; runpy.run_path('coaching/sandbox/markdown_worker.py'); "
         "print([name for name in sys.modules if name.split('.')[0] in ('django', 'coaching', 'sage')])"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

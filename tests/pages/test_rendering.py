@@ -7,8 +7,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 
-from coaching.fragments import render_fragment
-from coaching.turn_events import TurnDone
+from coaching.events import TurnDone
+from coaching.sockets.fragments import render_fragment
 from sessions_app import services, turn_records
 from sessions_app.database import THREADS, in_database
 from sessions_app.limits import RateLimit

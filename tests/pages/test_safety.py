@@ -9,8 +9,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from coaching.help_lines import sync_help_lines
 from coaching.models import CardCount, HelpLine, Profile
+from coaching.people.help_lines import sync_help_lines
 from coaching.safety import figures
 from sessions_app import services
 from sessions_app.models import Message, Session, SessionKind, SessionStatus

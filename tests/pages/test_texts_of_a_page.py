@@ -8,9 +8,9 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 
-from coaching.killable import KillablePool
 from coaching.models import ReflectionPrompt
-from coaching.shown_rows import PAGE_MESSAGES
+from coaching.sandbox.killable import KillablePool
+from coaching.transcript.rows import PAGE_MESSAGES
 from sessions_app.models import Session, Turn, TurnStatus
 from tests.pages.conftest import Exchange, KeepFile
 

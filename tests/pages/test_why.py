@@ -8,8 +8,8 @@ from django.test import Client
 from django.utils import timezone
 
 from coaching.context.sections import ORDER
-from coaching.shown_why import SECTION_NAMES, TOOL_WORDS
 from coaching.tools import CHAT_TOOLS
+from coaching.transcript.why import SECTION_NAMES, TOOL_WORDS
 from sessions_app.models import ModelUsage, Session, ToolCallRecord, Turn, UsagePurpose
 from tests.conftest import MakeUser
 from tests.pages.conftest import Exchange

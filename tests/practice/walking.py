@@ -11,11 +11,11 @@ from typing import Any
 import orjson
 from anthropic import AsyncAnthropic
 
-from coaching.arcs import ARCS, Artefact, DayFile, Page, Pulse
 from coaching.engine.messages import StoredCall, StoredMessage, build_api_messages
 from coaching.files.attributes import check_attributes
 from coaching.files.permissions import may_write
 from coaching.files.types import RULES
+from coaching.life.arcs import ARCS, Artefact, DayFile, Page, Pulse
 from coaching.tools import CHAT_TOOLS
 from coaching.tools.save_file import SaveFileInput
 from coaching.tools.show_options import ShowOptionsInput

@@ -9,7 +9,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 
-from coaching.in_flight import EACH, STRANGERS_EACH, WAITING_EACH
+from coaching.people.in_flight import EACH, STRANGERS_EACH, WAITING_EACH
 from coaching.practice.script import Hold, Reply
 from coaching.practice.server import PracticeServer
 from sessions_app import services

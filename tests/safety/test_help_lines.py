@@ -15,7 +15,8 @@ from django.db import DatabaseError, IntegrityError, transaction
 from django.test import Client
 from structlog.testing import capture_logs
 
-from coaching.help_lines import (
+from coaching.models import CardCount, HelpLine, Profile
+from coaching.people.help_lines import (
     count_card,
     country_of,
     offer_in,
@@ -23,7 +24,6 @@ from coaching.help_lines import (
     offered_countries,
     sync_help_lines,
 )
-from coaching.models import CardCount, HelpLine, Profile
 from coaching.safety.countries import COUNTRY_NAMES, country_of_timezone, known_country
 from coaching.safety.lines import Line, ShippedLine, shipped_lines, shipped_offer
 from sessions_app import services

@@ -11,10 +11,10 @@ from django.contrib.auth.models import User
 from django.db import connection, connections, transaction
 from django.utils.module_loading import import_string
 
-from coaching.differences import compare
 from coaching.files.objects import store_object_now
-from coaching.in_flight import AT_WORK
-from coaching.markdown import render_markdown
+from coaching.people.in_flight import AT_WORK
+from coaching.sandbox.differences import compare
+from coaching.sandbox.markdown import render_markdown
 from sage import settings
 from sessions_app.database import (
     THREADS,

@@ -7,11 +7,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from coaching.frames import frame_of
+from coaching.events import CallPending, RoundRestarted, SessionClosed, TurnEvent
 from coaching.practice.faults import Fault
 from coaching.practice.script import Hold, Note, Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
-from coaching.turn_events import CallPending, RoundRestarted, SessionClosed, TurnEvent
+from coaching.sockets.frames import frame_of
 from sessions_app import services
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionKind, SessionStatus, ToolCallRecord, Turn, TurnStatus

@@ -12,15 +12,15 @@ from asgiref.testing import ApplicationCommunicator
 from django.contrib.auth.models import User
 from django.contrib.sessions.backends.db import SessionStore
 
-from coaching import danger_scans
-from coaching.consumers import SessionConsumer
-from coaching.danger_scans import DangerScans
+from coaching.live.runner import get_runner
+from coaching.people import danger_scans
+from coaching.people.danger_scans import DangerScans
+from coaching.people.socket_access import FRAME_BURST, MAX_SOCKETS, open_sockets
 from coaching.practice.script import Hold, Reply
 from coaching.practice.server import PracticeServer
-from coaching.runner import get_runner
 from coaching.safety.card import danger_in
 from coaching.safety.danger import read_words
-from coaching.socket_access import FRAME_BURST, MAX_SOCKETS, open_sockets
+from coaching.sockets.consumers import SessionConsumer
 from sessions_app import services
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionKind

@@ -12,16 +12,16 @@ from django.contrib.sessions.backends.cache import SessionStore
 from django.db import connection
 from django.utils import timezone
 
-from coaching import consumers
-from coaching.following import read_changes
-from coaching.live import SessionHub
+from coaching.events import ErrorShown, MessageStored, SafetyShown
+from coaching.live.following import read_changes
+from coaching.live.hub import SessionHub
+from coaching.live.stored_turn import sync_of_session
 from coaching.models import CardCount, Profile, TimezoneSource
+from coaching.people.socket_access import FrameBudget
 from coaching.practice.faults import Fault
 from coaching.practice.script import Hold, Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
-from coaching.socket_access import FrameBudget
-from coaching.stored_view import sync_of_session
-from coaching.turn_events import ErrorShown, MessageStored, SafetyShown
+from coaching.sockets import consumers
 from sessions_app import services
 from sessions_app.database import in_database
 from sessions_app.limits import RateLimit

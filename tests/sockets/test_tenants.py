@@ -24,7 +24,6 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
-from coaching.consumers import HANDLERS, SessionConsumer
 from coaching.models import (
     CalendarSource,
     Capture,
@@ -35,6 +34,7 @@ from coaching.models import (
     UserFileVersion,
 )
 from coaching.practice.server import PracticeServer
+from coaching.sockets.consumers import HANDLERS, SessionConsumer
 from sessions_app import services
 from sessions_app.database import in_database
 from sessions_app.models import (

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from coaching.arcs import ARCS, next_checkin
 from coaching.engine.errors import ToolError
 from coaching.engine.tools import ToolResult
 from coaching.files.permissions import may_write
+from coaching.life.arcs import ARCS, next_checkin
+from coaching.life.pulse import store_ratings
 from coaching.models import FileType, LifeDomain, Profile
-from coaching.pulse import store_ratings
 from coaching.tools.complete_session import COMPLETE_SESSION
 from coaching.tools.enter_structured_arc import ENTER_STRUCTURED_ARC
 from coaching.tools.save_file import SAVE_FILE

@@ -7,8 +7,8 @@ import pytest
 from django.contrib.auth.models import User
 
 from coaching.engine.errors import ToolError, ToolInputError
+from coaching.life.pulse import store_ratings
 from coaching.models import LifeDomain
-from coaching.pulse import store_ratings
 from coaching.tools.read_file import READ_FILE
 from coaching.tools.save_file import SAVE_FILE
 from sessions_app.database import in_database

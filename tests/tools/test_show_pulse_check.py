@@ -9,8 +9,8 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from coaching.engine.errors import ToolInputError
+from coaching.life.pulse import read_pulse, store_ratings
 from coaching.models import LifeDomain, PulseRating
-from coaching.pulse import read_pulse, store_ratings
 from coaching.tools.show_pulse_check import SHOW_PULSE_CHECK
 from sessions_app.models import SessionKind
 from sessions_app.services import open_session

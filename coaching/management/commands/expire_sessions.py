@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.utils import timezone
 
-from coaching.expiry import expire_idle_sessions
+from coaching.jobs.expiry import expire_idle_sessions
 
 
 class Command(BaseCommand):

@@ -9,8 +9,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from coaching.runner import Runner
-from coaching.upkeep import resume_lost_turns
+from coaching.live.runner import Runner
+from coaching.live.upkeep import resume_lost_turns
 
 
 class Command(BaseCommand):

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from coaching.help_lines import sync_help_lines
+from coaching.people.help_lines import sync_help_lines
 
 
 class Command(BaseCommand):

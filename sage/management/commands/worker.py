@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
-from coaching.worker import JobWorker
+from coaching.jobs.worker import JobWorker
 from sage.schema import check_migrations
 from sage.startup import check_services, readable_env_file
 from sage.telemetry import start_telemetry

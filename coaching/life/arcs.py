@@ -1,0 +1,156 @@
+"""What each arc is: the skill that guides it, and what it has to leave behind to be whole.
+
+A literal table, read from the user's files and ratings. It moves no session and writes nothing.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Any, assert_never
+from zoneinfo import ZoneInfo
+
+from coaching.clock.days import local_day, next_weekday
+from coaching.files.selectors import files_of
+from coaching.files.types import RULES, AttributeName
+from coaching.models import DayPlan, FileType, LifeDomain, Profile, PulseRating, UserFile
+from coaching.skills.loader import skill_text, skills_moment
+from sessions_app.models import Session, SessionKind
+
+ONE_DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DayFile:
+    """A file of the arc's day, written in the arc, with these attributes.
+
+    The day before and after count as well: a day may be closed the next morning, or planned the evening
+    before.
+    """
+
+    file_type: FileType
+    attributes: tuple[AttributeName, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """A file that stays in its place. `may_be_older`: one from before the arc counts too."""
+
+    name: str
+    path: str
+    may_be_older: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pulse:
+    """At least one rating, given in the arc."""
+
+
+Artefact = DayFile | Page | Pulse
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArcRule:
+    """One arc: the folder of its skill, and what it leaves behind."""
+
+    skill: str
+    leaves: tuple[Artefact, ...]
+
+
+def _page(file_type: FileType) -> Page:
+    return Page(name=str(file_type), path=RULES[file_type].place)
+
+
+ARCS: Mapping[SessionKind, ArcRule] = {
+    SessionKind.OPEN_DAY: ArcRule(
+        skill="open-day",
+        leaves=(DayFile(file_type=FileType.DAY_PLAN, attributes=("intention", "priorities")),),
+    ),
+    SessionKind.CLOSE_DAY: ArcRule(
+        skill="close-day",
+        leaves=(
+            DayFile(file_type=FileType.DAILY_LOG, attributes=("energy", "mood_signal", "domains_touched")),
+        ),
+    ),
+    SessionKind.WEEKLY_CHECKIN: ArcRule(
+        skill="weekly-checkin",
+        leaves=(DayFile(file_type=FileType.CHECK_IN, attributes=("themes",)), Pulse()),
+    ),
+    SessionKind.LIFE_MAPPING: ArcRule(
+        skill="life-mapping",
+        leaves=(
+            # A map is often drawn in more than one sitting: what is on it already stays on it.
+            *(
+                Page(
+                    name=f"domain {domain}",
+                    path=f"{RULES[FileType.DOMAIN].place}/{domain}.md",
+                    may_be_older=True,
+                )
+                for domain in LifeDomain
+            ),
+            _page(FileType.OVERVIEW),
+            _page(FileType.LIFE_PLAN),
+            _page(FileType.SAGE_CONTEXT),
+        ),
+    ),
+}
+
+
+def arc_skill_text(session: Session, arc: SessionKind) -> str:
+    """Return the text that guides an arc in a session. Raises `SkillError` where it is missing."""
+    return skill_text(ARCS[arc].skill, moment=skills_moment(session))
+
+
+def lacking_artefacts(
+    *, user_id: int, arc: SessionKind, since: datetime, now: datetime, timezone: ZoneInfo
+) -> list[str]:
+    """Name what an arc that began at `since` (aware) still lacks; empty when it is whole."""
+    days = (local_day(since, timezone) - ONE_DAY, local_day(now, timezone) + ONE_DAY)
+    lacking: list[str] = []
+    for artefact in ARCS[arc].leaves:
+        match artefact:
+            case DayFile():
+                lacking += _lacking_of_day(artefact, user_id=user_id, since=since, days=days)
+            case Page():
+                lacking += _lacking_page(artefact, user_id=user_id, since=since)
+            case Pulse():
+                if not PulseRating.of(user_id).filter(rated_at__gte=since).exists():
+                    lacking.append("pulse (show_pulse_check)")
+            case _:
+                assert_never(artefact)
+    return lacking
+
+
+def _lacking_of_day(
+    artefact: DayFile, *, user_id: int, since: datetime, days: tuple[date, date]
+) -> list[str]:
+    place = RULES[artefact.file_type].place
+    first, last = (f"{place}/{day.isoformat()}.md" for day in days)
+    files = files_of(user_id).filter(
+        file_type=artefact.file_type, path__gte=first, path__lte=last, updated_at__gte=since
+    )
+    # The one that lacks least: a plan of tomorrow doesn't take from the whole one of today.
+    unmet = [[name for name in artefact.attributes if not _attributes_of(file).get(name)] for file in files]
+    if not unmet:
+        return [f"{artefact.file_type} with {', '.join(artefact.attributes)}"]
+    return [f"{name} of the {artefact.file_type}" for name in min(unmet, key=len)]
+
+
+def _attributes_of(file: UserFile) -> dict[str, Any]:
+    """Return what the file says; a plan that is saved again without them keeps its own."""
+    if file.file_type == FileType.DAY_PLAN and (plan := DayPlan.of(file.user_id).filter(file=file).first()):
+        return {**file.frontmatter, "intention": plan.intention, "priorities": plan.priorities}
+    return dict(file.frontmatter)
+
+
+def _lacking_page(artefact: Page, *, user_id: int, since: datetime) -> list[str]:
+    files = files_of(user_id).filter(path=artefact.path, version_number__gt=0)
+    if not artefact.may_be_older:
+        files = files.filter(updated_at__gte=since)
+    return [] if files.exists() else [artefact.name]
+
+
+def next_checkin(profile: Profile, *, today: date) -> date:
+    """Return the day of the next weekly check-in; one that is overdue is due today."""
+    if profile.next_checkin_on is not None:
+        return max(profile.next_checkin_on, today)
+    return next_weekday(today, profile.checkin_weekday)

@@ -1,0 +1,255 @@
+"""Shows turns that run in other processes: reads them from the database and tells what changed.
+
+The truth is in PostgreSQL. A change becomes the same events that the running process shows; what
+can't be told as a small change is told as a snapshot.
+"""
+
+import uuid
+from collections.abc import Container, Iterable, Iterator
+from contextlib import contextmanager
+from itertools import groupby
+
+from django.db import connection, transaction
+
+from coaching.events import (
+    ArcCompleted,
+    CallAnswered,
+    ErrorShown,
+    HistoryChanged,
+    MessageStored,
+    ModeChanged,
+    SessionClosed,
+    SessionCompleted,
+    SessionFacts,
+    Sync,
+    TextDelta,
+    TurnDone,
+    TurnEvent,
+    TurnStarted,
+)
+from coaching.live.stored_turn import shown_rounds, sync_of_session
+from coaching.transcript.cards import Cards, read_cards
+from coaching.turns.answering import turn_done
+from sessions_app.models import (
+    OPEN_TURN_STATUSES,
+    CallState,
+    Message,
+    MessageRole,
+    Session,
+    SessionStatus,
+    ToolCallRecord,
+    Turn,
+    TurnStatus,
+)
+
+Signature = tuple[object, ...]
+_ENDS_OF_QUESTIONS = frozenset({CallState.SUPERSEDED, CallState.EXPIRED})
+"""Stop reasons of turns that waited in vain: no part of theirs followed the question."""
+
+
+def read_signatures(session_ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, Signature]:
+    """Return, for each session, values that change whenever what a reader sees has changed."""
+    wanted = list(session_ids)
+    signatures: dict[uuid.UUID, Signature] = {
+        session_id: (number, status, arc)
+        for session_id, number, status, arc in Session.unscoped.filter(id__in=wanted).values_list(
+            "id", "last_message_number", "status", "active_arc"
+        )
+    }
+    withdrawn = Turn.unscoped.filter(session_id__in=wanted, is_withdrawn=True).order_by("id")
+    for turn_id, session_id in withdrawn.values_list("id", "session_id"):
+        signatures[session_id] += (turn_id,)
+    turns = Turn.unscoped.filter(session_id__in=wanted, status__in=OPEN_TURN_STATUSES)
+    open_turns = {}
+    for turn_id, session_id, *values in turns.values_list("id", "session_id", "status", "fence", "shown"):
+        signatures[session_id] += (turn_id, *values)
+        open_turns[turn_id] = session_id
+    calls = ToolCallRecord.unscoped.filter(turn_id__in=open_turns).order_by("id")
+    for turn_id, state in calls.values_list("turn_id", "state"):
+        signatures[open_turns[turn_id]] += (state,)
+    return signatures
+
+
+def read_changes(
+    session_id: uuid.UUID, before: Sync | None, *, ended: str = ""
+) -> tuple[Sync, list[TurnEvent]]:
+    """Read what is now, and the events that lead there from what was shown before.
+
+    `ended` is the turn whose end the readers were told last; empty where there was none.
+    The caller has checked that its readers may read the session. Raises `Session.DoesNotExist`.
+    """
+    with _one_snapshot():
+        return _read_changes(Session.unscoped.get(id=session_id), before, ended=ended)
+
+
+@contextmanager
+def _one_snapshot() -> Iterator[None]:
+    """See one moment of the database: a turn that begins or ends between two queries would be told twice."""
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        yield
+
+
+def _read_changes(session: Session, before: Sync | None, *, ended: str) -> tuple[Sync, list[TurnEvent]]:
+    now = sync_of_session(session)
+    events: list[TurnEvent] = []
+    if before is None:
+        return now, events
+    if before.turn_id:
+        events += _ended_calls(before, session.id)
+    known = {before.turn_id, now.turn_id, ended}
+    changed = _changed_facts(session, before.facts, now.facts)
+    if before.turn_id and before.turn_id != now.turn_id:
+        events += [*changed, *_ending(session, before)]
+        before = Sync(status="idle", running={}, last_number=before.last_number)
+    else:
+        events += changed
+    events += _news(session, before.last_number, known)
+    if now.turn_id and not before.turn_id:
+        events.append(TurnStarted(turn_id=now.turn_id))
+    if now.turn_id:
+        events += _progress(before, now)
+    if any(isinstance(event, SessionClosed) for event in events):
+        events.append(now)  # says that it has ended, and what may still run
+    return now, events
+
+
+def _changed_facts(
+    session: Session, before: SessionFacts | None, now: SessionFacts | None
+) -> list[TurnEvent]:
+    """Tell what changed of the session itself: turns withdrawn, arcs, its end."""
+    if before is None or now is None:
+        return []
+    events: list[TurnEvent] = []
+    withdrawn = tuple(sorted(now.withdrawn - before.withdrawn))
+    if withdrawn:
+        first = session.messages.filter(turn_id__in=withdrawn).order_by("number").first()
+        # A turn that said nothing leaves no message: its question was moved to the turn that answers again.
+        first_number = first.number if first else session.last_message_number + 1
+        events.append(HistoryChanged(withdrawn=withdrawn, first_number=first_number))
+    if before.arc and before.arc != now.arc:
+        events.append(ArcCompleted(arc=before.arc))
+    if now.arc and before.arc != now.arc:
+        events.append(ModeChanged(arc=now.arc))
+    if now.status == SessionStatus.COMPLETED != before.status:
+        events.append(SessionCompleted())
+    elif now.status != before.status:
+        events.append(SessionClosed(status=now.status))
+    return events
+
+
+def _ended_calls(before: Sync, session_id: uuid.UUID) -> list[TurnEvent]:
+    shown = [pending.tool_use_id for pending in before.pending]
+    ended = ToolCallRecord.unscoped.filter(turn_id=before.turn_id, tool_use_id__in=shown)
+    calls = list(ended.exclude(finished_at=None))
+    cards = read_cards(session_id, calls)
+    events: list[TurnEvent] = []
+    for call in calls:
+        events.append(
+            CallAnswered(
+                turn_id=before.turn_id, tool_use_id=call.tool_use_id, state=call.state, value=call.value
+            )
+        )
+        if card := cards.beside_answer(call):
+            events.append(card)
+    return events
+
+
+def _ending(session: Session, before: Sync) -> list[TurnEvent]:
+    """Return the last words of a turn that has closed, and its end."""
+    turn = Turn.unscoped.get(id=before.turn_id)
+    if turn.session_id != session.id or _is_end_told(turn, before):
+        return []
+    events, done = _end_of(turn, before)
+    return [*events, done]
+
+
+def _is_end_told(turn: Turn, before: Sync) -> bool:
+    """Whether readers have been told the end of the turn's last part: its question was all that ended since.
+
+    A new part would have committed a round before it could ask again.
+    """
+    if before.status != "awaiting_user" or turn.stop_reason not in _ENDS_OF_QUESTIONS:
+        return False
+    shown = [pending.tool_use_id for pending in before.pending]
+    asked_in = turn.calls.filter(tool_use_id__in=shown).values_list("round_number", flat=True)
+    return not turn.rounds.filter(number__gt=max(asked_in, default=0)).exists()
+
+
+def read_end(before: Sync) -> tuple[list[TurnEvent], TurnDone]:
+    """Read how the part that `before` shows ended: the events that lead there, and its end.
+
+    A turn that is open has gone on after an answer: that part ended with its question.
+    """
+    turn = Turn.unscoped.get(id=before.turn_id)
+    if turn.is_open:
+        return [], turn_done(turn.id, status=TurnStatus.AWAITING_USER, stop_reason="tool_use", text="")
+    return _end_of(turn, before)
+
+
+def _end_of(turn: Turn, before: Sync | None) -> tuple[list[TurnEvent], TurnDone]:
+    """Return what leads from what was shown of a turn to its end, and the end; None: nothing was shown."""
+    message = turn.messages.filter(role=MessageRole.ASSISTANT).first()
+    text = message.content if message else ""
+    rounds = shown_rounds(turn)
+    notes = tuple(row.notes for row in rounds if row.notes)
+    events: list[TurnEvent] = []
+    if before is None or notes != before.notes or not text.startswith(before.text):
+        # Nothing was shown yet, or other words of a process that was lost, or notes came since.
+        events.append(
+            Sync(status="running", turn_id=str(turn.id), text=text, notes=notes, rounds=rounds, running={})
+        )
+    elif text != before.text:
+        events.append(TextDelta(text[len(before.text) :]))
+    if turn.user_notice:
+        events.append(ErrorShown(message=turn.user_notice))
+    done = turn_done(turn.id, status=turn.status, stop_reason=turn.stop_reason, text=text)
+    return events, done
+
+
+def _news(session: Session, shown_number: int, known: Container[str]) -> list[TurnEvent]:
+    """Tell the messages that came since; a turn that began and ended in between is told whole."""
+    news = session.messages.filter(number__gt=shown_number, turn__is_withdrawn=False)
+    fresh = list(news.select_related("turn").order_by("number"))
+    cards = read_cards(session.id, fresh)
+    events: list[TurnEvent] = []
+    for turn, messages in groupby(fresh, lambda row: row.turn):
+        for message in messages:
+            if message.role == MessageRole.USER and not message.metadata.get("is_hidden"):
+                events += _said(message, cards)
+        if not turn.is_open and str(turn.id) not in known:
+            told, done = _end_of(turn, None)
+            events += [TurnStarted(turn_id=str(turn.id)), *told, done]
+    return events
+
+
+def _said(message: Message, cards: Cards) -> list[TurnEvent]:
+    stored = MessageStored(
+        id=message.client_id or "",
+        number=message.number,
+        text=message.content,
+        turn_id=str(message.turn_id),
+    )
+    card = cards.beside_message(message)
+    return [stored, card] if card else [stored]
+
+
+def _progress(before: Sync, now: Sync) -> list[TurnEvent]:
+    """Tell how the open turn went on: as text where only text came, else as a snapshot."""
+    is_same_shape = (
+        before.turn_id == now.turn_id
+        and len(before.rounds) == len(now.rounds)
+        and (before.notes, dict(before.running)) == (now.notes, dict(now.running))
+        and now.text.startswith(before.text)
+    )
+    events: list[TurnEvent] = []
+    if not is_same_shape:
+        events.append(now)
+    elif now.text != before.text:
+        events.append(TextDelta(now.text[len(before.text) :]))
+    if now.pending != before.pending:
+        events += list(now.pending)
+    if now.status == "awaiting_user" and before.status != "awaiting_user":
+        events.append(TurnDone(turn_id=now.turn_id, stop_reason="tool_use", status="awaiting_user"))
+    return events

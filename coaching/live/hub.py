@@ -1,0 +1,296 @@
+"""What the open turn has shown so far, kept while it runs, and the readers it is shown to.
+
+A reader gets events in order through its `Subscription`. One that reads too slowly gets a snapshot
+instead of what piled up: its queue is bounded. No rule of a turn lives here, and no socket.
+"""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from coaching.events import (
+    ArcCompleted,
+    CallPending,
+    HistoryChanged,
+    MessageStored,
+    ModeChanged,
+    NoteDelta,
+    NoteWords,
+    RoundBoundary,
+    RoundClosed,
+    RoundRestarted,
+    RoundShown,
+    SessionClosed,
+    SessionCompleted,
+    SessionFacts,
+    Sync,
+    SyncStatus,
+    TextDelta,
+    ToolCallFinished,
+    ToolCallStarted,
+    TurnDone,
+    TurnEvent,
+)
+from coaching.transcript.names import note_in_words
+from sessions_app.text import mended
+
+MAX_QUEUED_CHARACTERS = 1 << 20
+_EVENT_OVERHEAD_CHARACTERS = 64
+_REPLACED_BY_SYNC = (
+    TextDelta,
+    NoteDelta,
+    RoundBoundary,
+    RoundRestarted,
+    RoundClosed,
+    ToolCallStarted,
+    ToolCallFinished,
+)
+
+
+@dataclass(slots=True)
+class _LiveRound:
+    number: int
+    text: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def shown(self, *, is_finished: bool) -> RoundShown:
+        return RoundShown(
+            number=self.number, text="".join(self.text), notes="".join(self.notes), is_finished=is_finished
+        )
+
+
+class LiveTurn:
+    """The open turn as its readers see it.
+
+    `apply` takes an event in and returns what to pass on.
+    """
+
+    def __init__(self, turn_id: str) -> None:
+        self.turn_id = turn_id
+        self.is_dirty = False
+        self._finished: list[RoundShown] = []
+        self._current = _LiveRound(number=1)
+        self._running: dict[str, str] = {}
+        self._pending: list[CallPending] = []
+        self._has_begun_round = False
+
+    def _apply_note(self, text: str) -> NoteWords:
+        before = note_in_words("".join(self._current.notes))
+        self._current.notes.append(text)
+        self.is_dirty = True
+        after = note_in_words("".join(self._current.notes))
+        # The name of a file becomes words when its last letters are here.
+        is_whole = not after.startswith(before)
+        return NoteWords(text, after if is_whole else after[len(before) :], is_whole)
+
+    def begin_with(self, rounds: Sequence[RoundShown]) -> None:
+        """Go on after rounds that an earlier part, or an earlier runner, has committed."""
+        self._finished = list(rounds)
+        self._current = _LiveRound(number=len(rounds) + 1)
+        self._has_begun_round = False
+
+    def apply(self, event: TurnEvent) -> tuple[TurnEvent, ...]:
+        """Take an event in; return the events that readers get for it, in order."""
+        if isinstance(event, TextDelta):
+            text = TextDelta(mended(event.text))
+            self._current.text.append(text.text)
+            self.is_dirty = True
+            return (text,)
+        if isinstance(event, NoteDelta):
+            return (self._apply_note(mended(event.text)),)
+        if isinstance(event, RoundRestarted):
+            self._current = _LiveRound(number=self._current.number)
+            return (event, *self.snapshot())
+        if isinstance(event, RoundBoundary):
+            self._has_begun_round = True
+        elif isinstance(event, RoundClosed):
+            self._finished.append(
+                RoundShown(number=event.number, text=event.text, notes=event.notes, is_finished=True)
+            )
+            self._current = _LiveRound(number=event.number + 1)
+            self._has_begun_round = False
+        elif isinstance(event, ToolCallStarted):
+            self._running[event.tool_use_id] = event.name
+        elif isinstance(event, ToolCallFinished):
+            self._running.pop(event.tool_use_id, None)
+        elif isinstance(event, CallPending):
+            self._pending.append(event)
+            if len(self._pending) > 1:  # they are shown one after another
+                return ()
+        return (event,)
+
+    def snapshot(self, last_number: int = 0) -> tuple[TurnEvent, ...]:
+        """Return what replaces all that a reader has of the turn.
+
+        Where a round has begun and has no text yet, its boundary follows: more text comes behind it.
+        """
+        sync = self.sync(last_number)
+        is_between = self._has_begun_round and not self._current.text
+        return (sync, RoundBoundary()) if is_between else (sync,)
+
+    def sync(self, last_number: int = 0) -> Sync:
+        """Return all that was shown so far."""
+        current = self._current.shown(is_finished=False)
+        rounds = [*self._finished]
+        if current.text or current.notes:
+            rounds.append(current)
+        status: SyncStatus = "awaiting_user" if self._pending else "running"
+        return Sync(
+            status=status,
+            turn_id=self.turn_id,
+            text="\n\n".join(shown.text for shown in rounds if shown.text),
+            notes=tuple(shown.notes for shown in rounds if shown.notes),
+            rounds=tuple(rounds),
+            running=dict(self._running),
+            pending=tuple(self._pending[:1]),
+            last_number=last_number,
+        )
+
+    def shown_json(self) -> str:
+        """Return the running round's text and notes as JSON text for `Turn.shown`, and mark it clean."""
+        self.is_dirty = False
+        current = self._current.shown(is_finished=False)
+        return json.dumps({"number": current.number, "text": current.text, "notes": current.notes})
+
+
+class Subscription:
+    """One reader's queue of events, at most `MAX_QUEUED_CHARACTERS` long. It begins with a snapshot."""
+
+    def __init__(self, hub: "SessionHub") -> None:
+        self._hub = hub
+        self._events: list[TurnEvent] = [*hub.snapshots()]
+        self._queued_characters = 0
+        self._is_behind = False
+        self._arrived = asyncio.Event()
+        self._arrived.set()
+
+    def push(self, event: TurnEvent) -> None:
+        """Queue an event; over the limit, what a snapshot can replace is dropped for one."""
+        if self._is_behind and isinstance(event, _REPLACED_BY_SYNC):
+            return
+        if self._is_behind and isinstance(event, TurnDone) and self._hub.live:
+            self._events += self._hub.snapshots()
+        self._events.append(event)
+        self._queued_characters += _characters_of(event)
+        if self._queued_characters > MAX_QUEUED_CHARACTERS:
+            self._fall_behind()
+        self._arrived.set()
+
+    def _fall_behind(self) -> None:
+        self._is_behind = True
+        self._events = [event for event in self._events if not isinstance(event, _REPLACED_BY_SYNC)]
+        self._queued_characters = 0
+
+    async def next_batch(self) -> list[TurnEvent]:
+        """Wait for events and take all that are there, neighbouring text joined."""
+        await self._arrived.wait()
+        self._arrived.clear()
+        events, self._events = self._events, []
+        self._queued_characters = 0
+        if self._is_behind:
+            self._is_behind = False
+            if self._hub.live:
+                events += self._hub.snapshots()
+        return _joined(events)
+
+    def close(self) -> None:
+        """Leave the hub: nothing is queued any more."""
+        self._hub.subscriptions.discard(self)
+
+
+@dataclass(slots=True, eq=False)
+class SessionHub:
+    """One session's open turn and its readers, in this process.
+
+    `at_rest` is what the readers have been shown while no turn runs here; None before the first look
+    into the database. `last_ended` is the turn whose end they were told last. `looking` keeps two looks
+    from telling the same change twice. `user_id` is the user's whose access was checked, and who owns it.
+    """
+
+    user_id: int | None = None
+    live: LiveTurn | None = None
+    at_rest: Sync | None = None
+    facts: SessionFacts | None = None
+    last_number: int = 0
+    last_ended: str = ""
+    turns_ended: int = 0
+    subscriptions: set[Subscription] = field(default_factory=set)
+    looking: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    @property
+    def is_unused(self) -> bool:
+        """Whether nobody reads, nothing runs and nobody is about to."""
+        return self.live is None and not self.subscriptions and not self.looking.locked()
+
+    def snapshot(self) -> Sync:
+        """Return what a reader has to be shown now."""
+        if self.live is not None:
+            return self.live.sync(self.last_number)
+        return self.at_rest or Sync(status="idle", running={}, last_number=self.last_number)
+
+    def snapshots(self) -> tuple[TurnEvent, ...]:
+        """Return the events that replace all that a reader has."""
+        return self.live.snapshot(self.last_number) if self.live else (self.snapshot(),)
+
+    def rest(self, sync: Sync) -> None:
+        """Note what readers have been shown, now that no turn runs here."""
+        self.live = None
+        self.at_rest = sync
+        self.facts = sync.facts or self.facts
+        self.last_number = max(self.last_number, sync.last_number)
+
+    def subscribe(self) -> Subscription:
+        """Add a reader, who gets a snapshot and then all that follows."""
+        subscription = Subscription(self)
+        self.subscriptions.add(subscription)
+        return subscription
+
+    def publish(self, event: TurnEvent) -> None:
+        """Take an event into the live turn and hand it to every reader."""
+        if isinstance(event, MessageStored):
+            self.last_number = max(self.last_number, event.number)
+        elif isinstance(event, TurnDone):
+            self.last_ended = event.turn_id
+        elif self.facts is not None:
+            self.facts = _told(self.facts, event)
+        for passed in self.live.apply(event) if self.live else (event,):
+            for subscription in tuple(self.subscriptions):
+                subscription.push(passed)
+
+
+def _told(facts: SessionFacts, event: TurnEvent) -> SessionFacts:
+    """Return what readers know of the session after an event."""
+    if isinstance(event, HistoryChanged):
+        return replace(facts, withdrawn=facts.withdrawn.union(event.withdrawn))
+    if isinstance(event, ModeChanged):
+        return replace(facts, arc=event.arc)
+    if isinstance(event, ArcCompleted):
+        return replace(facts, arc="")
+    if isinstance(event, SessionCompleted):
+        return replace(facts, status="completed", arc="")
+    if isinstance(event, SessionClosed):
+        return replace(facts, status=event.status, arc="")
+    return facts
+
+
+def _characters_of(event: TurnEvent) -> int:
+    if isinstance(event, TextDelta | NoteDelta | MessageStored | RoundClosed | Sync | TurnDone):
+        return len(event.text) + _EVENT_OVERHEAD_CHARACTERS
+    return _EVENT_OVERHEAD_CHARACTERS
+
+
+def _joined(events: list[TurnEvent]) -> list[TurnEvent]:
+    joined: list[TurnEvent] = []
+    texts: list[str] = []
+    for event in events:
+        if isinstance(event, TextDelta):
+            texts.append(event.text)
+            continue
+        if texts:
+            joined.append(TextDelta("".join(texts)))
+            texts = []
+        joined.append(event)
+    if texts:
+        joined.append(TextDelta("".join(texts)))
+    return joined

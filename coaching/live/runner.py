@@ -1,0 +1,382 @@
+"""The tasks that outlive sockets: starts turns, lets readers attach, stops them, drains at the end.
+
+One `Runner` a process. A turn belongs to a process's runner and not to a socket: whoever connects
+is shown all that was said so far and then the rest. It knows no frame and no HTML. What keeps
+turns alive beyond this process (leases, turns of other processes) is in `upkeep`.
+
+A little over 300 lines: all that a person may ask of a turn stands beside what it is asked of.
+"""
+
+import asyncio
+import os
+import socket
+import uuid
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import structlog
+from django.conf import settings
+from django.db import DatabaseError
+from django.utils import timezone
+
+from coaching.engine.errors import StaleRunnerError
+from coaching.engine.spans import span
+from coaching.events import ErrorShown, SafetyShown, TurnDone, TurnStarted
+from coaching.live.doorbell import Doorbell
+from coaching.live.hub import LiveTurn
+from coaching.live.readers import (
+    Readers,
+    answered,
+    let_go,
+    tell_end,
+    tell_lost_end,
+    tell_missed_end,
+    tell_opening,
+    tell_question,
+)
+from coaching.live.running import RunningTurn, Submission, store_shown, take_in_setup
+from coaching.live.stored_turn import kept_writes
+from coaching.model.client import ModelConnection
+from coaching.people.danger_scans import is_long, scan_before_opening
+from coaching.people.help_lines import count_card
+from coaching.safety.card import kept_danger
+from coaching.safety.danger import read_words
+from coaching.transcript.cards import read_cards
+from coaching.turns import answering, answers
+from coaching.turns.setup import TurnSetup
+from coaching.turns.start import start_turn
+from sessions_app import pending_calls, selectors, services
+from sessions_app.database import in_database
+from sessions_app.errors import Refused
+from sessions_app.limits import RateLimit
+from sessions_app.models import Session, ToolCallRecord, TurnStatus
+from sessions_app.pending_calls import EndedCall
+from sessions_app.rows import Condition
+from sessions_app.services import OpenedTurn
+from sessions_app.turn_records import TurnKey
+
+logger = structlog.get_logger(__name__)
+
+RESTARTING = "Sage is restarting. Please send it again in a few seconds."
+
+
+class Runner:
+    """Runs the turns of this process. Its methods belong to one event loop."""
+
+    def __init__(self) -> None:
+        self.owner = f"{socket.gethostname()[:32]}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
+        self.readers = Readers()
+        self.running: dict[uuid.UUID, RunningTurn] = {}
+        self.doorbell = Doorbell()
+        self._connection = ModelConnection()
+        self._shown_task: asyncio.Task[None] | None = None
+        self._is_draining = False
+
+    async def warm(self) -> None:
+        """Read the words of danger and open the client of the model, so that no first turn waits for them."""
+        await asyncio.to_thread(read_words)
+        await self._connection.client()
+
+    async def submit_message(
+        self,
+        *,
+        user_id: int,
+        session_id: uuid.UUID,
+        text: object,
+        client_id: object = None,
+        access: Condition | None = None,
+    ) -> Submission:
+        """Commit a user's message and start answering it; return as soon as it is committed.
+
+        The same client id twice is one turn. `access` must hold before anything else is done. Raises
+        `Refused`, `Session.DoesNotExist`, and what `access` raises.
+        """
+        return await self._open(
+            services.open_turn,
+            user_id=user_id,
+            session_id=session_id,
+            text=text,
+            client_id=client_id,
+            access=access,
+        )
+
+    async def edit_message(
+        self, *, user_id: int, session_id: uuid.UUID, text: object, client_id: object = None
+    ) -> Submission:
+        """Put a new message in the place of the user's last one and answer it. Raises `Refused`."""
+        return await self._open(
+            services.edit_message,
+            user_id=user_id,
+            session_id=session_id,
+            text=text,
+            client_id=client_id,
+        )
+
+    async def retry(self, *, user_id: int, session_id: uuid.UUID) -> Submission:
+        """Answer the last message again, after its turn failed or was stopped. Raises `Refused`."""
+        return await self._open(services.retry_turn, user_id=user_id, session_id=session_id)
+
+    async def continue_answer(self, *, user_id: int, session_id: uuid.UUID) -> Submission:
+        """Go on with an answer that was cut for its length. Raises `Refused`."""
+        return await self._open(services.continue_turn, user_id=user_id, session_id=session_id)
+
+    async def answer_call(
+        self, *, user_id: int, session_id: uuid.UUID, tool_use_id: object, value: object
+    ) -> EndedCall:
+        """Answer a pending call; after the last one its turn goes on here. Raises `Refused`."""
+        self._refuse_while_draining()
+        build_answer = answers.builder_for(user_id=user_id, value=value)
+        async with self.readers.opening(user_id=user_id, session_id=session_id):
+            ended = await in_database(
+                pending_calls.answer_call,
+                user_id=user_id,
+                session_id=session_id,
+                tool_use_id=tool_use_id,
+                owner=self.owner,
+                rate_limit=rate_limit(),
+                build_answer=build_answer,
+            )
+            card = await _card_beside(session_id, ended.call)
+            await tell_missed_end(self.readers.hub(session_id))
+            self._follow_up(session_id, ended, card)
+        await self.doorbell.ring(session_id)
+        return ended
+
+    async def dismiss_call(self, *, user_id: int, session_id: uuid.UUID, tool_use_id: object) -> uuid.UUID:
+        """End a pending call without an answer. Returns its turn's id. Raises `Refused`."""
+        self._refuse_while_draining()
+        async with self.readers.opening(user_id=user_id, session_id=session_id):
+            ended = await in_database(
+                pending_calls.dismiss_call,
+                user_id=user_id,
+                session_id=session_id,
+                tool_use_id=tool_use_id,
+                owner=self.owner,
+                rate_limit=rate_limit(),
+            )
+            await tell_missed_end(self.readers.hub(session_id))
+            self._follow_up(session_id, ended)
+        await self.doorbell.ring(session_id)
+        return ended.turn.id
+
+    async def stop(self, *, user_id: int, session_id: uuid.UUID) -> bool:
+        """Stop the session's running turn, wherever it runs; return whether there was one."""
+        running = self.running.get(session_id)
+        if running is None:
+            asked = await in_database(_ask_to_stop, user_id=user_id, session_id=session_id)
+            await self.doorbell.ring(session_id)
+            return asked
+        await in_database(selectors.accessible_session, user_id=user_id, session_id=session_id)
+        running.stop.request()
+        return True
+
+    async def end_session(self, *, user_id: int, session_id: uuid.UUID) -> None:
+        """End a session without completing it, for its user; a running turn stops first.
+
+        Raises `Refused` where it has ended already.
+        """
+        async with self.readers.opening(user_id=user_id, session_id=session_id):
+            await in_database(services.abandon_session, user_id=user_id, session_id=session_id)
+        if (running := self.running.get(session_id)) is not None:
+            running.is_session_ended = True
+            running.stop.request()
+        else:
+            await self._look_after(session_id)
+        await self.doorbell.ring(session_id)
+
+    async def wait_until_idle(self, session_id: uuid.UUID, *, seconds: float) -> bool:
+        """Wait until no turn of the session runs here, at most `seconds`; return whether that is so."""
+        running = self.running.get(session_id)
+        if running is None or running.task is None:
+            return True
+        done, _ = await asyncio.wait([running.task], timeout=seconds)
+        return bool(done)
+
+    async def drain(self, seconds: float) -> None:
+        """Take no new turns and let the running ones end for `seconds`; others take over the rest."""
+        self._is_draining = True
+        tasks = [running.task for running in self.running.values() if running.task is not None]
+        if tasks:
+            _, late = await asyncio.wait(tasks, timeout=seconds)
+            for task in late:
+                task.cancel()
+            if late:
+                await asyncio.wait(late, timeout=0.5)
+        if self._shown_task is not None:
+            self._shown_task.cancel()
+        await self._connection.close()
+
+    def resume(self, session_id: uuid.UUID, key: TurnKey, *, last_number: int) -> None:
+        """Go on with a turn that this runner has just claimed: it waited, or its runner was lost.
+
+        `last_number` is the session's newest message's: where nobody has looked yet, what readers see when
+        the turn is over would else seem to lack all that came before.
+        """
+        hub = self.readers.hub(session_id)
+        if hub.at_rest is None:
+            hub.last_number = max(hub.last_number, last_number)
+        self._run(session_id, key, is_resumed=True)
+
+    async def _open(self, open_turn: Callable[..., OpenedTurn], **arguments: Any) -> Submission:
+        self._refuse_while_draining()
+        if is_long(arguments.get("text")):
+            arguments["metadata"] = await scan_before_opening(rate_limit=rate_limit(), **arguments)
+        kept: tuple[str, ...] = ()
+        user_id, session_id = arguments["user_id"], arguments["session_id"]
+        async with self.readers.opening(user_id=user_id, session_id=session_id):
+            started = await in_database(
+                start_turn, open_turn, owner=self.owner, rate_limit=rate_limit(), **arguments
+            )
+            opened = started.opened
+            if opened.is_new:
+                kept = await in_database(kept_writes, opened.withdrawn) if opened.withdrawn else ()
+                hub = self.readers.hub(opened.session_id)
+                await tell_missed_end(hub)
+                tell_opening(hub, opened, kept, started.card)
+                key = TurnKey(turn_id=opened.turn.id, fence=opened.turn.fence)
+                self._run(opened.session_id, key, is_resumed=False, setup=started.setup)
+        if opened.is_new:
+            await self.doorbell.ring(opened.session_id)
+        return Submission(
+            session_id=opened.session_id,
+            turn_id=opened.turn.id,
+            message_id=opened.message.client_id or "",
+            number=opened.message.number,
+            kept=kept,
+            danger=kept_danger(opened.message.metadata),
+            is_new=opened.is_new,
+        )
+
+    def _follow_up(self, session_id: uuid.UUID, ended: EndedCall, card: SafetyShown | None = None) -> None:
+        """Show how a pending call ended, then what comes next: another one, the model, or the end."""
+        hub = self.readers.hub(session_id)
+        call = ended.call
+        hub.publish(answered(call))
+        if card is not None:
+            hub.publish(card)
+        if ended.resumed is not None:
+            self.resume(session_id, ended.resumed, last_number=ended.last_number)
+        elif ended.next_pending is not None:
+            tell_question(hub, ended.next_pending)
+        else:
+            turn = ended.turn
+            tell_end(
+                hub, answering.turn_done(turn.id, status=turn.status, stop_reason=turn.stop_reason, text="")
+            )
+            self.readers.forget_unused(session_id)
+
+    def _run(
+        self, session_id: uuid.UUID, key: TurnKey, *, is_resumed: bool, setup: TurnSetup | None = None
+    ) -> None:
+        hub = self.readers.hub(session_id)
+        hub.live = LiveTurn(str(key.turn_id))
+        running = RunningTurn(key=key, hub=hub, live=hub.live)
+        replaced = self.running.get(session_id)
+        if replaced is not None and replaced.task is not None:
+            replaced.task.cancel()  # its turn, or its part of this turn, is over in the database
+        self.running[session_id] = running
+        if not is_resumed:
+            hub.publish(TurnStarted(turn_id=str(key.turn_id)))
+        answering = self._answer(session_id, running, is_resumed=is_resumed, setup=setup)
+        running.task = asyncio.create_task(answering, name=f"turn {key.turn_id}")
+        if self._shown_task is None or self._shown_task.done():
+            self._shown_task = asyncio.create_task(store_shown(self.running), name="store shown text")
+
+    async def _answer(
+        self, session_id: uuid.UUID, running: RunningTurn, *, is_resumed: bool, setup: TurnSetup | None
+    ) -> None:
+        hub = running.hub
+        turn_id = str(running.key.turn_id)
+        done: TurnDone | None = None
+        is_lost = False
+        try:
+            ids = {"session_id": str(session_id), "turn_id": turn_id}
+            with structlog.contextvars.bound_contextvars(**ids), span("turn", **ids):
+                began = asyncio.get_running_loop().time()
+                client = await self._connection.client()
+                if setup is not None:  # the first turn of a process may have waited for the client
+                    setup = setup.after(asyncio.get_running_loop().time() - began)
+                done = await answering.answer(
+                    running.key,
+                    client=client,
+                    publish=running.publish,
+                    stop=running.stop,
+                    setup=setup,
+                    on_setup=partial(take_in_setup, running, is_resumed=is_resumed),
+                )
+        except StaleRunnerError:
+            logger.warning("runner_is_stale", turn_id=turn_id)
+        except (DatabaseError, OSError):
+            logger.exception("turn_not_closed", turn_id=turn_id)
+            running.publish(ErrorShown(message=answering.UNEXPECTED))
+            is_lost = True
+        finally:
+            if self.running.get(session_id) is running:
+                del self.running[session_id]
+            if not running.is_shown:
+                pass  # whoever took this turn's place has told its end
+            elif is_lost:
+                tell_lost_end(hub, turn_id)
+            elif done is None:
+                let_go(hub)
+            else:
+                tell_end(hub, done)
+            self.readers.forget_unused(session_id)
+        if (done is None and not is_lost) or running.is_session_ended:
+            await self._look_after(session_id)
+        await self.doorbell.ring(session_id)
+
+    async def _look_after(self, session_id: uuid.UUID) -> None:
+        try:
+            if session_id in self.readers.hubs:
+                await self.readers.look(session_id)
+        except (DatabaseError, Session.DoesNotExist) as error:
+            logger.warning("turn_not_followed", session_id=str(session_id), error=type(error).__name__)
+
+    def _refuse_while_draining(self) -> None:
+        if self._is_draining:
+            raise Refused(RESTARTING)
+
+
+def rate_limit() -> RateLimit:
+    """Return how much each user may ask for."""
+    return replace(settings.SAGE_RATE_LIMIT, daily_tokens=settings.SAGE_DAILY_TOKENS)
+
+
+async def _card_beside(session_id: uuid.UUID, call: ToolCallRecord) -> SafetyShown | None:
+    """Read and count the card beside an answer; most have none, and nothing is read for them."""
+    return await in_database(_counted_card, session_id, call) if kept_danger(call.metadata) else None
+
+
+def _counted_card(session_id: uuid.UUID, call: ToolCallRecord) -> SafetyShown | None:
+    card = read_cards(session_id, [call]).beside_answer(call)
+    if card is not None:
+        count_card(card.card.danger.level, now=timezone.now())
+    return card
+
+
+def _ask_to_stop(*, user_id: int, session_id: uuid.UUID) -> bool:
+    session = selectors.accessible_session(user_id=user_id, session_id=session_id)
+    return bool(session.turns.filter(status=TurnStatus.RUNNING).update(is_stop_requested=True))
+
+
+class _CurrentRunner:
+    """The process's runner, made on first use: importing this module starts nothing."""
+
+    def __init__(self) -> None:
+        self._runner: Runner | None = None
+
+    def get(self) -> Runner:
+        if self._runner is None:
+            self._runner = Runner()
+        return self._runner
+
+
+_current = _CurrentRunner()
+
+
+def get_runner() -> Runner:
+    """Return this process's runner."""
+    return _current.get()

@@ -1,0 +1,87 @@
+"""The turns that run in this process, as values, and what they have shown so far, stored time and again."""
+
+import asyncio
+import uuid
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+
+import structlog
+from django.db import DatabaseError
+
+from coaching.engine.budget import StopSignal
+from coaching.events import TurnEvent
+from coaching.live.hub import LiveTurn, SessionHub
+from coaching.safety.danger import Danger
+from coaching.turns.setup import TurnSetup
+from sessions_app import turn_records
+from sessions_app.database import in_database
+from sessions_app.turn_records import TurnKey
+
+logger = structlog.get_logger(__name__)
+
+SHOWN_INTERVAL_SECONDS = 0.25
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Submission:
+    """What became of a message: its turn, and its session, another one where the old had ended.
+
+    `kept` are the files that stay written though the turns that wrote them were withdrawn, `danger` is what
+    was noticed of the message that is answered. One that isn't new was sent before, under the same id.
+    """
+
+    session_id: uuid.UUID
+    turn_id: uuid.UUID
+    message_id: str
+    number: int
+    kept: tuple[str, ...] = ()
+    danger: Danger | None = None
+    is_new: bool = True
+
+
+@dataclass(slots=True, kw_only=True)
+class RunningTurn:
+    """A turn that runs in this process. `is_session_ended`: readers hear that once the turn has stopped."""
+
+    key: TurnKey
+    hub: SessionHub
+    live: LiveTurn
+    stop: StopSignal = field(default_factory=StopSignal)
+    task: asyncio.Task[None] | None = None
+    is_session_ended: bool = False
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether readers still follow this turn, and not one that has taken its place."""
+        return self.hub.live is self.live
+
+    def publish(self, event: TurnEvent) -> None:
+        """Show an event of this turn, as long as readers follow it."""
+        if self.is_shown:
+            self.hub.publish(event)
+
+
+def take_in_setup(running: RunningTurn, setup: TurnSetup, *, is_resumed: bool) -> None:
+    """Show readers what a turn that is resumed has said before, and stop one that was to be stopped."""
+    if is_resumed:
+        running.live.begin_with(setup.rounds)
+        running.publish(running.live.sync(running.hub.last_number))
+    if setup.is_stop_requested:
+        running.stop.request()
+
+
+async def store_shown(turns: Mapping[uuid.UUID, RunningTurn]) -> None:
+    """Store what running rounds have shown, of all turns in one statement, while any turn runs."""
+    while turns:
+        await asyncio.sleep(SHOWN_INTERVAL_SECONDS)
+        dirty = [running for running in turns.values() if running.live.is_dirty]
+        stored: Collection[uuid.UUID] = ()
+        try:
+            if dirty:
+                shown = [(running.key, running.live.shown_json()) for running in dirty]
+                stored = await in_database(turn_records.store_shown, shown)
+        except DatabaseError:
+            logger.warning("shown_text_not_stored", turns=len(dirty))
+        for running in dirty:
+            if running.key.turn_id not in stored:
+                running.live.is_dirty = True

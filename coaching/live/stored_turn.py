@@ -1,0 +1,69 @@
+"""An open turn as the database has it: what a reader gets where the turn doesn't run in this process."""
+
+import uuid
+from collections.abc import Sequence
+
+from coaching.events import CallPending, RoundShown, SessionFacts, Sync
+from coaching.models import UserFileVersion
+from sessions_app import selectors
+from sessions_app.models import CallState, Session, ToolCallRecord, Turn, TurnStatus
+from sessions_app.pending_calls import pending_calls
+
+
+def kept_writes(turn_ids: Sequence[uuid.UUID]) -> tuple[str, ...]:
+    """Return the paths of what the calls of these turns wrote: withdrawing a turn unwrites nothing."""
+    calls = ToolCallRecord.unscoped.filter(turn_id__in=turn_ids, is_error=False).values(
+        "tool_use_id", "turn__session"
+    )
+    session_ids = {call["turn__session"] for call in calls}
+    tool_use_ids = {call["tool_use_id"] for call in calls}
+    versions = UserFileVersion.unscoped.filter(session_id__in=session_ids, tool_use_id__in=tool_use_ids)
+    return tuple(versions.order_by("file__path").values_list("file__path", flat=True).distinct())
+
+
+def sync_of_session(session: Session) -> Sync:
+    """Build the snapshot of a session's open turn, or of an idle session."""
+    turn = selectors.open_turn(session)
+    withdrawn = session.turns.filter(is_withdrawn=True).values_list("id", flat=True)
+    facts = SessionFacts(
+        status=session.status,
+        arc=session.active_arc,
+        withdrawn=frozenset(str(turn_id) for turn_id in withdrawn),
+    )
+    if turn is None:
+        return Sync(status="idle", running={}, last_number=session.last_message_number, facts=facts)
+    rounds = shown_rounds(turn)
+    return Sync(
+        status="awaiting_user" if turn.status == TurnStatus.AWAITING_USER else "running",
+        turn_id=str(turn.id),
+        text="\n\n".join(row.text for row in rounds if row.text),
+        notes=tuple(row.notes for row in rounds if row.notes),
+        rounds=rounds,
+        running={call.tool_use_id: call.name for call in turn.calls.all() if call.state == CallState.RUNNING},
+        pending=first_pending(turn),
+        last_number=session.last_message_number,
+        facts=facts,
+    )
+
+
+def shown_rounds(turn: Turn) -> tuple[RoundShown, ...]:
+    """Return what each round has shown, the running one's last stored words included."""
+    rounds = [
+        RoundShown(number=row.number, text=row.text, notes=row.notes, is_finished=True)
+        for row in turn.rounds.all()
+    ]
+    text, notes = turn.words_of_running_round()
+    if text or notes:
+        number = rounds[-1].number + 1 if rounds else 1
+        rounds.append(RoundShown(number=number, text=text, notes=notes, is_finished=False))
+    return tuple(rounds)
+
+
+def first_pending(turn: Turn) -> tuple[CallPending, ...]:
+    """Return the pending call that is shown now: one after another. Empty while the turn runs."""
+    if turn.status != TurnStatus.AWAITING_USER:
+        return ()
+    return tuple(
+        CallPending(tool_use_id=call.tool_use_id, name=call.name, input=call.input)
+        for call in pending_calls(turn)[:1]
+    )

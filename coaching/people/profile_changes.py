@@ -1,0 +1,61 @@
+"""What a person says about themselves: each change of the profile, and what follows from it."""
+
+from datetime import datetime
+
+from django.db import transaction
+
+from coaching.clock.days import local_day, moved_weekday
+from coaching.models import Profile, TimezoneSource
+from coaching.skills.facts import checkin_due_on
+
+
+@transaction.atomic
+def change_profile(*, user_id: int, name: str, timezone: str, checkin_weekday: int, now: datetime) -> Profile:
+    """Change what the settings page shows; the values are checked already. `now` is aware.
+
+    Another check-in day moves the check-in that comes next, or is overdue, to its nearest such day. Who
+    leaves the time zone as it was has not chosen it by that.
+    """
+    profile = _locked_profile(user_id)
+    planned = checkin_due_on(profile)
+    if timezone != profile.timezone:
+        profile.timezone = timezone
+        profile.timezone_source = TimezoneSource.USER
+    if checkin_weekday != profile.checkin_weekday:
+        profile.checkin_weekday = checkin_weekday
+        today = local_day(now, profile.zone)
+        profile.next_checkin_on = moved_weekday(planned, checkin_weekday, today=today)
+    profile.name = name
+    profile.save()
+    return profile
+
+
+@transaction.atomic
+def choose_timezone(*, user_id: int, timezone: str) -> Profile:
+    """Set the time zone that the person has picked, which is checked already."""
+    profile = _locked_profile(user_id)
+    profile.timezone = timezone
+    profile.timezone_source = TimezoneSource.USER
+    profile.save(update_fields=["timezone", "timezone_source"])
+    return profile
+
+
+@transaction.atomic
+def choose_country(*, user_id: int, country: str) -> Profile:
+    """Set whose help lines the person sees: a country that is known, or none, for that of the time zone."""
+    profile = _locked_profile(user_id)
+    profile.country = country
+    profile.save(update_fields=["country"])
+    return profile
+
+
+def open_profile(*, user_id: int, timezone: str) -> None:
+    """Make the profile of somebody who has just signed up, in the time zone that their browser told."""
+    Profile.of(user_id).get_or_create(
+        defaults={"timezone": timezone, "timezone_source": TimezoneSource.BROWSER}
+    )
+
+
+def _locked_profile(user_id: int) -> Profile:
+    Profile.of(user_id).get_or_create()
+    return Profile.of(user_id).select_related("user").select_for_update(of=("self",)).get()

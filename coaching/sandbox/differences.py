@@ -1,0 +1,90 @@
+"""How two versions of a text differ, and whether two changes go together: in bounded time, for pages.
+
+The work is done in processes that may be killed. What they can't do in time is said, never waited for.
+"""
+
+import atexit
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from coaching.sandbox.killable import AllBusy, KillablePool, TookTooLong
+
+_pool = KillablePool(Path(__file__).with_name("difference_worker.py"), workers=1, beside=1)
+atexit.register(_pool.close)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """A part of a line. A gap stands for `count` characters that are left out."""
+
+    kind: Literal["same", "changed", "gap"]
+    text: str = ""
+    count: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A line. A gap stands for `count` lines that stayed."""
+
+    kind: Literal["same", "added", "removed", "gap"]
+    pieces: Sequence[Piece] = ()
+    count: int = 0
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of the line came or went, not some words of it."""
+        return all(piece.kind != "same" for piece in self.pieces)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """How a text differs from an older one. `left_out` changed lines aren't among the rows."""
+
+    rows: Sequence[Row]
+    added: int
+    removed: int
+    left_out: int = 0
+
+    @property
+    def is_none(self) -> bool:
+        """Whether the texts say the same."""
+        return not (self.added or self.removed)
+
+
+def compare(old: str, new: str) -> Difference | None:
+    """Return how `new` differs from `old`; None where that can't be said within two seconds. Blocks."""
+    found = _ask(old=old, new=new)
+    if found is None:
+        return None
+    return Difference(
+        rows=[_row(kind, rest) for kind, rest in found["rows"]],
+        added=found["added"],
+        removed=found["removed"],
+        left_out=found["left_out"],
+    )
+
+
+def merge(*, base: str, mine: str, theirs: str) -> str | None:
+    """Return `base` with the changes of both; None where they meet or it takes too long. Blocks."""
+    merged = _ask(base=base, mine=mine, theirs=theirs)
+    return merged if isinstance(merged, str) else None
+
+
+def _ask(**asked: str) -> Any:
+    try:
+        return json.loads(_pool.ask(json.dumps(asked).encode()))
+    except (TookTooLong, AllBusy):
+        return None
+
+
+def _row(kind: Literal["same", "added", "removed", "gap"], rest: Any) -> Row:
+    if kind == "gap":
+        return Row(kind="gap", count=rest)
+    return Row(kind=kind, pieces=[_piece(*piece) for piece in rest])
+
+
+def _piece(kind: Literal["same", "changed", "gap"], text: str) -> Piece:
+    return Piece(kind="gap", count=int(text)) if kind == "gap" else Piece(kind=kind, text=text)

@@ -1,0 +1,136 @@
+"""Markdown for pages and stream: rendered and sanitised in worker processes, in bounded time.
+
+A text of a few kilobytes can keep a markdown parser busy for ten seconds, so no parser runs in this process:
+a worker that isn't done in time is killed and its text is shown plain. Nothing here may render by itself.
+"""
+
+import atexit
+import hashlib
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import structlog
+from django.utils.html import format_html
+from django.utils.safestring import SafeString, mark_safe
+
+from coaching.sandbox.killable import AllBusy, KillablePool, TookTooLong
+
+MAX_CHARACTERS = 200_000
+CACHED_CHARACTERS = 16 * 1024 * 1024
+SLOW_SECONDS = 300.0
+SLOW_TEXTS = 1000
+
+MARKDOWN_SCRIPT = Path(__file__).with_name("markdown_worker.py")
+
+logger = structlog.get_logger(__name__)
+
+
+class MarkdownRenderer:
+    """Workers and a cache of what they made. Safe to use from any thread.
+
+    Only what was rendered is kept. A text that took too long isn't tried again for `slow_seconds`; one that
+    found every worker busy is tried again the next time.
+    """
+
+    def __init__(self, pool: KillablePool, *, slow_seconds: float = SLOW_SECONDS) -> None:
+        self._pool = pool
+        self._slow_seconds = slow_seconds
+        self._cache: OrderedDict[bytes, SafeString] = OrderedDict()
+        self._cached_characters = 0
+        self._slow_until: OrderedDict[bytes, float] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def render(self, text: str) -> SafeString:
+        """Render markdown as sanitised HTML; what takes too long comes back as plain text, escaped."""
+        return self.render_all([text])[text]
+
+    def render_all(self, texts: Iterable[str]) -> Mapping[str, SafeString]:
+        """Render all texts of a page in the time of one; each that takes too long is shown plain, alone."""
+        shown = {text: self._at_hand(text) for text in texts}
+        missing = [text for text, markup in shown.items() if markup is None]
+        answers = self._pool.ask_all([_as_bytes(text) for text in missing]) if missing else []
+        rendered = {text: self._taken(text, answer) for text, answer in zip(missing, answers, strict=True)}
+        return {text: rendered[text] if markup is None else markup for text, markup in shown.items()}
+
+    def _at_hand(self, text: str) -> SafeString | None:
+        """Return what needs no worker: an empty text, what was rendered before, what is to be shown plain."""
+        if not text.strip():
+            return SafeString("")
+        key = _key_of(text)
+        if (markup := self._cached(key)) is not None:
+            return markup
+        return plain_text(text) if len(text) > MAX_CHARACTERS or self._is_slow(key) else None
+
+    def _taken(self, text: str, answer: bytes | TookTooLong | AllBusy) -> SafeString:
+        if isinstance(answer, bytes):
+            # Sanitised by the worker: the one place where markup of a text is trusted.
+            markup = mark_safe(answer.decode())  # noqa: S308
+            self._keep(_key_of(text), markup)
+            return markup
+        is_slow = isinstance(answer, TookTooLong)
+        logger.warning("markdown_shown_plain", characters=len(text), reason="slow" if is_slow else "busy")
+        if is_slow:
+            self._remember_slow(_key_of(text))
+        return plain_text(text)
+
+    def _cached(self, key: bytes) -> SafeString | None:
+        with self._lock:
+            markup = self._cache.get(key)
+            if markup is not None:
+                self._cache.move_to_end(key)
+            return markup
+
+    def _keep(self, key: bytes, markup: SafeString) -> None:
+        with self._lock:
+            if key not in self._cache:
+                self._cache[key] = markup
+                self._cached_characters += len(markup)
+            while self._cached_characters > CACHED_CHARACTERS:
+                self._cached_characters -= len(self._cache.popitem(last=False)[1])
+
+    def _is_slow(self, key: bytes) -> bool:
+        with self._lock:
+            return self._slow_until.get(key, 0.0) > time.monotonic()
+
+    def _remember_slow(self, key: bytes) -> None:
+        with self._lock:
+            self._slow_until[key] = time.monotonic() + self._slow_seconds
+            self._slow_until.move_to_end(key)
+            while len(self._slow_until) > SLOW_TEXTS:
+                self._slow_until.popitem(last=False)
+
+
+def _as_bytes(text: str) -> bytes:
+    return text.encode("utf-8", "replace")
+
+
+def _key_of(text: str) -> bytes:
+    return hashlib.blake2b(_as_bytes(text), digest_size=16).digest()
+
+
+def plain_text(text: str) -> SafeString:
+    """Return a text as it is, escaped."""
+    return format_html('<p class="plain">{}</p>', text)
+
+
+_pool = KillablePool(MARKDOWN_SCRIPT)
+_renderer = MarkdownRenderer(_pool)
+atexit.register(_pool.close)
+
+
+def warm_markdown() -> None:
+    """Start the workers of this process ahead of the first text."""
+    _pool.warm()
+
+
+def render_markdown(text: str) -> SafeString:
+    """Render markdown as sanitised HTML within two seconds, else as escaped plain text. Blocks."""
+    return _renderer.render(text)
+
+
+def render_texts(texts: Iterable[str]) -> Mapping[str, SafeString]:
+    """Render all texts of a page in one call, within two seconds in all. Blocks: read everything first."""
+    return _renderer.render_all(texts)

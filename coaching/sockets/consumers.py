@@ -1,0 +1,323 @@
+"""The WebSocket of one session: frames in, events out. No rule of a turn lives here.
+
+Two subprotocols show the same events: HTML fragments (the default) and JSON frames (`sage.json`).
+Channels handles one frame of a socket at a time, so nothing here waits for a turn.
+
+A little over 300 lines: one handler for each type of frame, and the table that names them.
+"""
+
+import asyncio
+import json
+import uuid
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import structlog
+from channels.generic.websocket import AsyncWebsocketConsumer
+from django.db import DatabaseError
+from django.utils import timezone
+
+from coaching.engine.spans import span
+from coaching.events import ErrorShown, SessionContinued, TurnEvent
+from coaching.live.hub import Subscription
+from coaching.live.runner import get_runner
+from coaching.people.accounts import TIMEZONE_COOKIE
+from coaching.people.danger_scans import scans
+from coaching.people.help_lines import count_card
+from coaching.people.socket_access import (
+    FrameBudget,
+    OpenSocket,
+    SignedOutError,
+    access_of,
+    check_access,
+    open_sockets,
+)
+from coaching.safety.countries import country_of_timezone
+from coaching.sockets.fragments import render_fragment
+from coaching.sockets.frames import frame_of
+from coaching.transcript.cards import card_of_refused, card_without_database
+from sessions_app.database import in_database
+from sessions_app.errors import Refused
+from sessions_app.models import Session
+from sessions_app.rows import Condition
+
+logger = structlog.get_logger(__name__)
+
+JSON_SUBPROTOCOL = "sage.json"
+NOT_SIGNED_IN = 4403
+NOT_FOUND = 4404
+TOO_MANY_SOCKETS = 4429
+POLICY_VIOLATION = 1008
+TRY_AGAIN_LATER = 1013
+# Else Channels gives each socket a subscription in Redis that nobody uses, and opens none without Redis.
+NO_CHANNEL_LAYER = "none"
+INTERNAL_ERROR = 1011
+
+MAX_IGNORED_FRAMES = 500
+
+UNREADABLE = "That frame is not a JSON object."
+TOO_MANY_FRAMES = "Too many messages at once. Please slow down."
+NO_ANSWER = "Sage couldn't reach its database. Please try again in a moment."
+
+
+class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no types
+    """One reader of one session."""
+
+    channel_layer_alias = NO_CHANNEL_LAYER
+    session_id: uuid.UUID
+    user_id: int
+    budget: FrameBudget
+    subscription: Subscription | None = None
+    sender: asyncio.Task[None] | None = None
+    socket: OpenSocket | None = None
+    ending: asyncio.Task[None] | None = None
+    ignored_frames = 0
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Serve the socket and release what it holds, also where the server cancels this.
+
+        A consumer that stalls for longer than the server waits is cancelled; `disconnect` then never runs.
+        """
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._release()
+
+    async def connect(self) -> None:
+        """Accept, refuse who may not read, else attach."""
+        self.is_json = JSON_SUBPROTOCOL in self.scope.get("subprotocols", ())
+        await self.accept(JSON_SUBPROTOCOL if self.is_json else None)
+        user = self.scope.get("user")
+        if user is None or not user.is_authenticated:
+            await self.close(NOT_SIGNED_IN)
+            return
+        self.user_id = user.pk
+        self.session_id = self.scope["url_route"]["kwargs"]["session_id"]
+        opened = OpenSocket(
+            session_key=self.scope["session"].session_key or "",
+            user_id=self.user_id,
+            end=lambda: self.close(NOT_SIGNED_IN),
+        )
+        if not open_sockets.admit(opened):
+            await self.close(TOO_MANY_SOCKETS)
+            return
+        self.socket = opened
+        self.budget = open_sockets.budget_of(self.user_id)
+        if not self.budget.admits():
+            await self.close(TRY_AGAIN_LATER)
+            return
+        try:
+            self.subscription = await get_runner().readers.attach(
+                user_id=self.user_id, session_id=self.session_id
+            )
+        except Session.DoesNotExist:
+            await self.close(NOT_FOUND)
+            return
+        self.sender = asyncio.create_task(self._send_events(self.subscription), name="send events")
+        self.sender.add_done_callback(self._sender_ended)
+
+    def _release(self) -> None:
+        """Detach from the session, whose turn goes on. Nothing here waits."""
+        if self.socket is not None:
+            open_sockets.discard(self.socket)
+        if self.subscription is not None:
+            get_runner().readers.detach(self.session_id, self.subscription)
+            self.subscription = None
+        if self.sender is not None:
+            self.sender.cancel()
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        """Check who speaks, then do what the frame asks; a bad frame gets a sentence."""
+        if self.subscription is None:
+            return
+        if not self.budget.admits():
+            await self._slow_down()
+            return
+        frame: dict[str, Any] = {}
+        try:
+            frame = _parsed(text_data)
+            if frame.get("type") not in CHECKED_ON_THE_WAY:
+                await in_database(check_access, self._access())
+            await self._handle(frame)
+        except Refused as refusal:
+            await self._refuse(frame, str(refusal))
+        except SignedOutError:
+            await self.close(NOT_SIGNED_IN)
+        except Session.DoesNotExist:
+            await self.close(NOT_FOUND)
+        except DatabaseError:
+            logger.warning("frame_without_database", session_id=str(self.session_id))
+            await self._refuse_without_database(frame)
+
+    def _access(self) -> Condition:
+        return access_of(self.scope["session"].session_key, self.user_id)
+
+    async def _slow_down(self) -> None:
+        """Say so each time: it may have been a message, and whoever sent that waits for a word about it."""
+        self._tell(TOO_MANY_FRAMES)
+        self.ignored_frames += 1
+        if self.ignored_frames > MAX_IGNORED_FRAMES:
+            await self.close(POLICY_VIOLATION)
+
+    async def _handle(self, frame: dict[str, Any]) -> None:
+        kind = frame.get("type")
+        handler = HANDLERS.get(kind) if isinstance(kind, str) else None
+        if handler is None:
+            raise Refused(f"A frame's type must be one of: {', '.join(HANDLERS)}.")
+        with span("request", frame=str(kind)):
+            await handler(self, frame)
+
+    async def handle_message(self, frame: dict[str, Any]) -> None:
+        """Submit a message of the user."""
+        submission = await get_runner().submit_message(
+            user_id=self.user_id,
+            session_id=self.session_id,
+            text=frame.get("text"),
+            client_id=frame.get("id"),
+            access=self._access(),
+        )
+        if submission.session_id != self.session_id:
+            if submission.danger:  # its card is told to those who read the other conversation
+                self._show(await in_database(card_of_refused, self.session_id, submission.danger))
+            self._show(SessionContinued(session_id=str(submission.session_id)))
+        elif not submission.is_new and self.subscription is not None:
+            await get_runner().readers.show_again(self.session_id, self.subscription)
+
+    async def handle_edit(self, frame: dict[str, Any]) -> None:
+        """Put a new message in the place of the user's last one."""
+        await get_runner().edit_message(
+            user_id=self.user_id,
+            session_id=self.session_id,
+            text=frame.get("text"),
+            client_id=frame.get("id"),
+        )
+
+    async def handle_answer(self, frame: dict[str, Any]) -> None:
+        """Answer a pending call."""
+        await get_runner().answer_call(
+            user_id=self.user_id,
+            session_id=self.session_id,
+            tool_use_id=frame.get("toolUseId"),
+            value=frame.get("value"),
+        )
+
+    async def handle_dismiss(self, frame: dict[str, Any]) -> None:
+        """End a pending call without an answer."""
+        await get_runner().dismiss_call(
+            user_id=self.user_id, session_id=self.session_id, tool_use_id=frame.get("toolUseId")
+        )
+
+    async def handle_stop(self, _: dict[str, Any]) -> None:
+        """Stop the running turn."""
+        await get_runner().stop(user_id=self.user_id, session_id=self.session_id)
+
+    async def handle_end(self, _: dict[str, Any]) -> None:
+        """End the session without completing it."""
+        await get_runner().end_session(user_id=self.user_id, session_id=self.session_id)
+
+    async def handle_retry(self, _: dict[str, Any]) -> None:
+        """Answer the last message again."""
+        await get_runner().retry(user_id=self.user_id, session_id=self.session_id)
+
+    async def handle_continue(self, _: dict[str, Any]) -> None:
+        """Go on with an answer that was cut for its length."""
+        await get_runner().continue_answer(user_id=self.user_id, session_id=self.session_id)
+
+    async def _refuse(self, frame: dict[str, Any], reason: str) -> None:
+        """Show the card with help lines, where refused words speak of danger; then say why they are."""
+        danger = await scans.danger_in(_words_in(frame), user_id=self.user_id)
+        if danger is None:
+            self._tell(reason)
+            return
+        self._show(await in_database(card_of_refused, self.session_id, danger))
+        self._tell(reason)
+        await in_database(count_card, danger.level, now=timezone.now())
+
+    async def _refuse_without_database(self, frame: dict[str, Any]) -> None:
+        """Do the same with what this process has, and at once: it may be long until a database answers."""
+        country = country_of_timezone(self.scope.get("cookies", {}).get(TIMEZONE_COOKIE, ""))
+        danger = await scans.danger_in(_words_in(frame), user_id=self.user_id)
+        self._show(card_without_database(self.session_id, danger, country=country))
+        self._tell(NO_ANSWER)
+
+    def _show(self, event: TurnEvent | None) -> None:
+        """Show an event to this reader only."""
+        if event is not None and self.subscription is not None:
+            self.subscription.push(event)
+
+    def _tell(self, message: str) -> None:
+        """Show a sentence to this reader only."""
+        if self.subscription is not None:
+            self.subscription.push(ErrorShown(message=message))
+
+    async def _send_events(self, subscription: Subscription) -> None:
+        """Send what happens, as long as the socket lives; a slow socket makes this wait, not the turn."""
+        encode = self._encoded_json if self.is_json else self._encoded_html
+        while True:
+            for event in await subscription.next_batch():
+                frame = await encode(event)
+                if frame:
+                    # Past Channels' own `send`: it would add nothing here but its price for every frame.
+                    await self.base_send({"type": "websocket.send", "text": frame})
+
+    def _sender_ended(self, sender: "asyncio.Task[None]") -> None:
+        """Close a socket whose sender broke: a mute one would look alive. The client connects anew."""
+        if not sender.cancelled() and (error := sender.exception()) is not None:
+            logger.error("sender_broke", session_id=str(self.session_id), exc_info=error)
+            self.ending = asyncio.ensure_future(self.close(INTERNAL_ERROR))
+
+    async def _encoded_json(self, event: TurnEvent) -> str:
+        frame = frame_of(event)
+        return "" if frame is None else _encoded(frame)
+
+    async def _encoded_html(self, event: TurnEvent) -> str:
+        return await render_fragment(event)
+
+
+_encoded = json.JSONEncoder(ensure_ascii=False).encode
+"""One encoder for all frames: `json.dumps` with an option makes a new one each time."""
+
+
+HANDLERS: Mapping[str, Callable[[SessionConsumer, dict[str, Any]], Awaitable[None]]] = {
+    "message": SessionConsumer.handle_message,
+    "edit": SessionConsumer.handle_edit,
+    "answer": SessionConsumer.handle_answer,
+    "dismiss": SessionConsumer.handle_dismiss,
+    "stop": SessionConsumer.handle_stop,
+    "retry": SessionConsumer.handle_retry,
+    "continue": SessionConsumer.handle_continue,
+    "end": SessionConsumer.handle_end,
+}
+"""What a frame of each type does. The tenant matrix has a row for every one."""
+
+CHECKED_ON_THE_WAY = ("message",)
+"""Frames whose doing begins with the check of who speaks: there it costs no journey of its own."""
+
+
+class MissingConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no types
+    """What answers where there is no session: the same as for one that is missing."""
+
+    channel_layer_alias = NO_CHANNEL_LAYER
+
+    async def connect(self) -> None:
+        """Accept and close: a code can be read only from an open socket."""
+        await self.accept(
+            JSON_SUBPROTOCOL if JSON_SUBPROTOCOL in self.scope.get("subprotocols", ()) else None
+        )
+        await self.close(NOT_FOUND)
+
+
+def _words_in(frame: dict[str, Any]) -> object:
+    """Return what the user says with a frame."""
+    return frame.get("value") if frame.get("type") == "answer" else frame.get("text")
+
+
+def _parsed(text: str | None) -> dict[str, Any]:
+    """Parse a frame strictly. Raises `Refused`."""
+    try:
+        frame = json.loads(text) if text is not None else None
+    except (ValueError, RecursionError):
+        frame = None
+    if not isinstance(frame, dict):
+        raise Refused(UNREADABLE)
+    return frame

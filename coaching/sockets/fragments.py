@@ -1,0 +1,201 @@
+"""Turn events as HTML fragments for the chat page: one template per event, the page's own components.
+
+A fragment's elements are swapped in by htmx, out of band; what the page's script must know beside that is
+appended to `#signals`, where the script takes it from. No event is interpreted here and nothing is stored.
+Rendered markdown is made off the event loop, after the database has been given back.
+"""
+
+import asyncio
+import uuid
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from html import escape
+from typing import Any, ParamSpec, TypeVar, assert_never
+
+from django.db import DatabaseError
+from django.template.loader import render_to_string
+
+from coaching.events import (
+    ArcCompleted,
+    CallAnswered,
+    CallPending,
+    ErrorShown,
+    HistoryChanged,
+    MessageStored,
+    ModeChanged,
+    NoteDelta,
+    NoteWords,
+    RoundBoundary,
+    RoundClosed,
+    RoundRestarted,
+    SafetyShown,
+    SessionClosed,
+    SessionCompleted,
+    SessionContinued,
+    Sync,
+    TextDelta,
+    ToolCallFinished,
+    ToolCallStarted,
+    TurnDone,
+    TurnEvent,
+    TurnStarted,
+)
+from coaching.transcript import calls as shown_calls
+from coaching.transcript import conversation
+from coaching.transcript import rows as shown_rows
+from coaching.transcript.items import SaidItem
+from coaching.transcript.names import ARC_WORDS, shown_name
+from sessions_app.database import in_database
+
+P = ParamSpec("P")
+ResultT = TypeVar("ResultT")
+
+_threads = ThreadPoolExecutor(max_workers=4, thread_name_prefix="fragments")
+
+
+async def render_fragment(event: TurnEvent) -> str:
+    """Render an event; empty where there is nothing to show."""
+    match event:
+        # Thousands of these a second: a template would cost more than all the rest of the way.
+        case TextDelta(text):
+            return f'<div hx-swap-oob="beforeend:#live-text">{escape(text)}</div>'
+        case NoteDelta():
+            return _render_note(event)
+        case RoundBoundary():
+            return ""  # Rounds are sections of their own.
+        case MessageStored():
+            return await _render_message(event)
+        case RoundClosed():
+            return await _render_round(event)
+        case Sync():
+            return await _render_sync(event)
+        case CallAnswered():
+            return await _render_answered(event)
+        case TurnDone():
+            return await _render_done(event)
+        case SafetyShown():
+            return _render_card(event)
+        case _:
+            return _render_plain(event)
+
+
+def _render_note(event: NoteDelta) -> str:
+    swap, words = "beforeend", event.text
+    if isinstance(event, NoteWords):
+        swap, words = "innerHTML" if event.is_whole else swap, event.words
+    return f'<div hx-swap-oob="{swap}:#live-notes">{escape(words)}</div>'
+
+
+def _render_plain(
+    event: ArcCompleted
+    | CallPending
+    | ErrorShown
+    | HistoryChanged
+    | ModeChanged
+    | RoundRestarted
+    | SessionClosed
+    | SessionCompleted
+    | SessionContinued
+    | ToolCallFinished
+    | ToolCallStarted
+    | TurnStarted,
+) -> str:
+    """Render what needs neither the database nor markdown."""
+    match event:
+        case TurnStarted():
+            return _render("turn_started", {"item": conversation.live_turn_item(event.turn_id)})
+        case RoundRestarted():
+            return _render("round_restarted")
+        case ToolCallStarted():
+            return _render(
+                "call_started", {"calls": conversation.running_calls({event.tool_use_id: event.name})}
+            )
+        case ToolCallFinished():
+            return _render("call_finished", {"tool_use_id": event.tool_use_id})
+        case ErrorShown():
+            return _render("error_shown", {"message": event.message})
+        case CallPending():
+            return _render("call_pending", {"call": shown_calls.pending_question(event)})
+        case HistoryChanged():
+            return _render("history_changed", {"kept": [(path, shown_name(path)) for path in event.kept]})
+        case ModeChanged() | ArcCompleted():
+            return _render_arc(event)
+        case SessionCompleted() | SessionClosed() | SessionContinued():
+            return _render_session(event)
+        case _:
+            assert_never(event)
+
+
+def _render_card(event: SafetyShown) -> str:
+    if event.tool_use_id:
+        return ""  # It stands in the question, which was just shown with its answer.
+    return _render("safety_shown", {"card": event.card, "is_stored": event.number is not None})
+
+
+def _render_session(event: SessionCompleted | SessionClosed | SessionContinued) -> str:
+    if isinstance(event, SessionContinued):
+        return _render("session_continued", {"session_id": event.session_id})
+    return _render("session_completed" if isinstance(event, SessionCompleted) else "session_closed")
+
+
+def _render_arc(event: ModeChanged | ArcCompleted) -> str:
+    if isinstance(event, ModeChanged):
+        arc, mark = ARC_WORDS.get(event.arc), shown_calls.begin_mark(event.arc)
+    else:
+        arc, mark = None, shown_calls.end_mark(event.arc)
+    return _render("arc_changed", {"arc": arc, "call": mark})
+
+
+async def _render_message(event: MessageStored) -> str:
+    try:
+        rows = await in_database(shown_rows.read_said, event.turn_id, number=event.number)
+        title, items = rows.title, conversation.said_items(rows)
+    except DatabaseError:  # The words are here; only title and day's line may be missing.
+        said = SaidItem(session_id="", number=event.number, client_id=event.id, text=event.text)
+        title, items = "", [said]
+    return _render("message_stored", {"title": title, "items": items, "client_id": event.id})
+
+
+async def _render_done(event: TurnDone) -> str:
+    try:
+        rows = await in_database(shown_rows.read_done, event.turn_id)
+    except DatabaseError:  # What was shown stays on the screen until the page can ask again.
+        rows = None
+    view = await _off_loop(conversation.done_view, rows) if rows else None
+    return _render("turn_done", {"status": event.status, "turn_id": event.turn_id, "view": view})
+
+
+async def _render_answered(event: CallAnswered) -> str:
+    try:
+        rows = await in_database(shown_rows.read_answered, event)
+    except DatabaseError:  # The form stays until the turn's end or a reload shows what became of it.
+        rows = None
+    item = await _off_loop(conversation.answered_item, rows) if rows else None
+    return _render("call_answered", {"tool_use_id": event.tool_use_id, "state": event.state, "item": item})
+
+
+async def _render_round(event: RoundClosed) -> str:
+    if not (event.text.strip() or event.notes.strip()):
+        return _render("round_closed", {"round": None})
+    item = await _off_loop(conversation.round_item, event.text, event.notes)
+    return _render("round_closed", {"round": item})
+
+
+async def _render_sync(event: Sync) -> str:
+    item = None
+    if event.turn_id:
+        try:
+            calls = await in_database(shown_rows.read_calls, uuid.UUID(event.turn_id))
+        except DatabaseError:  # Its words are here; only what became of its questions isn't.
+            calls = None
+        item = await _off_loop(conversation.synced_turn_item, event, calls)
+    return _render("sync", {"item": item, "sync": event, "calls": conversation.running_calls(event.running)})
+
+
+def _render(name: str, context: Mapping[str, Any] | None = None) -> str:
+    return render_to_string(f"coaching/fragments/{name}.html", dict(context or {}))
+
+
+async def _off_loop(function: Callable[P, ResultT], *args: P.args, **kwargs: P.kwargs) -> ResultT:
+    return await asyncio.get_running_loop().run_in_executor(_threads, partial(function, *args, **kwargs))

@@ -1,0 +1,83 @@
+"""What a page shows of a session as a whole, as values: the arc that it is in, and how it ended.
+
+Read from the database for a page and for the stream alike. Nothing is changed here.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from coaching.clock.days import local_day
+from coaching.life.arcs import next_checkin
+from coaching.models import Profile, UserFileVersion
+from coaching.transcript.names import ARC_WORDS, ArcWords, MadeFile, made_file
+from sessions_app.arcs import current_arc
+from sessions_app.models import Session, SessionStatus
+
+MAX_FILES = 12
+
+_ENDINGS = {
+    SessionStatus.COMPLETED: "This conversation is complete.",
+    SessionStatus.EXPIRED: "This conversation was left alone for a day and has closed.",
+    SessionStatus.ABANDONED: "You ended this conversation.",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeadItem:
+    """What the head of a conversation says besides its title: the arc that it is in, and how it ended."""
+
+    arc: ArcWords | None
+    status: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndingItem:
+    """The card below the last words of a session that has ended. `more_files` are not listed."""
+
+    title: str
+    summary: str
+    made: Sequence[MadeFile]
+    more_files: int
+    next_checkin: date
+    is_completed: bool
+    is_whole: bool
+
+
+def head_of(session: Session) -> HeadItem:
+    """Build what the head of a session's page says."""
+    if session.status != SessionStatus.ACTIVE:
+        return HeadItem(arc=None, status=session.get_status_display().lower())
+    arc = current_arc(session)
+    return HeadItem(arc=ARC_WORDS.get(arc.arc) if arc else None, status="")
+
+
+def ending_of(session: Session, *, now: datetime) -> EndingItem | None:
+    """Read what a session left behind, or return None while it goes on."""
+    if session.status == SessionStatus.ACTIVE:
+        return None
+    profile, _ = Profile.of(session.user_id).get_or_create()
+    paths = _paths_written_in(session)
+    is_completed = session.status == SessionStatus.COMPLETED
+    arcs = session.metadata.get("arcs") or [{}]
+    return EndingItem(
+        title=_title_of(session),
+        summary=session.summary,
+        made=[made_file(path) for path in paths[:MAX_FILES]],
+        more_files=len(paths[MAX_FILES:]),
+        next_checkin=next_checkin(profile, today=local_day(now, profile.zone)),
+        is_completed=is_completed,
+        is_whole=not (is_completed and arcs[-1].get("still_missing")),
+    )
+
+
+def _title_of(session: Session) -> str:
+    words = ARC_WORDS.get(session.kind)
+    if words and session.status == SessionStatus.COMPLETED:
+        return words.done
+    return _ENDINGS[SessionStatus(session.status)]
+
+
+def _paths_written_in(session: Session) -> list[str]:
+    versions = UserFileVersion.of(session.user_id).filter(session_id=session.id)
+    return list(dict.fromkeys(versions.order_by("created_at", "id").values_list("file__path", flat=True)))

@@ -1,0 +1,238 @@
+"""A turn's calls as a page shows them, as values: questions with their answers, where arcs begin and end, and
+the files that were written.
+
+All other calls are no business of the transcript. A stored input was checked when it came, perhaps by an
+older version: what isn't as expected is left out, never an error. Nothing is read here and nothing changed.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2s
+from typing import Any, Literal
+
+from coaching.events import CallPending
+from coaching.models import LifeDomain
+from coaching.safety.card import Card, kept_danger
+from coaching.safety.danger import Danger
+from coaching.transcript.names import ARC_WORDS, MadeFile, made_file
+from sessions_app.models import CallState, Message, SessionKind, ToolCallRecord
+
+RATINGS = range(1, 6)
+
+QuestionKind = Literal["options", "pulse", "other"]
+_KIND_OF_TOOL: Mapping[str, QuestionKind] = {"show_options": "options", "show_pulse_check": "pulse"}
+_UNANSWERED_ENDS = (CallState.SUPERSEDED, CallState.EXPIRED)
+_ENDS = (CallState.ANSWERED, CallState.DISMISSED, *_UNANSWERED_ENDS)
+SHOWN_STATES = (CallState.PENDING, CallState.FINISHED, *_ENDS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownOption:
+    """One answer to tap."""
+
+    label: str
+    value: str
+    is_chosen: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownRating:
+    """One domain to rate. `new` is None until it is rated, `old` where it never was before."""
+
+    domain: str
+    label: str
+    new: int | None = None
+    old: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionItem:
+    """A pending call while it waits, and what became of it. `dom_id` is made of nothing but its id.
+
+    `danger` is what was noticed of the answer; who shows it adds the `card`.
+    """
+
+    kind: QuestionKind
+    dom_id: str
+    tool_use_id: str
+    state: str
+    prompt: str = ""
+    options: Sequence[ShownOption] = ()
+    ratings: Sequence[ShownRating] = ()
+    note: str = ""
+    danger: Danger | None = None
+    card: Card | None = None
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether it waits for the user."""
+        return self.state == CallState.PENDING
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkItem:
+    """A line where an arc begins or ends. `name` tells the marks of a turn apart."""
+
+    name: str
+    text: str
+    kind: Literal["mark"] = "mark"
+
+
+ShownCall = QuestionItem | MarkItem
+
+
+def calls_by_round(records: Iterable[ToolCallRecord], *, is_waiting: bool) -> dict[int, list[ShownCall]]:
+    """Return what a turn's page shows of its calls, round by round; `records` stand in their order.
+
+    Questions are asked one after another: of those that wait only the first is shown, and that only while
+    the turn waits; those behind one that stayed without an answer were never asked.
+    """
+    shown: dict[int, list[ShownCall]] = {}
+    silent_rounds: set[int] = set()
+    for record in records:
+        number = record.round_number
+        if record.state == CallState.FINISHED:
+            if mark := _mark_of(record):
+                shown.setdefault(number, []).append(mark)
+            continue
+        if record.state not in SHOWN_STATES or number in silent_rounds:
+            continue
+        if record.state == CallState.PENDING or record.state in _UNANSWERED_ENDS:
+            silent_rounds.add(number)
+        if record.state != CallState.PENDING or is_waiting:
+            shown.setdefault(number, []).append(question_of(record))
+    return shown
+
+
+def question_of(record: ToolCallRecord) -> QuestionItem:
+    """Build what a page shows of an interactive call."""
+    asked = _asked(record.tool_use_id, record.name, record.input, record.state)
+    if record.state != CallState.ANSWERED:
+        return asked
+    asked = replace(asked, danger=kept_danger(record.metadata))
+    if asked.kind == "options":
+        options = [replace(option, is_chosen=option.value == record.value) for option in asked.options]
+        return replace(asked, options=options)
+    if asked.kind == "pulse":
+        return _with_ratings(asked, record)
+    return asked
+
+
+def pending_question(pending: CallPending) -> QuestionItem:
+    """Build what a page shows of a call that has just begun to wait."""
+    return _asked(pending.tool_use_id, pending.name, pending.input, CallState.PENDING)
+
+
+def dom_id_of(tool_use_id: str) -> str:
+    """Return the id of a call's element on a page."""
+    return "call-" + blake2s(tool_use_id.encode(errors="replace"), digest_size=8).hexdigest()
+
+
+def with_given(question: QuestionItem, given: object) -> QuestionItem:
+    """Return the question with what the user had given as an answer, where that was refused."""
+    if not isinstance(given, Mapping) or not isinstance(given.get("ratings"), Mapping):
+        return question
+    ratings = [
+        replace(row, new=rating if (rating := given["ratings"].get(row.domain)) in RATINGS else None)
+        for row in question.ratings
+    ]
+    return replace(question, ratings=ratings, note=str(given.get("note") or ""))
+
+
+def files_written(records: Iterable[ToolCallRecord]) -> list[MadeFile]:
+    """Return what calls wrote, each file once, in the order in which they were written first."""
+    return _files_of((record.name, record.result, record.is_error) for record in records)
+
+
+def files_written_by(answer: Message) -> list[MadeFile]:
+    """Return what the calls of a stored answer wrote."""
+    calls = answer.metadata.get("tool_calls", [])
+    return _files_of((call["name"], call.get("result"), call["is_error"]) for call in calls)
+
+
+def begin_mark(arc: str) -> MarkItem | None:
+    """Build the line where an arc begins in an open conversation."""
+    words = ARC_WORDS.get(arc)
+    return MarkItem(name=f"begin-{arc}", text=words.name) if words else None
+
+
+def end_mark(arc: str) -> MarkItem | None:
+    """Build the line where an arc is complete and the conversation goes on."""
+    words = ARC_WORDS.get(arc)
+    return MarkItem(name=f"end-{arc}", text=words.done) if words else None
+
+
+def _asked(tool_use_id: str, name: str, given: object, state: str) -> QuestionItem:
+    values: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
+    kind = _KIND_OF_TOOL.get(name, "other")
+    prompt = values.get("context" if kind == "pulse" else "prompt")
+    return QuestionItem(
+        kind=kind,
+        dom_id=dom_id_of(tool_use_id),
+        tool_use_id=tool_use_id,
+        state=state,
+        prompt=prompt.strip() if isinstance(prompt, str) else "",
+        options=_options_in(values) if kind == "options" else (),
+        ratings=_ratings_in(values) if kind == "pulse" else (),
+    )
+
+
+def _options_in(values: Mapping[str, Any]) -> list[ShownOption]:
+    options = values.get("options")
+    return [
+        ShownOption(label=option["label"], value=option.get("value") or option["label"])
+        for option in (options if isinstance(options, list) else ())
+        if isinstance(option, Mapping) and isinstance(option.get("label"), str)
+    ]
+
+
+def _ratings_in(values: Mapping[str, Any]) -> list[ShownRating]:
+    domains = values.get("domains")
+    asked = domains if isinstance(domains, list) and domains else LifeDomain.values
+    known = [LifeDomain(name) for name in dict.fromkeys(map(str, asked)) if name in LifeDomain.values]
+    return [ShownRating(domain=str(domain), label=str(domain.label)) for domain in known]
+
+
+def _with_ratings(asked: QuestionItem, record: ToolCallRecord) -> QuestionItem:
+    result = _values_in(record.result).get("ratings")
+    said = result if isinstance(result, Mapping) else {}
+    rows = [
+        replace(row, new=_rating(said[row.domain], "new"), old=_rating(said[row.domain], "old"))
+        for row in asked.ratings
+        if isinstance(said.get(row.domain), Mapping)
+    ]
+    value = record.value if isinstance(record.value, Mapping) else {}
+    return replace(asked, ratings=rows, note=str(value.get("note") or ""))
+
+
+def _rating(said: Mapping[str, Any], name: str) -> int | None:
+    rating = said.get(name)
+    return rating if rating in RATINGS else None
+
+
+def _mark_of(record: ToolCallRecord) -> MarkItem | None:
+    if record.is_error or record.name not in ("enter_structured_arc", "complete_session"):
+        return None
+    values = _values_in(record.result)
+    arc = values.get("arc")
+    if values.get("success") is not True or arc not in SessionKind.values:
+        return None
+    if record.name == "enter_structured_arc":
+        return begin_mark(arc)
+    # What the end of a whole session says is said below its last words.
+    return end_mark(arc) if values.get("completed") == "arc" else None
+
+
+def _files_of(calls: Iterable[tuple[str, object, bool]]) -> list[MadeFile]:
+    results = [_values_in(result) for name, result, is_error in calls if name == "save_file" and not is_error]
+    paths = [path for values in results if isinstance(path := values.get("path"), str) and path]
+    return [made_file(path) for path in dict.fromkeys(paths)]
+
+
+def _values_in(result: object) -> Mapping[str, Any]:
+    try:
+        values = json.loads(result) if isinstance(result, str) else None
+    except ValueError:
+        return {}
+    return values if isinstance(values, dict) else {}

@@ -1,0 +1,279 @@
+"""What a page shows of a session, as values: the same ones for a page and for the stream.
+
+The page builds the whole list, a fragment one item of it, so a reload and a stream can't differ. They are
+built of rows that `shown_rows` has read: nothing is read or changed here. No HTML is written (rendered
+markdown comes from `markdown`, and may take seconds).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
+from itertools import groupby
+from zoneinfo import ZoneInfo
+
+from django.utils.safestring import SafeString
+
+from coaching.clock.days import local_day
+from coaching.events import RoundShown, Sync
+from coaching.sandbox.markdown import render_texts
+from coaching.transcript.calls import (
+    QuestionItem,
+    ShownCall,
+    files_written,
+    files_written_by,
+    with_given,
+)
+from coaching.transcript.cards import Cards
+from coaching.transcript.items import (
+    CardItem,
+    DayItem,
+    DoneView,
+    RoundItem,
+    RunningCall,
+    SaidItem,
+    ShownItem,
+    ShownTime,
+    TurnItem,
+)
+from coaching.transcript.names import ACTIVITY_OF_TOOL, ANY_ACTIVITY, note_in_words
+from coaching.transcript.rows import CallRows, DoneRows, HistoryRows, SaidRows, TurnRows
+from coaching.transcript.trace import read_trace
+from coaching.transcript.why import why_of
+from sessions_app.models import Message, MessageRole, Turn, TurnStatus
+from sessions_app.spending import Spending
+
+_TEXT_JOIN = "\n\n"
+
+Rendered = Mapping[str, SafeString]
+"""The texts of a page, rendered in one call."""
+Round = tuple[str, str, Sequence[ShownCall]]
+"""Text, notes and calls of a finished round."""
+
+
+@dataclass(slots=True)
+class _Days:
+    zone: ZoneInfo
+    last: date | None = field(default=None)
+
+    def line_before(self, message: Message) -> list[DayItem]:
+        day = local_day(message.created_at, self.zone)
+        if day == self.last:
+            return []
+        self.last = day
+        return [DayItem(date=day)]
+
+
+def texts_of_history(rows: HistoryRows) -> list[str]:
+    """Return the texts that a page renders of a piece of history."""
+    answers = (message for message in rows.messages if message.role == MessageRole.ASSISTANT)
+    return [text for answer in answers for text, _ in rounds_of_answer(answer)]
+
+
+def texts_of_open_turn(turn: Turn) -> list[str]:
+    """Return the texts that a page renders of the open turn: those of its finished rounds."""
+    return [row.text for row in turn.rounds.all()]
+
+
+def items_of(rows: HistoryRows, *, zone: ZoneInfo, rendered: Rendered | None = None) -> list[ShownItem]:
+    """Build what a page shows of a piece of history, without the turn that is still open.
+
+    `rendered` holds its texts where the page renders more than these.
+    """
+    rendered = render_texts(texts_of_history(rows)) if rendered is None else rendered
+    days = _Days(zone)
+    items: list[ShownItem] = []
+    for turn_id, group in groupby(rows.messages, key=lambda message: message.turn_id):
+        messages = list(group)
+        for message in messages:
+            if message.role == MessageRole.USER and not message.metadata.get("is_hidden"):
+                items += [*days.line_before(message), said_item(message)]
+                if beside := rows.cards.beside_message(message):
+                    items.append(CardItem(card=beside.card))
+        turn = messages[0].turn
+        answer = next((message for message in messages if message.role == MessageRole.ASSISTANT), None)
+        if turn.is_open:
+            continue
+        calls = CallRows(calls=rows.calls.get(turn_id, ()), cards=rows.cards)
+        spent = rows.spent.get(turn_id)
+        if item := closed_turn_item(turn, answer, calls, spent, zone=zone, rendered=rendered):
+            items.append(item)
+    return items
+
+
+def said_item(message: Message) -> SaidItem:
+    """Build what the page shows of a user's message."""
+    return SaidItem(
+        session_id=str(message.session_id),
+        number=message.number,
+        client_id=message.client_id or "",
+        text=message.content,
+    )
+
+
+def said_items(rows: SaidRows) -> list[ShownItem]:
+    """Build what the arrival of a message shows: the message, under a new day's line where one is due."""
+    days = _Days(rows.zone)
+    if rows.before:
+        days.line_before(rows.before)
+    return [*days.line_before(rows.message), said_item(rows.message)]
+
+
+def done_view(rows: DoneRows) -> DoneView:
+    """Build what the end of a turn part shows."""
+    return DoneView(
+        item=turn_item(rows.turn) if rows.turn else None,
+        made=files_written(rows.open_calls),
+        head=rows.head,
+        ending=rows.ending,
+    )
+
+
+def answered_item(rows: TurnRows | CallRows) -> QuestionItem | TurnItem | None:
+    """Build what the end of a pending call shows: the question as it stays, or its turn."""
+    return rows.cards.question(rows.calls[0]) if isinstance(rows, CallRows) else turn_item(rows)
+
+
+def turn_item(rows: TurnRows) -> TurnItem | None:
+    """Build what a page shows of a turn that is over."""
+    return closed_turn_item(rows.turn, rows.answer, rows.shown, rows.spent, zone=rows.zone)
+
+
+def closed_turn_item(
+    turn: Turn,
+    answer: Message | None,
+    rows: CallRows,
+    spending: Spending | None,
+    *,
+    zone: ZoneInfo,
+    rendered: Rendered | None = None,
+) -> TurnItem | None:
+    """Build what the page shows of a closed turn, or None where it left neither words nor a notice."""
+    is_stopped = turn.status == TurnStatus.STOPPED
+    calls = rows.cards.calls_by_round(rows.calls, is_waiting=False)
+    if answer is None and not turn.user_notice and not is_stopped:
+        return None
+    return TurnItem(
+        turn_id=str(turn.id),
+        rounds=_round_items(
+            [
+                (text, notes, calls.get(number, ()))
+                for number, (text, notes) in enumerate(rounds_of_answer(answer), start=1)
+                if text.strip() or notes.strip() or number in calls
+            ],
+            rendered,
+        ),
+        number=answer.number if answer else None,
+        at=_time_of(answer.created_at, zone) if answer else None,
+        made=files_written_by(answer) if answer else (),
+        why=why_of(read_trace(turn, rows.calls, spending)) if answer else None,
+        notice=turn.user_notice,
+        is_stopped=is_stopped,
+        can_retry=turn.can_be_retried,
+        can_continue=turn.can_be_continued,
+    )
+
+
+def open_turn_item(
+    turn: Turn, cards: Cards, *, given: object = None, rendered: Rendered | None = None
+) -> TurnItem:
+    """Build what the page shows of the open turn: finished rounds, and the running one as last stored.
+
+    `given` is a refused answer to its question.
+    """
+    rounds = [
+        RoundShown(number=row.number, text=row.text, notes=row.notes, is_finished=True)
+        for row in turn.rounds.all()
+    ]
+    text, notes = turn.words_of_running_round()
+    rounds.append(RoundShown(number=len(rounds) + 1, text=text, notes=notes, is_finished=False))
+    is_waiting = turn.status == TurnStatus.AWAITING_USER
+    records = sorted(turn.calls.all(), key=lambda call: (call.round_number, call.position))
+    calls = cards.calls_by_round(records, is_waiting=is_waiting)
+    if given is not None:
+        calls = {number: [_with_given(call, given) for call in row] for number, row in calls.items()}
+    item = live_turn_item(str(turn.id), rounds, calls, is_waiting=is_waiting, rendered=rendered)
+    return replace(item, made=files_written(records) if is_waiting else ())
+
+
+def _with_given(call: ShownCall, given: object) -> ShownCall:
+    return with_given(call, given) if isinstance(call, QuestionItem) and call.is_pending else call
+
+
+def running_calls(names: Mapping[str, str]) -> list[RunningCall]:
+    """Return running calls (tool_use_id to tool name) in the reader's words."""
+    return [
+        RunningCall(tool_use_id=tool_use_id, label=ACTIVITY_OF_TOOL.get(name, ANY_ACTIVITY))
+        for tool_use_id, name in names.items()
+    ]
+
+
+def synced_turn_item(sync: Sync, rows: CallRows | None) -> TurnItem:
+    """Build what a snapshot shows of the open turn. Without its calls only its words are here."""
+    is_waiting = sync.status == "awaiting_user"
+    if rows is None:
+        return live_turn_item(sync.turn_id, sync.rounds)
+    calls = rows.cards.calls_by_round(rows.calls, is_waiting=is_waiting)
+    item = live_turn_item(sync.turn_id, sync.rounds, calls, is_waiting=is_waiting)
+    return replace(item, made=files_written(rows.calls) if is_waiting else ())
+
+
+def live_turn_item(
+    turn_id: str,
+    rounds: Iterable[RoundShown] = (),
+    calls: Mapping[int, Sequence[ShownCall]] | None = None,
+    *,
+    is_waiting: bool = False,
+    rendered: Rendered | None = None,
+) -> TurnItem:
+    """Build what the page shows of an open turn from the rounds that it has shown, and their calls."""
+    rounds = list(rounds)
+    calls = calls or {}
+    live = next((shown for shown in rounds if not shown.is_finished), None)
+    return TurnItem(
+        turn_id=turn_id,
+        rounds=_round_items(
+            [
+                (shown.text, shown.notes, calls.get(shown.number, ()))
+                for shown in rounds
+                if shown.is_finished and (shown.text.strip() or shown.notes.strip() or shown.number in calls)
+            ],
+            rendered,
+        ),
+        is_open=True,
+        is_waiting=is_waiting,
+        live_text=live.text if live else "",
+        live_notes=note_in_words(live.notes) if live else "",
+    )
+
+
+def round_item(text: str, notes: str) -> RoundItem:
+    """Build what the page shows of one finished round without calls."""
+    (item,) = _round_items([(text, notes, ())], None)
+    return item
+
+
+def _round_items(rounds: Sequence[Round], rendered: Rendered | None) -> list[RoundItem]:
+    rendered = render_texts(text for text, _, _ in rounds) if rendered is None else rendered
+    return [
+        RoundItem(notes=note_in_words(notes.strip()), html=rendered[text], calls=calls)
+        for text, notes, calls in rounds
+    ]
+
+
+def _time_of(moment: datetime, zone: ZoneInfo) -> ShownTime:
+    local = moment.astimezone(zone)
+    return ShownTime(iso=local.isoformat(timespec="seconds"), clock=f"{local:%H:%M}")
+
+
+def rounds_of_answer(answer: Message | None) -> list[tuple[str, str]]:
+    """Take a stored answer apart again: text and notes of each round."""
+    if answer is None:
+        return []
+    notes = {note["round"]: note["text"] for note in answer.metadata.get("notes", [])}
+    rounds = []
+    start = 0
+    for number, end in enumerate(answer.metadata.get("round_ends") or [len(answer.content)], start=1):
+        text = answer.content[start:end]
+        rounds.append((text.removeprefix(_TEXT_JOIN) if start else text, notes.get(number, "")))
+        start = end
+    return rounds

@@ -1,0 +1,100 @@
+"""The items of a conversation's page, as values: what its templates are given, by page and stream alike."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Literal
+
+from django.utils.safestring import SafeString
+
+from coaching.safety.card import Card
+from coaching.transcript.arcs import EndingItem, HeadItem
+from coaching.transcript.calls import ShownCall
+from coaching.transcript.names import MadeFile
+from coaching.transcript.why import WhyItem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DayItem:
+    """The line between two days."""
+
+    date: date
+    kind: Literal["day"] = "day"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SaidItem:
+    """What the person said. Without its session it can't be changed from the page."""
+
+    session_id: str
+    number: int
+    client_id: str
+    text: str
+    kind: Literal["said"] = "said"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardItem:
+    """The card with help lines that stands beside what the person said."""
+
+    card: Card
+    kind: Literal["card"] = "card"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundItem:
+    """One finished round: notes as they are, text rendered, then its calls. Never all empty."""
+
+    notes: str
+    html: SafeString
+    calls: Sequence[ShownCall] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownTime:
+    """A moment on the user's clock. Text, because a template would move a datetime to the server's zone."""
+
+    iso: str
+    clock: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnItem:
+    """What Sage answered; while `is_open` with the running round's text, `is_waiting` for the user."""
+
+    turn_id: str
+    rounds: Sequence[RoundItem] = ()
+    number: int | None = None
+    at: ShownTime | None = None
+    made: Sequence[MadeFile] = ()
+    why: WhyItem | None = None
+    notice: str = ""
+    is_stopped: bool = False
+    can_retry: bool = False
+    can_continue: bool = False
+    is_open: bool = False
+    is_waiting: bool = False
+    live_text: str = ""
+    live_notes: str = ""
+    kind: Literal["turn"] = "turn"
+
+
+ShownItem = DayItem | SaidItem | CardItem | TurnItem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunningCall:
+    """A call that runs, in the reader's words."""
+
+    tool_use_id: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoneView:
+    """What the end of a turn part shows: the closed turn, or what one that waits has `made`; its session."""
+
+    item: TurnItem | None
+    made: Sequence[MadeFile]
+    head: HeadItem
+    ending: EndingItem | None

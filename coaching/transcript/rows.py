@@ -1,0 +1,166 @@
+"""What a page shows of a session, as rows: read at once, and given back before anything is rendered.
+
+Rendering takes its time, up to seconds for a hostile text: no connection and no thread of the database may
+wait for it. So whoever shows something reads here first and builds with `shown` afterwards.
+"""
+
+import uuid
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from zoneinfo import ZoneInfo
+
+from django.utils import timezone
+
+from coaching.events import CallAnswered
+from coaching.models import Profile
+from coaching.transcript.arcs import EndingItem, HeadItem, ending_of, head_of
+from coaching.transcript.calls import SHOWN_STATES
+from coaching.transcript.cards import NO_CARDS, Cards, read_cards
+from sessions_app import selectors
+from sessions_app.models import CallState, Message, MessageRole, Session, ToolCallRecord, Turn
+from sessions_app.spending import Spending, spending_of_turn, spending_of_turns
+
+PAGE_MESSAGES = 60
+"""How many messages a page shows at once: about as many as are read in one sitting."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryRows:
+    """A piece of a session's history: calls, costs, cards of its turns. `has_earlier`: more stands before."""
+
+    messages: Sequence[Message]
+    calls: Mapping[uuid.UUID, Sequence[ToolCallRecord]]
+    spent: Mapping[uuid.UUID, Spending]
+    cards: Cards
+    has_earlier: bool
+
+    @property
+    def first_number(self) -> int:
+        """The number of its first message; 0 where there is none."""
+        return self.messages[0].number if self.messages else 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallRows:
+    """Calls of one turn that a page may show, with the cards beside their answers."""
+
+    calls: Sequence[ToolCallRecord]
+    cards: Cards
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnRows:
+    """A turn that is over, with its answer, the calls that are shown, and what it took."""
+
+    turn: Turn
+    answer: Message | None
+    shown: CallRows
+    spent: Spending | None
+    zone: ZoneInfo
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoneRows:
+    """What the end of a turn part shows: the turn where it is over, what one that waits has written."""
+
+    turn: TurnRows | None
+    open_calls: Sequence[ToolCallRecord]
+    head: HeadItem
+    ending: EndingItem | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SaidRows:
+    """A user's message with the one before it, and its session's title."""
+
+    message: Message
+    before: Message | None
+    title: str
+    zone: ZoneInfo
+
+
+def zone_of(user_id: int) -> ZoneInfo:
+    """Read the user's time zone; UTC until it is known."""
+    profile = Profile.of(user_id).first()
+    return profile.zone if profile else ZoneInfo("UTC")
+
+
+def read_history(session: Session, *, before: int | None = None, limit: int = PAGE_MESSAGES) -> HistoryRows:
+    """Read the end of a session's history, or what stands before the message of that number.
+
+    Of a turn that doesn't fit nothing is shown: an answer never stands without its question.
+    """
+    messages, has_earlier = selectors.history_page(session, before=before, limit=limit)
+    turns = {message.turn_id: message.turn for message in messages}
+    calls = ToolCallRecord.within(*turns.values()).filter(state__in=SHOWN_STATES)
+    by_turn: dict[uuid.UUID, list[ToolCallRecord]] = defaultdict(list)
+    for call in calls.order_by("round_number", "position"):
+        by_turn[call.turn_id].append(call)
+    return HistoryRows(
+        messages=messages,
+        calls=by_turn,
+        spent=spending_of_turns(turns),
+        cards=read_cards(session.id, chain(messages, *by_turn.values())),
+        has_earlier=has_earlier,
+    )
+
+
+def read_said(turn_id: str, *, number: int) -> SaidRows:
+    """Read a stored user message and what its place in the session depends on."""
+    message = Message.unscoped.select_related("session").get(
+        session__turns=uuid.UUID(turn_id), number=number
+    )  # not by its own turn: a retry may have moved it
+    before = (
+        message.session.messages.filter(role=MessageRole.USER, number__lt=number, turn__is_withdrawn=False)
+        .exclude(metadata__has_key="is_hidden")
+        .order_by("-number")
+        .first()
+    )
+    title, zone = message.session.title, zone_of(message.session.user_id)
+    return SaidRows(message=message, before=before, title=title, zone=zone)
+
+
+def read_done(turn_id: str) -> DoneRows:
+    """Read what the end of a turn part shows."""
+    turn = Turn.unscoped.select_related("session").get(id=uuid.UUID(turn_id))
+    return DoneRows(
+        turn=_rows_of(turn),
+        open_calls=read_calls(turn.id).calls if turn.is_open else (),
+        head=head_of(turn.session),
+        ending=ending_of(turn.session, now=timezone.now()),
+    )
+
+
+def read_answered(event: CallAnswered) -> TurnRows | CallRows | None:
+    """Read what the end of a pending call shows: its turn where that is over, else the call.
+
+    A turn that goes on after an answer is never shown as over: its own end says so.
+    """
+    turn = Turn.unscoped.select_related("session").get(id=uuid.UUID(event.turn_id))
+    if event.state != CallState.ANSWERED and not turn.is_open:
+        return _rows_of(turn)
+    call = turn.calls.filter(tool_use_id=event.tool_use_id).first()
+    return CallRows(calls=(call,), cards=read_cards(turn.session_id, (call,))) if call else None
+
+
+def read_calls(turn_id: uuid.UUID) -> CallRows:
+    """Read the calls of a turn that a page may show, in order."""
+    shown = ToolCallRecord.unscoped.filter(turn_id=turn_id, state__in=SHOWN_STATES).select_related("turn")
+    calls = list(shown.order_by("round_number", "position"))
+    return CallRows(calls=calls, cards=read_cards(calls[0].turn.session_id, calls) if calls else NO_CARDS)
+
+
+def _rows_of(turn: Turn) -> TurnRows | None:
+    """Read a turn that is over and was not withdrawn; None for any other."""
+    if turn.is_open or turn.is_withdrawn:
+        return None
+    answer = turn.messages.filter(role=MessageRole.ASSISTANT).first()
+    return TurnRows(
+        turn=turn,
+        answer=answer,
+        shown=read_calls(turn.id),
+        spent=spending_of_turn(turn.id),
+        zone=zone_of(turn.session.user_id),
+    )

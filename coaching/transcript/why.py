@@ -1,0 +1,156 @@
+"""Why Sage answered as it did, in short and in a person's words: what was in play, in view, done, and used.
+
+Made of a turn's trace, for page and stream alike. Operators see the trace itself.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from coaching.skills.callers import ARC, MODEL, USER
+from coaching.skills.rules import arc_of
+from coaching.skills.signals import says_of_the_past
+from coaching.transcript.names import ARC_WORDS, in_words
+from coaching.transcript.trace import SkillInPlay, ToolRun, TurnTrace
+from sessions_app.spending import Spending
+
+SECTION_NAMES: Mapping[str, str] = {
+    "session_context": "Your name, the time and your check-in",
+    "sage_context": "What Sage keeps in mind",
+    "overview": "Life map",
+    "life_plan": "Life plan",
+    "weekly_plan": "Weekly plan",
+    "patterns": "Patterns",
+    "pulse_baseline": "Ratings",
+    "check_ins": "Last check-ins",
+    "daily_logs": "Last daily logs",
+    "captures": "Captures",
+    "todays_plan": "Today's plan",
+    "yesterdays_plan": "Yesterday's plan",
+    "yesterdays_journal": "Yesterday's log",
+    "todays_calendar": "Today's calendar",
+    "flagged_domains": "Parts of life in trouble",
+    "library_headlines": "Library",
+    "brief": "What Sage remembers of this conversation",
+    "offer": "What is due",
+}
+
+# What one call did, and what several did.
+TOOL_WORDS: Mapping[str, tuple[str, str]] = {
+    "save_file": ("wrote a file", "wrote {count} files"),
+    "read_file": ("read a file", "read {count} files"),
+    "show_options": ("gave answers to tap", "gave answers to tap, {count} times"),
+    "show_pulse_check": ("asked for ratings", "asked for ratings, {count} times"),
+    "enter_structured_arc": ("turned a page", "turned {count} pages"),
+    "complete_session": ("rounded it off", "rounded it off"),
+    "recall_context": ("searched what was said", "searched what was said, {count} times"),
+    "load_skill": ("read up on how to go about it", "read up on how to go about it"),
+}
+_REASONS = {ARC: "you are in it", USER: "you asked for it", MODEL: "it fits what you said"}
+_MICRO_USD_PER_CENT = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WhySkill:
+    """A skill that was in play, and why."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WhySection:
+    """Something that Sage had in view, with its size in tokens."""
+
+    name: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WhyItem:
+    """The panel below an answer. `offer` is what Sage was free to offer; `used` are time, money and cache."""
+
+    skills: Sequence[WhySkill]
+    offer: WhySkill | None
+    sections: Sequence[WhySection]
+    left_out: Sequence[str]
+    conversation_tokens: int
+    tools: Sequence[str]
+    used: Sequence[str]
+
+
+def why_of(trace: TurnTrace) -> WhyItem | None:
+    """Return the panel of a turn; None where nothing is known of it."""
+    if trace.spending is None and not (trace.sections or trace.skills or trace.tools):
+        return None
+    return WhyItem(
+        skills=[_skill(skill) for skill in trace.skills],
+        offer=_offer(trace),
+        sections=[
+            WhySection(name=section_name(section.name), tokens=section.tokens) for section in trace.sections
+        ],
+        left_out=[section_name(name) for name in trace.left_out],
+        conversation_tokens=trace.window_tokens,
+        tools=_tools(trace.tools),
+        used=_used(trace),
+    )
+
+
+def section_name(name: str) -> str:
+    """Return what a section is called on a page."""
+    return SECTION_NAMES.get(name) or in_words(name.replace("_", "-"))
+
+
+def _skill(skill: SkillInPlay) -> WhySkill:
+    reason = _REASONS.get(skill.caller) or skill.because or says_of_the_past(skill.caller)
+    return WhySkill(name=_skill_name(skill.name), reason=_inside_a_sentence(reason))
+
+
+def _skill_name(name: str) -> str:
+    words = ARC_WORDS.get(arc_of(name))
+    return words.name if words else in_words(name)
+
+
+def _offer(trace: TurnTrace) -> WhySkill | None:
+    words = ARC_WORDS.get(trace.offered)
+    if words is None:
+        return None
+    because = next(
+        (met.because for met in trace.signals if met.is_chosen and arc_of(met.skill) == trace.offered), ""
+    )
+    return WhySkill(name=words.name, reason=_inside_a_sentence(because))
+
+
+def _inside_a_sentence(text: str) -> str:
+    return text[:1].lower() + text[1:]
+
+
+def _tools(runs: Sequence[ToolRun]) -> list[str]:
+    counts = Counter(run.name for run in runs)
+    failed = Counter(run.name for run in runs if run.is_error)
+    return [_done(name, count, failed[name]) for name, count in counts.items()]
+
+
+def _done(name: str, count: int, failed: int) -> str:
+    once, often = TOOL_WORDS.get(name, (f"used {in_words(name).lower()}", f"used {in_words(name).lower()}"))
+    words = once if count == 1 else often.format(count=count)
+    if not failed:
+        return words
+    return f"{words} (which failed)" if failed == count else f"{words} ({failed} failed)"
+
+
+def _used(trace: TurnTrace) -> list[str]:
+    if trace.spending is None:
+        return []
+    used = [f"{trace.milliseconds / 1000:.1f} seconds", _cost(trace.spending)]
+    used.append(f"{trace.spending.cache_share:.0%} of what was sent came from the cache")
+    return [part for part in used if part]
+
+
+def _cost(spending: Spending) -> str:
+    if spending.cost_micro_usd is None:
+        return ""
+    if not spending.cost_micro_usd:
+        return "free of charge"
+    cents = spending.cost_micro_usd / _MICRO_USD_PER_CENT
+    return f"{cents:.1f} US cents" if cents >= 0.1 else "less than 0.1 US cents"

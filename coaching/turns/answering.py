@@ -1,0 +1,198 @@
+"""Answers a turn: builds its request, runs the engine, keeps every round, closes the turn.
+
+It knows no socket: what happens goes out through `publish`. Whatever goes wrong, the turn it was
+given is closed at the end, with a sentence for the user.
+"""
+
+import asyncio
+import uuid
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+import structlog
+from django.db import DatabaseError
+
+from coaching.engine.budget import StopSignal
+from coaching.engine.decisions import ended_before
+from coaching.engine.errors import StaleRunnerError
+from coaching.engine.loop import PartResult, run_part
+from coaching.engine.messages import ModelRequest
+from coaching.engine.ports import ModelClient
+from coaching.events import (
+    CallAnswered,
+    CallPending,
+    ErrorShown,
+    Publish,
+    TurnDone,
+    TurnEvent,
+)
+from coaching.tools import CHAT_TOOLS
+from coaching.turns.recorder import TurnRecorder
+from coaching.turns.resume import load_setup, shrink_turn
+from coaching.turns.setup import TurnSetup
+from coaching.turns.tool_session import ToolDesk
+from sessions_app import pending_calls, turn_records
+from sessions_app.database import in_database
+from sessions_app.errors import StaleFence
+from sessions_app.models import CallState, Message, TurnStatus
+from sessions_app.turn_records import Ending, TurnKey
+
+logger = structlog.get_logger(__name__)
+
+UNEXPECTED = "Something went wrong on our side. Your message is safe; please try again."
+INTERRUPTED = Ending(
+    status=TurnStatus.INTERRUPTED,
+    stop_reason="interrupted",
+    user_notice="Sage was interrupted. What it had said is kept; you can try again.",
+)
+_CLOSE_DELAYS_SECONDS = (0.2, 0.5, 1.0, 2.0, 4.0)
+_STATUS_OF_OUTCOME = {
+    "completed": TurnStatus.COMPLETED,
+    "stopped": TurnStatus.STOPPED,
+    "failed": TurnStatus.FAILED,
+}
+
+
+class HeldQuestions:
+    """Keeps pending calls back until the turn waits for them: nobody can answer sooner than that counts."""
+
+    def __init__(self, publish: Publish) -> None:
+        self._publish = publish
+        self._held: list[CallPending] = []
+
+    def take(self, event: TurnEvent) -> None:
+        """Pass an event on, unless it is a pending call."""
+        if isinstance(event, CallPending):
+            self._held.append(event)
+        else:
+            self._publish(event)
+
+    def show(self) -> None:
+        """Pass the pending calls on, in order."""
+        for pending in self._held:
+            self._publish(pending)
+
+
+async def answer(
+    key: TurnKey,
+    *,
+    client: ModelClient,
+    publish: Publish,
+    stop: StopSignal,
+    setup: TurnSetup | None = None,
+    on_setup: Callable[[TurnSetup], None],
+) -> TurnDone:
+    """Answer the turn, or go on where it was left; return the event that says how its part ended.
+
+    That event is not yet published. `setup` is what the turn needs where it has only just been opened; else
+    it is read, and `on_setup` is given it before the first round.
+    Raises `StaleRunnerError` when another runner has taken the turn over: nothing is written then.
+    """
+    try:
+        if setup is None:
+            setup = await in_database(load_setup, key)
+            on_setup(setup)
+        if setup.is_too_late or setup.is_cut:
+            return await _close(key, INTERRUPTED, publish=publish)
+        questions = HeldQuestions(publish)
+        result = await _run(setup, client=client, publish=questions.take, stop=stop)
+        if result.outcome == "awaiting_user":
+            return await _wait_for_user(key, result.stop_reason, questions=questions, publish=publish)
+        ending = _ending_of(result)
+    except (StaleFence, StaleRunnerError) as error:
+        raise StaleRunnerError(str(key.turn_id)) from error
+    except Exception:  # isolates a turn: whatever broke, the turn is closed and the user told
+        logger.exception("turn_failed", turn_id=str(key.turn_id))
+        ending = Ending(
+            status=TurnStatus.FAILED, stop_reason="error", failure="internal", user_notice=UNEXPECTED
+        )
+    return await _close(key, ending, publish=publish)
+
+
+async def _run(setup: TurnSetup, *, client: ModelClient, publish: Publish, stop: StopSignal) -> PartResult:
+    if setup.closing_stop_reason is not None:
+        return ended_before(setup.closing_stop_reason)
+    desk = ToolDesk(setup, publish)
+    return await run_part(
+        request=setup.request,
+        client=client,
+        toolset=CHAT_TOOLS,
+        context_for=desk.context_for,
+        recorder=TurnRecorder(desk, publish),
+        emit=publish,
+        stop=stop,
+        limits=setup.limits,
+        shrink=partial(_shrink, setup.key),
+        rounds_before=len(setup.rounds),
+        resumed=setup.resumed,
+        used_call_ids=setup.call_ids,
+    )
+
+
+async def _shrink(key: TurnKey, request: ModelRequest) -> ModelRequest | None:
+    try:
+        smaller = await in_database(shrink_turn, key)
+    except StaleFence as error:
+        raise StaleRunnerError(str(error)) from error
+    return smaller and replace(smaller, max_tokens=request.max_tokens)
+
+
+def _ending_of(result: PartResult) -> Ending:
+    return Ending(
+        status=_STATUS_OF_OUTCOME[result.outcome],
+        stop_reason=result.stop_reason,
+        failure=result.failure.reason if result.failure else "",
+        user_notice=result.user_message or "",
+    )
+
+
+async def _wait_for_user(
+    key: TurnKey, stop_reason: str, *, questions: "HeldQuestions", publish: Publish
+) -> TurnDone:
+    """Let the turn wait; a tool may have ended the session that the answer would have belonged to."""
+    expired = await in_database(pending_calls.await_user, key, stop_reason=stop_reason)
+    for tool_use_id in expired:
+        publish(
+            CallAnswered(
+                turn_id=str(key.turn_id), tool_use_id=tool_use_id, state=CallState.EXPIRED, value=None
+            )
+        )
+    if not expired:
+        questions.show()
+    else:
+        return turn_done(key.turn_id, status=TurnStatus.COMPLETED, stop_reason=CallState.EXPIRED, text="")
+    return TurnDone(turn_id=str(key.turn_id), stop_reason=stop_reason, status=TurnStatus.AWAITING_USER)
+
+
+async def _close(key: TurnKey, ending: Ending, *, publish: Publish) -> TurnDone:
+    """Close the turn, through a short outage of the database too."""
+    message = await _stored_answer(key, ending)
+    if ending.user_notice:
+        publish(ErrorShown(message=ending.user_notice))
+    text = message.content if message else ""
+    return turn_done(key.turn_id, status=ending.status, stop_reason=ending.stop_reason, text=text)
+
+
+def turn_done(turn_id: uuid.UUID, *, status: str, stop_reason: str, text: str) -> TurnDone:
+    """Build the event that ends a turn."""
+    return TurnDone(turn_id=str(turn_id), stop_reason=stop_reason, status=status, text=text)
+
+
+def lost(turn_id: str) -> TurnDone:
+    """Build the event that ends a turn here because it is another runner's, or can't be closed now."""
+    return TurnDone(turn_id=turn_id, stop_reason="interrupted", status=TurnStatus.INTERRUPTED)
+
+
+async def _stored_answer(key: TurnKey, ending: Ending) -> Message | None:
+    for delay_seconds in (*_CLOSE_DELAYS_SECONDS, None):
+        try:
+            return await in_database(turn_records.close_turn, key, ending)
+        except StaleFence as error:
+            raise StaleRunnerError(str(error)) from error
+        except DatabaseError:
+            if delay_seconds is None:
+                raise
+            logger.warning("turn_close_delayed", turn_id=str(key.turn_id), seconds=delay_seconds)
+            await asyncio.sleep(delay_seconds)
+    return None

@@ -1,0 +1,109 @@
+"""Keeps what the engine did of a turn: rounds, results and usage, under the turn's fencing number."""
+
+from django.utils import timezone
+
+from coaching.engine.errors import StaleRunnerError
+from coaching.engine.messages import FinishedRound, RoundUsage
+from coaching.engine.profiles import cost_micro_usd
+from coaching.engine.tools import ToolCall, ToolResult
+from coaching.events import Publish, RoundClosed
+from coaching.tools import CHAT_TOOLS
+from coaching.turns.tool_session import ToolDesk
+from sessions_app import turn_records
+from sessions_app.database import in_database
+from sessions_app.errors import StaleFence
+from sessions_app.models import ModelUsage
+from sessions_app.text import mended
+from sessions_app.turn_records import CallResult, NewCall
+
+
+class TurnRecorder:
+    """Keeps a turn's rounds, results and usage under the turn's fencing number."""
+
+    def __init__(self, desk: ToolDesk, publish: Publish) -> None:
+        self._desk = desk
+        self._key = desk.setup.key
+        self._publish = publish
+
+    async def record_round(self, finished: FinishedRound, usage: RoundUsage | None) -> None:
+        """Commit a round and its calls, then say that its text is final."""
+        cost = None if usage is None else _row_of(usage)
+        calls = [
+            NewCall(
+                tool_use_id=call.tool_use_id,
+                name=call.name,
+                position=call.position,
+                input=_input_projection(finished, call),
+                is_interactive=_is_interactive(call.name),
+            )
+            for call in finished.calls
+        ]
+        try:
+            await in_database(
+                turn_records.store_round,
+                self._key,
+                number=finished.number,
+                blocks=finished.blocks_json,
+                text=finished.text,
+                notes=finished.notes,
+                stop_reason=finished.stop_reason,
+                is_partial=finished.is_partial,
+                upstream_id=finished.message_id,
+                model=finished.model,
+                calls=calls,
+                usage=cost,
+            )
+        except StaleFence as error:
+            if cost is not None:  # the tokens are spent, whoever holds the turn now
+                await in_database(turn_records.store_usage, self._key, usage=cost)
+            raise StaleRunnerError(str(error)) from error
+        self._publish(
+            RoundClosed(
+                turn_id=str(self._key.turn_id),
+                number=finished.number,
+                text=mended(finished.text),
+                notes=mended(finished.notes),
+            )
+        )
+
+    async def record_result(self, call: ToolCall, result: ToolResult) -> None:
+        """Commit a call's result, unless its effect did so already."""
+        if self._desk.committed.get(call.tool_use_id) == result:
+            return
+        stored = CallResult(content=result.content, is_error=result.is_error)
+        try:
+            await in_database(turn_records.store_result, self._key, call.tool_use_id, stored)
+        except StaleFence as error:
+            raise StaleRunnerError(str(error)) from error
+
+    async def record_usage(self, usage: RoundUsage) -> None:
+        """Store what an answer cost of which no round comes."""
+        await in_database(turn_records.store_usage, self._key, usage=_row_of(usage))
+
+
+def _row_of(usage: RoundUsage) -> ModelUsage:
+    return ModelUsage(
+        round_number=usage.round_number,
+        model=usage.model,
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        cache_creation_5m_tokens=usage.cache_creation_5m_tokens,
+        cache_creation_1h_tokens=usage.cache_creation_1h_tokens,
+        cache_read_tokens=usage.cache_read_tokens,
+        cost_micro_usd=cost_micro_usd(usage, on=timezone.now().date()),
+        first_token_ms=usage.first_token_ms,
+        duration_ms=usage.duration_ms,
+    )
+
+
+def _is_interactive(name: str) -> bool:
+    tool = CHAT_TOOLS.get(name)
+    return tool is not None and tool.kind in ("interactive", "confirm")
+
+
+def _input_projection(finished: FinishedRound, call: ToolCall) -> object:
+    """Return the call's input as the round's block has it: parsed where it could be parsed."""
+    for block in finished.blocks:
+        if block.get("type") == "tool_use" and block.get("id") == call.tool_use_id:
+            return block.get("input", {})
+    return {}

@@ -1,0 +1,197 @@
+"""What a turn needs to go on where it was left: it waited for the user, or its runner was lost.
+
+It goes on from exactly the prefix that it began with and its committed rounds. If model or tools are no
+longer what they were, all its thinking is dropped and it goes on with today's.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+
+from coaching.context.prompt import TAIL_CACHE, build_frame, build_smaller_turn, build_turn
+from coaching.engine.budget import PartLimits
+from coaching.engine.messages import INTERRUPTED, FinishedRound, ModelRequest, canonical_json
+from coaching.engine.part import ResumedRound, extend_messages
+from coaching.engine.tools import ToolCall, ToolResult
+from coaching.events import RoundShown
+from coaching.models import Profile
+from coaching.tools import CHAT_TOOLS
+from coaching.turns.setup import TurnSetup, beginning_of, limits_left, state_of
+from sessions_app.beginnings import store_beginning
+from sessions_app.models import CallState, Round, ToolCallRecord, Turn
+from sessions_app.turn_records import TurnKey
+
+SHRUNK_AFTER = "shrunk_after_round"
+"""In a turn's metadata: the thinking of the rounds up to this one was bound to a larger window."""
+_THINKING_TYPES = ("thinking", "redacted_thinking")
+
+
+def load_setup(key: TurnKey) -> TurnSetup:
+    """Read what the turn needs; store the request that it begins with if it hasn't begun.
+
+    Raises `StaleFence` where the turn is no longer this runner's.
+    """
+    turn = Turn.unscoped.select_related("session").get(id=key.turn_id)
+    profile, _ = Profile.of(turn.session.user_id).select_related("user").get_or_create()
+    rounds = list(turn.rounds.order_by("number"))
+    setup = TurnSetup(
+        key=key,
+        user_id=turn.session.user_id,
+        session_id=turn.session_id,
+        timezone=profile.zone,
+        state=state_of(turn.session),
+        request=_stored_request(turn) or _late_request(key, turn, profile),
+        limits=_limits_left(turn, rounds),
+        is_stop_requested=turn.is_stop_requested,
+    )
+    if rounds:
+        setup = _with_rounds(setup, turn, rounds)
+    return _with_kept_words(setup, turn) if setup.is_too_late else setup
+
+
+def shrink_turn(key: TurnKey) -> ModelRequest | None:
+    """Give the turn a smaller window and return its request; None where it can't get any smaller.
+
+    Its prefix has changed then, so the thinking of the rounds before is dropped, by whoever goes on with it.
+    Raises `StaleFence`.
+    """
+    turn = Turn.unscoped.select_related("session").get(id=key.turn_id)
+    profile, _ = Profile.of(turn.session.user_id).select_related("user").get_or_create()
+    tools = CHAT_TOOLS.definitions()
+    built = build_smaller_turn(turn.session, profile=profile, tools=tools, now=timezone.now())
+    if built is None:
+        return None
+    beginning = beginning_of(built)
+    metadata = {**beginning.turn_metadata, SHRUNK_AFTER: turn.rounds.count()}
+    store_beginning(key, replace(beginning, turn_metadata=metadata))
+    return load_setup(key).request
+
+
+def _late_request(key: TurnKey, turn: Turn, profile: Profile) -> ModelRequest:
+    """Build and store the request of a turn that was opened without one."""
+    built = build_turn(turn.session, profile=profile, tools=CHAT_TOOLS.definitions(), now=timezone.now())
+    store_beginning(key, beginning_of(built))
+    return built.request
+
+
+def _stored_request(turn: Turn) -> ModelRequest | None:
+    if not turn.prefix:
+        return None
+    prefix = json.loads(turn.prefix)
+    return ModelRequest(
+        model=turn.model,
+        system=prefix["system"],
+        tools=prefix["tools"],
+        messages=prefix["messages"],
+        max_tokens=settings.SAGE_MAX_TOKENS,
+        cache_control=TAIL_CACHE,
+    )
+
+
+def _limits_left(turn: Turn, rounds: Sequence[Round]) -> PartLimits:
+    """Return what is left of the part's budget: rounds and calls that are committed are spent."""
+    spent_rounds = [row.number for row in rounds if row.part == turn.part]
+    calls = turn.calls.filter(round_number__in=spent_rounds)
+    return limits_left(
+        turn,
+        rounds=len(spent_rounds),
+        calls=calls.exclude(state__in=[CallState.RUNNING, CallState.PENDING]).count(),
+        requests=turn.usage.filter(created_at__gte=turn.part_started_at).count(),
+    )
+
+
+def _with_rounds(setup: TurnSetup, turn: Turn, rounds: Sequence[Round]) -> TurnSetup:
+    """Return the setup with the committed rounds in its request; the last one may be unfinished."""
+    request = setup.request
+    is_thinking_valid = _is_as_it_was(request)
+    if not is_thinking_valid:
+        today = build_frame(turn.session, tools=CHAT_TOOLS.definitions())
+        request = replace(today, messages=request.messages)
+    *earlier, last = [_finished(row, turn, is_thinking_valid=is_thinking_valid) for row in rounds]
+    for finished, results in earlier:
+        request = replace(request, messages=extend_messages(request, finished, results))
+    setup = replace(
+        setup,
+        rounds=tuple(_shown(row) for row in rounds),
+        call_ids=tuple(turn.calls.values_list("tool_use_id", flat=True)),
+    )
+    finished, results = last
+    if finished.is_partial:
+        return replace(setup, request=request, is_cut=True)
+    if finished.calls and any(call.tool_use_id not in results for call in finished.calls):
+        in_this_part = sum(row.part == turn.part for row in rounds)
+        resumed = ResumedRound(
+            finished=finished, results=results, is_words_only=in_this_part >= settings.SAGE_MAX_ROUNDS
+        )
+        return replace(setup, request=request, resumed=resumed)
+    if not finished.calls and finished.stop_reason != "pause_turn" and rounds[-1].part == turn.part:
+        return replace(setup, request=request, closing_stop_reason=finished.stop_reason)
+    return replace(setup, request=replace(request, messages=extend_messages(request, finished, results)))
+
+
+def _with_kept_words(setup: TurnSetup, turn: Turn) -> TurnSetup:
+    """Return the setup with what the lost runner had shown last: an interrupted turn keeps it."""
+    text, notes = turn.words_of_running_round()
+    if not text:
+        return setup
+    kept = RoundShown(number=len(setup.rounds) + 1, text=text, notes=notes, is_finished=True)
+    return replace(setup, rounds=(*setup.rounds, kept))
+
+
+def _is_as_it_was(request: ModelRequest) -> bool:
+    return request.model == settings.SAGE_MODEL and request.tools == json.loads(
+        canonical_json(CHAT_TOOLS.definitions())
+    )
+
+
+def _finished(
+    row: Round, turn: Turn, *, is_thinking_valid: bool
+) -> tuple[FinishedRound, dict[str, ToolResult]]:
+    """Return a committed round as the engine knows it, with the results that its calls have."""
+    blocks: list[dict[str, Any]] = json.loads(row.blocks)
+    if not is_thinking_valid or row.number <= turn.metadata.get(SHRUNK_AFTER, 0):
+        blocks = [block for block in blocks if block["type"] not in _THINKING_TYPES]
+    records = list(turn.calls.filter(round_number=row.number).order_by("position"))
+    inputs = {block["id"]: block["input"] for block in blocks if block["type"] == "tool_use"}
+    finished = FinishedRound(
+        number=row.number,
+        blocks=tuple(blocks),
+        blocks_json=canonical_json(blocks),
+        text=row.text,
+        notes=row.notes,
+        calls=tuple(
+            ToolCall(
+                tool_use_id=record.tool_use_id,
+                name=record.name,
+                input_json=canonical_json(inputs[record.tool_use_id]),
+                round_number=record.round_number,
+                position=record.position,
+            )
+            for record in records
+        ),
+        stop_reason=row.stop_reason,
+        message_id=row.upstream_id,
+        model=row.model,
+        is_partial=row.is_partial,
+    )
+    return finished, {record.tool_use_id: result for record in records if (result := _result_of(record))}
+
+
+def _result_of(record: ToolCallRecord) -> ToolResult | None:
+    """Return a call's result; None for one that may run now: it waits, or its effect can't have happened."""
+    if record.state == CallState.PENDING:
+        return None
+    if record.state == CallState.RUNNING:
+        tool = CHAT_TOOLS.get(record.name)
+        if tool is None or tool.is_transactional:
+            return None
+        return ToolResult.error(INTERRUPTED)
+    return ToolResult(content=record.result, is_error=record.is_error)
+
+
+def _shown(row: Round) -> RoundShown:
+    return RoundShown(number=row.number, text=row.text, notes=row.notes, is_finished=True)

@@ -1,0 +1,98 @@
+"""What a turn needs before its next round, as values, and the few rules that a start and a resume share."""
+
+import uuid
+from dataclasses import dataclass, replace
+from zoneinfo import ZoneInfo
+
+from django.conf import settings
+from django.utils import timezone
+
+from coaching.context.prompt import BuiltTurn
+from coaching.engine.budget import PartLimits
+from coaching.engine.messages import ModelRequest, canonical_json
+from coaching.engine.part import ResumedRound
+from coaching.events import RoundShown
+from sessions_app.beginnings import Beginning
+from sessions_app.models import Session, Turn
+from sessions_app.turn_records import TurnKey
+
+MAX_UPSTREAM_REQUESTS = PartLimits().max_upstream_requests
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionState:
+    """What of a session a tool may change while its turn runs."""
+
+    status: str
+    active_arc: str
+    effective_kind: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnSetup:
+    """What a turn needs before its next round.
+
+    `closing_stop_reason` is set where the last committed round was the answer's last: the turn
+    only has to be closed. `is_cut`: it was cut before it was whole, and nothing can follow it.
+    """
+
+    key: TurnKey
+    user_id: int
+    session_id: uuid.UUID
+    timezone: ZoneInfo
+    state: SessionState
+    request: ModelRequest
+    limits: PartLimits
+    rounds: tuple[RoundShown, ...] = ()
+    call_ids: tuple[str, ...] = ()
+    resumed: ResumedRound | None = None
+    closing_stop_reason: str | None = None
+    is_cut: bool = False
+    is_stop_requested: bool = False
+
+    def after(self, seconds: float) -> "TurnSetup":
+        """Return the setup with what is left of the part's time once `seconds` of it are gone."""
+        left = max(0.0, self.limits.seconds - seconds)
+        return replace(self, limits=replace(self.limits, seconds=left))
+
+    @property
+    def is_too_late(self) -> bool:
+        """Whether the part's time is over and the turn isn't: nothing more can be asked."""
+        return self.limits.seconds <= 0 and self.closing_stop_reason is None
+
+
+def beginning_of(built: BuiltTurn) -> Beginning:
+    """Return what is stored of a request that was built."""
+    request = built.request
+    prefix = {"tools": request.tools, "system": request.system, "messages": request.messages}
+    return Beginning(
+        model=request.model,
+        prefix=canonical_json(prefix),
+        message_metadata=built.message_metadata,
+        turn_metadata=built.turn_metadata,
+        opening=built.opening,
+        session_metadata=built.session_metadata,
+    )
+
+
+def limits_left(turn: Turn, *, rounds: int = 0, calls: int = 0, requests: int = 0) -> PartLimits:
+    """Return what is left of a part's budget after what it has spent."""
+    spent_seconds = (timezone.now() - turn.part_started_at).total_seconds()
+    return PartLimits(
+        max_rounds=max(1, settings.SAGE_MAX_ROUNDS - rounds),
+        seconds=min(settings.SAGE_TURN_SECONDS, max(0.0, settings.SAGE_TURN_SECONDS - spent_seconds)),
+        max_tool_calls=max(0, settings.SAGE_MAX_TOOL_CALLS - calls),
+        max_upstream_requests=max(1, MAX_UPSTREAM_REQUESTS - requests),
+    )
+
+
+def read_state(session_id: uuid.UUID) -> SessionState:
+    """Read what the session is now."""
+    return state_of(Session.unscoped.only("status", "active_arc", "kind").get(id=session_id))
+
+
+def state_of(session: Session) -> SessionState:
+    """Return what the session is, of a row that was read."""
+    return SessionState(
+        status=session.status, active_arc=session.active_arc, effective_kind=session.effective_kind
+    )

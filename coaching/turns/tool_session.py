@@ -1,0 +1,136 @@
+"""What the tools of a conversation work with: the session as it is, and the way to make an effect last."""
+
+import asyncio
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from zoneinfo import ZoneInfo
+
+from django.db import transaction
+from django.utils import timezone
+
+from coaching.engine.errors import StaleRunnerError
+from coaching.engine.tools import ToolCall, ToolResult
+from coaching.events import ArcCompleted, ModeChanged, Publish, SessionCompleted
+from coaching.job_queue import enqueue_arc_summary, enqueue_summary
+from coaching.models import FileSource
+from coaching.turns.setup import SessionState, TurnSetup, read_state
+from sessions_app import turn_records
+from sessions_app.database import in_database
+from sessions_app.errors import StaleFence
+from sessions_app.models import Session, SessionStatus
+from sessions_app.turn_records import CallResult
+
+LATE_COMMIT_SECONDS = 1.0
+
+
+class ToolDesk:
+    """What a turn's tools share: the turn, and what the session is at this moment.
+
+    `committed` are the results that were recorded together with their effect.
+    """
+
+    def __init__(self, setup: TurnSetup, publish: Publish) -> None:
+        self.setup = setup
+        self.state = setup.state
+        self.committed: dict[str, ToolResult] = {}
+        self._publish = publish
+
+    def context_for(self, call: ToolCall) -> "ChatToolContext":
+        """Return the context in which a call runs."""
+        return ChatToolContext(
+            desk=self,
+            tool_use_id=call.tool_use_id,
+            effective_kind=self.state.effective_kind,
+            now=timezone.now(),
+        )
+
+    async def commit(self, tool_use_id: str, effect: Callable[[], ToolResult]) -> ToolResult:
+        """Run an effect with the record of its call's result; say what it changed of the session."""
+
+        def effect_with_record() -> CallResult:
+            result = effect()
+            return CallResult(content=result.content, is_error=result.is_error)
+
+        @transaction.atomic
+        def committed() -> tuple[CallResult, SessionState]:
+            stored = turn_records.run_effect(self.setup.key, tool_use_id, effect_with_record)
+            state = read_state(self.setup.session_id)
+            if is_completed_now(self.state, state):
+                enqueue_summary(self.setup.session_id)  # in this transaction: never one without the other
+            elif is_arc_over(self.state, state):
+                enqueue_arc_summary(Session.of(self.setup.user_id).get(id=self.setup.session_id))
+            return stored, state
+
+        committing = asyncio.ensure_future(in_database(committed))
+        committing.add_done_callback(partial(self._take_in, tool_use_id))
+        try:
+            await asyncio.shield(committing)
+        except StaleFence as error:
+            raise StaleRunnerError(str(error)) from error
+        except asyncio.CancelledError:
+            # The deadline ends the wait, not the thread: what it commits all the same is told before the end.
+            await asyncio.wait([committing], timeout=LATE_COMMIT_SECONDS)
+            raise
+        return self.committed[tool_use_id]
+
+    def _take_in(
+        self, tool_use_id: str, committing: "asyncio.Future[tuple[CallResult, SessionState]]"
+    ) -> None:
+        """Keep what was committed and say what it changed, whoever still waits for it."""
+        if committing.cancelled() or committing.exception() is not None:
+            return
+        stored, state = committing.result()
+        self.committed[tool_use_id] = ToolResult(content=stored.content, is_error=stored.is_error)
+        self._publish_change(state)
+
+    def _publish_change(self, state: SessionState) -> None:
+        before, self.state = self.state, state
+        if before.active_arc and before.active_arc != state.active_arc:
+            self._publish(ArcCompleted(arc=before.active_arc))
+        if state.active_arc and before.active_arc != state.active_arc:
+            self._publish(ModeChanged(arc=state.active_arc))
+        if is_completed_now(before, state):
+            self._publish(SessionCompleted())
+
+
+def is_completed_now(before: SessionState, state: SessionState) -> bool:
+    """Say whether the session was completed between two looks at it."""
+    return state.status == SessionStatus.COMPLETED != before.status
+
+
+def is_arc_over(before: SessionState, state: SessionState) -> bool:
+    """Say whether an open conversation left an arc between two looks at it, and goes on."""
+    return bool(before.active_arc and not state.active_arc) and state.status == SessionStatus.ACTIVE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatToolContext:
+    """What a tool may know and do in a conversation: `coaching.tools.context.ToolContext` for chat."""
+
+    desk: ToolDesk
+    tool_use_id: str
+    effective_kind: str
+    now: datetime
+    source: FileSource = FileSource.TOOL
+
+    @property
+    def user_id(self) -> int:
+        """The user, whom every read and write is bound to."""
+        return self.desk.setup.user_id
+
+    @property
+    def session_id(self) -> uuid.UUID:
+        """The session."""
+        return self.desk.setup.session_id
+
+    @property
+    def timezone(self) -> ZoneInfo:
+        """The user's time zone."""
+        return self.desk.setup.timezone
+
+    async def commit(self, effect: Callable[[], ToolResult]) -> ToolResult:
+        """Run `effect` in one transaction with the record of this call's result, at most once."""
+        return await self.desk.commit(self.tool_use_id, effect)

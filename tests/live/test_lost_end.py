@@ -1,0 +1,89 @@
+"""A turn that couldn't be closed for want of a database: its readers hear the true end once it is known."""
+
+import pytest
+from django.contrib.auth.models import User
+
+from coaching.engine.events import TextDelta
+from coaching.events import Sync, TurnDone, TurnEvent
+from coaching.live.hub import LiveTurn, Subscription
+from coaching.live.readers import Readers, tell_lost_end
+from sessions_app import services, turn_records
+from sessions_app.database import in_database
+from sessions_app.models import Session, SessionKind, TurnStatus
+from sessions_app.rate import RateLimit
+from sessions_app.turn_records import Ending, TurnKey
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def open_turn(user: User) -> tuple[Session, TurnKey]:
+    session = services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    opened = services.open_turn(
+        user_id=user.pk,
+        session_id=session.id,
+        text="Good morning",
+        client_id=None,
+        owner="here",
+        rate_limit=RateLimit(turns=20, seconds=60),
+    )
+    return session, TurnKey(turn_id=opened.turn.id, fence=opened.turn.fence)
+
+
+async def lose(readers: Readers, user: User, session: Session, key: TurnKey) -> Subscription:
+    """Show a word, then lose the database before anything of it is stored."""
+    subscription = await readers.attach(user_id=user.pk, session_id=session.id)
+    await subscription.next_batch()
+    hub = readers.hub(session.id)
+    hub.last_number = 1
+    hub.live = LiveTurn(str(key.turn_id))
+    hub.publish(TextDelta("Hel"))
+    tell_lost_end(hub, str(key.turn_id))
+    lost = (await subscription.next_batch())[-1]
+    assert isinstance(lost, TurnDone)
+    assert lost.status == TurnStatus.INTERRUPTED
+    return subscription
+
+
+async def told(readers: Readers, subscription: Subscription, session: Session) -> list[TurnEvent]:
+    await readers.look(session.id)
+    return await subscription.next_batch()
+
+
+async def test_readers_hear_that_nothing_of_it_was_kept(user: User) -> None:
+    session, key = await in_database(open_turn, user)
+    readers = Readers()
+    subscription = await lose(readers, user, session, key)
+    interrupted = Ending(status=TurnStatus.INTERRUPTED, stop_reason="interrupted")
+    await in_database(turn_records.close_turn, key, interrupted)
+
+    sync, done = await told(readers, subscription, session)
+    assert isinstance(sync, Sync)
+    assert sync.text == ""
+    assert isinstance(done, TurnDone)
+    assert done.status == TurnStatus.INTERRUPTED
+
+
+async def test_readers_hear_the_whole_answer_that_another_process_gave(user: User) -> None:
+    session, key = await in_database(open_turn, user)
+    readers = Readers()
+    subscription = await lose(readers, user, session, key)
+    await in_database(
+        turn_records.store_round,
+        key,
+        number=1,
+        blocks='[{"type":"text","text":"Hello."}]',
+        text="Hello.",
+        notes="",
+        stop_reason="end_turn",
+        is_partial=False,
+        upstream_id="msg",
+        model="m",
+        calls=[],
+    )
+    whole = Ending(status=TurnStatus.COMPLETED, stop_reason="end_turn")
+    await in_database(turn_records.close_turn, key, whole)
+
+    text, done = await told(readers, subscription, session)
+    assert text == TextDelta("lo.")
+    assert isinstance(done, TurnDone)
+    assert (done.status, done.text) == (TurnStatus.COMPLETED, "Hello.")

@@ -1,0 +1,53 @@
+"""The first turn of a process waits for the client of the model; that time is part of the turn's."""
+
+import asyncio
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import override_settings
+
+from coaching.engine.breaker import BreakerClient
+from coaching.events import TurnDone, TurnEvent
+from coaching.live.runner import Runner
+from coaching.practice import PracticeServer
+from sessions_app import services
+from sessions_app.database import in_database
+from sessions_app.models import SessionKind, TurnStatus
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+TURN_SECONDS, CLIENT_SECONDS = 1.0, 1.5
+
+
+async def test_a_turn_whose_time_went_by_before_the_client_was_there_asks_nothing(
+    user: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with PracticeServer(tokens_per_second=0) as practice:
+        with override_settings(
+            IS_PRACTICE_MODEL=False,
+            ANTHROPIC_BASE_URL=practice.url,
+            ANTHROPIC_API_KEY="practice",
+            SAGE_TURN_SECONDS=TURN_SECONDS,
+        ):
+            runner = Runner()
+            connection = runner._connection
+            opened = connection.client
+
+            async def slow() -> BreakerClient:
+                await asyncio.sleep(CLIENT_SECONDS)
+                return await opened()
+
+            monkeypatch.setattr(connection, "client", slow)
+            session = await in_database(
+                services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION
+            )
+            subscription = await runner.readers.attach(user_id=user.pk, session_id=session.id)
+            await runner.submit_message(user_id=user.pk, session_id=session.id, text="Good morning")
+            seen: list[TurnEvent] = []
+            async with asyncio.timeout(20):
+                while not any(isinstance(event, TurnDone) for event in seen):
+                    seen += await subscription.next_batch()
+            await runner.drain(2)
+        assert not practice.requests
+    (done,) = (event for event in seen if isinstance(event, TurnDone))
+    assert done.status == TurnStatus.INTERRUPTED

@@ -1,0 +1,222 @@
+"""A turn whose task is late to end leaves the turn after it alone, and its own end is told once."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import override_settings
+
+from coaching.events import CallAnswered, MessageStored, TurnDone, TurnEvent
+from coaching.live.hub import Subscription
+from coaching.live.runner import Runner
+from coaching.live.upkeep import kept_up
+from coaching.practice import PracticeServer
+from coaching.practice.script import Hold, Reply, ToolUse
+from coaching.turns import answering
+from sessions_app import pending_calls, services, turn_records
+from sessions_app.database import in_database
+from sessions_app.limits import RateLimit
+from sessions_app.models import Session, SessionKind, Turn, TurnStatus
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+LATE_SECONDS = 0.5
+CONVERSATIONS = 10
+TURNS_EACH = 20
+RATE = RateLimit(turns=1000, seconds=60)
+PILLS = ToolUse("show_options", {"options": [{"label": "Fine"}, {"label": "Tired"}]}, id="toolu_pills")
+
+
+@pytest.fixture
+async def practice() -> AsyncIterator[PracticeServer]:
+    """The model that this process asks."""
+    async with PracticeServer(keeps_bodies=True, tokens_per_second=0) as server:
+        with override_settings(
+            IS_PRACTICE_MODEL=False,
+            ANTHROPIC_BASE_URL=server.url,
+            ANTHROPIC_API_KEY="practice",
+            SAGE_RATE_LIMIT=RATE,
+        ):
+            yield server
+
+
+@pytest.fixture
+async def runner(practice: PracticeServer, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Runner]:
+    """A runner that is late after the last commit of each part."""
+
+    async def late(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        result = await in_database(function, *args, **kwargs)
+        if function in (turn_records.close_turn, pending_calls.await_user):
+            await asyncio.sleep(LATE_SECONDS)
+        return result
+
+    monkeypatch.setattr(answering, "in_database", late)
+    runner = Runner()
+    yield runner
+    await runner.drain(2)
+
+
+class Tab:
+    """A reader in this process, and all that it was shown."""
+
+    def __init__(self, subscription: Subscription) -> None:
+        self.events: list[TurnEvent] = []
+        self._subscription = subscription
+        self._task = asyncio.create_task(self._read())
+
+    async def _read(self) -> None:
+        while True:
+            self.events += await self._subscription.next_batch()
+
+    async def until_done(self, count: int) -> None:
+        """Wait for that many ends; whatever is late comes within the time after."""
+        async with asyncio.timeout(30):
+            while len(self.dones()) < count:  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
+        await asyncio.sleep(2 * LATE_SECONDS)
+        self._task.cancel()
+
+    def dones(self) -> list[TurnDone]:
+        """Return the ends that it was told."""
+        return [event for event in self.events if isinstance(event, TurnDone)]
+
+
+def open_conversation(user: User) -> Session:
+    return services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+
+
+async def attached(runner: Runner, session: Session) -> Tab:
+    return Tab(await runner.readers.attach(user_id=session.user_id, session_id=session.id))
+
+
+async def until(session: Session, status: TurnStatus) -> None:
+    """Wait until the database says that of the session's newest turn."""
+    statuses = Turn.unscoped.filter(session=session).order_by("-started_at").values_list("status", flat=True)
+    async with asyncio.timeout(30):
+        while await in_database(statuses.first) != status:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+
+
+async def talk(runner: Runner, session: Session) -> Tab:
+    """Say the next thing as soon as the database has the answer to the last."""
+    tab = await attached(runner, session)
+    said = []
+    for number in range(TURNS_EACH):
+        submission = await runner.submit_message(
+            user_id=session.user_id, session_id=session.id, text=f"{session.id} {number}"
+        )
+        live = runner.readers.hub(session.id).live
+        assert live is not None
+        assert live.turn_id == str(submission.turn_id)
+        said.append(str(submission.turn_id))
+        await until(session, TurnStatus.COMPLETED)
+        assert runner.readers.hub(session.id).live is live
+    await tab.until_done(TURNS_EACH)
+    shown = [
+        (type(event), event.turn_id) for event in tab.events if isinstance(event, MessageStored | TurnDone)
+    ]
+    assert shown == [(kind, turn_id) for turn_id in said for kind in (MessageStored, TurnDone)]
+    assert [done.stop_reason for done in tab.dones()] == ["end_turn"] * TURNS_EACH
+    return tab
+
+
+async def test_over_200_turns_each_end_is_told_once_and_before_the_next_message(
+    make_user: Callable[..., User], runner: Runner, practice: PracticeServer
+) -> None:
+    practice.script([f"Answer {number}." for number in range(CONVERSATIONS * TURNS_EACH)])
+    people = [await in_database(make_user) for _ in range(CONVERSATIONS)]
+    sessions = [await in_database(open_conversation, person) for person in people]
+    await asyncio.gather(*(talk(runner, session) for session in sessions))
+    assert runner.running == {}
+
+
+async def test_a_late_end_does_not_touch_the_live_turn_of_its_successor(
+    user: User, runner: Runner, practice: PracticeServer
+) -> None:
+    practice.script(["First.", Reply.of("Second ", Hold("middle"), "half.")])
+    session = await in_database(open_conversation, user)
+    tab = await attached(runner, session)
+    await runner.submit_message(user_id=user.pk, session_id=session.id, text="One")
+    await until(session, TurnStatus.COMPLETED)
+    second = await runner.submit_message(user_id=user.pk, session_id=session.id, text="Two")
+    await practice.reached("middle")
+    await asyncio.sleep(2 * LATE_SECONDS)
+    live = runner.readers.hub(session.id).live
+    assert live is not None
+    assert (live.turn_id, live.sync().text) == (str(second.turn_id), "Second ")
+    practice.release("middle")
+    await tab.until_done(2)
+    assert len(tab.dones()) == 2
+
+
+async def test_an_answer_before_the_late_end_of_its_question_ends_both_parts_once(
+    user: User, runner: Runner, practice: PracticeServer
+) -> None:
+    practice.script([Reply.of("How are you?", PILLS), "Good to hear."])
+    session = await in_database(open_conversation, user)
+    tab = await attached(runner, session)
+    await runner.submit_message(user_id=user.pk, session_id=session.id, text="Hello")
+    await until(session, TurnStatus.AWAITING_USER)
+    await runner.answer_call(user_id=user.pk, session_id=session.id, tool_use_id="toolu_pills", value="Fine")
+    await tab.until_done(2)
+    assert [done.status for done in tab.dones()] == ["awaiting_user", "completed"]
+    told = [type(event).__name__ for event in tab.events if isinstance(event, TurnDone | CallAnswered)]
+    assert told == ["TurnDone", "CallAnswered", "TurnDone"]
+
+
+async def test_a_turn_that_is_taken_over_is_told_after_the_late_end_before_it(
+    user: User, runner: Runner, practice: PracticeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    practice.script(["First.", "Second."])
+    session = await in_database(open_conversation, user)
+    tab = await attached(runner, session)
+    await runner.submit_message(user_id=user.pk, session_id=session.id, text="One")
+    await until(session, TurnStatus.COMPLETED)
+    opened = await in_database(
+        services.open_turn,
+        user_id=user.pk,
+        session_id=session.id,
+        text="Two",
+        client_id="two",
+        owner="nobody",
+        rate_limit=RATE,
+    )
+    async with kept_up(runner, is_alone=True, has_doorbell=False):
+        await tab.until_done(2)
+    shown = [event for event in tab.events if isinstance(event, MessageStored | TurnDone)]
+    assert [type(event) for event in shown] == [MessageStored, TurnDone, MessageStored, TurnDone]
+    assert [event.turn_id for event in shown[2:]] == [str(opened.turn.id)] * 2
+
+
+async def test_somebody_else_never_waits_for_a_sessions_lock_so_can_never_hold_it(
+    runner: Runner, user: User, other_user: User
+) -> None:
+    session = await in_database(open_conversation, user)
+    theirs: dict[str, Any] = {"user_id": other_user.pk, "session_id": session.id}
+    async with runner.readers.opening(user_id=user.pk, session_id=session.id):
+        for refused in (
+            runner.submit_message(**theirs, text="Hello"),
+            runner.edit_message(**theirs, text="Hello"),
+            runner.retry(**theirs),
+            runner.continue_answer(**theirs),
+            runner.answer_call(**theirs, tool_use_id="toolu_pills", value="Fine"),
+            runner.dismiss_call(**theirs, tool_use_id="toolu_pills"),
+            runner.end_session(**theirs),
+        ):
+            with pytest.raises(Session.DoesNotExist):
+                await asyncio.wait_for(refused, LATE_SECONDS * 4)
+    assert runner.readers.hubs == {}
+
+
+async def test_who_reads_a_session_here_has_its_lock_without_asking_the_database(
+    runner: Runner, user: User
+) -> None:
+    session = await in_database(open_conversation, user)
+    reading = await runner.readers.attach(user_id=user.pk, session_id=session.id)
+    opening = runner.readers.opening(user_id=user.pk, session_id=session.id)
+    with pytest.raises(StopIteration):  # it has come to its end without waiting for anything
+        opening.__aenter__().send(None)
+    await opening.__aexit__(None, None, None)
+    runner.readers.detach(session.id, reading)

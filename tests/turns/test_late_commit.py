@@ -1,0 +1,75 @@
+"""A tool that is given up at the deadline may commit all the same: nobody is left with what was before."""
+
+import asyncio
+import threading
+
+import pytest
+from django.contrib.auth.models import User
+
+from coaching.engine.tools import ToolResult
+from coaching.events import ModeChanged, TurnEvent
+from coaching.turns.setup import TurnSetup
+from coaching.turns.start import start_turn
+from coaching.turns.tool_session import ToolDesk
+from sessions_app import arcs, selectors, services, turn_records
+from sessions_app.database import in_database
+from sessions_app.limits import RateLimit
+from sessions_app.models import CallState, SessionKind, ToolCallRecord
+from sessions_app.turn_records import NewCall
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def setup_of_running_call(user: User) -> TurnSetup:
+    """Open a turn whose call `t1` runs."""
+    session = services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    started = start_turn(
+        services.open_turn,
+        user_id=user.pk,
+        session_id=session.id,
+        text="Good morning",
+        client_id=None,
+        owner="me",
+        rate_limit=RateLimit(turns=20, seconds=60),
+    )
+    assert started.setup is not None
+    call = NewCall(tool_use_id="t1", name="enter_structured_arc", position=0, input={}, is_interactive=False)
+    turn_records.store_round(
+        started.setup.key,
+        number=1,
+        blocks="[]",
+        text="",
+        notes="",
+        stop_reason="tool_use",
+        is_partial=False,
+        upstream_id="msg",
+        model="m",
+        calls=[call],
+    )
+    return started.setup
+
+
+async def test_an_effect_that_commits_after_its_deadline_is_told_and_holds_for_the_calls_behind_it(
+    user: User,
+) -> None:
+    published: list[TurnEvent] = []
+    desk = ToolDesk(await in_database(setup_of_running_call, user), published.append)
+    goes_on = threading.Event()
+
+    def effect() -> ToolResult:
+        goes_on.wait(10)
+        session = selectors.accessible_session(
+            user_id=user.pk, session_id=desk.setup.session_id, is_locked=True
+        )
+        arcs.enter_arc(session, arc=SessionKind.OPEN_DAY, entered_by="t1", now=session.started_at)
+        return ToolResult.of(success=True)
+
+    asyncio.get_running_loop().call_later(0.4, goes_on.set)
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.2):
+            await desk.commit("t1", effect)
+    assert published == [ModeChanged(arc="open_day")]
+    assert desk.state.effective_kind == SessionKind.OPEN_DAY
+    assert desk.committed["t1"] == ToolResult.of(success=True)
+    record = await in_database(ToolCallRecord.unscoped.get, tool_use_id="t1")
+    assert record.state == CallState.FINISHED

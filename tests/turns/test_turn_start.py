@@ -1,0 +1,214 @@
+"""A turn's start: message, turn and request are one commit, and a fault of the request loses no message."""
+
+import json
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from zoneinfo import ZoneInfo
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from coaching.clock.days import local_day
+from coaching.engine.anthropic_client import AnthropicClient
+from coaching.engine.budget import StopSignal
+from coaching.events import ErrorShown, TurnEvent
+from coaching.models import DayPlan, Profile
+from coaching.practice.server import PracticeServer
+from coaching.turns import answering
+from coaching.turns.start import StartedTurn, start_turn
+from sessions_app import services, turn_records
+from sessions_app.database import in_database
+from sessions_app.errors import Refused
+from sessions_app.limits import RateLimit
+from sessions_app.models import Session, SessionKind, SessionStatus, Turn, TurnStatus
+from sessions_app.rows import Condition, Question, Rows
+from sessions_app.turn_records import Ending, TurnKey
+
+NO_LIMIT = RateLimit(turns=10_000, seconds=60)
+DONE = Ending(status=TurnStatus.COMPLETED, stop_reason="end_turn")
+MOST_STATEMENTS = 16
+"""Of a turn's start: reads of a life, the session's, the turn's own rows, beginning and commit."""
+
+
+@pytest.fixture
+def session(user: User) -> Session:
+    return services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+
+
+def start(session: Session, text: str = "Hello", client_id: str | None = None) -> StartedTurn:
+    return start_turn(
+        services.open_turn,
+        user_id=session.user_id,
+        session_id=session.id,
+        text=text,
+        client_id=client_id,
+        owner="me",
+        rate_limit=NO_LIMIT,
+    )
+
+
+def key_of(started: StartedTurn) -> TurnKey:
+    turn = started.opened.turn
+    return TurnKey(turn_id=turn.id, fence=turn.fence)
+
+
+@pytest.mark.django_db
+def test_a_turn_is_committed_with_the_request_that_is_sent(session: Session) -> None:
+    started = start(session)
+    assert started.setup is not None
+    stored = Turn.unscoped.get(id=started.opened.turn.id)
+    request = started.setup.request
+    prefix = {"tools": request.tools, "system": request.system, "messages": request.messages}
+    assert json.loads(stored.prefix) == prefix
+    assert stored.model == request.model
+    assert "skills" in stored.metadata
+    session.refresh_from_db()
+    assert session.opening
+    message = stored.messages.get()
+    assert (message.content, message.number, session.last_message_number) == ("Hello", 1, 1)
+    assert message.metadata["said"]
+    assert request.messages[-1]["content"][-1]["text"] == "Hello"
+
+
+@pytest.mark.django_db
+def test_a_start_takes_few_statements_with_a_first_and_with_a_later_message(session: Session) -> None:
+    Profile.unscoped.create(user_id=session.user_id)
+    for text in ("Hello", "And now?"):
+        with CaptureQueriesContext(connection) as statements:
+            started = start(session, text)
+        assert len(statements) <= MOST_STATEMENTS, [row["sql"][:80] for row in statements]
+        turn_records.close_turn(key_of(started), DONE)
+
+
+@pytest.mark.django_db
+def test_who_has_moved_to_another_time_zone_is_asked_about_the_day_that_is_there(session: Session) -> None:
+    for zone in ("Pacific/Kiritimati", "Pacific/Pago_Pago"):  # the date is never the same in both
+        Profile.unscoped.update_or_create(user_id=session.user_id, defaults={"timezone": zone})
+        today = local_day(timezone.now(), ZoneInfo(zone))
+        DayPlan.unscoped.create(user_id=session.user_id, date=today, intention=f"To be in {zone}")
+        started = start(session)
+        assert started.setup is not None
+        said = json.dumps(started.setup.request.messages[-1])
+        assert f'<todays_plan date=\\"{today.isoformat()}' in said
+        assert f"To be in {zone}" in said
+        turn_records.close_turn(key_of(started), DONE)
+
+
+@pytest.mark.django_db
+def test_who_may_not_speak_any_more_leaves_nothing_behind(session: Session) -> None:
+    class GoneError(Exception):
+        """They have signed out."""
+
+    def refuse(_: Rows) -> None:
+        raise GoneError
+
+    access = Condition(Question("SELECT 1", {}), refuse)
+    with pytest.raises(GoneError):
+        start_turn(
+            services.open_turn,
+            user_id=session.user_id,
+            session_id=session.id,
+            access=access,
+            text="Hello",
+            client_id=None,
+            owner="me",
+            rate_limit=NO_LIMIT,
+        )
+    assert not Turn.unscoped.exists()
+
+
+@pytest.mark.django_db
+def test_the_same_message_twice_is_the_same_turn_and_brings_no_request(session: Session) -> None:
+    first = start(session, client_id="a")
+    again = start(session, client_id="a")
+    assert (again.opened.turn, again.opened.is_new, again.setup) == (first.opened.turn, False, None)
+
+
+@pytest.mark.django_db
+def test_a_message_to_a_session_that_has_ended_begins_in_the_one_that_follows(session: Session) -> None:
+    turn_records.close_turn(key_of(start(session)), DONE)
+    services.end_session(user_id=session.user_id, session_id=session.id, status=SessionStatus.ABANDONED)
+    started = start(session, "Again")
+    assert started.setup is not None
+    assert started.setup.session_id == started.opened.session_id != session.id
+    assert len(started.setup.request.messages) == 1
+    assert "Last session: conversation, earlier today" in json.dumps(started.setup.request.messages)
+
+
+@pytest.mark.django_db
+def test_an_answer_that_is_tried_again_is_asked_for_without_what_was_withdrawn(session: Session) -> None:
+    first = start(session)
+    turn_records.close_turn(key_of(first), Ending(status=TurnStatus.FAILED, stop_reason="error"))
+    started = start_turn(
+        services.retry_turn,
+        user_id=session.user_id,
+        session_id=session.id,
+        owner="me",
+        rate_limit=NO_LIMIT,
+    )
+    assert started.setup is not None
+    assert started.opened.turn.messages.get().id == first.opened.message.id
+    assert len(started.setup.request.messages) == 1
+    assert Turn.unscoped.get(id=started.opened.turn.id).prefix
+
+
+@pytest.mark.django_db
+def test_a_refusal_leaves_nothing_behind(session: Session) -> None:
+    start(session)
+    with pytest.raises(Refused):
+        start(session, "Too early")
+    with pytest.raises(Session.DoesNotExist):
+        start(Session(id=uuid.uuid4(), user_id=session.user_id))
+    assert Turn.unscoped.count() == 1
+
+
+@contextmanager
+def without_table(name: str) -> Iterator[None]:
+    rename(name, f"{name}_hidden")
+    try:
+        yield
+    finally:
+        rename(f"{name}_hidden", name)
+
+
+def rename(table: str, name: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(f"ALTER TABLE {table} RENAME TO {name}")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_read_that_fails_leaves_its_section_out_and_the_message_is_kept(session: Session) -> None:
+    with without_table("coaching_pulserating"):
+        started = start(session)
+    assert started.setup is not None
+    stored = Turn.unscoped.get(id=started.opened.turn.id)
+    assert stored.metadata["context"]["left_out"] == ["pulse_baseline"]
+    assert stored.messages.get().content == "Hello"
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_request_that_cannot_be_built_loses_no_message(session: Session) -> None:
+    await in_database(Session.unscoped.filter(id=session.id).update, opening="{no opening")
+    started = await in_database(start, session)
+    assert started.setup is None
+    assert (started.opened.message.content, started.opened.turn.prefix) == ("Hello", "")
+    shown: list[TurnEvent] = []
+    async with (
+        PracticeServer(keeps_bodies=True) as practice,
+        AnthropicClient("practice", practice.url) as client,
+    ):
+        done = await answering.answer(
+            key_of(started),
+            client=client,
+            publish=shown.append,
+            stop=StopSignal(),
+            setup=started.setup,
+            on_setup=lambda _: None,
+        )
+    assert done.status == TurnStatus.FAILED
+    assert shown == [ErrorShown(message=answering.UNEXPECTED)]
+    assert practice.requests == []
