@@ -3,8 +3,8 @@
 It imports neither Django nor anything else of the project, so it runs alone.
 """
 
-from coaching.practice.faults import Fault
-from coaching.practice.records import ReceivedRequest
+from coaching.practice.api.records import ReceivedRequest
+from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Hold, Note, Reply, Text, Thinking, ToolUse
 from coaching.practice.server import PracticeServer
 

@@ -5,10 +5,10 @@ One token is one delta of about 14 characters, as in the project's performance n
 
 from dataclasses import dataclass
 
-from coaching.practice.cache import CacheShare
-from coaching.practice.compose import Answer, Part
-from coaching.practice.delivery import Pace, due_times, http_chunk
-from coaching.practice.wire import Frame, Gate, stream_frames
+from coaching.practice.api.cache import CacheShare
+from coaching.practice.api.compose import Answer, Part
+from coaching.practice.api.delivery import Pace, due_times, http_chunk
+from coaching.practice.api.wire import Frame, Gate, stream_frames
 
 ONE_DELTA = "measured word "
 

@@ -10,10 +10,10 @@ import orjson
 from aiohttp import web
 from pydantic import TypeAdapter, ValidationError
 
-from coaching.practice.delivery import Gates
-from coaching.practice.errors import ApiError, error_body
-from coaching.practice.faults import Fault, FaultBook
-from coaching.practice.records import RequestLog
+from coaching.practice.api.delivery import Gates
+from coaching.practice.api.errors import ApiError, error_body
+from coaching.practice.api.records import RequestLog
+from coaching.practice.faults.fault import Fault, FaultBook
 from coaching.practice.script import Block, Hold, Note, Reply, ScriptBook, Text, Thinking, ToolUse
 
 _FAULTS = TypeAdapter(list[Fault])

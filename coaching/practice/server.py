@@ -17,17 +17,13 @@ from typing import Any, Self
 import orjson
 from aiohttp import web
 
-from coaching.practice import coach
-from coaching.practice.benchmark import prepare_stream
-from coaching.practice.cache import PromptCache
-from coaching.practice.control import control_routes
-from coaching.practice.delivery import Delivery, Gates, Pace, break_connection, stay_silent
-from coaching.practice.errors import ApiError
-from coaching.practice.exchange import Exchange, Exchanges
-from coaching.practice.faults import FaultBook, spoil_frames
-from coaching.practice.prefix import walk_units
-from coaching.practice.records import ReceivedRequest, RequestLog
-from coaching.practice.responses import (
+from coaching.practice.api.cache import PromptCache
+from coaching.practice.api.delivery import Delivery, Gates, Pace, break_connection, stay_silent
+from coaching.practice.api.errors import ApiError
+from coaching.practice.api.exchange import Exchange, Exchanges
+from coaching.practice.api.prefix import walk_units
+from coaching.practice.api.records import ReceivedRequest, RequestLog
+from coaching.practice.api.responses import (
     answer_early,
     bytes_response,
     error_response,
@@ -35,16 +31,20 @@ from coaching.practice.responses import (
     read_body,
     stream_response,
 )
-from coaching.practice.script import Reply, ScriptBook
-from coaching.practice.signatures import SignatureBook
-from coaching.practice.tokens import count_units
-from coaching.practice.validation import (
+from coaching.practice.api.signatures import SignatureBook
+from coaching.practice.api.tokens import count_units
+from coaching.practice.api.validation import (
     MAX_REQUEST_BYTES,
     check_headers,
     check_request,
     parse_body,
 )
-from coaching.practice.wire import stream_frames, whole_message
+from coaching.practice.api.wire import stream_frames, whole_message
+from coaching.practice.benchmark import prepare_stream
+from coaching.practice.coach.answer import answer as answer_as_coach
+from coaching.practice.control import control_routes
+from coaching.practice.faults.fault import FaultBook, spoil_frames
+from coaching.practice.script import Reply, ScriptBook
 
 HUMAN_TOKENS_PER_SECOND = 50.0
 KEPT_REQUESTS = 1000
@@ -78,7 +78,7 @@ class PracticeServer:
         keeps_bodies: bool = False,
         kept_requests: int = KEPT_REQUESTS,
         clock: Callable[[], float] = time.monotonic,
-        answer: Callable[[dict[str, Any]], Reply] = coach.answer,
+        answer: Callable[[dict[str, Any]], Reply] = answer_as_coach,
     ) -> None:
         self.faults = FaultBook()
         self.scripts = ScriptBook()

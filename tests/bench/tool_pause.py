@@ -24,7 +24,7 @@ from typing import Any
 import psutil
 import websockets
 
-from coaching.practice.records import ReceivedRequest
+from coaching.practice.api.records import ReceivedRequest
 from coaching.practice.script import Reply, ToolUse
 from coaching.practice.server import PracticeServer
 from tests.bench.relay.load import percentile

@@ -9,7 +9,7 @@ from axe_playwright_python.base import AXE_SCRIPT
 from django.conf import settings
 from playwright.async_api import Page, expect
 
-from coaching.practice.faults import Fault
+from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Hold, Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
 from sessions_app.models import Session

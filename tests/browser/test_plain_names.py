@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.async_api import Page, expect
 
-from coaching.practice.faults import Fault
+from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Hold, Note, Reply, ToolUse
 from coaching.practice.server import PracticeServer
 from sessions_app.models import Session

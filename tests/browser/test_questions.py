@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from playwright.async_api import Page, WebSocketRoute, expect
 
 from coaching.models import PulseRating
-from coaching.practice.faults import Fault
+from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Hold, Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database

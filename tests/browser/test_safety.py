@@ -5,7 +5,7 @@ from django.contrib.auth.models import User
 from playwright.async_api import Page, expect
 
 from coaching.models import Profile, TimezoneSource
-from coaching.practice.faults import Fault
+from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Hold, Reply, Text
 from coaching.practice.server import PracticeServer
 from sessions_app import services

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from coaching.practice.faults import Fault
+from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Reply, Text, ToolUse
 from coaching.turns.resume import load_setup, shrink_turn
 from coaching.turns.start import start_turn

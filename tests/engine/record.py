@@ -11,7 +11,7 @@ from pathlib import Path
 
 import aiohttp
 
-from coaching.practice.faults import Fault
+from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Reply, Text, Thinking, ToolUse
 from coaching.practice.server import PracticeServer
 

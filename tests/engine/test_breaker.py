@@ -8,7 +8,7 @@ from coaching.engine.anthropic_client import AnthropicClient
 from coaching.engine.breaker import FAILURES_TO_OPEN, SECONDS_TO_PROBE, BreakerClient
 from coaching.engine.errors import UpstreamError
 from coaching.engine.messages import ModelRequest
-from coaching.practice.faults import Fault
+from coaching.practice.faults.fault import Fault
 from coaching.practice.server import PracticeServer
 
 REQUEST = ModelRequest(

@@ -21,8 +21,8 @@ from coaching.engine.anthropic_client import build_params
 from coaching.engine.messages import ModelRequest, build_api_messages
 from coaching.live.stored_turn import sync_of_session
 from coaching.models import PulseRating, UserFileVersion
-from coaching.practice.errors import ApiError
-from coaching.practice.validation import check_request
+from coaching.practice.api.errors import ApiError
+from coaching.practice.api.validation import check_request
 from coaching.tools import CHAT_TOOLS
 from coaching.transcript.calls import question_of
 from sessions_app import selectors

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from coaching.practice.exchange import last_user_text
+from coaching.practice.api.exchange import last_user_text
 from coaching.practice.script import Block, Hold, Note, Reply, Text, ToolUse
 
 HoldPlace = Literal["", "first", "text", "last"]

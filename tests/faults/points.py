@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 import psycopg
 from psycopg import sql
 
-from coaching.practice.faults import Fault
+from coaching.practice.faults.fault import Fault
 from tests.faults.house import House, database_url
 from tests.faults.people import Conversation, Reader
 from tests.faults.planned_model import DOMAINS, Plan, PlannedRound, plan_of

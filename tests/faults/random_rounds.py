@@ -4,7 +4,7 @@ import random
 from collections.abc import Mapping
 from typing import Any
 
-from coaching.practice.faults import FaultKind
+from coaching.practice.faults.fault import FaultKind
 from tests.faults.planned_model import DOMAINS, PlannedRound
 
 FAULTS: tuple[FaultKind, ...] = (

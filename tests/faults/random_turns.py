@@ -10,7 +10,7 @@ import asyncio
 import random
 from collections.abc import Sequence
 
-from coaching.practice.faults import Fault
+from coaching.practice.faults.fault import Fault
 from sessions_app.database import in_database
 from sessions_app.models import (
     CallState,

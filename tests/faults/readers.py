@@ -5,7 +5,7 @@ import random
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 
-from coaching.practice.records import ReceivedRequest
+from coaching.practice.api.records import ReceivedRequest
 from sessions_app.database import in_database
 from sessions_app.models import TurnStatus
 from tests.faults.auditor import audit, audit_request_counts

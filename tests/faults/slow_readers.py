@@ -12,7 +12,7 @@ from typing import Any
 
 import psutil
 
-from coaching.practice.tokens import CHARACTERS_PER_TOKEN
+from coaching.practice.api.tokens import CHARACTERS_PER_TOKEN
 from tests.faults.auditor import audit
 from tests.faults.house import House
 from tests.faults.people import Conversation, Frame, Reader, open_conversations, until_closed

@@ -9,7 +9,7 @@ from uuid import UUID
 from coaching.engine.decisions import CONVERSATION_TOO_LONG, CUT_IN_CALL, CUT_IN_WORDS, NO_WORDS
 from coaching.engine.errors import USER_MESSAGES, FailureReason
 from coaching.models import UserFileVersion
-from coaching.practice.faults import Fault, FaultKind
+from coaching.practice.faults.fault import Fault, FaultKind
 from sessions_app.database import in_database
 from sessions_app.models import ToolCallRecord, Turn, TurnStatus
 from tests.faults.auditor import audit, audit_request_counts

@@ -14,7 +14,7 @@ from coaching.jobs.summaries import (
 from coaching.jobs.tasks import MAX_ATTEMPTS
 from coaching.live.runner import Runner
 from coaching.practice import PracticeServer
-from coaching.practice.faults import Fault
+from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Hold, Reply, ToolUse
 from sessions_app import selectors, services
 from sessions_app.database import in_database

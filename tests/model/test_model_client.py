@@ -5,7 +5,7 @@ import psutil
 from django.test import override_settings
 
 from coaching.model.client import ModelConnection
-from coaching.practice.records import RequestLog
+from coaching.practice.api.records import RequestLog
 from coaching.practice.server import PracticeServer
 from tests.practice.conftest import HEADERS, request_body
 

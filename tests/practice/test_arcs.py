@@ -7,7 +7,8 @@ from collections import Counter
 import pytest
 from anthropic import AsyncAnthropic
 
-from coaching.practice.arc_hearing import (
+from coaching.practice.coach.answer import answer
+from coaching.practice.coach.arc_hearing import (
     arc_wanted,
     hear_domains,
     hear_list,
@@ -15,9 +16,8 @@ from coaching.practice.arc_hearing import (
     hear_status,
     is_skip,
 )
-from coaching.practice.coach import answer
+from coaching.practice.coach.wording import INTRODUCTION, RETRY_OFFER
 from coaching.practice.script import Text
-from coaching.practice.wording import INTRODUCTION, RETRY_OFFER
 from coaching.tools import CHAT_TOOLS
 from tests.practice.conftest import assistant, request_body, user
 from tests.practice.walking import OPEN, TODAY, File, Walk, questions_of

@@ -9,10 +9,10 @@ from anthropic import AsyncAnthropic
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coaching.practice.coach import answer
-from coaching.practice.listening import domains_in, hear_intent, is_crisis, reflect
+from coaching.practice.coach.answer import answer
+from coaching.practice.coach.listening import domains_in, hear_intent, is_crisis, reflect
+from coaching.practice.coach.wording import INTRODUCTION, OFFERS
 from coaching.practice.script import Note, Reply, Text, ToolUse
-from coaching.practice.wording import INTRODUCTION, OFFERS
 from coaching.tools import CHAT_TOOLS, TOOL_NAMES
 from tests.practice.conftest import READ_FILE, SAVE_FILE, assistant, call, request_body, result, text, user
 

@@ -6,7 +6,7 @@ import orjson
 import pytest
 from anthropic import AsyncAnthropic
 
-from coaching.practice.offer_wording import ARC_OFFERS
+from coaching.practice.coach.offer_wording import ARC_OFFERS
 from tests.practice.walking import File, Walk
 
 LIFE_PLAN = "life-plan/current.md"

@@ -14,7 +14,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from coaching.models import Profile, UserFile
-from coaching.practice.offer_wording import ARC_OFFERS
+from coaching.practice.coach.offer_wording import ARC_OFFERS
 from coaching.practice.server import PracticeServer
 from sessions_app import services
 from sessions_app.database import in_database

@@ -7,7 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from coaching.models import UserFile
-from coaching.practice.faults import Fault
+from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Hold, Note, Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from coaching.events import CallPending, RoundRestarted, SessionClosed, TurnEvent
-from coaching.practice.faults import Fault
+from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Hold, Note, Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
 from coaching.sockets.frames import frame_of

@@ -18,7 +18,7 @@ from coaching.live.hub import SessionHub
 from coaching.live.stored_turn import sync_of_session
 from coaching.models import CardCount, Profile, TimezoneSource
 from coaching.people.socket_access import FrameBudget
-from coaching.practice.faults import Fault
+from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Hold, Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
 from coaching.sockets import consumers

@@ -1,0 +1,263 @@
+"""Everything that can go wrong upstream, as something a test asks for.
+
+A fault works on one of three levels: the HTTP answer itself (`HTTP_KINDS`), the reply before it is
+written (`reshape_reply`), or the events of its stream (`spoil_frames`). It never touches a socket:
+`delivery.py` carries the steps out.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from coaching.practice.api.compose import Answer
+from coaching.practice.api.errors import error_body
+from coaching.practice.api.wire import Frame, FrameKind, Gate, event_bytes, message_start
+from coaching.practice.script import Hold, Note, Reply, StopReason, Text, Thinking, ToolUse
+
+FaultKind = Literal[
+    "status",  # an HTTP error answer; `status`, `retry_after`, `message`
+    "slow_start",  # the first byte comes after `seconds`
+    "empty_body",  # 200 and nothing
+    "stall",  # silence at `place` for `seconds`, for ever when None
+    "cut",  # the connection is closed at `place`, in the middle of an event
+    "reset",  # the same with an RST
+    "end_early",  # the body ends properly at `place`, but too early
+    "broken_json",  # a line at `place` that isn't JSON
+    "error_event",  # an `error` event at `place` (`status` says which), then the end
+    "unknown_event",  # an event type at `place` that nobody knows
+    "changed_message_id",  # a second message_start at `place`, with another id
+    "duplicate_message_start",  # the same message_start again at `place`
+    "tool_use_without_block",  # stop_reason tool_use, but no call
+    "max_tokens_in_tool",  # cut by max_tokens inside a call's JSON
+    "max_tokens_in_text",
+    "refusal",
+    "pause_turn",  # pauses half-way; the rest comes when the turn is sent back
+    "context_window_exceeded",
+]
+Place = Literal[
+    "before_first_byte",
+    "after_headers",
+    "at_start",  # after message_start
+    "in_text",
+    "in_thinking",
+    "in_tool_json",
+    "before_message_delta",
+    "before_message_stop",
+]
+
+HTTP_KINDS = frozenset({"status", "slow_start", "empty_body"})
+_HARMLESS_KINDS = frozenset({"slow_start", "unknown_event", "refusal", "pause_turn"})
+_CONNECTION_KINDS = frozenset({"stall", "cut", "reset", "end_early"})
+_FRAME_OF_PLACE: dict[str, FrameKind] = {
+    "in_text": "text",
+    "in_thinking": "thinking",
+    "in_tool_json": "json",
+    "before_message_delta": "message_delta",
+    "before_message_stop": "message_stop",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """One thing that goes wrong, and for which requests.
+
+    It hits the first `times` matching requests after `skip` of them: those whose newest user words
+    contain `key`, and whose model is `model`; empty matches all. `after_events` and `after_bytes`
+    name a place exactly and win over `place`. `is_reply_kept` says whether a scripted reply stays
+    in its queue for the next try; by default it does where a client would ask again.
+    """
+
+    kind: FaultKind
+    place: Place = "in_text"
+    status: int = 529
+    retry_after: str | None = None
+    message: str = ""
+    seconds: float | None = None
+    after_events: int | None = None
+    after_bytes: int | None = None
+    key: str = ""
+    model: str = ""
+    skip: int = 0
+    times: int = 1
+    is_reply_kept: bool | None = None
+
+    @property
+    def keeps_reply(self) -> bool:
+        """Whether a scripted reply is left in its queue, because it wasn't delivered whole."""
+        if self.is_reply_kept is not None:
+            return self.is_reply_kept
+        return self.kind not in _HARMLESS_KINDS
+
+
+@dataclass(frozen=True, slots=True)
+class Silence:
+    """The stream says nothing for `seconds`; None is until the client gives up."""
+
+    seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """The stream ends here: `proper` as HTTP wants it, `cut` by closing, `reset` by an RST."""
+
+    how: Literal["proper", "cut", "reset"]
+
+
+Step = Frame | Gate | Silence | Ending
+
+
+class FaultBook:
+    """The faults that wait for their request."""
+
+    def __init__(self) -> None:
+        self._waiting: list[Fault] = []
+
+    def push(self, *faults: Fault) -> None:
+        """Add faults; the first that matches a request is used for it."""
+        self._waiting.extend(faults)
+
+    def take(self, *, model: str, last_user_text: str) -> Fault | None:
+        """Return the fault for this request, if there is one, and count it as used."""
+        taken: Fault | None = None
+        kept: list[Fault] = []
+        for fault in self._waiting:
+            is_match = fault.key in last_user_text and fault.model in {"", model}
+            if not is_match or taken is not None:
+                kept.append(fault)
+            elif fault.skip:
+                kept.append(replace(fault, skip=fault.skip - 1))
+            else:
+                taken = fault
+                if fault.times > 1:
+                    kept.append(replace(fault, times=fault.times - 1))
+        self._waiting = kept
+        return taken
+
+    def clear(self) -> None:
+        """Forget all faults."""
+        self._waiting.clear()
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+
+def reshape_reply(fault: Fault | None, reply: Reply) -> tuple[Reply, Reply | None]:
+    """Return the reply as the fault makes it, and what is left of it to say after a pause."""
+    kind = fault.kind if fault else None
+    match kind:
+        case "tool_use_without_block":
+            blocks = tuple(block for block in reply.blocks if not isinstance(block, ToolUse))
+            return replace(reply, blocks=blocks, stop_reason="tool_use"), None
+        case "max_tokens_in_tool":
+            return _cut_first_call(reply), None
+        case "max_tokens_in_text":
+            return _halved(reply, "max_tokens")[0], None
+        case "refusal":
+            return _halved(reply, "refusal")[0], None
+        case "context_window_exceeded":
+            return _halved(reply, "model_context_window_exceeded")[0], None
+        case "pause_turn":
+            return _halved(reply, "pause_turn")
+        case _:
+            return reply, None
+
+
+def _cut_first_call(reply: Reply) -> Reply:
+    for position, block in enumerate(reply.blocks):
+        if isinstance(block, ToolUse):
+            blocks = (*reply.blocks[:position], replace(block, is_cut=True))
+            return replace(reply, blocks=blocks, stop_reason="max_tokens")
+    return _halved(reply, "max_tokens")[0]
+
+
+def _halved(reply: Reply, stop_reason: StopReason) -> tuple[Reply, Reply]:
+    """Split a reply in the middle of its first text, before any call."""
+    for position, block in enumerate(reply.blocks):
+        if isinstance(block, ToolUse):
+            break
+        if isinstance(block, Text) and len(block.text) > 1:
+            middle = _middle(block.text)
+            first = (*reply.blocks[:position], Text(block.text[:middle]))
+            rest = (Text(block.text[middle:]), *reply.blocks[position + 1 :])
+            return replace(reply, blocks=first, stop_reason=stop_reason), replace(reply, blocks=rest)
+    opening = tuple(block for block in reply.blocks if isinstance(block, Thinking | Hold))
+    rest = tuple(block for block in reply.blocks if isinstance(block, Text | Note | ToolUse))
+    first = (*opening, Text("One moment."))
+    return replace(reply, blocks=first, stop_reason=stop_reason), replace(reply, blocks=rest)
+
+
+def _middle(text: str) -> int:
+    """Return an offset near the middle, behind a word and before its blank."""
+    space = text.find(" ", len(text) // 2)
+    return space if 0 < space < len(text) else max(1, len(text) // 2)
+
+
+def spoil_frames(fault: Fault | None, frames: Sequence[Frame | Gate], answer: Answer) -> list[Step]:
+    """Return the steps of a stream with the fault in its place."""
+    if fault is None:
+        return list(frames)
+    at = _position(fault, frames)
+    head, tail = list[Step](frames[:at]), list[Step](frames[at:])
+    if fault.kind in _CONNECTION_KINDS:
+        return _break_connection(fault, frames, head, tail)
+    match fault.kind:
+        case "broken_json":
+            return [*head, Frame("other", _BROKEN_LINE), *tail]
+        case "unknown_event":
+            payload = {"type": "weather_report", "weather": {"sky": "clear"}}
+            return [*head, Frame("other", event_bytes("weather_report", payload)), *tail]
+        case "changed_message_id":
+            return [*head, message_start(answer, "msg_01changed0000000000000"), *tail]
+        case "duplicate_message_start":
+            return [*head, message_start(answer, answer.message_id), *tail]
+        case "error_event":
+            body = error_body(fault.status, fault.message or "Overloaded", "req_practice")
+            return [*head, Frame("other", event_bytes("error", body)), Ending("proper")]
+        case _:
+            return list(frames)
+
+
+_BROKEN_LINE = b'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"del\n\n'
+
+
+def _break_connection(
+    fault: Fault, frames: Iterable[Frame | Gate], head: list[Step], tail: list[Step]
+) -> list[Step]:
+    if fault.after_bytes is not None:
+        whole = b"".join(frame.data for frame in frames if isinstance(frame, Frame))
+        head, tail = _frame_of(whole[: fault.after_bytes]), _frame_of(whole[fault.after_bytes :])
+    elif fault.kind != "stall" and fault.after_events is None and tail:
+        head += _half_of(tail[0])
+    match fault.kind:
+        case "stall":
+            return [*head, Silence(fault.seconds), *tail]
+        case "reset":
+            return [*head, Ending("reset")]
+        case "end_early":
+            return [*head, Ending("proper")]
+        case _:
+            return [*head, Ending("cut")]
+
+
+def _frame_of(data: bytes) -> list[Step]:
+    return [Frame("other", data)] if data else []
+
+
+def _half_of(step: Step) -> list[Step]:
+    """Return the first half of an event, so that a break also tears a line."""
+    if not isinstance(step, Frame) or step.kind in {"message_start", "message_stop"}:
+        return []
+    return [Frame("other", step.data[: len(step.data) // 2])]
+
+
+def _position(fault: Fault, frames: Sequence[Frame | Gate]) -> int:
+    """Return the index of the step before which the fault strikes."""
+    if fault.after_events is not None:
+        return min(fault.after_events, len(frames))
+    if fault.place in {"before_first_byte", "after_headers"}:
+        return 0
+    if fault.place == "at_start":
+        return 1
+    wanted = _FRAME_OF_PLACE[fault.place]
+    indexes = [i for i, f in enumerate(frames) if isinstance(f, Frame) and f.kind == wanted]
+    return indexes[len(indexes) // 2] if indexes else len(frames) // 2
