@@ -1,7 +1,6 @@
 """What a reader of a session sees happen: the engine's events and those of a turn around them.
 
-Facts only. `frames` makes JSON of them, `fragments` HTML; both match the closed union with
-`assert_never`.
+Facts only. `frames` makes JSON of them, `fragments` HTML; each has one table that covers the closed union.
 """
 
 from collections.abc import Callable, Mapping

@@ -7,11 +7,11 @@ Rendered markdown is made off the event loop, after the database has been given 
 
 import asyncio
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from html import escape
-from typing import Any, ParamSpec, TypeVar, assert_never
+from typing import Any, ParamSpec, TypeVar
 
 from django.db import DatabaseError
 from django.template.loader import render_to_string
@@ -56,28 +56,13 @@ _threads = ThreadPoolExecutor(max_workers=4, thread_name_prefix="fragments")
 
 async def render_fragment(event: TurnEvent) -> str:
     """Render an event; empty where there is nothing to show."""
-    match event:
-        # Thousands of these a second: a template would cost more than all the rest of the way.
-        case TextDelta(text):
-            return f'<div hx-swap-oob="beforeend:#live-text">{escape(text)}</div>'
-        case NoteDelta():
-            return _render_note(event)
-        case RoundBoundary():
-            return ""  # Rounds are sections of their own.
-        case MessageStored():
-            return await _render_message(event)
-        case RoundClosed():
-            return await _render_round(event)
-        case Sync():
-            return await _render_sync(event)
-        case CallAnswered():
-            return await _render_answered(event)
-        case TurnDone():
-            return await _render_done(event)
-        case SafetyShown():
-            return _render_card(event)
-        case _:
-            return _render_plain(event)
+    rendered = FRAGMENTS[type(event)](event)
+    return rendered if isinstance(rendered, str) else await rendered
+
+
+def _render_text(event: TextDelta) -> str:
+    # Thousands of these a second: a template would cost more than all the rest of the way.
+    return f'<div hx-swap-oob="beforeend:#live-text">{escape(event.text)}</div>'
 
 
 def _render_note(event: NoteDelta) -> str:
@@ -87,44 +72,37 @@ def _render_note(event: NoteDelta) -> str:
     return f'<div hx-swap-oob="{swap}:#live-notes">{escape(words)}</div>'
 
 
-def _render_plain(
-    event: ArcCompleted
-    | CallPending
-    | ErrorShown
-    | HistoryChanged
-    | ModeChanged
-    | RoundRestarted
-    | SessionClosed
-    | SessionCompleted
-    | SessionContinued
-    | ToolCallFinished
-    | ToolCallStarted
-    | TurnStarted,
-) -> str:
-    """Render what needs neither the database nor markdown."""
-    match event:
-        case TurnStarted():
-            return _render("turn_started", {"item": conversation.live_turn_item(event.turn_id)})
-        case RoundRestarted():
-            return _render("round_restarted")
-        case ToolCallStarted():
-            return _render(
-                "call_started", {"calls": conversation.running_calls({event.tool_use_id: event.name})}
-            )
-        case ToolCallFinished():
-            return _render("call_finished", {"tool_use_id": event.tool_use_id})
-        case ErrorShown():
-            return _render("error_shown", {"message": event.message})
-        case CallPending():
-            return _render("call_pending", {"call": shown_calls.pending_question(event)})
-        case HistoryChanged():
-            return _render("history_changed", {"kept": [(path, shown_name(path)) for path in event.kept]})
-        case ModeChanged() | ArcCompleted():
-            return _render_arc(event)
-        case SessionCompleted() | SessionClosed() | SessionContinued():
-            return _render_session(event)
-        case _:
-            assert_never(event)
+def _render_boundary(_: RoundBoundary) -> str:
+    return ""  # Rounds are sections of their own.
+
+
+def _render_turn_started(event: TurnStarted) -> str:
+    return _render("turn_started", {"item": conversation.live_turn_item(event.turn_id)})
+
+
+def _render_restarted(_: RoundRestarted) -> str:
+    return _render("round_restarted")
+
+
+def _render_call_started(event: ToolCallStarted) -> str:
+    calls = conversation.running_calls({event.tool_use_id: event.name})
+    return _render("call_started", {"calls": calls})
+
+
+def _render_call_finished(event: ToolCallFinished) -> str:
+    return _render("call_finished", {"tool_use_id": event.tool_use_id})
+
+
+def _render_error(event: ErrorShown) -> str:
+    return _render("error_shown", {"message": event.message})
+
+
+def _render_pending(event: CallPending) -> str:
+    return _render("call_pending", {"call": shown_calls.pending_question(event)})
+
+
+def _render_history(event: HistoryChanged) -> str:
+    return _render("history_changed", {"kept": [(path, shown_name(path)) for path in event.kept]})
 
 
 def _render_card(event: SafetyShown) -> str:
@@ -133,18 +111,25 @@ def _render_card(event: SafetyShown) -> str:
     return _render("safety_shown", {"card": event.card, "is_stored": event.number is not None})
 
 
-def _render_session(event: SessionCompleted | SessionClosed | SessionContinued) -> str:
-    if isinstance(event, SessionContinued):
-        return _render("session_continued", {"session_id": event.session_id})
-    return _render("session_completed" if isinstance(event, SessionCompleted) else "session_closed")
+def _render_completed(_: SessionCompleted) -> str:
+    return _render("session_completed")
 
 
-def _render_arc(event: ModeChanged | ArcCompleted) -> str:
-    if isinstance(event, ModeChanged):
-        arc, mark = ARC_WORDS.get(event.arc), shown_calls.begin_mark(event.arc)
-    else:
-        arc, mark = None, shown_calls.end_mark(event.arc)
+def _render_closed(_: SessionClosed) -> str:
+    return _render("session_closed")
+
+
+def _render_continued(event: SessionContinued) -> str:
+    return _render("session_continued", {"session_id": event.session_id})
+
+
+def _render_arc_begin(event: ModeChanged) -> str:
+    arc, mark = ARC_WORDS.get(event.arc), shown_calls.begin_mark(event.arc)
     return _render("arc_changed", {"arc": arc, "call": mark})
+
+
+def _render_arc_end(event: ArcCompleted) -> str:
+    return _render("arc_changed", {"arc": None, "call": shown_calls.end_mark(event.arc)})
 
 
 async def _render_message(event: MessageStored) -> str:
@@ -199,3 +184,30 @@ def _render(name: str, context: Mapping[str, Any] | None = None) -> str:
 
 async def _off_loop(function: Callable[P, ResultT], *args: P.args, **kwargs: P.kwargs) -> ResultT:
     return await asyncio.get_running_loop().run_in_executor(_threads, partial(function, *args, **kwargs))
+
+
+FRAGMENTS: Mapping[type[TurnEvent], Callable[[Any], str | Awaitable[str]]] = {
+    TextDelta: _render_text,
+    NoteDelta: _render_note,
+    NoteWords: _render_note,
+    ToolCallStarted: _render_call_started,
+    ToolCallFinished: _render_call_finished,
+    RoundBoundary: _render_boundary,
+    RoundRestarted: _render_restarted,
+    CallPending: _render_pending,
+    Sync: _render_sync,
+    MessageStored: _render_message,
+    HistoryChanged: _render_history,
+    TurnStarted: _render_turn_started,
+    RoundClosed: _render_round,
+    CallAnswered: _render_answered,
+    SafetyShown: _render_card,
+    ModeChanged: _render_arc_begin,
+    ArcCompleted: _render_arc_end,
+    SessionCompleted: _render_completed,
+    SessionClosed: _render_closed,
+    SessionContinued: _render_continued,
+    ErrorShown: _render_error,
+    TurnDone: _render_done,
+}
+"""One function for each event; a test holds the keys against the union."""

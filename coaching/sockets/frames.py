@@ -1,7 +1,8 @@
 """Events as JSON frames, for programs (`sage.json`). Names are the public contract of the WebSocket."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from typing import Any, assert_never
+from typing import Any
 
 from coaching.events import (
     ArcCompleted,
@@ -12,6 +13,7 @@ from coaching.events import (
     MessageStored,
     ModeChanged,
     NoteDelta,
+    NoteWords,
     RoundBoundary,
     RoundClosed,
     RoundRestarted,
@@ -37,67 +39,73 @@ SAFETY_PAGE = "/safety/"
 
 def frame_of(event: TurnEvent) -> Frame | None:
     """Return the event's frame, or None for an event that programs don't see."""
-    match event:
-        case TextDelta(text=text):
-            return {"text": text}
-        case NoteDelta(text=text):
-            return {"note": text}
-        case ToolCallStarted(tool_use_id=tool_use_id, name=name):
-            return {"toolCall": {"id": tool_use_id, "name": name}}
-        case ToolCallFinished(tool_use_id=tool_use_id):
-            return {"toolDone": {"id": tool_use_id}}
-        case RoundBoundary():
-            return {"roundBoundary": True}
-        case SafetyShown():
-            return {"safety": _safety_values(event)}
-        case HistoryChanged(first_number=first_number):
-            return {"withdrawn": {"from": first_number}}
-        case SessionContinued(session_id=session_id):
-            return {"continued": {"session": session_id}}
-        case RoundRestarted() | RoundClosed() | TurnStarted() | SessionClosed():
-            return None  # a Sync follows the first and the last; the others only change what a page shows
-        case _:
-            return _frame_of_turn_event(event)
+    return FRAMES[type(event)](event)
 
 
-def _frame_of_turn_event(
-    event: CallPending
-    | Sync
-    | MessageStored
-    | CallAnswered
-    | ModeChanged
-    | ArcCompleted
-    | SessionCompleted
-    | ErrorShown
-    | TurnDone,
-) -> Frame:
-    match event:
-        case CallPending():
-            return _frame_of_pending(event)
-        case Sync():
-            return {"sync": _sync_values(event)}
-        case MessageStored(id=message_id, number=number, text=text):
-            return {"message": {"id": message_id, "number": number, "text": text}}
-        case CallAnswered(tool_use_id=tool_use_id, state=state, value=value):
-            return {"answered": {"toolUseId": tool_use_id, "state": state, "value": value}}
-        case ModeChanged(arc=arc):
-            return {"modeChange": arc}
-        case ArcCompleted(arc=arc):
-            return {"arcCompleted": arc}
-        case SessionCompleted():
-            return {"sessionCompleted": True}
-        case ErrorShown(message=message):
-            return {"error": message}
-        case TurnDone(turn_id=turn_id, stop_reason=stop_reason):
-            return {"done": {"turn": turn_id, "stopReason": stop_reason}}
-        case _:
-            assert_never(event)
+def _text(event: TextDelta) -> Frame:
+    return {"text": event.text}
 
 
-def _safety_values(shown: SafetyShown) -> Frame:
-    """Return what a program shows: beside which words (number or `toolUseId`), how near, and the lines."""
+def _note(event: NoteDelta) -> Frame:
+    return {"note": event.text}
+
+
+def _call_started(event: ToolCallStarted) -> Frame:
+    return {"toolCall": {"id": event.tool_use_id, "name": event.name}}
+
+
+def _call_finished(event: ToolCallFinished) -> Frame:
+    return {"toolDone": {"id": event.tool_use_id}}
+
+
+def _round_boundary(_: RoundBoundary) -> Frame:
+    return {"roundBoundary": True}
+
+
+def _history_changed(event: HistoryChanged) -> Frame:
+    return {"withdrawn": {"from": event.first_number}}
+
+
+def _message_stored(event: MessageStored) -> Frame:
+    return {"message": {"id": event.id, "number": event.number, "text": event.text}}
+
+
+def _call_answered(event: CallAnswered) -> Frame:
+    return {"answered": {"toolUseId": event.tool_use_id, "state": event.state, "value": event.value}}
+
+
+def _mode_changed(event: ModeChanged) -> Frame:
+    return {"modeChange": event.arc}
+
+
+def _arc_completed(event: ArcCompleted) -> Frame:
+    return {"arcCompleted": event.arc}
+
+
+def _session_completed(_: SessionCompleted) -> Frame:
+    return {"sessionCompleted": True}
+
+
+def _session_continued(event: SessionContinued) -> Frame:
+    return {"continued": {"session": event.session_id}}
+
+
+def _error(event: ErrorShown) -> Frame:
+    return {"error": event.message}
+
+
+def _done(event: TurnDone) -> Frame:
+    return {"done": {"turn": event.turn_id, "stopReason": event.stop_reason}}
+
+
+def _no_frame(_: RoundRestarted | RoundClosed | TurnStarted | SessionClosed) -> None:
+    """Send nothing: a Sync follows the first and the last; the others only change what a page shows."""
+
+
+def _safety(shown: SafetyShown) -> Frame:
+    """Return what a program shows: below which words (number or `toolUseId`), how near, and the lines."""
     danger, offer = shown.card.danger, shown.card.offer
-    return {
+    values = {
         "level": danger.level,
         "about": danger.about,
         "topic": danger.topic,
@@ -107,23 +115,24 @@ def _safety_values(shown: SafetyShown) -> Frame:
         "lines": [asdict(line) for line in offer.lines],
         "page": SAFETY_PAGE,
     }
+    return {"safety": values}
 
 
-def _sync_values(sync: Sync) -> Frame:
+def _sync(sync: Sync) -> Frame:
     values = {
         "status": sync.status,
         "turn": sync.turn_id or None,
         "text": sync.text,
         "notes": list(sync.notes),
         "running": [{"id": tool_use_id, "name": name} for tool_use_id, name in sync.running.items()],
-        "pending": [_frame_of_pending(pending) for pending in sync.pending],
+        "pending": [_call_pending(pending) for pending in sync.pending],
     }
     if sync.facts is not None and sync.facts.status != SessionStatus.ACTIVE:
         values["ended"] = sync.facts.status
-    return values
+    return {"sync": values}
 
 
-def _frame_of_pending(pending: CallPending) -> Frame:
+def _call_pending(pending: CallPending) -> Frame:
     values = pending.input
     if pending.name == "show_options":
         options = [
@@ -146,3 +155,30 @@ def _frame_of_pending(pending: CallPending) -> Frame:
             }
         }
     return {"confirm": {"toolUseId": pending.tool_use_id, "tool": pending.name, "input": dict(values)}}
+
+
+FRAMES: Mapping[type[TurnEvent], Callable[[Any], Frame | None]] = {
+    TextDelta: _text,
+    NoteDelta: _note,
+    NoteWords: _note,
+    ToolCallStarted: _call_started,
+    ToolCallFinished: _call_finished,
+    RoundBoundary: _round_boundary,
+    RoundRestarted: _no_frame,
+    CallPending: _call_pending,
+    Sync: _sync,
+    MessageStored: _message_stored,
+    HistoryChanged: _history_changed,
+    TurnStarted: _no_frame,
+    RoundClosed: _no_frame,
+    CallAnswered: _call_answered,
+    SafetyShown: _safety,
+    ModeChanged: _mode_changed,
+    ArcCompleted: _arc_completed,
+    SessionCompleted: _session_completed,
+    SessionClosed: _no_frame,
+    SessionContinued: _session_continued,
+    ErrorShown: _error,
+    TurnDone: _done,
+}
+"""One function for each event; a test holds the keys against the union."""

@@ -1,17 +1,21 @@
 """The frames of `sage.json`: every one occurs, and tells a program of edits, retries, rounds and ends."""
 
 import asyncio
-from typing import get_args
+from collections.abc import Callable, Mapping
+from inspect import signature
+from typing import get_args, get_type_hints
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from coaching.events import CallPending, RoundRestarted, SessionClosed, TurnEvent
+import coaching.events
+from coaching.events import CallPending, RoundRestarted, TurnEvent
 from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Hold, Note, Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
-from coaching.sockets.frames import frame_of
+from coaching.sockets.fragments import FRAGMENTS
+from coaching.sockets.frames import FRAMES, frame_of
 from sessions_app import services
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionKind, SessionStatus, ToolCallRecord, Turn, TurnStatus
@@ -85,11 +89,25 @@ async def test_every_frame_of_the_contract_occurs(
     assert set(names_of(client.frames)) == CONTRACT
 
 
-def test_every_event_has_a_frame_or_is_silent_on_purpose() -> None:
-    names = {event.__name__ for event in get_args(TurnEvent)}
-    assert names >= SILENT
+def is_made_of(kind: object, members: tuple[type, ...]) -> bool:
+    return isinstance(kind, type) and issubclass(kind, members)
+
+
+@pytest.mark.parametrize("table", [FRAMES, FRAGMENTS], ids=["frames", "fragments"])
+def test_each_event_has_a_function_that_takes_it(table: Mapping[type, Callable[..., object]]) -> None:
+    members = get_args(TurnEvent)
+    events = {kind for kind in vars(coaching.events).values() if is_made_of(kind, members)}
+    assert events > {*members}  # NoteWords refines a member of the union
+    assert table.keys() == events
+    for event, function in table.items():
+        taken = get_type_hints(function)[next(iter(signature(function).parameters))]
+        assert issubclass(event, get_args(taken) or taken), function
+
+
+def test_an_event_without_a_frame_is_silent_on_purpose() -> None:
+    silent = {event.__name__ for event, function in FRAMES.items() if function is FRAMES[RoundRestarted]}
+    assert silent == SILENT
     assert frame_of(RoundRestarted()) is None
-    assert frame_of(SessionClosed(status="abandoned")) is None
     asked = CallPending(tool_use_id="toolu_1", name="create_action_item", input={"title": "Walk"})
     assert frame_of(asked) == {
         "confirm": {"toolUseId": "toolu_1", "tool": "create_action_item", "input": {"title": "Walk"}}
