@@ -1,4 +1,4 @@
-"""The practice model: a Messages API server with a scripted coach, faults, and a benchmark mode.
+"""The practice model: a Messages API server with a scripted coach and faults.
 
 It imports neither Django nor anything else of the project, so it runs alone.
 """

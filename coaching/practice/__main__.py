@@ -9,7 +9,8 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from coaching.practice.server import HUMAN_TOKENS_PER_SECOND, PracticeServer
+from coaching.practice.api.server import HUMAN_TOKENS_PER_SECOND
+from coaching.practice.server import PracticeServer
 
 
 def read_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace:
@@ -25,14 +26,7 @@ def read_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace
         default=HUMAN_TOKENS_PER_SECOND,
         help="tokens per second of each stream; 0 writes as fast as it can",
     )
-    parser.add_argument(
-        "--tokens",
-        type=int,
-        default=None,
-        help="benchmark: every stream is this many prepared tokens",
-    )
     parser.add_argument("--first-token-delay", type=float, default=0.0, metavar="SECONDS")
-    parser.add_argument("--control", action="store_true", help="add the routes that script and inject faults")
     return parser.parse_args(arguments)
 
 
@@ -47,9 +41,6 @@ async def serve(options: argparse.Namespace) -> None:
         port=options.port,
         tokens_per_second=options.rate,
         first_token_seconds=options.first_token_delay,
-        benchmark_tokens=options.tokens,
-        control=options.control,
-        keeps_bodies=options.control,
     )
     try:
         await server.open()

@@ -32,22 +32,25 @@ async def running(*arguments: str) -> AsyncIterator[tuple[asyncio.subprocess.Pro
         await process.wait()
 
 
-@pytest.mark.parametrize("rate", ["0", "2000"])
-async def test_a_benchmark_streams_so_many_tokens_and_stops_on_sigterm(rate: str) -> None:
+async def stream(url: str) -> tuple[bytes, float]:
+    """Return the bytes of one streamed answer, and how many seconds it took."""
+    body = orjson.dumps(request_body(stream=True))
+    begun = asyncio.get_running_loop().time()
     async with (
-        running("--rate", rate, "--tokens", "300") as (process, url),
         aiohttp.ClientSession() as session,
+        session.post(f"{url}/v1/messages", data=body, headers=HEADERS) as answer,
     ):
-        body = orjson.dumps(request_body(stream=True))
-        begun = asyncio.get_running_loop().time()
-        async with session.post(f"{url}/v1/messages", data=body, headers=HEADERS) as answer:
-            raw = await answer.read()
-        elapsed = asyncio.get_running_loop().time() - begun
-        assert raw.count(b"text_delta") == 300
+        raw = await answer.read()
+    return raw, asyncio.get_running_loop().time() - begun
+
+
+@pytest.mark.parametrize("rate", ["0", "50"])
+async def test_it_streams_at_a_rate_and_stops_on_sigterm(rate: str) -> None:
+    async with running("--rate", rate) as (process, url):
+        raw, elapsed = await stream(url)
+        assert raw.count(b"text_delta") > 10
         assert raw.endswith(b'data: {"type":"message_stop"}      \n\n')
-        assert (elapsed > 0.14) == (rate != "0")
-        refused = await session.get(f"{url}/practice/requests")
-        assert refused.status == 404
+        assert (elapsed > 0.5) == (rate != "0")
         process.send_signal(signal.SIGTERM)
         assert await asyncio.wait_for(process.wait(), 3) == 0
 

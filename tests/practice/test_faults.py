@@ -3,7 +3,6 @@
 import asyncio
 from typing import Any
 
-import aiohttp
 import anthropic
 import httpx2
 import orjson
@@ -316,38 +315,3 @@ async def test_an_answer_that_is_not_streamed_breaks_too(
     server.faults.push(Fault(kind=kind))
     with pytest.raises((anthropic.APIError, ValueError)):
         await client.messages.create(**request_body())
-
-
-async def test_control_routes_exist_only_where_they_are_wanted(http: Http) -> None:
-    status, _ = await http.get("/practice/requests")
-    assert status == 404
-
-
-async def test_another_process_can_script_and_inject_and_look() -> None:
-    async with (
-        PracticeServer(keeps_bodies=True, tokens_per_second=0, control=True) as server,
-        aiohttp.ClientSession() as session,
-    ):
-        http = Http(session, server)
-        blocks = [
-            {"type": "text", "text": "Hi"},
-            {"type": "tool_use", "name": "save_file", "input": {"a": 1}},
-        ]
-        script = {"key": "apple", "replies": ["first", {"blocks": blocks, "chunk_characters": 3}]}
-        assert (await http.post(script, path="/practice/script"))[1] == {"queued": 2}
-        fault = {"kind": "status", "status": 429, "retry_after": "1", "skip": 1}
-        assert (await http.post(fault, path="/practice/faults"))[1] == {"waiting": 1}
-        answers = [await http.post(request_body("an apple", tools=[SAVE_FILE])) for _ in range(3)]
-        assert [status for status, _, _ in answers] == [200, 429, 200]
-        assert [block["type"] for block in answers[2][1]["content"]] == ["text", "tool_use"]
-        _, seen = await http.get("/practice/requests")
-        records = [record for record in seen["requests"] if record["path"] == "/v1/messages"]
-        assert [record["status"] for record in records] == [200, 429, 200]
-        assert records[0]["body"]["messages"][0]["content"] == "an apple"
-        wrong: Any
-        for wrong in ({"kind": "earthquake"}, {"kind": "cut", "place": "somewhere"}, []):
-            status, _, _ = await http.post([wrong], path="/practice/faults")
-            assert status == 400
-        assert (await http.post({"replies": [{"blocks": [{"type": "poem"}]}]}, path="/practice/script"))[
-            0
-        ] == 400

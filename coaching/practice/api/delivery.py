@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from aiohttp import web
 
+from coaching.practice.api.faulty_stream import Ending, Silence, Step
 from coaching.practice.api.wire import Frame, Gate
-from coaching.practice.faults.fault import Ending, Silence, Step
 
 _BATCH_BYTES = 64 * 1024
 _RESET_LINGER = struct.pack("ii", 1, 0)
@@ -47,13 +47,6 @@ class Gates:
         """Wait at a gate until it is released."""
         self._event(self._reached, name).set()
         await self._event(self._released, name).wait()
-
-    def clear(self) -> None:
-        """Release everybody and forget all gates."""
-        for event in self._released.values():
-            event.set()
-        self._released.clear()
-        self._reached.clear()
 
     @staticmethod
     def _event(events: dict[str, asyncio.Event], name: str) -> asyncio.Event:
@@ -182,19 +175,6 @@ class Delivery:
                     await self._end(how)
                     return
         await self._write(pending)
-        await self._end("proper")
-
-    async def run_prepared(self, chunks: Sequence[bytes], due: Sequence[float]) -> None:
-        """Write chunks that are already framed for HTTP, each at its time, and end properly."""
-        transport = self._request.transport
-        if transport is not None:
-            await Pump(transport, chunks, due).run()
-        await self._end("proper")
-
-    async def run_bytes(self, body: bytes) -> None:
-        """Write a whole stream as fast as the socket takes it, and end properly."""
-        for start in range(0, len(body), _BATCH_BYTES):
-            await self._response.write(body[start : start + _BATCH_BYTES])
         await self._end("proper")
 
     async def _write(self, frames: Sequence[Frame]) -> None:

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 
@@ -30,10 +30,6 @@ class ReceivedRequest:
     answered_at: float | None = None
     finished_at: float | None = None
     closed_by_client_at: float | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the record as plain JSON values."""
-        return asdict(self)
 
 
 class RequestLog:

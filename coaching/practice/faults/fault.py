@@ -1,17 +1,12 @@
 """Everything that can go wrong upstream, as something a test asks for.
 
 A fault works on one of three levels: the HTTP answer itself (`HTTP_KINDS`), the reply before it is
-written (`reshape_reply`), or the events of its stream (`spoil_frames`). It never touches a socket:
-`delivery.py` carries the steps out.
+written (`reshape_reply`), or the events of its stream (the server's `spoil_frames`).
 """
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from coaching.practice.api.compose import Answer
-from coaching.practice.api.errors import error_body
-from coaching.practice.api.wire import Frame, FrameKind, Gate, event_bytes, message_start
 from coaching.practice.script import Hold, Note, Reply, StopReason, Text, Thinking, ToolUse
 
 FaultKind = Literal[
@@ -47,14 +42,6 @@ Place = Literal[
 
 HTTP_KINDS = frozenset({"status", "slow_start", "empty_body"})
 _HARMLESS_KINDS = frozenset({"slow_start", "unknown_event", "refusal", "pause_turn"})
-_CONNECTION_KINDS = frozenset({"stall", "cut", "reset", "end_early"})
-_FRAME_OF_PLACE: dict[str, FrameKind] = {
-    "in_text": "text",
-    "in_thinking": "thinking",
-    "in_tool_json": "json",
-    "before_message_delta": "message_delta",
-    "before_message_stop": "message_stop",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,23 +76,6 @@ class Fault:
         return self.kind not in _HARMLESS_KINDS
 
 
-@dataclass(frozen=True, slots=True)
-class Silence:
-    """The stream says nothing for `seconds`; None is until the client gives up."""
-
-    seconds: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """The stream ends here: `proper` as HTTP wants it, `cut` by closing, `reset` by an RST."""
-
-    how: Literal["proper", "cut", "reset"]
-
-
-Step = Frame | Gate | Silence | Ending
-
-
 class FaultBook:
     """The faults that wait for their request."""
 
@@ -132,10 +102,6 @@ class FaultBook:
                     kept.append(replace(fault, times=fault.times - 1))
         self._waiting = kept
         return taken
-
-    def clear(self) -> None:
-        """Forget all faults."""
-        self._waiting.clear()
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -190,74 +156,3 @@ def _middle(text: str) -> int:
     """Return an offset near the middle, behind a word and before its blank."""
     space = text.find(" ", len(text) // 2)
     return space if 0 < space < len(text) else max(1, len(text) // 2)
-
-
-def spoil_frames(fault: Fault | None, frames: Sequence[Frame | Gate], answer: Answer) -> list[Step]:
-    """Return the steps of a stream with the fault in its place."""
-    if fault is None:
-        return list(frames)
-    at = _position(fault, frames)
-    head, tail = list[Step](frames[:at]), list[Step](frames[at:])
-    if fault.kind in _CONNECTION_KINDS:
-        return _break_connection(fault, frames, head, tail)
-    match fault.kind:
-        case "broken_json":
-            return [*head, Frame("other", _BROKEN_LINE), *tail]
-        case "unknown_event":
-            payload = {"type": "weather_report", "weather": {"sky": "clear"}}
-            return [*head, Frame("other", event_bytes("weather_report", payload)), *tail]
-        case "changed_message_id":
-            return [*head, message_start(answer, "msg_01changed0000000000000"), *tail]
-        case "duplicate_message_start":
-            return [*head, message_start(answer, answer.message_id), *tail]
-        case "error_event":
-            body = error_body(fault.status, fault.message or "Overloaded", "req_practice")
-            return [*head, Frame("other", event_bytes("error", body)), Ending("proper")]
-        case _:
-            return list(frames)
-
-
-_BROKEN_LINE = b'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"del\n\n'
-
-
-def _break_connection(
-    fault: Fault, frames: Iterable[Frame | Gate], head: list[Step], tail: list[Step]
-) -> list[Step]:
-    if fault.after_bytes is not None:
-        whole = b"".join(frame.data for frame in frames if isinstance(frame, Frame))
-        head, tail = _frame_of(whole[: fault.after_bytes]), _frame_of(whole[fault.after_bytes :])
-    elif fault.kind != "stall" and fault.after_events is None and tail:
-        head += _half_of(tail[0])
-    match fault.kind:
-        case "stall":
-            return [*head, Silence(fault.seconds), *tail]
-        case "reset":
-            return [*head, Ending("reset")]
-        case "end_early":
-            return [*head, Ending("proper")]
-        case _:
-            return [*head, Ending("cut")]
-
-
-def _frame_of(data: bytes) -> list[Step]:
-    return [Frame("other", data)] if data else []
-
-
-def _half_of(step: Step) -> list[Step]:
-    """Return the first half of an event, so that a break also tears a line."""
-    if not isinstance(step, Frame) or step.kind in {"message_start", "message_stop"}:
-        return []
-    return [Frame("other", step.data[: len(step.data) // 2])]
-
-
-def _position(fault: Fault, frames: Sequence[Frame | Gate]) -> int:
-    """Return the index of the step before which the fault strikes."""
-    if fault.after_events is not None:
-        return min(fault.after_events, len(frames))
-    if fault.place in {"before_first_byte", "after_headers"}:
-        return 0
-    if fault.place == "at_start":
-        return 1
-    wanted = _FRAME_OF_PLACE[fault.place]
-    indexes = [i for i, f in enumerate(frames) if isinstance(f, Frame) and f.kind == wanted]
-    return indexes[len(indexes) // 2] if indexes else len(frames) // 2

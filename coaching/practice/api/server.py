@@ -1,0 +1,279 @@
+"""A server that speaks the Messages API over a real socket.
+
+It serves a person without a key, tests (they script it and inject faults), and benchmarks (a fixed rate).
+It binds to this machine only by default, knows nothing of the rest of the project or of what is said in
+its name, and keeps nothing on disk.
+"""
+
+import asyncio
+import secrets
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Iterable
+from types import TracebackType
+from typing import Any, Self
+
+import orjson
+from aiohttp import web
+
+from coaching.practice.api.cache import PromptCache
+from coaching.practice.api.delivery import Delivery, Gates, Pace, break_connection, stay_silent
+from coaching.practice.api.errors import ApiError
+from coaching.practice.api.exchange import Exchange, Exchanges
+from coaching.practice.api.faulty_stream import spoil_frames
+from coaching.practice.api.prefix import walk_units
+from coaching.practice.api.records import ReceivedRequest, RequestLog
+from coaching.practice.api.responses import (
+    answer_early,
+    bytes_response,
+    error_response,
+    json_response,
+    read_body,
+    stream_response,
+)
+from coaching.practice.api.signatures import SignatureBook
+from coaching.practice.api.tokens import count_units
+from coaching.practice.api.validation import (
+    MAX_REQUEST_BYTES,
+    check_headers,
+    check_request,
+    parse_body,
+)
+from coaching.practice.api.wire import stream_frames, whole_message
+from coaching.practice.faults.fault import FaultBook
+from coaching.practice.script import Reply, ScriptBook
+
+HUMAN_TOKENS_PER_SECOND = 50.0
+KEPT_REQUESTS = 1000
+KEPT_BYTES = 1 << 30
+_SHUTDOWN_SECONDS = 0.5
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+class MessagesServer(ABC):
+    """A Messages API server: `async with …Server() as server: server.url`.
+
+    `tokens_per_second` 0 streams without delay. `answer` replaces the default answer to what no script
+    answers. `clock` drives the prompt cache only. With an `api_key` any other one is refused.
+    `keeps_bodies` is for tests that ask what was sent: without it, requests leave a line in `requests` only.
+    """
+
+    def __init__(
+        self,
+        *,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        tokens_per_second: float = HUMAN_TOKENS_PER_SECOND,
+        first_token_seconds: float = 0.0,
+        chunk_characters: int = 12,
+        cache_minimum_tokens: int = 1024,
+        api_key: str = "",
+        keeps_bodies: bool = False,
+        kept_requests: int = KEPT_REQUESTS,
+        clock: Callable[[], float] = time.monotonic,
+        answer: Callable[[dict[str, Any]], Reply] | None = None,
+    ) -> None:
+        self.faults = FaultBook()
+        self.scripts = ScriptBook()
+        self.gates = Gates()
+        self.log = RequestLog(kept=kept_requests, kept_bytes=KEPT_BYTES if keeps_bodies else 0)
+        self._api_key = api_key
+        self._host = host
+        self._port = port
+        self._pace = Pace(tokens_per_second=tokens_per_second, first_token_seconds=first_token_seconds)
+        self._chunk_characters = chunk_characters
+        self._exchanges = Exchanges(
+            scripts=self.scripts,
+            faults=self.faults,
+            cache=PromptCache(cache_minimum_tokens, clock),
+            signatures=SignatureBook(),
+            answer=answer or self.default_answer,
+        )
+        self._runner: web.AppRunner | None = None
+        self._open_requests: dict[int, web.Request] = {}
+        self._is_closing = False
+
+    @abstractmethod
+    def default_answer(self, body: dict[str, Any]) -> Reply:
+        """Answer a validated request that no script answers."""
+
+    @property
+    def url(self) -> str:
+        """Return the base URL for a client; the server must be open."""
+        return f"http://{self._host}:{self._port}"
+
+    @property
+    def requests(self) -> list[ReceivedRequest]:
+        """Return the newest requests, oldest first."""
+        return self.log.all()
+
+    def script(self, replies: Iterable[Reply | str], key: str = "") -> None:
+        """Queue replies; with a `key` only for requests whose newest user words contain it."""
+        self.scripts.push(replies, key)
+
+    def release(self, gate: str) -> None:
+        """Let the streams go on that wait at a gate (`Hold`)."""
+        self.gates.release(gate)
+
+    async def reached(self, gate: str, seconds: float = 15.0) -> None:
+        """Return when a stream waits at a gate; raises `TimeoutError`."""
+        async with asyncio.timeout(seconds):
+            await self.gates.reached(gate)
+
+    async def wait_until(
+        self, condition: Callable[[list[ReceivedRequest]], bool], seconds: float = 5.0
+    ) -> list[ReceivedRequest]:
+        """Return the records as soon as `condition` holds for them; raises `TimeoutError`."""
+        return await self.log.wait_until(condition, seconds)
+
+    async def open(self) -> None:
+        """Bind and serve; `url` is known afterwards."""
+        app = web.Application(client_max_size=MAX_REQUEST_BYTES + 1)
+        app.router.add_post("/v1/messages", self._guarded(self._create_message))
+        app.router.add_post("/v1/messages/count_tokens", self._guarded(self._count_tokens))
+        app.router.add_route("*", "/{path:.*}", self._guarded(self._not_found))
+        self._runner = web.AppRunner(
+            app,
+            access_log=None,
+            handler_cancellation=True,
+            shutdown_timeout=_SHUTDOWN_SECONDS,
+        )
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, self._host, self._port, backlog=1024)
+        await site.start()
+        self._port = self._runner.addresses[0][1]
+
+    async def close(self) -> None:
+        """Stop at once: open streams are broken off."""
+        self._is_closing = True
+        for request in list(self._open_requests.values()):
+            break_connection(request, is_reset=False)
+        if self._runner is not None:
+            await self._runner.cleanup()
+            self._runner = None
+
+    async def __aenter__(self) -> Self:
+        await self.open()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    def _guarded(
+        self,
+        handle: Callable[[web.Request, ReceivedRequest, str], Awaitable[web.StreamResponse]],
+    ) -> Handler:
+        """Wrap a handler: one record for each request, and refusals in the API's shape."""
+
+        async def handler(request: web.Request) -> web.StreamResponse:
+            record = self.log.open(request.path)
+            request_id = f"req_01{secrets.token_hex(11)}"
+            self._open_requests[record.number] = request
+            try:
+                return await handle(request, record, request_id)
+            except ApiError as error:
+                record.error = str(error)
+                return error_response(record, error.status, str(error), request_id)
+            except (ConnectionError, asyncio.CancelledError):
+                self._note_lost_client(record)
+                raise
+            finally:
+                self._open_requests.pop(record.number, None)
+                record.finished_at = time.monotonic()
+                self.log.notify()
+
+        return handler
+
+    def _note_lost_client(self, record: ReceivedRequest) -> None:
+        if not self._is_closing and record.stop_reason == "":
+            record.closed_by_client_at = time.monotonic()
+
+    async def _not_found(
+        self, request: web.Request, record: ReceivedRequest, request_id: str
+    ) -> web.StreamResponse:
+        raise ApiError(404, f"Not Found: {request.method} {request.path}")
+
+    async def _count_tokens(
+        self, request: web.Request, record: ReceivedRequest, request_id: str
+    ) -> web.StreamResponse:
+        check_headers(request.headers, self._api_key)
+        body = await self._read(request, record)
+        check_request(body, is_count=True)
+        record.status = 200
+        return json_response({"input_tokens": count_units(walk_units(body))}, request_id)
+
+    async def _read(self, request: web.Request, record: ReceivedRequest) -> dict[str, Any]:
+        raw = await read_body(request)
+        body = parse_body(raw)
+        self.log.keep_body(record, body, len(raw))
+        return body
+
+    async def _create_message(
+        self, request: web.Request, record: ReceivedRequest, request_id: str
+    ) -> web.StreamResponse:
+        api_key = check_headers(request.headers, self._api_key)
+        body = await self._read(request, record)
+        record.betas = tuple(
+            beta.strip() for beta in request.headers.get("anthropic-beta", "").split(",") if beta
+        )
+        exchange = self._exchanges.open(body, betas=frozenset(record.betas), api_key=api_key)
+        if exchange.fault is not None:
+            record.fault = exchange.fault.kind
+            early = await answer_early(request, exchange.fault, record, request_id)
+            if early is not None:
+                return early
+        record.usage = exchange.answer.share.usage()
+        record.status = 200
+        if not body.get("stream"):
+            return await self._send_whole(request, record, exchange, request_id)
+        return await self._send_stream(request, record, exchange, request_id)
+
+    async def _send_stream(
+        self, request: web.Request, record: ReceivedRequest, exchange: Exchange, request_id: str
+    ) -> web.StreamResponse:
+        response = stream_response(request_id)
+        delivery = Delivery(request, response, self.gates, self._pace_of(exchange.reply))
+        frames = stream_frames(exchange.answer, exchange.reply.chunk_characters or self._chunk_characters)
+        await delivery.open()
+        record.answered_at = time.monotonic()
+        self.log.notify()
+        if exchange.fault is not None and exchange.fault.kind == "slow_start":
+            await stay_silent(exchange.fault.seconds)
+        try:
+            await delivery.run(spoil_frames(exchange.fault, frames, exchange.answer))
+        finally:
+            if delivery.is_over:
+                record.stop_reason = exchange.answer.stop_reason
+        return response
+
+    async def _send_whole(
+        self, request: web.Request, record: ReceivedRequest, exchange: Exchange, request_id: str
+    ) -> web.StreamResponse:
+        """Answer with one JSON message; a fault of the stream breaks it in its middle."""
+        message = whole_message(exchange.answer)
+        response = json_response(message, request_id)
+        fault = exchange.fault
+        if fault is not None and fault.kind == "stall":
+            await stay_silent(fault.seconds)
+        elif fault is not None and fault.kind in {"cut", "reset"}:
+            break_connection(request, is_reset=fault.kind == "reset")
+        elif fault is not None and fault.kind in {"broken_json", "end_early"}:
+            text = orjson.dumps(message)
+            response = bytes_response(text[: len(text) // 2], request_id)
+        elif fault is not None and fault.kind == "error_event":
+            raise ApiError(fault.status, fault.message)
+        record.stop_reason = exchange.answer.stop_reason
+        return response
+
+    def _pace_of(self, reply: Reply) -> Pace:
+        rate, first = reply.tokens_per_second, reply.first_token_seconds
+        return Pace(
+            tokens_per_second=self._pace.tokens_per_second if rate is None else rate,
+            first_token_seconds=self._pace.first_token_seconds if first is None else first,
+        )
