@@ -29,7 +29,8 @@ from coaching.events import (
     TurnEvent,
     TurnStarted,
 )
-from coaching.models import LifeDomain
+from coaching.tools import presentation_of
+from coaching.tools.presentation import Question, QuestionKind
 from sessions_app.models import SessionStatus
 
 Frame = dict[str, Any]
@@ -133,29 +134,32 @@ def _sync(sync: Sync) -> Frame:
 
 
 def _call_pending(pending: CallPending) -> Frame:
-    values = pending.input
-    if pending.name == "show_options":
-        options = [
-            {"label": option["label"], "value": option.get("value") or option["label"]}
-            for option in values["options"]
-        ]
-        return {
-            "showOptions": {
-                "toolUseId": pending.tool_use_id,
-                "prompt": values.get("prompt") or "",
-                "options": options,
-            }
-        }
-    if pending.name == "show_pulse_check":
-        return {
-            "showPulseCheck": {
-                "toolUseId": pending.tool_use_id,
-                "context": values.get("context") or "",
-                "domains": list(dict.fromkeys(values.get("domains") or LifeDomain.values)),
-            }
-        }
-    return {"confirm": {"toolUseId": pending.tool_use_id, "tool": pending.name, "input": dict(values)}}
+    question = presentation_of(pending.name).question(pending.input)
+    return QUESTION_FRAMES[question.kind](pending, question)
 
+
+def _show_options(pending: CallPending, question: Question) -> Frame:
+    options = [{"label": label, "value": value} for label, value in question.options]
+    values = {"toolUseId": pending.tool_use_id, "prompt": question.prompt, "options": options}
+    return {"showOptions": values}
+
+
+def _show_pulse_check(pending: CallPending, question: Question) -> Frame:
+    domains = [str(domain) for domain in question.domains]
+    values = {"toolUseId": pending.tool_use_id, "context": question.prompt, "domains": domains}
+    return {"showPulseCheck": values}
+
+
+def _confirm(pending: CallPending, _: Question) -> Frame:
+    values = {"toolUseId": pending.tool_use_id, "tool": pending.name, "input": dict(pending.input)}
+    return {"confirm": values}
+
+
+QUESTION_FRAMES: Mapping[QuestionKind, Callable[[CallPending, Question], Frame]] = {
+    "options": _show_options,
+    "pulse": _show_pulse_check,
+    "other": _confirm,
+}
 
 FRAMES: Mapping[type[TurnEvent], Callable[[Any], Frame | None]] = {
     TextDelta: _text,

@@ -3,19 +3,39 @@
 The order is fixed and part of the cached prompt: a new tool goes to the end. Tools don't know each other.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 from coaching.engine.tools import Toolset
 from coaching.tools.complete_session import COMPLETE_SESSION
 from coaching.tools.context import ToolContext
 from coaching.tools.enter_structured_arc import ENTER_STRUCTURED_ARC
 from coaching.tools.load_skill import LOAD_SKILL
+from coaching.tools.presentation import Presentation, SageTool
 from coaching.tools.read_file import READ_FILE
 from coaching.tools.save_file import SAVE_FILE
 from coaching.tools.show_options import SHOW_OPTIONS
 from coaching.tools.show_pulse_check import SHOW_PULSE_CHECK
 
-CHAT_TOOLS: Toolset[ToolContext] = Toolset(
-    (SAVE_FILE, READ_FILE, COMPLETE_SESSION, ENTER_STRUCTURED_ARC, SHOW_OPTIONS, SHOW_PULSE_CHECK, LOAD_SKILL)
+TOOLS: tuple[SageTool[Any], ...] = (
+    SAVE_FILE,
+    READ_FILE,
+    COMPLETE_SESSION,
+    ENTER_STRUCTURED_ARC,
+    SHOW_OPTIONS,
+    SHOW_PULSE_CHECK,
+    LOAD_SKILL,
 )
+
+CHAT_TOOLS: Toolset[ToolContext] = Toolset(TOOLS)
 
 TOOL_NAMES = frozenset(CHAT_TOOLS.names())
 """Every tool that a model is offered, whatever for: what skills may name."""
+
+_PRESENTATIONS: Mapping[str, Presentation] = {tool.name: tool.presentation for tool in TOOLS}
+
+
+def presentation_of(name: str) -> Presentation:
+    """Return how people see a tool's calls, also of one that is gone or not yet there."""
+    words = f"used {name.replace('_', ' ')}".lower()
+    return _PRESENTATIONS.get(name) or Presentation(once=words, often=words)

@@ -11,11 +11,12 @@ from pydantic import Field
 
 from coaching.clock.days import local_day
 from coaching.engine.errors import ToolError
-from coaching.engine.tools import Tool, ToolInput, ToolResult
+from coaching.engine.tools import ToolInput, ToolResult
 from coaching.files.attributes import StorableText
 from coaching.life.arcs import lacking_artefacts, next_checkin
 from coaching.models import Profile
 from coaching.tools.context import ToolContext
+from coaching.tools.presentation import Presentation, SageTool
 from sessions_app.arcs import CurrentArc, complete_arc, current_arc, note_told
 from sessions_app.models import Session, SessionKind, SessionStatus, ToolCallRecord
 from sessions_app.selectors import accessible_session
@@ -124,11 +125,12 @@ def _not_completed(reason: str, message: str, **values: list[str]) -> ToolResult
     return ToolResult.of(success=False, reason=reason, **values, message=message)
 
 
-COMPLETE_SESSION: Tool[ToolContext, CompleteSessionInput] = Tool(
+COMPLETE_SESSION: SageTool[CompleteSessionInput] = SageTool(
     name="complete_session",
     description=DESCRIPTION,
     input_model=CompleteSessionInput,
     kind="lifecycle",
     phase="last",
     run=_run,
+    presentation=Presentation(once="rounded it off", often="rounded it off", activity="Rounding it off"),
 )

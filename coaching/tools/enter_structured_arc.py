@@ -6,10 +6,11 @@ from uuid import UUID
 from pydantic import Field
 
 from coaching.engine.errors import ToolError
-from coaching.engine.tools import Tool, ToolInput, ToolResult
+from coaching.engine.tools import ToolInput, ToolResult
 from coaching.files.permissions import WRITABLE
 from coaching.life.arcs import arc_skill_text
 from coaching.tools.context import ToolContext
+from coaching.tools.presentation import Presentation, SageTool
 from sessions_app.arcs import current_arc, enter_arc
 from sessions_app.models import Session, SessionKind, SessionStatus
 from sessions_app.selectors import accessible_session
@@ -71,11 +72,14 @@ def _not_entered(reason: str, message: str) -> ToolResult:
     return ToolResult.of(success=False, reason=reason, message=message)
 
 
-ENTER_STRUCTURED_ARC: Tool[ToolContext, EnterStructuredArcInput] = Tool(
+ENTER_STRUCTURED_ARC: SageTool[EnterStructuredArcInput] = SageTool(
     name="enter_structured_arc",
     description=DESCRIPTION,
     input_model=EnterStructuredArcInput,
     kind="lifecycle",
     phase="first",
     run=_run,
+    presentation=Presentation(
+        once="turned a page", often="turned {count} pages", activity="Turning the page"
+    ),
 )

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from coaching.engine.errors import ToolError
-from coaching.engine.tools import Tool, ToolInput, ToolResult
+from coaching.engine.tools import ToolInput, ToolResult
 from coaching.files.attributes import StorableText
 from coaching.models import SkillKind
 from coaching.skills.callers import as_name
@@ -19,6 +19,7 @@ from coaching.skills.loader import (
 from coaching.skills.reader import SkillError
 from coaching.skills.rules import arc_of
 from coaching.tools.context import ToolContext
+from coaching.tools.presentation import Presentation, SageTool
 from sessions_app.database import in_database
 from sessions_app.selectors import accessible_session
 
@@ -72,10 +73,11 @@ def _read_beside(name: str, path: str) -> str:
         raise ToolError(f"{name} has no such file. Its files: {files}.") from None
 
 
-LOAD_SKILL: Tool[ToolContext, LoadSkillInput] = Tool(
+LOAD_SKILL: SageTool[LoadSkillInput] = SageTool(
     name="load_skill",
     description=DESCRIPTION,
     input_model=LoadSkillInput,
     kind="instant",
     run=_run,
+    presentation=Presentation(once="read up on how to go about it", often="read up on how to go about it"),
 )

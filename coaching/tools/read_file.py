@@ -6,11 +6,12 @@ from pydantic import Field
 
 from coaching.context.fences import fence_words
 from coaching.engine.errors import ToolError
-from coaching.engine.tools import Tool, ToolInput, ToolResult
+from coaching.engine.tools import ToolInput, ToolResult
 from coaching.files.attributes import StorableText
 from coaching.files.selectors import files_of, read_file
 from coaching.models import UserFile
 from coaching.tools.context import ToolContext
+from coaching.tools.presentation import Presentation, SageTool
 from sessions_app.database import in_database
 
 MAX_PATHS_NAMED = 60
@@ -56,10 +57,11 @@ def _missing(user_id: int) -> str:
     return f"There is no such file. The user's files: {named}{more}."
 
 
-READ_FILE: Tool[ToolContext, ReadFileInput] = Tool(
+READ_FILE: SageTool[ReadFileInput] = SageTool(
     name="read_file",
     description=DESCRIPTION,
     input_model=ReadFileInput,
     kind="instant",
     run=_run,
+    presentation=Presentation(once="read a file", often="read {count} files", activity="Looking it up"),
 )

@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import Field
 
 from coaching.engine.errors import ToolError
-from coaching.engine.tools import Tool, ToolInput, ToolResult
+from coaching.engine.tools import ToolInput, ToolResult
 from coaching.files import store
 from coaching.files.attributes import NO_ATTRIBUTES, FileAttributes, StorableText
 from coaching.files.drafts import MAX_CONTENT_CHARACTERS, build_draft
@@ -17,6 +17,7 @@ from coaching.files.permissions import check_may_write
 from coaching.files.types import ATTRIBUTE_ORDER, RULES, AttributeName
 from coaching.models import FileSource, FileType, LifeDomain
 from coaching.tools.context import ToolContext
+from coaching.tools.presentation import Presentation, SageTool
 from sessions_app.errors import Refused
 
 DESCRIPTION = (
@@ -103,11 +104,17 @@ def _conflict_key(given: SaveFileInput) -> str:
     )
 
 
-SAVE_FILE: Tool[ToolContext, SaveFileInput] = Tool(
+SAVE_FILE: SageTool[SaveFileInput] = SageTool(
     name="save_file",
     description=DESCRIPTION,
     input_model=SaveFileInput,
     kind="instant",
     run=_run,
     conflict_key=_conflict_key,
+    presentation=Presentation(
+        once="wrote a file",
+        often="wrote {count} files",
+        activity="Writing it down",
+        writes_file=True,
+    ),
 )

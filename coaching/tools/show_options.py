@@ -1,13 +1,15 @@
 """`show_options`: a few answers to tap, while typing instead stays possible. It changes nothing itself."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from coaching.engine.errors import ToolError, ToolInputError
-from coaching.engine.tools import AnsweredCall, Tool, ToolInput, ToolResult
+from coaching.engine.tools import AnsweredCall, ToolInput, ToolResult
 from coaching.files.attributes import StorableText
 from coaching.tools.context import AnswerContext, ToolContext
+from coaching.tools.presentation import Presentation, Question, SageTool, text_in
 
 DESCRIPTION = (
     "Show the user two to six short answers to tap, under what you have just said. Use it where a tap is "
@@ -71,11 +73,27 @@ def _answer(_: AnswerContext, given: ShowOptionsInput, value: Any) -> AnsweredCa
     raise ToolInputError(NOT_OFFERED)
 
 
-SHOW_OPTIONS: Tool[ToolContext, ShowOptionsInput] = Tool(
+def _question(values: Mapping[str, Any]) -> Question:
+    options = values.get("options")
+    return Question(
+        kind="options",
+        prompt=text_in(values, "prompt"),
+        options=[
+            (option["label"], option.get("value") or option["label"])
+            for option in (options if isinstance(options, list) else ())
+            if isinstance(option, Mapping) and isinstance(option.get("label"), str)
+        ],
+    )
+
+
+SHOW_OPTIONS: SageTool[ShowOptionsInput] = SageTool(
     name="show_options",
     description=DESCRIPTION,
     input_model=ShowOptionsInput,
     kind="interactive",
     run=_run,
     answer=_answer,
+    presentation=Presentation(
+        once="gave answers to tap", often="gave answers to tap, {count} times", question=_question
+    ),
 )

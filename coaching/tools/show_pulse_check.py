@@ -9,11 +9,12 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from coaching.engine.errors import ToolError, ToolInputError
-from coaching.engine.tools import AnsweredCall, Tool, ToolInput, ToolResult
+from coaching.engine.tools import AnsweredCall, ToolInput, ToolResult
 from coaching.files.attributes import StorableText, check_storable
 from coaching.life.pulse import DomainPulse, read_pulse, store_ratings
 from coaching.models import LifeDomain
 from coaching.tools.context import AnswerContext, ToolContext
+from coaching.tools.presentation import Presentation, Question, SageTool, text_in
 
 MAX_NOTE_CHARACTERS = 500
 RATINGS = range(1, 6)
@@ -119,11 +120,21 @@ def _checked_note(note: object) -> str:
     return note.strip()
 
 
-SHOW_PULSE_CHECK: Tool[ToolContext, ShowPulseCheckInput] = Tool(
+def _question(values: Mapping[str, Any]) -> Question:
+    domains = values.get("domains")
+    asked = domains if isinstance(domains, list) and domains else LifeDomain.values
+    known = [LifeDomain(name) for name in dict.fromkeys(map(str, asked)) if name in LifeDomain.values]
+    return Question(kind="pulse", prompt=text_in(values, "context"), domains=known)
+
+
+SHOW_PULSE_CHECK: SageTool[ShowPulseCheckInput] = SageTool(
     name="show_pulse_check",
     description=DESCRIPTION,
     input_model=ShowPulseCheckInput,
     kind="interactive",
     run=_run,
     answer=_answer,
+    presentation=Presentation(
+        once="asked for ratings", often="asked for ratings, {count} times", question=_question
+    ),
 )

@@ -12,16 +12,15 @@ from hashlib import blake2s
 from typing import Any, Literal
 
 from coaching.events import CallPending
-from coaching.models import LifeDomain
 from coaching.safety.card import Card, kept_danger
 from coaching.safety.danger import Danger
+from coaching.tools import presentation_of
+from coaching.tools.presentation import QuestionKind
 from coaching.transcript.names import ARC_WORDS, MadeFile, made_file
 from sessions_app.models import CallState, Message, SessionKind, ToolCallRecord
 
 RATINGS = range(1, 6)
 
-QuestionKind = Literal["options", "pulse", "other"]
-_KIND_OF_TOOL: Mapping[str, QuestionKind] = {"show_options": "options", "show_pulse_check": "pulse"}
 _UNANSWERED_ENDS = (CallState.SUPERSEDED, CallState.EXPIRED)
 _ENDS = (CallState.ANSWERED, CallState.DISMISSED, *_UNANSWERED_ENDS)
 SHOWN_STATES = (CallState.PENDING, CallState.FINISHED, *_ENDS)
@@ -164,34 +163,16 @@ def end_mark(arc: str) -> MarkItem | None:
 
 
 def _asked(tool_use_id: str, name: str, given: object, state: str) -> QuestionItem:
-    values: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
-    kind = _KIND_OF_TOOL.get(name, "other")
-    prompt = values.get("context" if kind == "pulse" else "prompt")
+    question = presentation_of(name).question(given if isinstance(given, Mapping) else {})
     return QuestionItem(
-        kind=kind,
+        kind=question.kind,
         dom_id=dom_id_of(tool_use_id),
         tool_use_id=tool_use_id,
         state=state,
-        prompt=prompt.strip() if isinstance(prompt, str) else "",
-        options=_options_in(values) if kind == "options" else (),
-        ratings=_ratings_in(values) if kind == "pulse" else (),
+        prompt=question.prompt.strip(),
+        options=[ShownOption(label=label, value=value) for label, value in question.options],
+        ratings=[ShownRating(domain=str(domain), label=str(domain.label)) for domain in question.domains],
     )
-
-
-def _options_in(values: Mapping[str, Any]) -> list[ShownOption]:
-    options = values.get("options")
-    return [
-        ShownOption(label=option["label"], value=option.get("value") or option["label"])
-        for option in (options if isinstance(options, list) else ())
-        if isinstance(option, Mapping) and isinstance(option.get("label"), str)
-    ]
-
-
-def _ratings_in(values: Mapping[str, Any]) -> list[ShownRating]:
-    domains = values.get("domains")
-    asked = domains if isinstance(domains, list) and domains else LifeDomain.values
-    known = [LifeDomain(name) for name in dict.fromkeys(map(str, asked)) if name in LifeDomain.values]
-    return [ShownRating(domain=str(domain), label=str(domain.label)) for domain in known]
 
 
 def _with_ratings(asked: QuestionItem, record: ToolCallRecord) -> QuestionItem:
@@ -225,7 +206,11 @@ def _mark_of(record: ToolCallRecord) -> MarkItem | None:
 
 
 def _files_of(calls: Iterable[tuple[str, object, bool]]) -> list[MadeFile]:
-    results = [_values_in(result) for name, result, is_error in calls if name == "save_file" and not is_error]
+    results = [
+        _values_in(result)
+        for name, result, is_error in calls
+        if not is_error and presentation_of(name).writes_file
+    ]
     paths = [path for values in results if isinstance(path := values.get("path"), str) and path]
     return [made_file(path) for path in dict.fromkeys(paths)]
 

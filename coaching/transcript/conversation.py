@@ -16,6 +16,7 @@ from django.utils.safestring import SafeString
 from coaching.clock.days import local_day
 from coaching.events import RoundShown, Sync
 from coaching.sandbox.markdown import render_texts
+from coaching.tools import presentation_of
 from coaching.transcript.calls import (
     QuestionItem,
     ShownCall,
@@ -35,7 +36,7 @@ from coaching.transcript.items import (
     ShownTime,
     TurnItem,
 )
-from coaching.transcript.names import ACTIVITY_OF_TOOL, ANY_ACTIVITY, note_in_words
+from coaching.transcript.names import note_in_words
 from coaching.transcript.rows import CallRows, DoneRows, HistoryRows, SaidRows, TurnRows
 from coaching.transcript.trace import read_trace
 from coaching.transcript.why import why_of
@@ -202,7 +203,7 @@ def _with_given(call: ShownCall, given: object) -> ShownCall:
 def running_calls(names: Mapping[str, str]) -> list[RunningCall]:
     """Return running calls (tool_use_id to tool name) in the reader's words."""
     return [
-        RunningCall(tool_use_id=tool_use_id, label=ACTIVITY_OF_TOOL.get(name, ANY_ACTIVITY))
+        RunningCall(tool_use_id=tool_use_id, label=presentation_of(name).activity)
         for tool_use_id, name in names.items()
     ]
 

@@ -1,4 +1,4 @@
-"""What files, folders, arcs and running tools are called on a page.
+"""What files, folders and arcs are called on a page.
 
 Reads nothing; a path stays what identifies a file.
 """
@@ -56,15 +56,6 @@ ARC_WORDS: Mapping[str, ArcWords] = {
         invitation="Eight parts of a life, one at a time, then a plan.",
     ),
 }
-
-# What the reader sees while a tool runs.
-ACTIVITY_OF_TOOL: Mapping[str, str] = {
-    "save_file": "Writing it down",
-    "read_file": "Looking it up",
-    "enter_structured_arc": "Turning the page",
-    "complete_session": "Rounding it off",
-}
-ANY_ACTIVITY = "Working on it"
 
 FOLDER_NAMES = {
     "": "Loose pages",

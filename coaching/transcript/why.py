@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from coaching.skills.callers import ARC, MODEL, USER
 from coaching.skills.rules import arc_of
 from coaching.skills.signals import says_of_the_past
+from coaching.tools import presentation_of
 from coaching.transcript.names import ARC_WORDS, in_words
 from coaching.transcript.trace import SkillInPlay, ToolRun, TurnTrace
 from sessions_app.spending import Spending
@@ -35,17 +36,6 @@ SECTION_NAMES: Mapping[str, str] = {
     "offer": "What is due",
 }
 
-# What one call did, and what several did.
-TOOL_WORDS: Mapping[str, tuple[str, str]] = {
-    "save_file": ("wrote a file", "wrote {count} files"),
-    "read_file": ("read a file", "read {count} files"),
-    "show_options": ("gave answers to tap", "gave answers to tap, {count} times"),
-    "show_pulse_check": ("asked for ratings", "asked for ratings, {count} times"),
-    "enter_structured_arc": ("turned a page", "turned {count} pages"),
-    "complete_session": ("rounded it off", "rounded it off"),
-    "recall_context": ("searched what was said", "searched what was said, {count} times"),
-    "load_skill": ("read up on how to go about it", "read up on how to go about it"),
-}
 _REASONS = {ARC: "you are in it", USER: "you asked for it", MODEL: "it fits what you said"}
 _MICRO_USD_PER_CENT = 10_000
 
@@ -132,8 +122,8 @@ def _tools(runs: Sequence[ToolRun]) -> list[str]:
 
 
 def _done(name: str, count: int, failed: int) -> str:
-    once, often = TOOL_WORDS.get(name, (f"used {in_words(name).lower()}", f"used {in_words(name).lower()}"))
-    words = once if count == 1 else often.format(count=count)
+    presentation = presentation_of(name)
+    words = presentation.once if count == 1 else presentation.often.format(count=count)
     if not failed:
         return words
     return f"{words} (which failed)" if failed == count else f"{words} ({failed} failed)"

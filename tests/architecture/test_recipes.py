@@ -18,7 +18,7 @@ COMMANDS = (
     ("manage.py", "sync_skills", "--check"),
     ("-m", "pytest", "-n0", "-q", "tests/tools/test_contract.py", "tests/skills",
      "tests/files/test_permissions.py", "tests/files/test_paths.py",
-     "tests/pages/test_why.py::test_every_section_and_every_tool_has_a_name_for_people"),
+     "tests/pages/test_why.py::test_every_section_has_a_name_for_people"),
 )  # fmt: skip
 
 

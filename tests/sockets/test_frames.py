@@ -15,7 +15,8 @@ from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Hold, Note, Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
 from coaching.sockets.fragments import FRAGMENTS
-from coaching.sockets.frames import FRAMES, frame_of
+from coaching.sockets.frames import FRAMES, QUESTION_FRAMES, frame_of
+from coaching.tools.presentation import QuestionKind
 from sessions_app import services
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionKind, SessionStatus, ToolCallRecord, Turn, TurnStatus
@@ -102,6 +103,10 @@ def test_each_event_has_a_function_that_takes_it(table: Mapping[type, Callable[.
     for event, function in table.items():
         taken = get_type_hints(function)[next(iter(signature(function).parameters))]
         assert issubclass(event, get_args(taken) or taken), function
+
+
+def test_each_kind_of_question_has_a_frame() -> None:
+    assert QUESTION_FRAMES.keys() == {*get_args(QuestionKind)}
 
 
 def test_an_event_without_a_frame_is_silent_on_purpose() -> None:

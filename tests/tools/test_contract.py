@@ -8,8 +8,8 @@ import pytest
 from django.contrib.auth.models import User
 
 from coaching.engine.errors import ToolError
-from coaching.engine.tools import ToolResult
-from coaching.tools import CHAT_TOOLS
+from coaching.tools import CHAT_TOOLS, TOOLS
+from coaching.tools.presentation import SageTool
 from sessions_app.database import in_database
 from sessions_app.models import SessionKind
 from sessions_app.services import open_session
@@ -33,15 +33,12 @@ INPUTS: dict[str, dict[str, Any]] = {
     "show_pulse_check": {"context": "How does each area feel?", "domains": ["career", "health"]},
     "load_skill": {"name": "decision-helper"},
 }
-# Tools that don't need a conversation around them.
-WITHOUT_CONVERSATION = {"save_file", "read_file", "load_skill"}
 # What a user answers to the tools that ask.
 ANSWERS: dict[str, Any] = {"show_options": "ok", "show_pulse_check": {"ratings": {"health": 4}}}
 
 
-def test_the_order_is_fixed_and_the_definitions_are_the_same_bytes_each_time() -> None:
+def test_the_order_is_fixed() -> None:
     assert CHAT_TOOLS.names() == tuple(INPUTS)
-    assert json.dumps(CHAT_TOOLS.definitions()) == json.dumps(CHAT_TOOLS.definitions())
 
 
 @pytest.mark.parametrize("name", CHAT_TOOLS.names())
@@ -54,7 +51,7 @@ def test_a_definition_is_fit_for_the_api(name: str) -> None:
     schema = definition["input_schema"]
     assert schema["type"] == "object"
     assert schema["additionalProperties"] is False
-    json.dumps(definition).encode("ascii")
+    assert json.dumps(definition, ensure_ascii=False).isascii()
     assert len(json.dumps(definition)) < 12_000
 
 
@@ -75,17 +72,23 @@ async def test_a_tool_runs_once_and_answers(name: str, disk_storage: object, use
         result = await tool.run(context, given)
     else:
         result = (await in_database(tool.answer, context, given, ANSWERS[name])).result
-    assert isinstance(result, ToolResult)
     assert not result.is_error
     assert result.content
-    assert tool.kind in {"instant", "lifecycle", "interactive", "confirm"}
     assert (tool.kind == "interactive") == (name in ANSWERS)
-    key = tool.conflict_key(given)
-    assert key is None or isinstance(key, str)
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=CHAT_TOOLS.names())
+def test_people_read_what_a_tool_did_and_what_it_asks(tool: SageTool[Any]) -> None:
+    shown = tool.presentation
+    assert "{" not in shown.once + shown.often.format(count=2) + shown.activity
+    assert (shown.question(INPUTS[tool.name]).kind == "other") == (tool.kind != "interactive")
+    odd: list[dict[str, Any]] = [dict.fromkeys(INPUTS[tool.name], value) for value in (None, [{}, 1, None])]
+    for broken in [{}, *odd]:
+        shown.question(broken)
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("name", sorted(INPUTS.keys() - WITHOUT_CONVERSATION))
+@pytest.mark.parametrize("name", [tool.name for tool in TOOLS if tool.kind != "instant"])
 async def test_a_tool_that_needs_a_conversation_says_so_where_there_is_none(name: str, user: User) -> None:
     tool = CHAT_TOOLS.get(name)
     assert tool is not None
