@@ -13,24 +13,10 @@ from coaching.engine.errors import UpstreamError
 from coaching.engine.events import CallPending, TextDelta
 from coaching.engine.messages import FinishedRound
 from coaching.engine.part import Part, PartResult, failed
+from coaching.engine.ports import Words
 from coaching.engine.profiles import profile_for
 from coaching.engine.reply import Reply
 from coaching.engine.tools import ToolResult
-
-REFUSAL_TEXT = (
-    "I'm sorry, I can't help with that one. I'd like to stay with you on what's behind it, though: "
-    "would you like to put it another way, or talk about something else?"
-)
-CUT_IN_WORDS = "That answer got too long and was cut. Say “go on” and I'll continue."
-CUT_IN_CALL = "What I wanted to do got too long, so I didn't do it. Ask me for a smaller step."
-CONVERSATION_TOO_LONG = "This conversation got too long for one answer. Start a new one to go on."
-NO_WORDS = "I have nothing more to say to that just now. Try putting it differently."
-
-_NOTICES: Mapping[str, str] = {
-    "max_tokens": CUT_IN_WORDS,
-    "model_context_window_exceeded": CONVERSATION_TOO_LONG,
-}
-"""What is said of a part whose last words are whole in themselves, but not the answer."""
 
 Decision = Literal["next_round", "same_round"]
 
@@ -43,7 +29,7 @@ async def on_end(part: Part[Any], reply: Reply) -> PartResult | Decision:
         await part.record_words(reply)
     else:
         await part.record(reply)
-    return _completed(part, reply.stop_reason, NO_WORDS)
+    return _completed(part, reply.stop_reason)
 
 
 async def on_tool_use(part: Part[Any], reply: Reply) -> PartResult | Decision:
@@ -63,7 +49,7 @@ async def finish_calls(
         pending = tuple(call for call, _ in ran.pending)
         return PartResult(outcome="awaiting_user", stop_reason="tool_use", pending=pending)
     if is_last:  # asked for words only, and called all the same
-        return _completed(part, finished.stop_reason, NO_WORDS)
+        return _completed(part, finished.stop_reason)
     if part.failed_rounds >= 2:
         return failed(UpstreamError("tools_failing", detail="two rounds of failed calls"))
     part.extend_request(finished, ran)
@@ -79,7 +65,7 @@ async def on_max_tokens(part: Part[Any], reply: Reply) -> PartResult | Decision:
         part.request = replace(part.request, max_tokens=min(2 * part.request.max_tokens, most))
         return "same_round"
     await part.record_words(reply)
-    message = CUT_IN_WORDS if is_cut_in_words else CUT_IN_CALL
+    message = part.words.cut_in_words if is_cut_in_words else part.words.cut_in_call
     return PartResult(outcome="completed", stop_reason="max_tokens", user_message=message)
 
 
@@ -89,7 +75,7 @@ async def on_pause(part: Part[Any], reply: Reply) -> PartResult | Decision:
     finished = await part.record(reply)
     ran = await part.run_calls(finished, is_paused=True)
     if is_last:
-        return _completed(part, reply.stop_reason, NO_WORDS)
+        return _completed(part, reply.stop_reason)
     part.extend_request(finished, ran)
     return "next_round"
 
@@ -100,7 +86,7 @@ async def on_refusal(part: Part[Any], reply: Reply) -> PartResult | Decision:
     _log.warning("model refused: category %s, message %s", details.get("category"), reply.message_id)
     if part.shown is not None:
         part.shown.restart()
-        part.shown.show(TextDelta(REFUSAL_TEXT))
+        part.shown.show(TextDelta(part.words.refused))
     await part.record_words(reply)
     return PartResult(outcome="completed", stop_reason="refusal")
 
@@ -113,7 +99,7 @@ async def on_full_window(part: Part[Any], reply: Reply) -> PartResult | Decision
     return PartResult(
         outcome="completed" if reply.text.strip() else "failed",
         stop_reason="model_context_window_exceeded",
-        user_message=CONVERSATION_TOO_LONG,
+        user_message=part.words.too_long,
     )
 
 
@@ -139,14 +125,16 @@ def decision_for(reply: Reply) -> Handler:
     return handler or on_end
 
 
-def ended_before(stop_reason: str) -> PartResult:
+def ended_before(stop_reason: str, words: Words) -> PartResult:
     """Return how a part ended whose last round was recorded by a runner that was lost then."""
-    return PartResult(outcome="completed", stop_reason=stop_reason, user_message=_NOTICES.get(stop_reason))
+    # Its words are whole in themselves, but not the answer.
+    notices = {"max_tokens": words.cut_in_words, "model_context_window_exceeded": words.too_long}
+    return PartResult(outcome="completed", stop_reason=stop_reason, user_message=notices.get(stop_reason))
 
 
-def _completed(part: Part[Any], stop_reason: str | None, words_missing: str) -> PartResult:
+def _completed(part: Part[Any], stop_reason: str | None) -> PartResult:
     return PartResult(
         outcome="completed",
         stop_reason=stop_reason or "",
-        user_message=None if part.has_shown_anything else words_missing,
+        user_message=None if part.has_shown_anything else part.words.nothing_said,
     )

@@ -18,7 +18,7 @@ from coaching.engine.errors import UpstreamError
 from coaching.engine.events import EngineEvent
 from coaching.engine.messages import ModelRequest
 from coaching.engine.part import Part, PartResult, ResumedRound, Shrink, failed
-from coaching.engine.ports import ModelClient, Recorder, StreamTimeouts
+from coaching.engine.ports import ModelClient, Recorder, StreamTimeouts, Words
 from coaching.engine.spans import span
 from coaching.engine.tools import ToolCall, ToolKind, Toolset
 
@@ -32,6 +32,7 @@ async def run_part(
     request: ModelRequest,
     client: ModelClient,
     toolset: Toolset[C],
+    words: Words,
     context_for: Callable[[ToolCall], C],
     recorder: Recorder,
     emit: Callable[[EngineEvent], None],
@@ -57,6 +58,7 @@ async def run_part(
     part = Part(
         request=request,
         budget=budget,
+        words=words,
         recorder=recorder,
         emit=emit,
         rounds_before=rounds_before,

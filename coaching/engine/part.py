@@ -26,7 +26,7 @@ from coaching.engine.messages import (
     unique_ids,
     with_call_ids,
 )
-from coaching.engine.ports import Recorder
+from coaching.engine.ports import Recorder, Words
 from coaching.engine.profiles import profile_for
 from coaching.engine.reply import Reply
 from coaching.engine.tools import ToolCall, ToolResult
@@ -75,6 +75,7 @@ class Part(Generic[C]):
         *,
         request: ModelRequest,
         budget: PartBudget,
+        words: Words,
         recorder: Recorder,
         emit: Callable[[EngineEvent], None],
         rounds_before: int,
@@ -84,6 +85,7 @@ class Part(Generic[C]):
         used_call_ids: Iterable[str],
     ) -> None:
         self.request = request
+        self.words = words
         self.recorder = recorder
         self.emit = emit
         self.runner = runner

@@ -1,4 +1,4 @@
-"""The seams of the engine: what it asks of a model and of whoever keeps what happened.
+"""The seams of the engine: what it asks of a model, of whoever keeps what happened, and of the product.
 
 A breaker that is shared by all users fits here as a `ModelClient` around another one.
 """
@@ -20,6 +20,20 @@ class StreamTimeouts:
     connect_seconds: float = 10.0
     read_idle_seconds: float = 20.0
     total_seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """What a part says to the user in the product's own voice.
+
+    `refused` is shown as the answer where the model refuses; the others are sentences below it.
+    """
+
+    refused: str
+    cut_in_words: str
+    cut_in_call: str
+    too_long: str
+    nothing_said: str
 
 
 class ReplyStream(Protocol):

@@ -24,6 +24,7 @@ from coaching.engine.messages import ModelRequest
 from coaching.engine.part import ResumedRound
 from coaching.engine.tools import ToolCall, ToolResult
 from tests.engine.upstream import (
+    WORDS,
     Answer,
     Bench,
     MemoryRecorder,
@@ -281,7 +282,7 @@ async def test_an_answer_cut_in_words_is_kept_and_the_user_told(bench: Bench) ->
     bench.upstream.script(saying("A long story", "max_tokens"))
     result = await bench.part()
     assert (result.outcome, result.stop_reason) == ("completed", "max_tokens")
-    assert result.user_message == decisions.CUT_IN_WORDS
+    assert result.user_message == WORDS.cut_in_words
     assert bench.recorder.rounds[0].text == "A long story"
     assert len(bench.upstream.requests) == 1
 
@@ -307,7 +308,7 @@ async def test_a_call_cut_twice_is_given_up_with_its_words_kept(bench: Bench) ->
     cut = Answer(start() + words(0, "Saving") + call(1, "t", "save_file", raw='{"pa') + end("max_tokens"))
     bench.upstream.script(cut, cut)
     result = await bench.part()
-    assert (result.outcome, result.user_message) == ("completed", decisions.CUT_IN_CALL)
+    assert (result.outcome, result.user_message) == ("completed", WORDS.cut_in_call)
     assert bench.ran == []
     [recorded] = bench.recorder.rounds
     assert recorded.calls == ()
@@ -342,8 +343,8 @@ async def test_a_refusal_becomes_one_kind_sentence_and_never_an_empty_bubble(ben
     assert (result.outcome, result.stop_reason) == ("completed", "refusal")
     assert bench.kinds() == ["TextDelta", "RoundRestarted", "TextDelta"]
     [recorded] = bench.recorder.rounds
-    assert recorded.text == decisions.REFUSAL_TEXT
-    assert recorded.blocks == ({"type": "text", "text": decisions.REFUSAL_TEXT},)
+    assert recorded.text == WORDS.refused
+    assert recorded.blocks == ({"type": "text", "text": WORDS.refused},)
 
 
 async def test_a_full_window_is_shrunk_once(bench: Bench) -> None:
@@ -360,7 +361,7 @@ async def test_a_full_window_is_shrunk_once(bench: Bench) -> None:
     bench.upstream.script(full)
     result = await bench.part(shrink=shrink)
     assert (result.outcome, len(bench.upstream.requests)) == ("failed", 4)
-    assert result.user_message == decisions.CONVERSATION_TOO_LONG
+    assert result.user_message == WORDS.too_long
 
 
 async def test_a_call_beside_any_other_stop_reason_never_runs(bench: Bench) -> None:
@@ -424,7 +425,7 @@ async def test_later_parts_number_their_rounds_on_and_begin_with_a_boundary(benc
 async def test_an_empty_answer_is_said_to_be_one(bench: Bench) -> None:
     bench.upstream.script(Answer(start() + end("end_turn")))
     result = await bench.part()
-    assert (result.outcome, result.user_message) == ("completed", decisions.NO_WORDS)
+    assert (result.outcome, result.user_message) == ("completed", WORDS.nothing_said)
 
 
 async def test_a_stale_runner_leaves_at_once(bench: Bench) -> None:

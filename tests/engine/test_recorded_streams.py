@@ -18,14 +18,13 @@ import pytest
 
 from coaching.engine.anthropic_client import AnthropicClient, SDKReplyStream
 from coaching.engine.budget import PartLimits
-from coaching.engine.decisions import REFUSAL_TEXT
 from coaching.engine.events import RoundRestarted, TextDelta
 from coaching.engine.messages import ModelRequest
 from coaching.engine.part import PartResult
 from coaching.engine.ports import StreamTimeouts
 from coaching.engine.tools import ToolCall, ToolInput, ToolResult, Toolset
 from tests.engine.record import RECORDINGS
-from tests.engine.upstream import MODEL, RESET, Answer, Bench, Upstream, saying
+from tests.engine.upstream import MODEL, RESET, WORDS, Answer, Bench, Upstream, saying
 
 NOTE = ("save_note", ["count", "text"])
 # The stop reason of each recording of ours that is whole, and the name and keys of each whole call.
@@ -159,7 +158,7 @@ async def test_a_recorded_stream_gives_its_text_calls_and_stop_reason(bench: Ben
     assert bench.recorder.usages[0].stop_reason == stop_reason
     assert bench.recorder.usages[0].output_tokens == expected.output_tokens
     if stop_reason == "refusal":
-        assert first.text == REFUSAL_TEXT
+        assert first.text == WORDS.refused
         assert expected.text in bench.shown()
     elif stop_reason == "max_tokens":  # it was cut inside a call: asked for again
         assert first.text == "Thank you"

@@ -18,10 +18,17 @@ from coaching.engine.events import EngineEvent, NoteDelta, TextDelta
 from coaching.engine.loop import run_part
 from coaching.engine.messages import FinishedRound, ModelRequest, RoundUsage
 from coaching.engine.part import PartResult
-from coaching.engine.ports import ModelClient
+from coaching.engine.ports import ModelClient, Words
 from coaching.engine.tools import Tool, ToolCall, ToolInput, ToolResult, Toolset
 
 MODEL = "claude-sonnet-5-5"
+WORDS = Words(
+    refused="I can't help with that.",
+    cut_in_words="The answer was cut.",
+    cut_in_call="The step was cut.",
+    too_long="The conversation is too long.",
+    nothing_said="Nothing more to say.",
+)
 STALL = "stall"
 RESET = "reset"
 Step = bytes | str  # bytes to send, STALL to send nothing more, RESET to break the connection
@@ -277,6 +284,7 @@ class Bench:
             request=request,
             client=self.client,
             toolset=toolset,
+            words=WORDS,
             context_for=lambda tool_call: tool_call,
             recorder=self.recorder,
             emit=self.emit,

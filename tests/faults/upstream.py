@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import get_args
 from uuid import UUID
 
-from coaching.engine.decisions import CONVERSATION_TOO_LONG, CUT_IN_CALL, CUT_IN_WORDS, NO_WORDS
 from coaching.engine.errors import USER_MESSAGES, FailureReason
 from coaching.models import UserFileVersion
 from coaching.practice.faults.fault import Fault, FaultKind
+from coaching.turns.words import WORDS
 from sessions_app.database import in_database
 from sessions_app.models import ToolCallRecord, Turn, TurnStatus
 from tests.faults.auditor import audit, audit_request_counts
@@ -27,7 +27,9 @@ BREAKING = ("cut", "reset", "end_early", "broken_json", "error_event")
 """What leaves an answer without its end, wherever it strikes: none of its calls may run."""
 STATUSES = (400, 401, 403, 404, 408, 409, 413, 422, 429, 500, 503, 529)
 RETRY_AFTERS = (None, "0", "1", "3600")
-SENTENCES = frozenset({*USER_MESSAGES.values(), CUT_IN_CALL, CUT_IN_WORDS, CONVERSATION_TOO_LONG, NO_WORDS})
+SENTENCES = frozenset(
+    {*USER_MESSAGES.values(), WORDS.cut_in_call, WORDS.cut_in_words, WORDS.too_long, WORDS.nothing_said}
+)
 CLOSING_SECONDS = 2.0
 EACH_ONCE = len(PLACES) * len(get_args(FaultKind))
 """Points of the short form: every kind at every place."""
