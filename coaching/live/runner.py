@@ -11,9 +11,8 @@ import asyncio
 import os
 import socket
 import uuid
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import structlog
@@ -36,8 +35,7 @@ from coaching.live.readers import (
     tell_opening,
     tell_question,
 )
-from coaching.live.running import RunningTurn, Submission, store_shown, take_in_setup
-from coaching.live.stored_turn import kept_writes
+from coaching.live.running import RunningTurn, store_shown, take_in_setup
 from coaching.model.client import ModelConnection
 from coaching.people.danger_scans import is_long, scan_before_opening
 from coaching.people.help_lines import count_card
@@ -45,16 +43,15 @@ from coaching.safety.card import kept_danger
 from coaching.safety.danger import read_words
 from coaching.transcript.cards import read_cards
 from coaching.turns import answering, answers
+from coaching.turns.request import TurnRequest
 from coaching.turns.setup import TurnSetup
-from coaching.turns.start import start_turn
+from coaching.turns.start import StartedTurn, start_turn
 from sessions_app import pending_calls, selectors, services
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
 from sessions_app.limits import RateLimit
 from sessions_app.models import Session, ToolCallRecord, TurnStatus
 from sessions_app.pending_calls import EndedCall
-from sessions_app.rows import Condition
-from sessions_app.services import OpenedTurn
 from sessions_app.turn_records import TurnKey
 
 logger = structlog.get_logger(__name__)
@@ -79,48 +76,28 @@ class Runner:
         await asyncio.to_thread(read_words)
         await self._connection.client()
 
-    async def submit_message(
-        self,
-        *,
-        user_id: int,
-        session_id: uuid.UUID,
-        text: object,
-        client_id: object = None,
-        access: Condition | None = None,
-    ) -> Submission:
-        """Commit a user's message and start answering it; return as soon as it is committed.
+    async def open_turn(self, request: TurnRequest) -> StartedTurn:
+        """Open the turn that a user asks for and start answering it; return as soon as it is committed.
 
-        The same client id twice is one turn. `access` must hold before anything else is done. Raises
-        `Refused`, `Session.DoesNotExist`, and what `access` raises.
+        The same client id twice is one turn. Raises `Refused`, `Session.DoesNotExist`, and what the request's
+        `access` raises.
         """
-        return await self._open(
-            services.open_turn,
-            user_id=user_id,
-            session_id=session_id,
-            text=text,
-            client_id=client_id,
-            access=access,
-        )
-
-    async def edit_message(
-        self, *, user_id: int, session_id: uuid.UUID, text: object, client_id: object = None
-    ) -> Submission:
-        """Put a new message in the place of the user's last one and answer it. Raises `Refused`."""
-        return await self._open(
-            services.edit_message,
-            user_id=user_id,
-            session_id=session_id,
-            text=text,
-            client_id=client_id,
-        )
-
-    async def retry(self, *, user_id: int, session_id: uuid.UUID) -> Submission:
-        """Answer the last message again, after its turn failed or was stopped. Raises `Refused`."""
-        return await self._open(services.retry_turn, user_id=user_id, session_id=session_id)
-
-    async def continue_answer(self, *, user_id: int, session_id: uuid.UUID) -> Submission:
-        """Go on with an answer that was cut for its length. Raises `Refused`."""
-        return await self._open(services.continue_turn, user_id=user_id, session_id=session_id)
+        self._refuse_while_draining()
+        metadata = await _scan(request) if is_long(request.text) else None
+        async with self.readers.opening(user_id=request.user_id, session_id=request.session_id):
+            started = await in_database(
+                start_turn, request, owner=self.owner, rate_limit=rate_limit(), metadata=metadata
+            )
+            opened = started.opened
+            if opened.is_new:
+                hub = self.readers.hub(opened.session_id)
+                await tell_missed_end(hub)
+                tell_opening(hub, opened, started.kept, started.card)
+                key = TurnKey(turn_id=opened.turn.id, fence=opened.turn.fence)
+                self._run(opened.session_id, key, is_resumed=False, setup=started.setup)
+        if opened.is_new:
+            await self.doorbell.ring(opened.session_id)
+        return started
 
     async def answer_call(
         self, *, user_id: int, session_id: uuid.UUID, tool_use_id: object, value: object
@@ -219,36 +196,6 @@ class Runner:
             hub.last_number = max(hub.last_number, last_number)
         self._run(session_id, key, is_resumed=True)
 
-    async def _open(self, open_turn: Callable[..., OpenedTurn], **arguments: Any) -> Submission:
-        self._refuse_while_draining()
-        if is_long(arguments.get("text")):
-            arguments["metadata"] = await scan_before_opening(rate_limit=rate_limit(), **arguments)
-        kept: tuple[str, ...] = ()
-        user_id, session_id = arguments["user_id"], arguments["session_id"]
-        async with self.readers.opening(user_id=user_id, session_id=session_id):
-            started = await in_database(
-                start_turn, open_turn, owner=self.owner, rate_limit=rate_limit(), **arguments
-            )
-            opened = started.opened
-            if opened.is_new:
-                kept = await in_database(kept_writes, opened.withdrawn) if opened.withdrawn else ()
-                hub = self.readers.hub(opened.session_id)
-                await tell_missed_end(hub)
-                tell_opening(hub, opened, kept, started.card)
-                key = TurnKey(turn_id=opened.turn.id, fence=opened.turn.fence)
-                self._run(opened.session_id, key, is_resumed=False, setup=started.setup)
-        if opened.is_new:
-            await self.doorbell.ring(opened.session_id)
-        return Submission(
-            session_id=opened.session_id,
-            turn_id=opened.turn.id,
-            message_id=opened.message.client_id or "",
-            number=opened.message.number,
-            kept=kept,
-            danger=kept_danger(opened.message.metadata),
-            is_new=opened.is_new,
-        )
-
     def _follow_up(self, session_id: uuid.UUID, ended: EndedCall, card: SafetyShown | None = None) -> None:
         """Show how a pending call ended, then what comes next: another one, the model, or the end."""
         hub = self.readers.hub(session_id)
@@ -345,6 +292,18 @@ def rate_limit() -> RateLimit:
     return replace(settings.SAGE_RATE_LIMIT, daily_tokens=settings.SAGE_DAILY_TOKENS)
 
 
+async def _scan(request: TurnRequest) -> dict[str, Any]:
+    """Look for danger in a long text; return the metadata to keep. Raises what opening would."""
+    return await scan_before_opening(
+        user_id=request.user_id,
+        session_id=request.session_id,
+        text=request.text,
+        client_id=request.client_id,
+        rate_limit=rate_limit(),
+        access=request.access,
+    )
+
+
 async def _card_beside(session_id: uuid.UUID, call: ToolCallRecord) -> SafetyShown | None:
     """Read and count the card beside an answer; most have none, and nothing is read for them."""
     return await in_database(_counted_card, session_id, call) if kept_danger(call.metadata) else None
@@ -362,21 +321,7 @@ def _ask_to_stop(*, user_id: int, session_id: uuid.UUID) -> bool:
     return bool(session.turns.filter(status=TurnStatus.RUNNING).update(is_stop_requested=True))
 
 
-class _CurrentRunner:
-    """The process's runner, made on first use: importing this module starts nothing."""
-
-    def __init__(self) -> None:
-        self._runner: Runner | None = None
-
-    def get(self) -> Runner:
-        if self._runner is None:
-            self._runner = Runner()
-        return self._runner
-
-
-_current = _CurrentRunner()
-
-
+@cache
 def get_runner() -> Runner:
-    """Return this process's runner."""
-    return _current.get()
+    """Return this process's runner, made on first use: importing this module starts nothing."""
+    return Runner()

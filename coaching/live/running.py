@@ -11,7 +11,6 @@ from django.db import DatabaseError
 from coaching.engine.budget import StopSignal
 from coaching.events import TurnEvent
 from coaching.live.hub import LiveTurn, SessionHub
-from coaching.safety.danger import Danger
 from coaching.turns.setup import TurnSetup
 from sessions_app import turn_records
 from sessions_app.database import in_database
@@ -20,23 +19,6 @@ from sessions_app.turn_records import TurnKey
 logger = structlog.get_logger(__name__)
 
 SHOWN_INTERVAL_SECONDS = 0.25
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Submission:
-    """What became of a message: its turn, and its session, another one where the old had ended.
-
-    `kept` are the files that stay written though the turns that wrote them were withdrawn, `danger` is what
-    was noticed of the message that is answered. One that isn't new was sent before, under the same id.
-    """
-
-    session_id: uuid.UUID
-    turn_id: uuid.UUID
-    message_id: str
-    number: int
-    kept: tuple[str, ...] = ()
-    danger: Danger | None = None
-    is_new: bool = True
 
 
 @dataclass(slots=True, kw_only=True)

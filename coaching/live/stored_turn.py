@@ -1,24 +1,9 @@
 """An open turn as the database has it: what a reader gets where the turn doesn't run in this process."""
 
-import uuid
-from collections.abc import Sequence
-
 from coaching.events import CallPending, RoundShown, SessionFacts, Sync
-from coaching.models import UserFileVersion
 from sessions_app import selectors
-from sessions_app.models import CallState, Session, ToolCallRecord, Turn, TurnStatus
+from sessions_app.models import CallState, Session, Turn, TurnStatus
 from sessions_app.pending_calls import pending_calls
-
-
-def kept_writes(turn_ids: Sequence[uuid.UUID]) -> tuple[str, ...]:
-    """Return the paths of what the calls of these turns wrote: withdrawing a turn unwrites nothing."""
-    calls = ToolCallRecord.unscoped.filter(turn_id__in=turn_ids, is_error=False).values(
-        "tool_use_id", "turn__session"
-    )
-    session_ids = {call["turn__session"] for call in calls}
-    tool_use_ids = {call["tool_use_id"] for call in calls}
-    versions = UserFileVersion.unscoped.filter(session_id__in=session_ids, tool_use_id__in=tool_use_ids)
-    return tuple(versions.order_by("file__path").values_list("file__path", flat=True).distinct())
 
 
 def sync_of_session(session: Session) -> Sync:

@@ -36,6 +36,7 @@ from coaching.safety.countries import country_of_timezone
 from coaching.sockets.fragments import render_fragment
 from coaching.sockets.frames import frame_of
 from coaching.transcript.cards import card_of_refused, card_without_database
+from coaching.turns.request import RequestKind, TurnRequest
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
 from sessions_app.models import Session
@@ -136,7 +137,7 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
         frame: dict[str, Any] = {}
         try:
             frame = _parsed(text_data)
-            if frame.get("type") not in CHECKED_ON_THE_WAY:
+            if frame.get("type") not in CHECKED_BY_FIRST_QUERY:
                 await in_database(check_access, self._access())
             await self._handle(frame)
         except Refused as refusal:
@@ -168,29 +169,19 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
             await handler(self, frame)
 
     async def handle_message(self, frame: dict[str, Any]) -> None:
-        """Submit a message of the user."""
-        submission = await get_runner().submit_message(
-            user_id=self.user_id,
-            session_id=self.session_id,
-            text=frame.get("text"),
-            client_id=frame.get("id"),
-            access=self._access(),
-        )
-        if submission.session_id != self.session_id:
-            if submission.danger:  # its card is told to those who read the other conversation
-                self._show(await in_database(card_of_refused, self.session_id, submission.danger))
-            self._show(SessionContinued(session_id=str(submission.session_id)))
-        elif not submission.is_new and self.subscription is not None:
+        """Open a turn with a message of the user."""
+        started = await get_runner().open_turn(self._turn_request("message", frame, access=self._access()))
+        session_id = started.opened.session_id
+        if session_id != self.session_id:
+            if started.danger:  # its card is shown to those who read the other conversation
+                self._show(await in_database(card_of_refused, self.session_id, started.danger))
+            self._show(SessionContinued(session_id=str(session_id)))
+        elif not started.opened.is_new and self.subscription is not None:
             await get_runner().readers.show_again(self.session_id, self.subscription)
 
     async def handle_edit(self, frame: dict[str, Any]) -> None:
         """Put a new message in the place of the user's last one."""
-        await get_runner().edit_message(
-            user_id=self.user_id,
-            session_id=self.session_id,
-            text=frame.get("text"),
-            client_id=frame.get("id"),
-        )
+        await get_runner().open_turn(self._turn_request("edit", frame))
 
     async def handle_answer(self, frame: dict[str, Any]) -> None:
         """Answer a pending call."""
@@ -217,11 +208,24 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
 
     async def handle_retry(self, _: dict[str, Any]) -> None:
         """Answer the last message again."""
-        await get_runner().retry(user_id=self.user_id, session_id=self.session_id)
+        await get_runner().open_turn(self._turn_request("retry"))
 
     async def handle_continue(self, _: dict[str, Any]) -> None:
         """Go on with an answer that was cut for its length."""
-        await get_runner().continue_answer(user_id=self.user_id, session_id=self.session_id)
+        await get_runner().open_turn(self._turn_request("continue"))
+
+    def _turn_request(
+        self, kind: RequestKind, frame: Mapping[str, Any] | None = None, *, access: Condition | None = None
+    ) -> TurnRequest:
+        sent = frame or {}
+        return TurnRequest(
+            kind=kind,
+            user_id=self.user_id,
+            session_id=self.session_id,
+            text=sent.get("text"),
+            client_id=sent.get("id"),
+            access=access,
+        )
 
     async def _refuse(self, frame: dict[str, Any], reason: str) -> None:
         """Show the card with help lines, where refused words speak of danger; then say why they are."""
@@ -290,8 +294,8 @@ HANDLERS: Mapping[str, Callable[[SessionConsumer, dict[str, Any]], Awaitable[Non
 }
 """What a frame of each type does. The tenant matrix has a row for every one."""
 
-CHECKED_ON_THE_WAY = ("message",)
-"""Frames whose doing begins with the check of who speaks: there it costs no journey of its own."""
+CHECKED_BY_FIRST_QUERY = ("message",)
+"""Frames whose first query checks access: the check costs them no round trip of its own."""
 
 
 class MissingConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no types

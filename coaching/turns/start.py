@@ -4,9 +4,10 @@ What a life is made of is read first, outside the transaction: a read that fails
 breaks nothing. What depends on the session is read under its lock. The user waits for all of it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, assert_never
 from uuid import UUID
 
 import structlog
@@ -19,14 +20,18 @@ from coaching.context.pipeline import READ_ERRORS, read_ahead
 from coaching.context.prompt import BuiltTurn, build_turn
 from coaching.context.shelf import Shelf
 from coaching.events import SafetyShown
-from coaching.models import Profile
+from coaching.models import Profile, UserFileVersion
 from coaching.people.help_lines import count_card
-from coaching.safety.card import metadata_of
+from coaching.safety.card import kept_danger, metadata_of
+from coaching.safety.danger import Danger
 from coaching.tools import CHAT_TOOLS
 from coaching.transcript.cards import read_cards
+from coaching.turns.request import TurnRequest
 from coaching.turns.setup import TurnSetup, beginning_of, limits_left, state_of
+from sessions_app import services
 from sessions_app.beginnings import Begin, Beginning
-from sessions_app.models import Message, Session
+from sessions_app.limits import RateLimit
+from sessions_app.models import Message, Session, ToolCallRecord
 from sessions_app.rows import Columns, Condition, Question, Rows, ask_together
 from sessions_app.services import OpenedTurn
 from sessions_app.turn_records import TurnKey
@@ -48,12 +53,19 @@ _PROFILE_SQL = f"""
 class StartedTurn:
     """A turn that was opened; without a setup where it is an old one, or its request is still to be built.
 
-    The card stands beside its message.
+    `card` is shown with its message. `kept` are the files that stay written though the turns that wrote them
+    were withdrawn.
     """
 
     opened: OpenedTurn
     setup: TurnSetup | None = None
     card: SafetyShown | None = None
+    kept: tuple[str, ...] = ()
+
+    @property
+    def danger(self) -> Danger | None:
+        """What was noticed of the message that is answered."""
+        return kept_danger(self.opened.message.metadata)
 
 
 class _Starter:
@@ -93,40 +105,73 @@ class _Starter:
 
 
 def start_turn(
-    open_turn: Callable[..., OpenedTurn],
-    *,
-    user_id: int,
-    session_id: UUID,
-    access: Condition | None = None,
-    **arguments: Any,
+    request: TurnRequest, *, owner: str, rate_limit: RateLimit, metadata: Mapping[str, Any] | None = None
 ) -> StartedTurn:
-    """Open a turn by one of the services; return it with what it needs before its first round, and its card.
+    """Open the turn that a user asks for; return it with what it needs before its first round, and its card.
 
-    `access` must hold before anything that was read is used. Words among the `arguments` are looked through
-    for danger unless they come with their `metadata`, and what was noticed is kept beside them. Where the
-    request can't be built the message is committed without it: the turn then tries again, and says what came
-    of it. Raises what `access` and the service raise.
+    The user's words are searched for danger unless that was done before, and `metadata` says what was found:
+    it is kept with the message. Where the model's request can't be built the message is committed without it:
+    the turn then tries again, and says what came of it. Raises what `request.access` and the service raise.
     """
-    shelf = _read_life(user_id, session_id, access)
-    if "text" in arguments and "metadata" not in arguments:
-        arguments["metadata"] = metadata_of(arguments["text"])
+    shelf = _read_life(request.user_id, request.session_id, request.access)
+    if metadata is None and request.has_text:
+        metadata = metadata_of(request.text)
     starter = _Starter(shelf.profile, shelf)
-
-    def opened(begin: Begin | None) -> OpenedTurn:
-        return open_turn(user_id=user_id, session_id=session_id, begin=begin, **arguments)
-
+    open_turn = partial(_open, request, owner=owner, rate_limit=rate_limit, metadata=metadata)
     try:
-        turn = opened(starter.begin)
+        opened = open_turn(begin=starter.begin)
     except READ_ERRORS as error:
         # A fault of the request alone: without a database the message couldn't be kept either.
         if isinstance(error, OperationalError | InterfaceError):
             raise
-        logger.exception("turn_begins_without_request", session_id=str(session_id))
-        turn, setup = opened(None), None
+        logger.exception("turn_begins_without_request", session_id=str(request.session_id))
+        opened, setup = open_turn(begin=None), None
     else:
-        setup = starter.setup_of(turn)
-    card = _card_beside(turn, is_said=bool(arguments.get("metadata")))
-    return StartedTurn(opened=turn, setup=setup, card=card)
+        setup = starter.setup_of(opened)
+    card = _card_beside(opened, is_said=bool(metadata))
+    kept = _read_kept_writes(opened.withdrawn) if opened.withdrawn else ()
+    return StartedTurn(opened=opened, setup=setup, card=card, kept=kept)
+
+
+def _open(
+    request: TurnRequest,
+    *,
+    owner: str,
+    rate_limit: RateLimit,
+    metadata: Mapping[str, Any] | None,
+    begin: Begin | None,
+) -> OpenedTurn:
+    """Call the service of the request's kind."""
+    user_id, session_id = request.user_id, request.session_id
+    match request.kind:
+        case "message" | "edit" as kind:
+            return (services.open_turn if kind == "message" else services.edit_message)(
+                user_id=user_id,
+                session_id=session_id,
+                text=request.text,
+                client_id=request.client_id,
+                owner=owner,
+                rate_limit=rate_limit,
+                metadata=metadata,
+                begin=begin,
+            )
+        case "retry" | "continue" as kind:
+            return (services.retry_turn if kind == "retry" else services.continue_turn)(
+                user_id=user_id, session_id=session_id, owner=owner, rate_limit=rate_limit, begin=begin
+            )
+        case never:
+            assert_never(never)
+
+
+def _read_kept_writes(turn_ids: Sequence[UUID]) -> tuple[str, ...]:
+    """Return the paths of what the calls of these turns wrote: withdrawing a turn unwrites nothing."""
+    calls = ToolCallRecord.unscoped.filter(turn_id__in=turn_ids, is_error=False).values(
+        "tool_use_id", "turn__session"
+    )
+    session_ids = {call["turn__session"] for call in calls}
+    tool_use_ids = {call["tool_use_id"] for call in calls}
+    versions = UserFileVersion.unscoped.filter(session_id__in=session_ids, tool_use_id__in=tool_use_ids)
+    return tuple(versions.order_by("file__path").values_list("file__path", flat=True).distinct())
 
 
 def _card_beside(opened: OpenedTurn, *, is_said: bool) -> SafetyShown | None:

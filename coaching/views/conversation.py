@@ -18,7 +18,6 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from coaching.live.runner import get_runner, rate_limit
-from coaching.live.running import Submission
 from coaching.people.accounts import profile_for, user_id_of
 from coaching.people.danger_scans import scans
 from coaching.people.help_lines import country_of
@@ -28,6 +27,8 @@ from coaching.safety.danger import Danger
 from coaching.transcript.calls import dom_id_of
 from coaching.transcript.cards import card_without_session
 from coaching.transcript.names import names_of
+from coaching.turns.request import TurnRequest
+from coaching.turns.start import StartedTurn
 from coaching.views.conversation_page import counted, show_conversation
 from coaching.views.earlier import earlier, number_in
 from coaching.views.forms import MessageForm, NewSessionForm
@@ -106,8 +107,10 @@ async def begin(request: HttpRequest, *, kind: str, text: str, client_id: str) -
         return await _refused_home(request)
     if text.strip():
         try:
-            await get_runner().submit_message(
-                user_id=user_id, session_id=opened.id, text=text, client_id=client_id
+            await get_runner().open_turn(
+                TurnRequest(
+                    kind="message", user_id=user_id, session_id=opened.id, text=text, client_id=client_id
+                )
             )
         except Refused as refusal:
             return await _page_async(request, opened.id, refusal=str(refusal), draft=text, refused=text)
@@ -164,10 +167,10 @@ async def _act(request: HttpRequest, session_id: uuid.UUID, form: MessageForm) -
             await runner.end_session(user_id=user_id, session_id=session_id)
             await runner.wait_until_idle(session_id, seconds=WAIT_SECONDS)
             return "#ending", session_id
-    submission = await _submit(user_id, session_id, form)
-    if submission.kept:
-        info(request, KEPT.format(files=names_of(submission.kept)))
-    return await _place_of(submission, session_id), submission.session_id
+    started = await runner.open_turn(_turn_request(user_id, session_id, form))
+    if started.kept:
+        info(request, KEPT.format(files=names_of(started.kept)))
+    return await _place_of(started, session_id), started.opened.session_id
 
 
 async def _answer(user_id: int, session_id: uuid.UUID, tool_use_id: str, value: object) -> str:
@@ -181,17 +184,17 @@ async def _answer(user_id: int, session_id: uuid.UUID, tool_use_id: str, value: 
     return f"#turn-{ended.turn.id}"
 
 
-async def _place_of(submission: Submission, session_id: uuid.UUID) -> str:
+async def _place_of(started: StartedTurn, session_id: uuid.UUID) -> str:
     """Wait for the answer to a message; return the place on its page to go to.
 
     A card never waits for an answer: its page looks again by itself.
     """
-    if submission.danger:
-        return f"#beside-message-{submission.number}"
+    if started.danger:
+        return f"#beside-message-{started.opened.message.number}"
     # Where it went on in another session there is a page to go to: that shows the answer as it comes.
-    if submission.session_id == session_id:
+    if started.opened.session_id == session_id:
         await _wait_for_answer(session_id)
-    return f"#turn-{submission.turn_id}"
+    return f"#turn-{started.opened.turn.id}"
 
 
 async def _wait_for_answer(session_id: uuid.UUID) -> None:
@@ -201,19 +204,19 @@ async def _wait_for_answer(session_id: uuid.UUID) -> None:
             await get_runner().wait_until_idle(session_id, seconds=WAIT_SECONDS)
 
 
-async def _submit(user_id: int, session_id: uuid.UUID, form: MessageForm) -> Submission:
-    """Open the turn that the form asks for."""
-    runner = get_runner()
-    words = {"text": form.cleaned_data["text"], "client_id": form.cleaned_data["id"]}
+def _turn_request(user_id: int, session_id: uuid.UUID, form: MessageForm) -> TurnRequest:
+    """Return the request for a turn that the form makes."""
     match form.cleaned_data["do"]:
-        case "retry":
-            return await runner.retry(user_id=user_id, session_id=session_id)
-        case "continue":
-            return await runner.continue_answer(user_id=user_id, session_id=session_id)
-        case "edit":
-            return await runner.edit_message(user_id=user_id, session_id=session_id, **words)
-        case _:
-            return await runner.submit_message(user_id=user_id, session_id=session_id, **words)
+        case "retry" | "continue" as kind:
+            return TurnRequest(kind=kind, user_id=user_id, session_id=session_id)
+        case do:
+            return TurnRequest(
+                kind="edit" if do == "edit" else "message",
+                user_id=user_id,
+                session_id=session_id,
+                text=form.cleaned_data["text"],
+                client_id=form.cleaned_data["id"],
+            )
 
 
 def _answer_in(fields: QueryDict) -> object:

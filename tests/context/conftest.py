@@ -1,6 +1,6 @@
 """Whole turns in this process: services, engine, tools and the practice model over a real socket."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,12 +14,12 @@ from coaching.events import TurnDone, TurnEvent
 from coaching.models import Capture, FileSource, Profile, UserFile, UserFileVersion
 from coaching.practice.server import PracticeServer
 from coaching.turns import answering
+from coaching.turns.request import RequestKind, TurnRequest
 from coaching.turns.start import start_turn
 from sessions_app import services
 from sessions_app.database import in_database
 from sessions_app.limits import RateLimit
 from sessions_app.models import Message, Session, SessionKind
-from sessions_app.services import OpenedTurn
 from sessions_app.turn_records import TurnKey
 
 NO_LIMIT = RateLimit(turns=10_000, seconds=60)
@@ -73,20 +73,16 @@ class Talk:
 
     async def say(self, text: str) -> TurnDone:
         """Send a message and have it answered."""
-        return await self._answer(services.open_turn, text)
+        return await self._answer("message", text)
 
     async def edit(self, text: str) -> TurnDone:
         """Put a new message in the place of the last one."""
-        return await self._answer(services.edit_message, text)
+        return await self._answer("edit", text)
 
-    async def _answer(self, open_turn: Callable[..., OpenedTurn], text: str) -> TurnDone:
+    async def _answer(self, kind: RequestKind, text: str) -> TurnDone:
         started = await in_database(
             start_turn,
-            open_turn,
-            user_id=self.session.user_id,
-            session_id=self.session.id,
-            text=text,
-            client_id=None,
+            TurnRequest(kind=kind, user_id=self.session.user_id, session_id=self.session.id, text=text),
             owner="test",
             rate_limit=NO_LIMIT,
         )

@@ -8,9 +8,9 @@ import pytest
 
 from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Reply, Text, ToolUse
+from coaching.turns.request import TurnRequest
 from coaching.turns.resume import load_setup, shrink_turn
 from coaching.turns.start import start_turn
-from sessions_app import services
 from sessions_app.database import in_database
 from sessions_app.errors import StaleFence
 from sessions_app.models import TurnStatus
@@ -72,11 +72,13 @@ async def test_whoever_goes_on_with_a_shrunk_turn_sends_the_same_request(talk: T
     await talked(talk)
     started = await in_database(
         start_turn,
-        services.open_turn,
-        user_id=talk.session.user_id,
-        session_id=talk.session.id,
-        text="And now?",
-        client_id=None,
+        TurnRequest(
+            kind="message",
+            user_id=talk.session.user_id,
+            session_id=talk.session.id,
+            text="And now?",
+            client_id=None,
+        ),
         owner="test",
         rate_limit=NO_LIMIT,
     )

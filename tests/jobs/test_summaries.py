@@ -16,6 +16,7 @@ from coaching.live.runner import Runner
 from coaching.practice import PracticeServer
 from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Hold, Reply, ToolUse
+from coaching.turns.request import TurnRequest
 from sessions_app import selectors, services
 from sessions_app.database import in_database
 from sessions_app.models import ModelUsage, Session, SessionKind, SessionStatus, UsagePurpose
@@ -48,7 +49,9 @@ async def until_job_runs() -> None:
 
 
 async def complete_in_chat(runner: Runner, user: User, session: Session) -> None:
-    await runner.submit_message(user_id=user.pk, session_id=session.id, text="Thank you, that is all.")
+    await runner.open_turn(
+        TurnRequest(kind="message", user_id=user.pk, session_id=session.id, text="Thank you, that is all.")
+    )
     assert await runner.wait_until_idle(session.id, seconds=20)
 
 
@@ -132,7 +135,9 @@ async def test_an_arc_without_a_summary_gets_one_once_of_its_own_part(
         ]
     )
     runner = Runner()
-    await runner.submit_message(user_id=user.pk, session_id=session.id, text="Let us plan my day.")
+    await runner.open_turn(
+        TurnRequest(kind="message", user_id=user.pk, session_id=session.id, text="Let us plan my day.")
+    )
     assert await runner.wait_until_idle(session.id, seconds=20)
     await complete_in_chat(runner, user, session)
     await work_off()
@@ -164,7 +169,9 @@ async def test_it_waits_for_the_last_word_and_holds_it(
         ]
     )
     runner = Runner()
-    await runner.submit_message(user_id=user.pk, session_id=session.id, text="That is all.")
+    await runner.open_turn(
+        TurnRequest(kind="message", user_id=user.pk, session_id=session.id, text="That is all.")
+    )
     await practice.reached("goodbye")
     asked = len(practice.requests)
     working = asyncio.create_task(work_off())

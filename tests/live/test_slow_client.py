@@ -10,6 +10,7 @@ from coaching.engine.breaker import BreakerClient
 from coaching.events import TurnDone, TurnEvent
 from coaching.live.runner import Runner
 from coaching.practice import PracticeServer
+from coaching.turns.request import TurnRequest
 from sessions_app import services
 from sessions_app.database import in_database
 from sessions_app.models import SessionKind, TurnStatus
@@ -42,7 +43,9 @@ async def test_a_turn_whose_time_went_by_before_the_client_was_there_asks_nothin
                 services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION
             )
             subscription = await runner.readers.attach(user_id=user.pk, session_id=session.id)
-            await runner.submit_message(user_id=user.pk, session_id=session.id, text="Good morning")
+            await runner.open_turn(
+                TurnRequest(kind="message", user_id=user.pk, session_id=session.id, text="Good morning")
+            )
             seen: list[TurnEvent] = []
             async with asyncio.timeout(20):
                 while not any(isinstance(event, TurnDone) for event in seen):

@@ -15,6 +15,7 @@ from coaching.live.upkeep import kept_up
 from coaching.practice import PracticeServer
 from coaching.practice.script import Hold, Reply, ToolUse
 from coaching.turns import answering
+from coaching.turns.request import TurnRequest
 from sessions_app import pending_calls, services, turn_records
 from sessions_app.database import in_database
 from sessions_app.limits import RateLimit
@@ -104,13 +105,18 @@ async def talk(runner: Runner, session: Session) -> Tab:
     tab = await attached(runner, session)
     said = []
     for number in range(TURNS_EACH):
-        submission = await runner.submit_message(
-            user_id=session.user_id, session_id=session.id, text=f"{session.id} {number}"
+        started = await runner.open_turn(
+            TurnRequest(
+                kind="message",
+                user_id=session.user_id,
+                session_id=session.id,
+                text=f"{session.id} {number}",
+            )
         )
         live = runner.readers.hub(session.id).live
         assert live is not None
-        assert live.turn_id == str(submission.turn_id)
-        said.append(str(submission.turn_id))
+        assert live.turn_id == str(started.opened.turn.id)
+        said.append(str(started.opened.turn.id))
         await until(session, TurnStatus.COMPLETED)
         assert runner.readers.hub(session.id).live is live
     await tab.until_done(TURNS_EACH)
@@ -138,14 +144,16 @@ async def test_a_late_end_does_not_touch_the_live_turn_of_its_successor(
     practice.script(["First.", Reply.of("Second ", Hold("middle"), "half.")])
     session = await in_database(open_conversation, user)
     tab = await attached(runner, session)
-    await runner.submit_message(user_id=user.pk, session_id=session.id, text="One")
+    await runner.open_turn(TurnRequest(kind="message", user_id=user.pk, session_id=session.id, text="One"))
     await until(session, TurnStatus.COMPLETED)
-    second = await runner.submit_message(user_id=user.pk, session_id=session.id, text="Two")
+    second = await runner.open_turn(
+        TurnRequest(kind="message", user_id=user.pk, session_id=session.id, text="Two")
+    )
     await practice.reached("middle")
     await asyncio.sleep(2 * LATE_SECONDS)
     live = runner.readers.hub(session.id).live
     assert live is not None
-    assert (live.turn_id, live.sync().text) == (str(second.turn_id), "Second ")
+    assert (live.turn_id, live.sync().text) == (str(second.opened.turn.id), "Second ")
     practice.release("middle")
     await tab.until_done(2)
     assert len(tab.dones()) == 2
@@ -157,7 +165,7 @@ async def test_an_answer_before_the_late_end_of_its_question_ends_both_parts_onc
     practice.script([Reply.of("How are you?", PILLS), "Good to hear."])
     session = await in_database(open_conversation, user)
     tab = await attached(runner, session)
-    await runner.submit_message(user_id=user.pk, session_id=session.id, text="Hello")
+    await runner.open_turn(TurnRequest(kind="message", user_id=user.pk, session_id=session.id, text="Hello"))
     await until(session, TurnStatus.AWAITING_USER)
     await runner.answer_call(user_id=user.pk, session_id=session.id, tool_use_id="toolu_pills", value="Fine")
     await tab.until_done(2)
@@ -172,7 +180,7 @@ async def test_a_turn_that_is_taken_over_is_told_after_the_late_end_before_it(
     practice.script(["First.", "Second."])
     session = await in_database(open_conversation, user)
     tab = await attached(runner, session)
-    await runner.submit_message(user_id=user.pk, session_id=session.id, text="One")
+    await runner.open_turn(TurnRequest(kind="message", user_id=user.pk, session_id=session.id, text="One"))
     await until(session, TurnStatus.COMPLETED)
     opened = await in_database(
         services.open_turn,
@@ -197,10 +205,10 @@ async def test_somebody_else_never_waits_for_a_sessions_lock_so_can_never_hold_i
     theirs: dict[str, Any] = {"user_id": other_user.pk, "session_id": session.id}
     async with runner.readers.opening(user_id=user.pk, session_id=session.id):
         for refused in (
-            runner.submit_message(**theirs, text="Hello"),
-            runner.edit_message(**theirs, text="Hello"),
-            runner.retry(**theirs),
-            runner.continue_answer(**theirs),
+            runner.open_turn(TurnRequest(kind="message", **theirs, text="Hello")),
+            runner.open_turn(TurnRequest(kind="edit", **theirs, text="Hello")),
+            runner.open_turn(TurnRequest(kind="retry", **theirs)),
+            runner.open_turn(TurnRequest(kind="continue", **theirs)),
             runner.answer_call(**theirs, tool_use_id="toolu_pills", value="Fine"),
             runner.dismiss_call(**theirs, tool_use_id="toolu_pills"),
             runner.end_session(**theirs),

@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 
 from coaching.engine.tools import ToolResult
 from coaching.events import ModeChanged, TurnEvent
+from coaching.turns.request import TurnRequest
 from coaching.turns.setup import TurnSetup
 from coaching.turns.start import start_turn
 from coaching.turns.tool_session import ToolDesk
@@ -24,11 +25,9 @@ def setup_of_running_call(user: User) -> TurnSetup:
     """Open a turn whose call `t1` runs."""
     session = services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
     started = start_turn(
-        services.open_turn,
-        user_id=user.pk,
-        session_id=session.id,
-        text="Good morning",
-        client_id=None,
+        TurnRequest(
+            kind="message", user_id=user.pk, session_id=session.id, text="Good morning", client_id=None
+        ),
         owner="me",
         rate_limit=RateLimit(turns=20, seconds=60),
     )

@@ -7,6 +7,7 @@ from django.test import Client
 
 from coaching.engine.profiles import PROFILES
 from coaching.live.runner import Runner
+from coaching.turns.request import TurnRequest
 from sessions_app import services
 from sessions_app.database import in_database
 from sessions_app.models import Message, MessageRole, ModelUsage, Session, SessionKind, Turn
@@ -23,7 +24,7 @@ async def test_a_practice_turn_has_its_own_model_and_no_price(user: User) -> Non
     session = await in_database(open_conversation, user)
     runner = Runner()
     for text in ("Good morning", "Thank you"):  # the second one closes a turn that waits
-        await runner.submit_message(user_id=user.pk, session_id=session.id, text=text)
+        await runner.open_turn(TurnRequest(kind="message", user_id=user.pk, session_id=session.id, text=text))
         assert await runner.wait_until_idle(session.id, seconds=30)
     await runner.drain(1)
     turn = await in_database(Turn.unscoped.earliest, "started_at")

@@ -19,6 +19,7 @@ from coaching.events import ErrorShown, TurnEvent
 from coaching.models import DayPlan, Profile
 from coaching.practice.server import PracticeServer
 from coaching.turns import answering
+from coaching.turns.request import TurnRequest
 from coaching.turns.start import StartedTurn, start_turn
 from sessions_app import services, turn_records
 from sessions_app.database import in_database
@@ -41,11 +42,9 @@ def session(user: User) -> Session:
 
 def start(session: Session, text: str = "Hello", client_id: str | None = None) -> StartedTurn:
     return start_turn(
-        services.open_turn,
-        user_id=session.user_id,
-        session_id=session.id,
-        text=text,
-        client_id=client_id,
+        TurnRequest(
+            kind="message", user_id=session.user_id, session_id=session.id, text=text, client_id=client_id
+        ),
         owner="me",
         rate_limit=NO_LIMIT,
     )
@@ -109,12 +108,14 @@ def test_who_may_not_speak_any_more_leaves_nothing_behind(session: Session) -> N
     access = Condition(Question("SELECT 1", {}), refuse)
     with pytest.raises(GoneError):
         start_turn(
-            services.open_turn,
-            user_id=session.user_id,
-            session_id=session.id,
-            access=access,
-            text="Hello",
-            client_id=None,
+            TurnRequest(
+                kind="message",
+                user_id=session.user_id,
+                session_id=session.id,
+                access=access,
+                text="Hello",
+                client_id=None,
+            ),
             owner="me",
             rate_limit=NO_LIMIT,
         )
@@ -144,9 +145,7 @@ def test_an_answer_that_is_tried_again_is_asked_for_without_what_was_withdrawn(s
     first = start(session)
     turn_records.close_turn(key_of(first), Ending(status=TurnStatus.FAILED, stop_reason="error"))
     started = start_turn(
-        services.retry_turn,
-        user_id=session.user_id,
-        session_id=session.id,
+        TurnRequest(kind="retry", user_id=session.user_id, session_id=session.id),
         owner="me",
         rate_limit=NO_LIMIT,
     )

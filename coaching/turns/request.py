@@ -1,0 +1,30 @@
+"""What a user asks a turn for, from a socket or a page down to the service that opens the turn."""
+
+from dataclasses import dataclass
+from typing import Literal
+from uuid import UUID
+
+from sessions_app.rows import Condition
+
+RequestKind = Literal["message", "edit", "retry", "continue"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnRequest:
+    """One request for a turn: a new message, an edit of the last one, a retry or the rest of a cut answer.
+
+    Only a message and an edit have a text and a client id, both as the client sent them: the services check
+    them. `access` must hold before anything that was read is used; None where it was checked before.
+    """
+
+    kind: RequestKind
+    user_id: int
+    session_id: UUID
+    text: object = None
+    client_id: object = None
+    access: Condition | None = None
+
+    @property
+    def has_text(self) -> bool:
+        """Whether the request brings words of the user."""
+        return self.kind in ("message", "edit")
