@@ -10,7 +10,7 @@ from sessions_app.errors import Refused, TooManySessions
 from sessions_app.models import Session
 from sessions_app.rate import RateLimit
 from sessions_app.rows import Question, Rows, ask
-from sessions_app.usage import tokens_of_day
+from sessions_app.usage import read_tokens_of_day
 
 __all__ = ["MAX_RUNNING_TURNS_PER_USER", "RateLimit", "refuse_over_limits"]
 
@@ -95,10 +95,10 @@ def lock_limits(*, user_id: int) -> None:
 
     A statement of its own: what the next one sees is what was committed when the lock was given.
     """
-    ask(Question(f"SELECT {USER_LOCK}", lock_of(user_id)))
+    ask(Question(f"SELECT {USER_LOCK}", lock_values(user_id)))
 
 
-def lock_of(user_id: int) -> dict[str, int]:
+def lock_values(user_id: int) -> dict[str, int]:
     """Return the values of `USER_LOCK`."""
     return {"namespace": _USER_LOCK_NAMESPACE, "person": user_id % 2**31}
 
@@ -111,7 +111,7 @@ def _a_lot(wait: timedelta) -> str:
 
 def _refuse_over_budget(*, user_id: int, daily_tokens: int) -> None:
     """Refuse a turn where the last 24 hours have used up the user's tokens, cached ones included."""
-    day = tokens_of_day(user_id=user_id, now=timezone.now())
+    day = read_tokens_of_day(user_id=user_id, now=timezone.now())
     if day.tokens < daily_tokens:
         return
     unit = "hour" if day.hours_to_more == 1 else "hours"

@@ -22,7 +22,7 @@ from sessions_app.turn_records import (
     Ending,
     TurnKey,
     end_turn,
-    locked_session_of,
+    lock_session_of,
     pause_turn,
 )
 
@@ -97,11 +97,11 @@ def await_user(key: TurnKey, *, stop_reason: str) -> tuple[str, ...]:
 
     Returns the ids of the calls that expired so: nothing can be answered in a session that has ended.
     """
-    session = locked_session_of(key.turn_id)
+    session = lock_session_of(key.turn_id)
     pause_turn(key, stop_reason=stop_reason)
     if session.status == SessionStatus.ACTIVE:
         return ()
-    expired = _close_waiting_turn(session, CallState.EXPIRED, EXPIRED, TurnStatus.COMPLETED)
+    expired = _end_waiting_turn(session, CallState.EXPIRED, EXPIRED, TurnStatus.COMPLETED)
     return tuple(call.tool_use_id for call in expired)
 
 
@@ -110,15 +110,15 @@ def supersede_pending_calls(session: Session) -> tuple[ToolCallRecord, ...]:
 
     The caller holds the lock of the session's row, in the transaction that opens the new turn.
     """
-    return _close_waiting_turn(session, CallState.SUPERSEDED, SUPERSEDED, TurnStatus.SUPERSEDED)
+    return _end_waiting_turn(session, CallState.SUPERSEDED, SUPERSEDED, TurnStatus.SUPERSEDED)
 
 
 def expire_pending_calls(session: Session) -> tuple[ToolCallRecord, ...]:
     """Close a waiting turn because its session ends; return the calls that were pending."""
-    return _close_waiting_turn(session, CallState.EXPIRED, EXPIRED, TurnStatus.INTERRUPTED)
+    return _end_waiting_turn(session, CallState.EXPIRED, EXPIRED, TurnStatus.INTERRUPTED)
 
 
-def pending_calls(turn: Turn) -> list[ToolCallRecord]:
+def read_pending_calls(turn: Turn) -> list[ToolCallRecord]:
     """Return the turn's pending calls in the order in which they are shown."""
     return list(turn.calls.filter(state=CallState.PENDING).order_by("round_number", "position"))
 
@@ -157,7 +157,7 @@ def _end_call(call: ToolCallRecord, state: CallState, result: CallResult, *, val
 def _go_on(session: Session, call: ToolCallRecord, *, owner: str, rate_limit: RateLimit) -> EndedCall:
     turn = call.turn
     number = session.last_message_number
-    waiting = pending_calls(turn)
+    waiting = read_pending_calls(turn)
     if waiting:
         return EndedCall(turn=turn, call=call, last_number=number, next_pending=waiting[0])
     if not turn.calls.filter(round_number=call.round_number, state=CallState.ANSWERED).exists():
@@ -175,13 +175,13 @@ def _go_on(session: Session, call: ToolCallRecord, *, owner: str, rate_limit: Ra
     return EndedCall(turn=turn, call=call, last_number=number, resumed=key)
 
 
-def _close_waiting_turn(
+def _end_waiting_turn(
     session: Session, state: CallState, result: str, status: TurnStatus
 ) -> tuple[ToolCallRecord, ...]:
     turn = session.turns.select_for_update(no_key=True).filter(status=TurnStatus.AWAITING_USER).first()
     if turn is None:
         return ()
-    calls = pending_calls(turn)
+    calls = read_pending_calls(turn)
     for call in calls:
         _end_call(call, state, CallResult(content=result, is_error=False))
     end_turn(session, turn, Ending(status=status, stop_reason=state))

@@ -112,7 +112,7 @@ def transcript(session: Session) -> Sequence[Message]:
     return [message for message in history(session) if not message.metadata.get("is_hidden")]
 
 
-def open_turn_status(session_id: uuid.UUID) -> str | None:
+def read_open_turn_status(session_id: uuid.UUID) -> str | None:
     """Return the status of the session's open turn, None where there is none. A user waits for it."""
     with connection.cursor() as cursor:
         cursor.execute(
@@ -123,7 +123,7 @@ def open_turn_status(session_id: uuid.UUID) -> str | None:
     return row and str(row[0])
 
 
-def open_turn(session: Session) -> Turn | None:
+def read_open_turn(session: Session) -> Turn | None:
     """Return the session's open turn with its rounds and calls loaded, or None."""
     return (
         session.turns.filter(status__in=OPEN_TURN_STATUSES)

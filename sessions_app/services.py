@@ -1,6 +1,6 @@
 """Writes that a person asks for: open and end a session, open a turn with a message.
 
-Each is one transaction, and each begins by locking the session's row through the one door.
+Each is one transaction, and each begins by locking the session's row, found through its user.
 Writes of a running turn are in `turn_records`.
 
 Longer than other modules: the ways to open a turn are made of the same steps, and are read side by side.
@@ -15,8 +15,6 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from sessions_app.beginnings import Begin, put_beginning
-from sessions_app.doorstep import step_up
 from sessions_app.errors import Refused
 from sessions_app.history import next_message, store_message
 from sessions_app.limits import (
@@ -37,7 +35,9 @@ from sessions_app.models import (
     TurnStatus,
 )
 from sessions_app.pending_calls import expire_pending_calls, supersede_pending_calls
-from sessions_app.selectors import accessible_session, open_turn_status
+from sessions_app.selectors import accessible_session, read_open_turn_status
+from sessions_app.session_lock import lock_session
+from sessions_app.stored_prompts import BuildPrompt, put_prompt
 from sessions_app.text import check_client_id, check_message_text
 
 GO_ON = "Please go on from where you stopped."
@@ -136,9 +136,9 @@ def open_turn(
     owner: str,
     rate_limit: RateLimit,
     metadata: Mapping[str, Any] | None = None,
-    begin: Begin | None = None,
+    build_prompt: BuildPrompt | None = None,
 ) -> OpenedTurn:
-    """Commit the user's message and open the turn that will answer it, with what it begins with.
+    """Commit the user's message and open the turn that will answer it, with its prompt.
 
     `metadata` is kept with the message. The same client id twice gives the same turn. A message to an ended
     session opens a new one that is linked to it; one beside a pending call supersedes the call. Raises
@@ -146,17 +146,17 @@ def open_turn(
     """
     checked_text = check_message_text(text)
     checked_id = check_client_id(client_id)
-    look = partial(step_up, user_id=user_id, client_id=checked_id, rate_limit=rate_limit)
-    found = look(session_id=session_id)
+    lock = partial(lock_session, user_id=user_id, client_id=checked_id, rate_limit=rate_limit)
+    found = lock(session_id=session_id)
     while found.known is None and found.session.status != SessionStatus.ACTIVE:
-        found = look(session_id=_continued(found.session).id)
+        found = lock(session_id=_continued(found.session).id)
     session, known = found.session, found.known
     if known is not None:
         return OpenedTurn(session_id=session.id, turn=known.turn, message=known, is_new=False)
     refuse_over(found.asked, user_id=user_id, rate_limit=rate_limit)
-    superseded = _close_waiting_turn(session, found.open_status)
-    turn, message = _say(
-        session, checked_text, client_id=checked_id, owner=owner, begin=begin, metadata=metadata
+    superseded = _supersede_waiting_turn(session, found.open_status)
+    turn, message = _store_message(
+        session, checked_text, client_id=checked_id, owner=owner, build_prompt=build_prompt, metadata=metadata
     )
     return OpenedTurn(session_id=session.id, turn=turn, message=message, is_new=True, superseded=superseded)
 
@@ -170,7 +170,7 @@ def refuse_early(
     Changes nothing, and promises nothing: `open_turn` checks again. Raises `Refused`, `Session.DoesNotExist`.
     """
     check_message_text(text)
-    found = step_up(
+    found = lock_session(
         user_id=user_id,
         session_id=session_id,
         client_id=check_client_id(client_id),
@@ -191,7 +191,7 @@ def retry_turn(
     session_id: uuid.UUID,
     owner: str,
     rate_limit: RateLimit,
-    begin: Begin | None = None,
+    build_prompt: BuildPrompt | None = None,
 ) -> OpenedTurn:
     """Open a turn in the place of the last one, which failed, was cut or was stopped.
 
@@ -205,12 +205,12 @@ def retry_turn(
     if last is None or not last.can_be_retried:
         raise Refused("There is nothing to try again.")
     if last.calls.exists():
-        return _go_on(session=session, owner=owner, rate_limit=rate_limit, begin=begin)
+        return _go_on(session=session, owner=owner, rate_limit=rate_limit, build_prompt=build_prompt)
     refuse_over_limits(user_id=user_id, rate_limit=rate_limit)
     message = last.messages.get(role=MessageRole.USER)
     _withdraw(session, [last.id])
     turn = Turn(session=session, owner=owner)
-    session_fields = _begun(begin, session, turn, message)
+    session_fields = _put_built_prompt(build_prompt, session, turn, message)
     turn.save(force_insert=True)
     message.turn = turn
     message.save(update_fields=["turn", "metadata"])
@@ -237,7 +237,7 @@ def edit_message(
     owner: str,
     rate_limit: RateLimit,
     metadata: Mapping[str, Any] | None = None,
-    begin: Begin | None = None,
+    build_prompt: BuildPrompt | None = None,
 ) -> OpenedTurn:
     """Put a new message in the place of the user's last one, and answer that; `metadata` is kept with it.
 
@@ -249,11 +249,11 @@ def edit_message(
     session = _active_session(user_id=user_id, session_id=session_id)
     if _known_message(session, checked_id) is not None:
         raise Refused("This message was sent before.")
-    superseded = _close_waiting_turn(session, open_turn_status(session.id))
+    superseded = _supersede_waiting_turn(session, read_open_turn_status(session.id))
     refuse_over_limits(user_id=user_id, rate_limit=rate_limit)
     withdrawn, withdrawn_from = _withdraw_last_message(session)
-    turn, message = _say(
-        session, checked_text, client_id=checked_id, owner=owner, begin=begin, metadata=metadata
+    turn, message = _store_message(
+        session, checked_text, client_id=checked_id, owner=owner, build_prompt=build_prompt, metadata=metadata
     )
     opened = OpenedTurn(session_id=session.id, turn=turn, message=message, is_new=True)
     return replace(opened, superseded=superseded, withdrawn=withdrawn, withdrawn_from=withdrawn_from)
@@ -292,7 +292,7 @@ def continue_turn(
     session_id: uuid.UUID,
     owner: str,
     rate_limit: RateLimit,
-    begin: Begin | None = None,
+    build_prompt: BuildPrompt | None = None,
 ) -> OpenedTurn:
     """Open a turn that goes on where the last answer was cut for its length.
 
@@ -303,7 +303,7 @@ def continue_turn(
     last = _last_turn(session)
     if last is None or not last.can_be_continued:
         raise Refused("There is nothing to go on with.")
-    return _go_on(session=session, owner=owner, rate_limit=rate_limit, begin=begin)
+    return _go_on(session=session, owner=owner, rate_limit=rate_limit, build_prompt=build_prompt)
 
 
 def _last_turn(session: Session) -> Turn | None:
@@ -313,18 +313,22 @@ def _last_turn(session: Session) -> Turn | None:
     return last.turn if last else None
 
 
-def _go_on(*, session: Session, owner: str, rate_limit: RateLimit, begin: Begin | None) -> OpenedTurn:
+def _go_on(
+    *, session: Session, owner: str, rate_limit: RateLimit, build_prompt: BuildPrompt | None
+) -> OpenedTurn:
     refuse_over_limits(user_id=session.user_id, rate_limit=rate_limit)
-    turn, message = _say(session, GO_ON, owner=owner, begin=begin, metadata={"is_hidden": True})
+    turn, message = _store_message(
+        session, GO_ON, owner=owner, build_prompt=build_prompt, metadata={"is_hidden": True}
+    )
     return OpenedTurn(session_id=session.id, turn=turn, message=message, is_new=True)
 
 
-def _say(
+def _store_message(
     session: Session,
     text: str,
     *,
     owner: str,
-    begin: Begin | None,
+    build_prompt: BuildPrompt | None,
     client_id: str | None = None,
     metadata: Mapping[str, Any] | None = None,
 ) -> tuple[Turn, Message]:
@@ -337,18 +341,20 @@ def _say(
         metadata=metadata,
     )
     turn = Turn(session=session, owner=owner)
-    session_fields = _begun(begin, session, turn, message)
+    session_fields = _put_built_prompt(build_prompt, session, turn, message)
     store_message(message, turn=turn, session_fields=session_fields)
     return turn, message
 
 
-def _begun(begin: Begin | None, session: Session, turn: Turn, message: Message) -> Sequence[str]:
-    """Put what the turn begins with into rows that are about to be stored; return the session's fields."""
-    beginning = begin(session, message) if begin is not None else None
-    if beginning is None:
+def _put_built_prompt(
+    build_prompt: BuildPrompt | None, session: Session, turn: Turn, message: Message
+) -> Sequence[str]:
+    """Put the turn's prompt into rows that are about to be stored; return the session's changed fields."""
+    prompt = build_prompt(session, message) if build_prompt is not None else None
+    if prompt is None:
         return ()
-    put_beginning(beginning, session=session, turn=turn, message=message)
-    return () if beginning.opening is None else ("opening", "metadata")
+    put_prompt(prompt, session=session, turn=turn, message=message)
+    return () if prompt.opening is None else ("opening", "metadata")
 
 
 def _active_session(*, user_id: int, session_id: uuid.UUID) -> Session:
@@ -367,7 +373,7 @@ def _continued(ended: Session) -> Session:
     return accessible_session(user_id=ended.user_id, session_id=successor.id, is_locked=True)
 
 
-def _close_waiting_turn(session: Session, status: str | None) -> tuple[ToolCallRecord, ...]:
+def _supersede_waiting_turn(session: Session, status: str | None) -> tuple[ToolCallRecord, ...]:
     """Supersede what the open turn waits for; return the calls. Raises `Refused` where it runs.
 
     `status` is the open turn's, None where there is none.
@@ -380,5 +386,5 @@ def _close_waiting_turn(session: Session, status: str | None) -> tuple[ToolCallR
 
 
 def _refuse_second_turn(session: Session) -> None:
-    if open_turn_status(session.id) is not None:
+    if read_open_turn_status(session.id) is not None:
         raise Refused(STILL_ANSWERING)

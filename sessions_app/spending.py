@@ -49,12 +49,12 @@ def usage_metadata(spending: Spending) -> Mapping[str, int | None]:
     }
 
 
-def spending_of_turn(turn_id: uuid.UUID) -> Spending | None:
+def read_spending_of_turn(turn_id: uuid.UUID) -> Spending | None:
     """Return what a turn took; None where nothing was asked."""
-    return spending_of_turns([turn_id]).get(turn_id)
+    return read_spending_of_turns([turn_id]).get(turn_id)
 
 
-def spending_of_turns(turn_ids: Collection[uuid.UUID]) -> Mapping[uuid.UUID, Spending]:
+def read_spending_of_turns(turn_ids: Collection[uuid.UUID]) -> Mapping[uuid.UUID, Spending]:
     """Return what each of these turns took, without those for which nothing was asked."""
     return _by_turn(ModelUsage.unscoped.filter(turn_id__in=turn_ids))
 

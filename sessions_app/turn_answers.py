@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from sessions_app.models import CallState, ToolCallRecord, Turn
-from sessions_app.spending import spending_of_turn, usage_metadata
+from sessions_app.spending import read_spending_of_turn, usage_metadata
 
 OPEN_CALL_STATES = (CallState.RUNNING, CallState.PENDING)
 INTERRUPTED_CALL = "Interrupted: it is not known to have run."
@@ -73,6 +73,6 @@ def build_answer(turn: Turn, calls: Sequence[ToolCallRecord]) -> tuple[str, dict
         for call in calls
     ]
     metadata: dict[str, Any] = {"tool_calls": shown_calls, "round_ends": round_ends, "notes": notes}
-    if (spent := spending_of_turn(turn.id)) is not None:
+    if (spent := read_spending_of_turn(turn.id)) is not None:
         metadata["usage"] = usage_metadata(spent)
     return "\n\n".join(texts), metadata

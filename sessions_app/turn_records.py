@@ -64,10 +64,10 @@ class Ending:
     user_notice: str = ""
 
 
-def locked_turn(key: TurnKey) -> Turn:
+def lock_turn(key: TurnKey) -> Turn:
     """Lock and return the running turn, with its session read but not locked.
 
-    Whoever will write to the session too has locked its row before: `locked_session_of`.
+    Whoever will write to the session too has locked its row before: `lock_session_of`.
     Raises `StaleFence` where the fencing number has moved on or the turn isn't running any more.
     """
     turns = Turn.unscoped.select_for_update(of=("self",), no_key=True).select_related("session")
@@ -77,7 +77,7 @@ def locked_turn(key: TurnKey) -> Turn:
     return turn
 
 
-def locked_session_of(turn_id: uuid.UUID) -> Session:
+def lock_session_of(turn_id: uuid.UUID) -> Session:
     """Lock and return the session of a turn. Whoever locks both locks the session first: one order.
 
     Raises `StaleFence` where the turn is gone.
@@ -105,7 +105,7 @@ def store_round(
     usage: ModelUsage | None = None,
 ) -> None:
     """Commit a round and its calls, before any of them runs, and what its answer cost."""
-    turn = locked_turn(key)
+    turn = lock_turn(key)
     turn.rounds.create(
         number=number,
         part=turn.part,
@@ -146,8 +146,8 @@ def run_effect(key: TurnKey, tool_use_id: str, effect: Callable[[], CallResult])
 
     A call that already has a result isn't run again; that result is returned.
     """
-    locked_session_of(key.turn_id)  # an effect may change it
-    turn = locked_turn(key)
+    lock_session_of(key.turn_id)  # an effect may change it
+    turn = lock_turn(key)
     call = turn.calls.get(tool_use_id=tool_use_id)
     if call.state == CallState.FINISHED:
         return CallResult(content=call.result, is_error=call.is_error)
@@ -159,7 +159,7 @@ def run_effect(key: TurnKey, tool_use_id: str, effect: Callable[[], CallResult])
 @transaction.atomic
 def store_result(key: TurnKey, tool_use_id: str, result: CallResult) -> None:
     """Record a call's result, unless its effect has recorded one already."""
-    turn = locked_turn(key)
+    turn = lock_turn(key)
     call = turn.calls.get(tool_use_id=tool_use_id)
     if call.state in OPEN_CALL_STATES:
         _finish(call, result)
@@ -193,7 +193,7 @@ def _store_usage(turn: Turn, usage: ModelUsage) -> None:
 @transaction.atomic
 def pause_turn(key: TurnKey, *, stop_reason: str) -> None:
     """Let the turn wait for the user: it stays open, with its prefix, and no runner holds it."""
-    turn = locked_turn(key)
+    turn = lock_turn(key)
     turn.status = TurnStatus.AWAITING_USER
     turn.stop_reason = mended(stop_reason)[:40]
     turn.owner = ""
@@ -208,8 +208,8 @@ def close_turn(key: TurnKey, ending: Ending) -> Message | None:
     An interrupted turn keeps what its lost runner had shown. Returns the assistant's message, or None
     where nothing was said or called.
     """
-    session = locked_session_of(key.turn_id)
-    turn = locked_turn(key)
+    session = lock_session_of(key.turn_id)
+    turn = lock_turn(key)
     if ending.status == TurnStatus.INTERRUPTED:
         keep_shown(turn)
     return end_turn(session, turn, ending)

@@ -69,7 +69,7 @@ def count_turns(*, user_id: int, since: datetime, until: datetime) -> int:
     return Turn.of(user_id).filter(started_at__gte=since, started_at__lt=until).count()
 
 
-def tokens_of_day(*, user_id: int, now: datetime) -> DayTokens:
+def read_tokens_of_day(*, user_id: int, now: datetime) -> DayTokens:
     """Return what counts against the user's daily budget at `now`: all tokens, cached ones included."""
     recent = ModelUsage.of(user_id).filter(created_at__gt=now - DAY)
     used = recent.aggregate(

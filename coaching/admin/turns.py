@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from coaching.transcript.trace import TurnTrace, read_trace
 from sessions_app.admin import ReadOnlyMixin, RoundInline, ToolCallInline, UsageInline
 from sessions_app.models import Turn
-from sessions_app.spending import spending_of_turn
+from sessions_app.spending import read_spending_of_turn
 
 
 @admin.register(Turn)
@@ -38,4 +38,4 @@ class TurnAdmin(ReadOnlyMixin, admin.ModelAdmin):  # type: ignore[type-arg]
 
 def _trace_of(turn: Turn) -> TurnTrace:
     calls = turn.calls.order_by("round_number", "position")
-    return read_trace(turn, calls, spending_of_turn(turn.id))
+    return read_trace(turn, calls, read_spending_of_turn(turn.id))

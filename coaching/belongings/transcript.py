@@ -32,7 +32,7 @@ from sessions_app.models import (
     Turn,
     TurnStatus,
 )
-from sessions_app.selectors import open_turn
+from sessions_app.selectors import read_open_turn
 
 FILES_FROM_SESSION = "../files"
 """Where the files lie, seen from a session's place in the archive."""
@@ -65,7 +65,7 @@ def write_transcript(session: Session, *, zone: ZoneInfo) -> Iterator[str]:
             if message.role == MessageRole.USER
             else _answered(message, local, calls.get(message.turn_id, ()))
         )
-    if (turn := open_turn(session)) is not None:
+    if (turn := read_open_turn(session)) is not None:
         yield from _still_open(turn)
 
 

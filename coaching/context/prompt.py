@@ -61,7 +61,7 @@ TAIL_CACHE = SHORT_CACHE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BuiltTurn:
+class BuiltPrompt:
     """The request that a turn begins with, and what has to be kept for it to be sent again exactly so.
 
     `opening` is the session's new one, None where the one that it has was sent; `session_metadata` is
@@ -99,7 +99,7 @@ def build_turn(
     now: datetime,
     shelf: Shelf | None = None,
     newest: Message | None = None,
-) -> BuiltTurn:
+) -> BuiltPrompt:
     """Build the request for a session whose history ends with a user's message; `now` is aware.
 
     `shelf` is what was read ahead, `newest` that message where it isn't stored yet.
@@ -110,7 +110,7 @@ def build_turn(
 
 def build_smaller_turn(
     session: Session, *, profile: Profile, tools: list[dict[str, Any]], now: datetime
-) -> BuiltTurn | None:
+) -> BuiltPrompt | None:
     """Build the request anew over half the window; None where that can't get any smaller.
 
     The edge moves for good: later turns would meet the same limit.
@@ -169,7 +169,7 @@ class _TurnBuilder:
             states = None
         return library_at(moment, states)
 
-    def build(self) -> BuiltTurn:
+    def build(self) -> BuiltPrompt:
         opening = self._opening()
         *earlier, newest = self.window.messages
         statements = [statement for message in earlier if (statement := statement_of(message))]
@@ -189,7 +189,7 @@ class _TurnBuilder:
         if text:
             metadata |= {CONTEXT_KEY: text, SAID_KEY: statement.as_json()}
         newest.metadata = metadata
-        return BuiltTurn(
+        return BuiltPrompt(
             request=self._request(opening),
             message=newest,
             message_metadata=metadata,

@@ -27,7 +27,7 @@ from coaching.events import (
     TurnEvent,
     TurnStarted,
 )
-from coaching.live.stored_turn import shown_rounds, sync_of_session
+from coaching.live.stored_turn import read_shown_rounds, read_sync
 from coaching.transcript.cards import Cards, read_cards
 from coaching.turns.answering import turn_done
 from sessions_app.models import (
@@ -92,20 +92,20 @@ def _one_snapshot() -> Iterator[None]:
 
 
 def _read_changes(session: Session, before: Sync | None, *, ended: str) -> tuple[Sync, list[TurnEvent]]:
-    now = sync_of_session(session)
+    now = read_sync(session)
     events: list[TurnEvent] = []
     if before is None:
         return now, events
     if before.turn_id:
-        events += _ended_calls(before, session.id)
+        events += _read_ended_calls(before, session.id)
     known = {before.turn_id, now.turn_id, ended}
-    changed = _changed_facts(session, before.facts, now.facts)
+    changed = _read_changed_facts(session, before.facts, now.facts)
     if before.turn_id and before.turn_id != now.turn_id:
-        events += [*changed, *_ending(session, before)]
+        events += [*changed, *_read_ending(session, before)]
         before = Sync(status="idle", running={}, last_number=before.last_number)
     else:
         events += changed
-    events += _news(session, before.last_number, known)
+    events += _read_news(session, before.last_number, known)
     if now.turn_id and not before.turn_id:
         events.append(TurnStarted(turn_id=now.turn_id))
     if now.turn_id:
@@ -115,7 +115,7 @@ def _read_changes(session: Session, before: Sync | None, *, ended: str) -> tuple
     return now, events
 
 
-def _changed_facts(
+def _read_changed_facts(
     session: Session, before: SessionFacts | None, now: SessionFacts | None
 ) -> list[TurnEvent]:
     """Tell what changed of the session itself: turns withdrawn, arcs, its end."""
@@ -139,7 +139,7 @@ def _changed_facts(
     return events
 
 
-def _ended_calls(before: Sync, session_id: uuid.UUID) -> list[TurnEvent]:
+def _read_ended_calls(before: Sync, session_id: uuid.UUID) -> list[TurnEvent]:
     shown = [pending.tool_use_id for pending in before.pending]
     ended = ToolCallRecord.unscoped.filter(turn_id=before.turn_id, tool_use_id__in=shown)
     calls = list(ended.exclude(finished_at=None))
@@ -156,12 +156,12 @@ def _ended_calls(before: Sync, session_id: uuid.UUID) -> list[TurnEvent]:
     return events
 
 
-def _ending(session: Session, before: Sync) -> list[TurnEvent]:
+def _read_ending(session: Session, before: Sync) -> list[TurnEvent]:
     """Return the last words of a turn that has closed, and its end."""
     turn = Turn.unscoped.get(id=before.turn_id)
     if turn.session_id != session.id or _is_end_told(turn, before):
         return []
-    events, done = _end_of(turn, before)
+    events, done = _read_end_of(turn, before)
     return [*events, done]
 
 
@@ -185,14 +185,14 @@ def read_end(before: Sync) -> tuple[list[TurnEvent], TurnDone]:
     turn = Turn.unscoped.get(id=before.turn_id)
     if turn.is_open:
         return [], turn_done(turn.id, status=TurnStatus.AWAITING_USER, stop_reason="tool_use", text="")
-    return _end_of(turn, before)
+    return _read_end_of(turn, before)
 
 
-def _end_of(turn: Turn, before: Sync | None) -> tuple[list[TurnEvent], TurnDone]:
+def _read_end_of(turn: Turn, before: Sync | None) -> tuple[list[TurnEvent], TurnDone]:
     """Return what leads from what was shown of a turn to its end, and the end; None: nothing was shown."""
     message = turn.messages.filter(role=MessageRole.ASSISTANT).first()
     text = message.content if message else ""
-    rounds = shown_rounds(turn)
+    rounds = read_shown_rounds(turn)
     notes = tuple(row.notes for row in rounds if row.notes)
     events: list[TurnEvent] = []
     if before is None or notes != before.notes or not text.startswith(before.text):
@@ -208,7 +208,7 @@ def _end_of(turn: Turn, before: Sync | None) -> tuple[list[TurnEvent], TurnDone]
     return events, done
 
 
-def _news(session: Session, shown_number: int, known: Container[str]) -> list[TurnEvent]:
+def _read_news(session: Session, shown_number: int, known: Container[str]) -> list[TurnEvent]:
     """Tell the messages that came since; a turn that began and ended in between is told whole."""
     news = session.messages.filter(number__gt=shown_number, turn__is_withdrawn=False)
     fresh = list(news.select_related("turn").order_by("number"))
@@ -219,7 +219,7 @@ def _news(session: Session, shown_number: int, known: Container[str]) -> list[Tu
             if message.role == MessageRole.USER and not message.metadata.get("is_hidden"):
                 events += _said(message, cards)
         if not turn.is_open and str(turn.id) not in known:
-            told, done = _end_of(turn, None)
+            told, done = _read_end_of(turn, None)
             events += [TurnStarted(turn_id=str(turn.id)), *told, done]
     return events
 

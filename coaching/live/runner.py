@@ -115,7 +115,7 @@ class Runner:
                 rate_limit=rate_limit(),
                 build_answer=build_answer,
             )
-            card = await _card_beside(session_id, ended.call)
+            card = await _read_card(session_id, ended.call)
             await tell_missed_end(self.readers.hub(session_id))
             self._follow_up(session_id, ended, card)
         await self.doorbell.ring(session_id)
@@ -304,12 +304,12 @@ async def _scan(request: TurnRequest) -> dict[str, Any]:
     )
 
 
-async def _card_beside(session_id: uuid.UUID, call: ToolCallRecord) -> SafetyShown | None:
+async def _read_card(session_id: uuid.UUID, call: ToolCallRecord) -> SafetyShown | None:
     """Read and count the card beside an answer; most have none, and nothing is read for them."""
-    return await in_database(_counted_card, session_id, call) if kept_danger(call.metadata) else None
+    return await in_database(_read_and_count_card, session_id, call) if kept_danger(call.metadata) else None
 
 
-def _counted_card(session_id: uuid.UUID, call: ToolCallRecord) -> SafetyShown | None:
+def _read_and_count_card(session_id: uuid.UUID, call: ToolCallRecord) -> SafetyShown | None:
     card = read_cards(session_id, [call]).beside_answer(call)
     if card is not None:
         count_card(card.card.danger.level, now=timezone.now())

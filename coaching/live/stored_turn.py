@@ -3,12 +3,12 @@
 from coaching.events import CallPending, RoundShown, SessionFacts, Sync
 from sessions_app import selectors
 from sessions_app.models import CallState, Session, Turn, TurnStatus
-from sessions_app.pending_calls import pending_calls
+from sessions_app.pending_calls import read_pending_calls
 
 
-def sync_of_session(session: Session) -> Sync:
+def read_sync(session: Session) -> Sync:
     """Build the snapshot of a session's open turn, or of an idle session."""
-    turn = selectors.open_turn(session)
+    turn = selectors.read_open_turn(session)
     withdrawn = session.turns.filter(is_withdrawn=True).values_list("id", flat=True)
     facts = SessionFacts(
         status=session.status,
@@ -17,7 +17,7 @@ def sync_of_session(session: Session) -> Sync:
     )
     if turn is None:
         return Sync(status="idle", running={}, last_number=session.last_message_number, facts=facts)
-    rounds = shown_rounds(turn)
+    rounds = read_shown_rounds(turn)
     return Sync(
         status="awaiting_user" if turn.status == TurnStatus.AWAITING_USER else "running",
         turn_id=str(turn.id),
@@ -25,13 +25,13 @@ def sync_of_session(session: Session) -> Sync:
         notes=tuple(row.notes for row in rounds if row.notes),
         rounds=rounds,
         running={call.tool_use_id: call.name for call in turn.calls.all() if call.state == CallState.RUNNING},
-        pending=first_pending(turn),
+        pending=read_first_pending(turn),
         last_number=session.last_message_number,
         facts=facts,
     )
 
 
-def shown_rounds(turn: Turn) -> tuple[RoundShown, ...]:
+def read_shown_rounds(turn: Turn) -> tuple[RoundShown, ...]:
     """Return what each round has shown, the running one's last stored words included."""
     rounds = [
         RoundShown(number=row.number, text=row.text, notes=row.notes, is_finished=True)
@@ -44,11 +44,11 @@ def shown_rounds(turn: Turn) -> tuple[RoundShown, ...]:
     return tuple(rounds)
 
 
-def first_pending(turn: Turn) -> tuple[CallPending, ...]:
+def read_first_pending(turn: Turn) -> tuple[CallPending, ...]:
     """Return the pending call that is shown now: one after another. Empty while the turn runs."""
     if turn.status != TurnStatus.AWAITING_USER:
         return ()
     return tuple(
         CallPending(tool_use_id=call.tool_use_id, name=call.name, input=call.input)
-        for call in pending_calls(turn)[:1]
+        for call in read_pending_calls(turn)[:1]
     )

@@ -20,7 +20,7 @@ from coaching.transcript.calls import SHOWN_STATES
 from coaching.transcript.cards import NO_CARDS, Cards, read_cards
 from sessions_app import selectors
 from sessions_app.models import CallState, Message, MessageRole, Session, ToolCallRecord, Turn
-from sessions_app.spending import Spending, spending_of_turn, spending_of_turns
+from sessions_app.spending import Spending, read_spending_of_turn, read_spending_of_turns
 
 PAGE_MESSAGES = 60
 """How many messages a page shows at once: about as many as are read in one sitting."""
@@ -101,7 +101,7 @@ def read_history(session: Session, *, before: int | None = None, limit: int = PA
     return HistoryRows(
         messages=messages,
         calls=by_turn,
-        spent=spending_of_turns(turns),
+        spent=read_spending_of_turns(turns),
         cards=read_cards(session.id, chain(messages, *by_turn.values())),
         has_earlier=has_earlier,
     )
@@ -161,6 +161,6 @@ def _rows_of(turn: Turn) -> TurnRows | None:
         turn=turn,
         answer=answer,
         shown=read_calls(turn.id),
-        spent=spending_of_turn(turn.id),
+        spent=read_spending_of_turn(turn.id),
         zone=zone_of(turn.session.user_id),
     )

@@ -31,7 +31,7 @@ from coaching.tools import CHAT_TOOLS
 from coaching.turns.recorder import TurnRecorder
 from coaching.turns.resume import load_setup, shrink_turn
 from coaching.turns.setup import TurnSetup
-from coaching.turns.tool_session import ToolDesk
+from coaching.turns.tool_session import ToolSession
 from coaching.turns.words import WORDS
 from sessions_app import pending_calls, turn_records
 from sessions_app.database import in_database
@@ -114,14 +114,14 @@ async def answer(
 async def _run(setup: TurnSetup, *, client: ModelClient, publish: Publish, stop: StopSignal) -> PartResult:
     if setup.closing_stop_reason is not None:
         return ended_before(setup.closing_stop_reason, WORDS)
-    desk = ToolDesk(setup, publish)
+    tool_session = ToolSession(setup, publish)
     return await run_part(
         request=setup.request,
         client=client,
         toolset=CHAT_TOOLS,
         words=WORDS,
-        context_for=desk.context_for,
-        recorder=TurnRecorder(desk, publish),
+        context_for=tool_session.context_for,
+        recorder=TurnRecorder(tool_session, publish),
         emit=publish,
         stop=stop,
         limits=setup.limits,

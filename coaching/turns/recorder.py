@@ -8,7 +8,7 @@ from coaching.engine.profiles import cost_micro_usd
 from coaching.engine.tools import ToolCall, ToolResult
 from coaching.events import Publish, RoundClosed
 from coaching.tools import CHAT_TOOLS
-from coaching.turns.tool_session import ToolDesk
+from coaching.turns.tool_session import ToolSession
 from sessions_app import turn_records
 from sessions_app.database import in_database
 from sessions_app.errors import StaleFence
@@ -20,9 +20,9 @@ from sessions_app.turn_records import CallResult, NewCall
 class TurnRecorder:
     """Keeps a turn's rounds, results and usage under the turn's fencing number."""
 
-    def __init__(self, desk: ToolDesk, publish: Publish) -> None:
-        self._desk = desk
-        self._key = desk.setup.key
+    def __init__(self, tool_session: ToolSession, publish: Publish) -> None:
+        self._tool_session = tool_session
+        self._key = tool_session.setup.key
         self._publish = publish
 
     async def record_round(self, finished: FinishedRound, usage: RoundUsage | None) -> None:
@@ -68,7 +68,7 @@ class TurnRecorder:
 
     async def record_result(self, call: ToolCall, result: ToolResult) -> None:
         """Commit a call's result, unless its effect did so already."""
-        if self._desk.committed.get(call.tool_use_id) == result:
+        if self._tool_session.committed.get(call.tool_use_id) == result:
             return
         stored = CallResult(content=result.content, is_error=result.is_error)
         try:

@@ -20,9 +20,9 @@ from coaching.engine.tools import ToolCall, ToolResult
 from coaching.events import RoundShown
 from coaching.models import Profile
 from coaching.tools import CHAT_TOOLS
-from coaching.turns.setup import TurnSetup, beginning_of, limits_left, state_of
-from sessions_app.beginnings import store_beginning
+from coaching.turns.setup import TurnSetup, limits_left, state_of, stored_prompt_of
 from sessions_app.models import CallState, Round, ToolCallRecord, Turn
+from sessions_app.stored_prompts import store_prompt
 from sessions_app.turn_records import TurnKey
 
 SHRUNK_AFTER = "shrunk_after_round"
@@ -45,7 +45,7 @@ def load_setup(key: TurnKey) -> TurnSetup:
         timezone=profile.zone,
         state=state_of(turn.session),
         request=_stored_request(turn) or _late_request(key, turn, profile),
-        limits=_limits_left(turn, rounds),
+        limits=_read_limits_left(turn, rounds),
         is_stop_requested=turn.is_stop_requested,
     )
     if rounds:
@@ -65,16 +65,16 @@ def shrink_turn(key: TurnKey) -> ModelRequest | None:
     built = build_smaller_turn(turn.session, profile=profile, tools=tools, now=timezone.now())
     if built is None:
         return None
-    beginning = beginning_of(built)
-    metadata = {**beginning.turn_metadata, SHRUNK_AFTER: turn.rounds.count()}
-    store_beginning(key, replace(beginning, turn_metadata=metadata))
+    stored = stored_prompt_of(built)
+    metadata = {**stored.turn_metadata, SHRUNK_AFTER: turn.rounds.count()}
+    store_prompt(key, replace(stored, turn_metadata=metadata))
     return load_setup(key).request
 
 
 def _late_request(key: TurnKey, turn: Turn, profile: Profile) -> ModelRequest:
     """Build and store the request of a turn that was opened without one."""
     built = build_turn(turn.session, profile=profile, tools=CHAT_TOOLS.definitions(), now=timezone.now())
-    store_beginning(key, beginning_of(built))
+    store_prompt(key, stored_prompt_of(built))
     return built.request
 
 
@@ -92,7 +92,7 @@ def _stored_request(turn: Turn) -> ModelRequest | None:
     )
 
 
-def _limits_left(turn: Turn, rounds: Sequence[Round]) -> PartLimits:
+def _read_limits_left(turn: Turn, rounds: Sequence[Round]) -> PartLimits:
     """Return what is left of the part's budget: rounds and calls that are committed are spent."""
     spent_rounds = [row.number for row in rounds if row.part == turn.part]
     calls = turn.calls.filter(round_number__in=spent_rounds)
@@ -111,7 +111,7 @@ def _with_rounds(setup: TurnSetup, turn: Turn, rounds: Sequence[Round]) -> TurnS
     if not is_thinking_valid:
         today = build_frame(turn.session, tools=CHAT_TOOLS.definitions())
         request = replace(today, messages=request.messages)
-    *earlier, last = [_finished(row, turn, is_thinking_valid=is_thinking_valid) for row in rounds]
+    *earlier, last = [_read_finished(row, turn, is_thinking_valid=is_thinking_valid) for row in rounds]
     for finished, results in earlier:
         request = replace(request, messages=extend_messages(request, finished, results))
     setup = replace(
@@ -148,7 +148,7 @@ def _is_as_it_was(request: ModelRequest) -> bool:
     )
 
 
-def _finished(
+def _read_finished(
     row: Round, turn: Turn, *, is_thinking_valid: bool
 ) -> tuple[FinishedRound, dict[str, ToolResult]]:
     """Return a committed round as the engine knows it, with the results that its calls have."""

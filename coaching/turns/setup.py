@@ -7,13 +7,13 @@ from zoneinfo import ZoneInfo
 from django.conf import settings
 from django.utils import timezone
 
-from coaching.context.prompt import BuiltTurn
+from coaching.context.prompt import BuiltPrompt
 from coaching.engine.budget import PartLimits
 from coaching.engine.messages import ModelRequest, canonical_json
 from coaching.engine.part import ResumedRound
 from coaching.events import RoundShown
-from sessions_app.beginnings import Beginning
 from sessions_app.models import Session, Turn
+from sessions_app.stored_prompts import StoredPrompt
 from sessions_app.turn_records import TurnKey
 
 MAX_UPSTREAM_REQUESTS = PartLimits().max_upstream_requests
@@ -61,11 +61,11 @@ class TurnSetup:
         return self.limits.seconds <= 0 and self.closing_stop_reason is None
 
 
-def beginning_of(built: BuiltTurn) -> Beginning:
-    """Return what is stored of a request that was built."""
+def stored_prompt_of(built: BuiltPrompt) -> StoredPrompt:
+    """Return what is stored of a prompt that was built."""
     request = built.request
     prefix = {"tools": request.tools, "system": request.system, "messages": request.messages}
-    return Beginning(
+    return StoredPrompt(
         model=request.model,
         prefix=canonical_json(prefix),
         message_metadata=built.message_metadata,

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from coaching.clock.timezones import UNKNOWN_TIMEZONE
 from coaching.context.pipeline import READ_ERRORS, read_ahead
-from coaching.context.prompt import BuiltTurn, build_turn
+from coaching.context.prompt import BuiltPrompt, build_turn
 from coaching.context.shelf import Shelf
 from coaching.events import SafetyShown
 from coaching.models import Profile, UserFileVersion
@@ -27,13 +27,13 @@ from coaching.safety.danger import Danger
 from coaching.tools import CHAT_TOOLS
 from coaching.transcript.cards import read_cards
 from coaching.turns.request import TurnRequest
-from coaching.turns.setup import TurnSetup, beginning_of, limits_left, state_of
+from coaching.turns.setup import TurnSetup, limits_left, state_of, stored_prompt_of
 from sessions_app import services
-from sessions_app.beginnings import Begin, Beginning
 from sessions_app.limits import RateLimit
 from sessions_app.models import Message, Session, ToolCallRecord
 from sessions_app.rows import Columns, Condition, Question, Rows, ask_together
 from sessions_app.services import OpenedTurn
+from sessions_app.stored_prompts import BuildPrompt, StoredPrompt
 from sessions_app.turn_records import TurnKey
 
 logger = structlog.get_logger(__name__)
@@ -68,17 +68,17 @@ class StartedTurn:
         return kept_danger(self.opened.message.metadata)
 
 
-class _Starter:
-    """Builds a turn's request while the turn is being opened, and keeps it."""
+class _PromptBuilder:
+    """Builds a turn's prompt while the turn is being opened, and keeps it."""
 
     def __init__(self, profile: Profile, shelf: Shelf) -> None:
         self.profile = profile
         self._shelf = shelf
         self.session: Session | None = None
-        self.built: BuiltTurn | None = None
+        self.built: BuiltPrompt | None = None
 
-    def begin(self, session: Session, message: Message) -> Beginning:
-        """Build what the turn begins with."""
+    def build(self, session: Session, message: Message) -> StoredPrompt:
+        """Build the turn's prompt, keep it, and return what is stored of it."""
         self.session = session
         now, shelf = self._shelf.now, self._shelf
         if session.id != shelf.session_id:  # a message to a session that has ended goes into another one
@@ -87,7 +87,7 @@ class _Starter:
         self.built = build_turn(
             session, profile=self.profile, tools=tools, now=now, shelf=shelf, newest=message
         )
-        return beginning_of(self.built)
+        return stored_prompt_of(self.built)
 
     def setup_of(self, opened: OpenedTurn) -> TurnSetup | None:
         """Return what the turn needs before its first round; None where nothing was built for it."""
@@ -116,19 +116,19 @@ def start_turn(
     shelf = _read_life(request.user_id, request.session_id, request.access)
     if metadata is None and request.has_text:
         metadata = metadata_of(request.text)
-    starter = _Starter(shelf.profile, shelf)
+    builder = _PromptBuilder(shelf.profile, shelf)
     open_turn = partial(_open, request, owner=owner, rate_limit=rate_limit, metadata=metadata)
     try:
-        opened = open_turn(begin=starter.begin)
+        opened = open_turn(build_prompt=builder.build)
     except READ_ERRORS as error:
         # A fault of the request alone: without a database the message couldn't be kept either.
         if isinstance(error, OperationalError | InterfaceError):
             raise
         logger.exception("turn_begins_without_request", session_id=str(request.session_id))
-        opened, setup = open_turn(begin=None), None
+        opened, setup = open_turn(build_prompt=None), None
     else:
-        setup = starter.setup_of(opened)
-    card = _card_beside(opened, is_said=bool(metadata))
+        setup = builder.setup_of(opened)
+    card = _read_card(opened, is_said=bool(metadata))
     kept = _read_kept_writes(opened.withdrawn) if opened.withdrawn else ()
     return StartedTurn(opened=opened, setup=setup, card=card, kept=kept)
 
@@ -139,7 +139,7 @@ def _open(
     owner: str,
     rate_limit: RateLimit,
     metadata: Mapping[str, Any] | None,
-    begin: Begin | None,
+    build_prompt: BuildPrompt | None,
 ) -> OpenedTurn:
     """Call the service of the request's kind."""
     user_id, session_id = request.user_id, request.session_id
@@ -153,11 +153,15 @@ def _open(
                 owner=owner,
                 rate_limit=rate_limit,
                 metadata=metadata,
-                begin=begin,
+                build_prompt=build_prompt,
             )
         case "retry" | "continue" as kind:
             return (services.retry_turn if kind == "retry" else services.continue_turn)(
-                user_id=user_id, session_id=session_id, owner=owner, rate_limit=rate_limit, begin=begin
+                user_id=user_id,
+                session_id=session_id,
+                owner=owner,
+                rate_limit=rate_limit,
+                build_prompt=build_prompt,
             )
         case never:
             assert_never(never)
@@ -174,8 +178,8 @@ def _read_kept_writes(turn_ids: Sequence[UUID]) -> tuple[str, ...]:
     return tuple(versions.order_by("file__path").values_list("file__path", flat=True).distinct())
 
 
-def _card_beside(opened: OpenedTurn, *, is_said: bool) -> SafetyShown | None:
-    """Read the card beside a new turn's message; words that are only answered again don't count again."""
+def _read_card(opened: OpenedTurn, *, is_said: bool) -> SafetyShown | None:
+    """Read and count the card of a new turn's message; words that are answered again don't count again."""
     if not opened.is_new:
         return None
     card = read_cards(opened.session_id, [opened.message]).beside_message(opened.message)
@@ -187,7 +191,7 @@ def _card_beside(opened: OpenedTurn, *, is_said: bool) -> SafetyShown | None:
 def _read_life(user_id: int, session_id: UUID, access: Condition | None) -> Shelf:
     """Read who speaks, whether they still may, and what their life is made of.
 
-    It is one journey where their clock is the one that they had before: which day it is decides what is read.
+    It is one round trip where their time zone is what it was before: the day decides what is read.
     """
     now = timezone.now()
     known = _zones.get(user_id, UNKNOWN_TIMEZONE)

@@ -26,8 +26,8 @@ from sessions_app.turn_records import CallResult
 LATE_COMMIT_SECONDS = 1.0
 
 
-class ToolDesk:
-    """What a turn's tools share: the turn, and what the session is at this moment.
+class ToolSession:
+    """What the tools of one turn share: the turn, and the session's state as of the last commit.
 
     `committed` are the results that were recorded together with their effect.
     """
@@ -41,7 +41,7 @@ class ToolDesk:
     def context_for(self, call: ToolCall) -> "ChatToolContext":
         """Return the context in which a call runs."""
         return ChatToolContext(
-            desk=self,
+            tool_session=self,
             tool_use_id=call.tool_use_id,
             effective_kind=self.state.effective_kind,
             now=timezone.now(),
@@ -110,7 +110,7 @@ def is_arc_over(before: SessionState, state: SessionState) -> bool:
 class ChatToolContext:
     """What a tool may know and do in a conversation: `coaching.tools.context.ToolContext` for chat."""
 
-    desk: ToolDesk
+    tool_session: ToolSession
     tool_use_id: str
     effective_kind: str
     now: datetime
@@ -119,18 +119,18 @@ class ChatToolContext:
     @property
     def user_id(self) -> int:
         """The user, whom every read and write is bound to."""
-        return self.desk.setup.user_id
+        return self.tool_session.setup.user_id
 
     @property
     def session_id(self) -> uuid.UUID:
         """The session."""
-        return self.desk.setup.session_id
+        return self.tool_session.setup.session_id
 
     @property
     def timezone(self) -> ZoneInfo:
         """The user's time zone."""
-        return self.desk.setup.timezone
+        return self.tool_session.setup.timezone
 
     async def commit(self, effect: Callable[[], ToolResult]) -> ToolResult:
         """Run `effect` in one transaction with the record of this call's result, at most once."""
-        return await self.desk.commit(self.tool_use_id, effect)
+        return await self.tool_session.commit(self.tool_use_id, effect)

@@ -54,7 +54,7 @@ def _read_page(request: HttpRequest, session_id: uuid.UUID, *, refused: Danger |
     except Session.DoesNotExist:
         raise Http404 from None
     # The open turn first: one that closes in between is then in the history, never in neither.
-    turn = selectors.open_turn(found)
+    turn = selectors.read_open_turn(found)
     history = read_history(found)
     if turn and any(message.turn_id == turn.id and not message.turn.is_open for message in history.messages):
         turn = None

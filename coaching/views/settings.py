@@ -22,7 +22,7 @@ from coaching.people.profile_changes import change_profile, choose_timezone
 from coaching.skills.facts import checkin_due_on
 from coaching.views.forms import ProfileForm, TimezoneForm
 from sessions_app.models import UsagePurpose
-from sessions_app.usage import PurposeUsage, count_turns, tokens_of_day, usage_by_purpose
+from sessions_app.usage import PurposeUsage, count_turns, read_tokens_of_day, usage_by_purpose
 
 PURPOSE_NAMES = {
     UsagePurpose.TURN: "Conversations",
@@ -171,5 +171,5 @@ def _dollars(micro_usd: int) -> str:
 def _budget(user_id: int) -> Budget | None:
     if configured.SAGE_DAILY_TOKENS is None:
         return None
-    day = tokens_of_day(user_id=user_id, now=timezone.now())
+    day = read_tokens_of_day(user_id=user_id, now=timezone.now())
     return Budget(limit=configured.SAGE_DAILY_TOKENS, used=day.tokens, hours_to_more=day.hours_to_more)

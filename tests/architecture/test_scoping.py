@@ -41,28 +41,28 @@ UNSCOPED: Mapping[str, str] = {
     "coaching/turns/setup.py:read_state": BY_KEY,
     "coaching/turns/start.py:_read_kept_writes": "by turns that were withdrawn under their session's lock",
     "sessions_app/leases.py:claim_turn": BY_FENCE,
-    "sessions_app/turn_records.py:locked_turn": BY_FENCE,
-    "sessions_app/turn_records.py:locked_session_of": BY_KEY,
+    "sessions_app/turn_records.py:lock_turn": BY_FENCE,
+    "sessions_app/turn_records.py:lock_session_of": BY_KEY,
     "sessions_app/turn_records.py:store_usage": BY_KEY,
     # What readers of a turn are shown.
     "coaching/live/following.py:read_signatures": READERS,
     "coaching/live/following.py:read_changes": READERS,
-    "coaching/live/following.py:_ended_calls": READERS,
-    "coaching/live/following.py:_ending": READERS,
+    "coaching/live/following.py:_read_ended_calls": READERS,
+    "coaching/live/following.py:_read_ending": READERS,
     "coaching/live/following.py:read_end": READERS,
     "coaching/people/help_lines.py:offer_in_session": READERS,
     "coaching/transcript/rows.py:read_said": READERS,
     "coaching/transcript/rows.py:read_done": READERS,
     "coaching/transcript/rows.py:read_answered": READERS,
     "coaching/transcript/rows.py:read_calls": READERS,
-    "sessions_app/spending.py:spending_of_turns": "by turns that a page has read through their session",
+    "sessions_app/spending.py:read_spending_of_turns": "by turns that a page has read through their session",
     # A person's whole data, found by walking all models.
     "coaching/belongings/ownership.py:OwnedModel.rows_of": "filtered by the path to the user",
 }
 """Every function that queries rows of people without naming a user, and what keeps them apart instead."""
 
 SQL_WITHOUT_USER: Mapping[str, str] = {
-    "sessions_app/doorstep.py": "sent together with the query that checks and locks the session",
+    "sessions_app/session_lock.py": "sent together with the query that checks and locks the session",
     "sessions_app/selectors.py": "by the id of a session that was reached through its user",
     "coaching/context/shelf.py": "versions of files that the same statement finds for the user",
     "sessions_app/turn_records.py": BY_FENCE,

@@ -12,7 +12,7 @@ from pytest_django import DjangoAssertNumQueries
 from structlog.testing import capture_logs
 
 from coaching.context.budget import PROMPT_TOKENS, count_tokens
-from coaching.context.prompt import BuiltTurn, build_turn
+from coaching.context.prompt import BuiltPrompt, build_turn
 from coaching.engine.messages import canonical_json
 from coaching.models import Capture, DayPlan, Profile, PulseRating
 from coaching.safety.card import metadata_of
@@ -40,7 +40,7 @@ def built(
     kind: str = SessionKind.OPEN_CONVERSATION,
     at: datetime = NOW,
     **more: Any,
-) -> BuiltTurn:
+) -> BuiltPrompt:
     session = Session.unscoped.create(user=user, kind=kind, **more)
     turn = Turn.unscoped.create(session=session)
     append_message(session=session, turn=turn, role=MessageRole.USER, content=text)
@@ -48,16 +48,16 @@ def built(
     return build_turn(session, profile=profile, tools=CHAT_TOOLS.definitions(), now=at)
 
 
-def sections(turn: BuiltTurn) -> list[str]:
+def sections(turn: BuiltPrompt) -> list[str]:
     """Return the tags of the request's sections, opening and closing, in order."""
     return [tag for text in texts(turn)[:-1] for tag in re.findall(r"^</?[a-z_]+", text, re.MULTILINE)]
 
 
-def texts(turn: BuiltTurn) -> list[str]:
+def texts(turn: BuiltPrompt) -> list[str]:
     return text_blocks({"messages": turn.request.messages})
 
 
-def context_tokens(turn: BuiltTurn) -> int:
+def context_tokens(turn: BuiltPrompt) -> int:
     """Return what prompt, tools and context take."""
     frame = sum(count_tokens(block["text"]) for block in turn.request.system)
     frame += sum(count_tokens(canonical_json(tool)) for tool in turn.request.tools)

@@ -19,7 +19,7 @@ from django.conf import settings
 from coaching.context.history import stored_message
 from coaching.engine.anthropic_client import build_params
 from coaching.engine.messages import ModelRequest, build_api_messages
-from coaching.live.stored_turn import sync_of_session
+from coaching.live.stored_turn import read_sync
 from coaching.models import PulseRating, UserFileVersion
 from coaching.practice.api.errors import ApiError
 from coaching.practice.api.validation import check_request
@@ -257,7 +257,7 @@ def _words_and_questions(session_id: UUID) -> tuple[list[str], list[tuple[str, s
 def _history_words(session_id: UUID) -> list[str]:
     session = Session.unscoped.get(id=session_id)
     texts = [f"{message.content} {_notes_of(message)}" for message in selectors.history(session)]
-    waiting = sync_of_session(session)
+    waiting = read_sync(session)
     return in_order(WORDS.findall(" ".join([*texts, waiting.text, *waiting.notes])))
 
 

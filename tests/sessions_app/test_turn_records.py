@@ -6,15 +6,15 @@ import pytest
 from django.contrib.auth.models import User
 
 from sessions_app import services, turn_records
-from sessions_app.beginnings import Beginning, store_beginning
 from sessions_app.errors import StaleFence
 from sessions_app.leases import claim_turn
 from sessions_app.limits import RateLimit
 from sessions_app.models import CallState, ModelUsage, SessionKind, ToolCallRecord, Turn, TurnStatus
+from sessions_app.stored_prompts import StoredPrompt, store_prompt
 from sessions_app.turn_records import CallResult, Ending, NewCall, TurnKey
 
 DONE = Ending(status=TurnStatus.COMPLETED, stop_reason="end_turn")
-BEGINNING = Beginning(model="m", prefix='{"messages":[]}', message_metadata={}, turn_metadata={})
+PROMPT = StoredPrompt(model="m", prefix='{"messages":[]}', message_metadata={}, turn_metadata={})
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_a_stale_runner_writes_nothing(key: TurnKey) -> None:
     result = CallResult(content="{}", is_error=False)
     for write in (
         lambda: store_round(key, 2, "two"),
-        lambda: store_beginning(key, BEGINNING),
+        lambda: store_prompt(key, PROMPT),
         lambda: turn_records.store_result(key, "t1", result),
         lambda: turn_records.run_effect(key, "t1", lambda: result),
         lambda: turn_records.pause_turn(key, stop_reason="tool_use"),
@@ -196,7 +196,7 @@ def test_what_a_lost_runner_had_shown_is_kept_when_its_turn_is_interrupted(key: 
 
 @pytest.mark.django_db
 def test_a_paused_turn_stays_open_with_its_prefix(key: TurnKey) -> None:
-    store_beginning(key, BEGINNING)
+    store_prompt(key, PROMPT)
     turn_records.pause_turn(key, stop_reason="tool_use")
     turn = Turn.unscoped.get(id=key.turn_id)
     assert (turn.status, turn.prefix, turn.is_open) == (TurnStatus.AWAITING_USER, '{"messages":[]}', True)

@@ -15,7 +15,7 @@ from django.utils import timezone
 from coaching.events import ErrorShown, MessageStored, SafetyShown
 from coaching.live.following import read_changes
 from coaching.live.hub import SessionHub
-from coaching.live.stored_turn import sync_of_session
+from coaching.live.stored_turn import read_sync
 from coaching.models import CardCount, Profile, TimezoneSource
 from coaching.people.socket_access import FrameBudget
 from coaching.practice.faults.fault import Fault
@@ -267,7 +267,7 @@ async def test_the_page_without_a_script_shows_it_without_waiting_for_the_answer
 @pytest.mark.parametrize("is_open", [True, False])
 def test_tabs_of_another_process_read_it_from_the_database(user: User, is_open: bool) -> None:
     session = services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
-    before = sync_of_session(session)
+    before = read_sync(session)
     opened = services.open_turn(
         user_id=user.pk,
         session_id=session.id,

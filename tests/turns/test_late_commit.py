@@ -11,7 +11,7 @@ from coaching.events import ModeChanged, TurnEvent
 from coaching.turns.request import TurnRequest
 from coaching.turns.setup import TurnSetup
 from coaching.turns.start import start_turn
-from coaching.turns.tool_session import ToolDesk
+from coaching.turns.tool_session import ToolSession
 from sessions_app import arcs, selectors, services, turn_records
 from sessions_app.database import in_database
 from sessions_app.limits import RateLimit
@@ -52,13 +52,13 @@ async def test_an_effect_that_commits_after_its_deadline_is_told_and_holds_for_t
     user: User,
 ) -> None:
     published: list[TurnEvent] = []
-    desk = ToolDesk(await in_database(setup_of_running_call, user), published.append)
+    tool_session = ToolSession(await in_database(setup_of_running_call, user), published.append)
     goes_on = threading.Event()
 
     def effect() -> ToolResult:
         goes_on.wait(10)
         session = selectors.accessible_session(
-            user_id=user.pk, session_id=desk.setup.session_id, is_locked=True
+            user_id=user.pk, session_id=tool_session.setup.session_id, is_locked=True
         )
         arcs.enter_arc(session, arc=SessionKind.OPEN_DAY, entered_by="t1", now=session.started_at)
         return ToolResult.of(success=True)
@@ -66,9 +66,9 @@ async def test_an_effect_that_commits_after_its_deadline_is_told_and_holds_for_t
     asyncio.get_running_loop().call_later(0.4, goes_on.set)
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.2):
-            await desk.commit("t1", effect)
+            await tool_session.commit("t1", effect)
     assert published == [ModeChanged(arc="open_day")]
-    assert desk.state.effective_kind == SessionKind.OPEN_DAY
-    assert desk.committed["t1"] == ToolResult.of(success=True)
+    assert tool_session.state.effective_kind == SessionKind.OPEN_DAY
+    assert tool_session.committed["t1"] == ToolResult.of(success=True)
     record = await in_database(ToolCallRecord.unscoped.get, tool_use_id="t1")
     assert record.state == CallState.FINISHED

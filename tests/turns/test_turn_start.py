@@ -32,7 +32,7 @@ from sessions_app.turn_records import Ending, TurnKey
 NO_LIMIT = RateLimit(turns=10_000, seconds=60)
 DONE = Ending(status=TurnStatus.COMPLETED, stop_reason="end_turn")
 MOST_STATEMENTS = 16
-"""Of a turn's start: reads of a life, the session's, the turn's own rows, beginning and commit."""
+"""Of a turn's start: reads of a life, the session's, the turn's own rows, begin and commit."""
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
-"""What a new message finds before it may open a turn, asked in one journey: a user waits for it.
+"""Locks a session for a new message and reads what decides about it, in one round trip: a user waits for it.
 
-`selectors.accessible_session` is the door; this is the same door with all that is looked at behind it.
+The access check is that of `selectors.accessible_session`: a session is found through its user alone.
 """
 
 import uuid
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sessions_app.limits import USER_LOCK, TurnsAsked, lock_of, turns_asked, turns_question
+from sessions_app.limits import USER_LOCK, TurnsAsked, lock_values, turns_asked, turns_question
 from sessions_app.models import OPEN_TURN_STATUSES, Message, Session, SessionStatus, Turn
 from sessions_app.rate import RateLimit
 from sessions_app.rows import Columns, Question, ask_together
@@ -35,7 +35,7 @@ _KNOWN_SQL = f"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Doorstep:
+class LockedSession:
     """A user's session, its row locked, and what counts for a message to it.
 
     `known` is the message that came with the same client id before. `asked` was counted under the user's
@@ -48,7 +48,9 @@ class Doorstep:
     asked: TurnsAsked
 
 
-def step_up(*, user_id: int, session_id: uuid.UUID, client_id: str | None, rate_limit: RateLimit) -> Doorstep:
+def lock_session(
+    *, user_id: int, session_id: uuid.UUID, client_id: str | None, rate_limit: RateLimit
+) -> LockedSession:
     """Lock the user's session, then what the user asks for; return what is there.
 
     Raises `Session.DoesNotExist` for a missing session and for another user's alike.
@@ -59,14 +61,14 @@ def step_up(*, user_id: int, session_id: uuid.UUID, client_id: str | None, rate_
         "active": SessionStatus.ACTIVE.value,
         "open": list(OPEN_TURN_STATUSES),
         "client_id": client_id,
-        **lock_of(user_id),
+        **lock_values(user_id),
     }
     statements = [_SESSION_SQL, _LOCK_SQL, _OPEN_SQL, *([_KNOWN_SQL] if client_id else [])]
     questions = [Question(sql, values) for sql in statements]
     sessions, _, turns, *known, counted = ask_together([*questions, turns_question(user_id, rate_limit)])
     if not sessions:
         raise Session.DoesNotExist
-    return Doorstep(
+    return LockedSession(
         session=_SESSION.object_of(sessions[0]),
         known=_known(known[0][0]) if known and known[0] else None,
         open_status=turns[0][0] if turns else None,

@@ -1,0 +1,58 @@
+"""What is stored of a turn's prompt: the exact request, what was said with its message, the opening.
+
+It is committed with the message and the turn, in the one transaction that a user waits for. A turn whose
+request couldn't be built then gets it before its first round: what was sent must be there to be sent again.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import transaction
+
+from sessions_app.models import Message, MessageRole, Session, Turn
+from sessions_app.turn_records import TurnKey, lock_session_of, lock_turn
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredPrompt:
+    """A turn's prompt as it is stored: `prefix` is the request's canonical JSON.
+
+    `opening` is the session's new one, None where it stays; `session_metadata` is joined to the session's
+    own then. `message_metadata` replaces that of the turn's message, `turn_metadata` is joined to the turn's.
+    """
+
+    model: str
+    prefix: str
+    message_metadata: dict[str, Any]
+    turn_metadata: dict[str, Any]
+    opening: str | None = None
+    session_metadata: dict[str, Any] = field(default_factory=dict)
+
+
+BuildPrompt = Callable[[Session, Message], StoredPrompt | None]
+"""Builds a turn's prompt: for a session whose row is locked, and its newest message, numbered but not
+yet stored. None where that can't be built."""
+
+
+def put_prompt(prompt: StoredPrompt, *, session: Session, turn: Turn, message: Message) -> None:
+    """Put a turn's prompt into its rows. Nothing is written."""
+    turn.model = prompt.model
+    turn.prefix = prompt.prefix
+    turn.metadata = {**turn.metadata, **prompt.turn_metadata}
+    message.metadata = prompt.message_metadata
+    if prompt.opening is not None:
+        session.opening = prompt.opening
+        session.metadata = {**session.metadata, **prompt.session_metadata}
+
+
+@transaction.atomic
+def store_prompt(key: TurnKey, prompt: StoredPrompt) -> None:
+    """Store an open turn's prompt. Raises `StaleFence`."""
+    session = lock_session_of(key.turn_id)
+    turn = lock_turn(key)
+    message = turn.messages.get(role=MessageRole.USER)
+    put_prompt(prompt, session=session, turn=turn, message=message)
+    turn.save(update_fields=["model", "prefix", "metadata"])
+    message.save(update_fields=["metadata"])
+    session.save(update_fields=["opening", "metadata"])
