@@ -12,6 +12,7 @@ from coaching.engine.messages import (
     excerpt_result,
     shorten_saved,
 )
+from coaching.engine.tools import SavedFields
 from coaching.legacy_text.blocks import strip_block_tags
 from sessions_app.models import Message, MessageRole
 
@@ -36,12 +37,14 @@ def stored_message(message: Message) -> StoredMessage:
     return StoredMessage(role="assistant", content=content, calls=calls, round_ends=ends)
 
 
-def count_message(message: Message) -> int:
+def count_message(message: Message, *, saved_fields: SavedFields) -> int:
     """Estimate what a row of history takes in a request."""
     tokens = count_tokens(message.content) + count_tokens(message.metadata.get(CONTEXT_KEY, ""))
     for call in message.metadata.get("tool_calls", ()):
         values = call["input"] if isinstance(call["input"], dict) else {}
-        tokens += count_tokens(canonical_json(shorten_saved(call["name"], values, is_error=False)))
+        tokens += count_tokens(
+            canonical_json(shorten_saved(call["name"], values, saved_fields, is_error=False))
+        )
         tokens += count_tokens(excerpt_result(call["name"], call["id"], call["result"] or ""))
     return tokens
 

@@ -11,6 +11,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -34,10 +35,10 @@ from coaching.context.trace import Sent, trace_of
 from coaching.context.window import Window, open_window, smaller_window
 from coaching.engine.messages import (
     ModelRequest,
-    StoredMessage,
     build_api_messages,
     canonical_json,
 )
+from coaching.engine.tools import Toolset
 from coaching.life.arcs import ARCS
 from coaching.models import Profile
 from coaching.models.skills import SkillKind
@@ -77,14 +78,14 @@ class BuiltPrompt:
 
 
 def build_frame(
-    session: Session, *, tools: list[dict[str, Any]], library: SkillLibrary | None = None
+    session: Session, *, tools: Toolset[Any], library: SkillLibrary | None = None
 ) -> ModelRequest:
     """Build what of a request is before its messages: the model, `system` and tools."""
     library = library or library_at(skills_moment(session))
     return ModelRequest(
         model=settings.SAGE_MODEL,
         system=[{"type": "text", "text": library.base_prompt(), "cache_control": LONG_CACHE}],
-        tools=tools,
+        tools=tools.definitions(),
         messages=[],
         max_tokens=settings.SAGE_MAX_TOKENS,
         cache_control=TAIL_CACHE,
@@ -95,7 +96,7 @@ def build_turn(
     session: Session,
     *,
     profile: Profile,
-    tools: list[dict[str, Any]],
+    tools: Toolset[Any],
     now: datetime,
     shelf: Shelf | None = None,
     newest: Message | None = None,
@@ -109,7 +110,7 @@ def build_turn(
 
 
 def build_smaller_turn(
-    session: Session, *, profile: Profile, tools: list[dict[str, Any]], now: datetime
+    session: Session, *, profile: Profile, tools: Toolset[Any], now: datetime
 ) -> BuiltPrompt | None:
     """Build the request anew over half the window; None where that can't get any smaller.
 
@@ -117,7 +118,7 @@ def build_smaller_turn(
     """
     shelf = Shelf(profile=profile, session_id=session.id, now=now)
     builder = _TurnBuilder(session, shelf=shelf, tools=tools, newest=None)
-    smaller = smaller_window(builder.window, count_message)
+    smaller = smaller_window(builder.window, builder.count_message)
     if smaller is None:
         return None
     builder.move_to(smaller)
@@ -128,13 +129,14 @@ class _TurnBuilder:
     """The steps from a history to a request; each uses what the one before has found."""
 
     def __init__(
-        self, session: Session, *, shelf: Shelf, tools: list[dict[str, Any]], newest: Message | None
+        self, session: Session, *, shelf: Shelf, tools: Toolset[Any], newest: Message | None
     ) -> None:
         self.started = time.perf_counter() - shelf.seconds_ahead
         self.session = session
         self.shelf = shelf
         self.now = shelf.now
         self.stored_opening = Opening.from_text(session.opening)
+        self.count_message = partial(count_message, saved_fields=tools.saved_fields)
         limit = settings.SAGE_WINDOW_MESSAGES + settings.SAGE_WINDOW_STEP + 2
         self.tail, older = selectors.history_tail(session, limit=limit, newest=newest)
         window = open_window(
@@ -143,7 +145,7 @@ class _TurnBuilder:
             step=settings.SAGE_WINDOW_STEP,
             older=older,
             edge=self.stored_opening.edge if self.stored_opening else None,
-            count_tokens=count_message,
+            count_tokens=self.count_message,
         )
         self.tools = tools
         self.move_to(window)
@@ -254,7 +256,7 @@ class _TurnBuilder:
         arc = current_arc(self.session)
         names = [*self.library.names(SkillKind.APPROACH), *self.library.names(SkillKind.ARC)]
         said_beside = sum(statement.tokens for statement in (*earlier, newest))
-        words_said = sum(map(count_message, self.window.messages)) - said_beside
+        words_said = sum(map(self.count_message, self.window.messages)) - said_beside
         trace = trace_of(
             Sent(
                 context=self.context,
@@ -272,11 +274,14 @@ class _TurnBuilder:
 
     def _request(self, opening: Opening) -> ModelRequest:
         window = self.window.messages
-        messages = build_api_messages([stored_message(message) for message in window])
+        messages = build_api_messages(
+            [stored_message(message) for message in window], self.tools.saved_fields
+        )
         last_users = [number for number, message in enumerate(window) if message.role == MessageRole.USER][
             -2:
         ]
-        _mark_tail(messages, [stored_message(message) for message in window[: last_users[0] + 1]])
+        until_before = [stored_message(message) for message in window[: last_users[0] + 1]]
+        _mark_tail(messages, build_api_messages(until_before, self.tools.saved_fields))
         if opening.texts:
             blocks: list[dict[str, Any]] = [{"type": "text", "text": text} for text in opening.texts]
             blocks[-1]["cache_control"] = LONG_CACHE
@@ -308,13 +313,12 @@ def _frame_tokens(frame: ModelRequest) -> int:
     return system + sum(count_tokens(canonical_json(tool)) for tool in frame.tools)
 
 
-def _mark_tail(messages: list[dict[str, Any]], until_before: Sequence[StoredMessage]) -> None:
+def _mark_tail(messages: list[dict[str, Any]], before: Sequence[dict[str, Any]]) -> None:
     """Put a breakpoint where a later request looks for this one: on the newest user message.
 
     A breakpoint looks back over 20 blocks. Where the turn before took more, it goes on that turn's own
     message, whose end was a breakpoint then; the newest block has the request's own.
     """
-    before = build_api_messages(until_before)
     place, position = len(before) - 1, len(before[-1]["content"]) - 1
     blocks_since = sum(len(message["content"]) for message in messages[place:]) - position
     is_far = blocks_since > LOOK_BACK_BLOCKS

@@ -76,6 +76,7 @@ async def run_part(
             waiting_kinds=waiting_kinds,
         ),
         used_call_ids=used_call_ids,
+        saved_fields=toolset.saved_fields,
     )
     try:
         step: PartResult | Decision = "next_round"

@@ -11,10 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from coaching.engine.json_text import escape_surrogates, scrub_surrogates
-from coaching.engine.tools import ToolCall, ToolResult
-
-SAVED_FIELDS: Mapping[str, frozenset[str]] = {"save_file": frozenset({"content"})}
-"""Input fields that are kept elsewhere once the call ran: sent again only as `[saved: N chars]`."""
+from coaching.engine.tools import SavedFields, ToolCall, ToolResult
 
 MAX_RESULT_BYTES = 10_000
 EXCERPT_HEAD_BYTES = 6_000
@@ -162,12 +159,14 @@ def extend_role(messages: list[dict[str, Any]], role: str, blocks: list[dict[str
         messages.append({"role": role, "content": blocks})
 
 
-def shorten_saved(name: str, values: Mapping[str, Any], *, is_error: bool) -> dict[str, Any]:
+def shorten_saved(
+    name: str, values: Mapping[str, Any], saved_fields: SavedFields, *, is_error: bool
+) -> dict[str, Any]:
     """Return a call's input without the text that is kept elsewhere since the call ran."""
     word = "not saved" if is_error else "saved"
     return {
         key: f"[{word}: {len(value)} chars]"
-        if isinstance(value, str) and key in SAVED_FIELDS.get(name, ())
+        if isinstance(value, str) and key in saved_fields.get(name, ())
         else value
         for key, value in values.items()
     }
@@ -184,7 +183,7 @@ def excerpt_result(name: str, tool_use_id: str, content: str) -> str:
     return f"{reference}\n{head}\n[…]\n{tail}"
 
 
-def build_api_messages(history: Sequence[StoredMessage]) -> list[dict[str, Any]]:
+def build_api_messages(history: Sequence[StoredMessage], saved_fields: SavedFields) -> list[dict[str, Any]]:
     """Build the API's messages from stored history.
 
     Valid for the API for every prefix of history that ends with a user message: roles alternate
@@ -197,7 +196,7 @@ def build_api_messages(history: Sequence[StoredMessage]) -> list[dict[str, Any]]
         if message.role == "user":
             _append_user(messages, message)
         else:
-            _append_assistant(messages, message, used_ids)
+            _append_assistant(messages, message, used_ids, saved_fields)
     return messages
 
 
@@ -209,13 +208,15 @@ def _append_user(messages: list[dict[str, Any]], message: StoredMessage) -> None
     extend_role(messages, "user", blocks or [{"type": "text", "text": NO_TEXT}])
 
 
-def _append_assistant(messages: list[dict[str, Any]], message: StoredMessage, used_ids: set[str]) -> None:
+def _append_assistant(
+    messages: list[dict[str, Any]], message: StoredMessage, used_ids: set[str], saved_fields: SavedFields
+) -> None:
     for text, calls in _rounds_of(message):
         blocks: list[dict[str, Any]] = [{"type": "text", "text": text}] if text else []
         results: list[dict[str, Any]] = []
         for call in calls:
             key = _unique_id(call.tool_use_id, used_ids)
-            blocks.append(_call_block(key, call))
+            blocks.append(_call_block(key, call, saved_fields))
             results.append(_stored_result(key, call))
         if blocks and not messages:
             extend_role(messages, "user", [{"type": "text", "text": OPENING_STUB}])
@@ -246,8 +247,8 @@ def _rounds_of(message: StoredMessage) -> list[tuple[str, list[StoredCall]]]:
     ]
 
 
-def _call_block(key: str, call: StoredCall) -> dict[str, Any]:
-    values = shorten_saved(call.name, call.input, is_error=call.is_error or call.result is None)
+def _call_block(key: str, call: StoredCall, saved_fields: SavedFields) -> dict[str, Any]:
+    values = shorten_saved(call.name, call.input, saved_fields, is_error=call.is_error or call.result is None)
     return {
         "type": "tool_use",
         "id": key,

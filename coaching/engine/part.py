@@ -15,7 +15,6 @@ from coaching.engine.calls import NOTHING_KNOWN, PAUSED, WORDS_ONLY, CallRunner,
 from coaching.engine.errors import UpstreamError
 from coaching.engine.events import EngineEvent
 from coaching.engine.messages import (
-    SAVED_FIELDS,
     FinishedRound,
     ModelRequest,
     RoundUsage,
@@ -29,7 +28,7 @@ from coaching.engine.messages import (
 from coaching.engine.ports import Recorder, Words
 from coaching.engine.profiles import profile_for
 from coaching.engine.reply import Reply
-from coaching.engine.tools import ToolCall, ToolResult
+from coaching.engine.tools import SavedFields, ToolCall, ToolResult
 
 Shrink = Callable[[ModelRequest], Awaitable[ModelRequest | None]]
 """Makes a request smaller for a model whose window is full; None where it can't be."""
@@ -83,6 +82,7 @@ class Part(Generic[C]):
         asker: Asker,
         runner: CallRunner[C],
         used_call_ids: Iterable[str],
+        saved_fields: SavedFields,
     ) -> None:
         self.request = request
         self.words = words
@@ -100,6 +100,7 @@ class Part(Generic[C]):
         self._rounds_before = rounds_before
         self._shrink = shrink
         self._used_call_ids = set(used_call_ids)
+        self._saved_fields = saved_fields
         self._usage: RoundUsage | None = None
 
     async def ask(self) -> Reply:
@@ -168,7 +169,7 @@ class Part(Generic[C]):
 
     def extend_request(self, finished: FinishedRound, ran: RoundOutcome) -> None:
         """Put a round and its results behind the messages, ready for the next round."""
-        messages = extend_messages(self.request, finished, ran.results)
+        messages = extend_messages(self.request, finished, ran.results, self._saved_fields)
         self.request = replace(self.request, messages=messages)
 
     async def shrink_request(self) -> bool:
@@ -235,7 +236,10 @@ def _calls_of(reply: Reply, round_number: int) -> tuple[ToolCall, ...]:
 
 
 def extend_messages(
-    request: ModelRequest, finished: FinishedRound, results: Mapping[str, ToolResult]
+    request: ModelRequest,
+    finished: FinishedRound,
+    results: Mapping[str, ToolResult],
+    saved_fields: SavedFields,
 ) -> list[dict[str, Any]]:
     """Return the request's messages with a round and all its results behind them.
 
@@ -245,7 +249,7 @@ def extend_messages(
     """
     blocks: Sequence[dict[str, Any]] = finished.blocks
     if not profile_for(request.model).is_thinking_bound:
-        blocks = [_without_saved_text(block, results) for block in blocks]
+        blocks = [_without_saved_text(block, results, saved_fields) for block in blocks]
     ids = {}
     if finished.calls:
         ids = unique_ids([call.tool_use_id for call in finished.calls], call_ids_in(request.messages))
@@ -254,10 +258,12 @@ def extend_messages(
     return append_round(request.messages, blocks, answered)
 
 
-def _without_saved_text(block: dict[str, Any], results: Mapping[str, ToolResult]) -> dict[str, Any]:
-    if block["type"] != "tool_use" or block["name"] not in SAVED_FIELDS:
+def _without_saved_text(
+    block: dict[str, Any], results: Mapping[str, ToolResult], saved_fields: SavedFields
+) -> dict[str, Any]:
+    if block["type"] != "tool_use" or block["name"] not in saved_fields:
         return block
     result = results.get(block["id"])
     if result is None or result.is_error:
         return block
-    return {**block, "input": shorten_saved(block["name"], block["input"], is_error=False)}
+    return {**block, "input": shorten_saved(block["name"], block["input"], saved_fields, is_error=False)}

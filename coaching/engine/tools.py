@@ -10,7 +10,7 @@ A tool is written once for both tiers. A new tool is one new file that defines o
 """
 
 import json
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar
 
@@ -28,6 +28,9 @@ LONE_SURROGATE = (
 ToolKind = Literal["instant", "lifecycle", "interactive", "confirm"]
 Tier = Literal["chat", "pipeline"]
 ToolPhase = Literal["first", "normal", "last"]
+
+SavedFields = Mapping[str, frozenset[str]]
+"""By tool, the input fields that are kept elsewhere once a call ran."""
 
 ContextT_contra = TypeVar("ContextT_contra", contravariant=True)
 InputT = TypeVar("InputT", bound="ToolInput")
@@ -92,7 +95,8 @@ class Tool(Generic[ContextT_contra, InputT]):
     written; `None` runs beside everything. `is_transactional`: its effect and its result commit
     together, so a call found without a result may run again. `phase`: calls of the phases `first`
     and `last` run one by one before and after all others of their round; one of `last` can't
-    stand beside a call that waits for the user.
+    stand beside a call that waits for the user. `saved_fields`: input that is kept elsewhere once the
+    call ran, and sent again only as `[saved: N chars]`.
     """
 
     name: str
@@ -105,6 +109,7 @@ class Tool(Generic[ContextT_contra, InputT]):
     phase: ToolPhase = "normal"
     conflict_key: Callable[[InputT], str | None] = field(default=_never_conflicts)
     answer: Callable[[Any, InputT, Any], AnsweredCall] | None = None
+    saved_fields: frozenset[str] = frozenset()
 
     def definition(self) -> dict[str, Any]:
         """Return the tool as the Messages API wants it (`name`, `description`, `input_schema`)."""
@@ -153,6 +158,9 @@ class Toolset(Generic[ContextT_contra]):
             self._tools[tool.name] = tool
         # Building a schema costs milliseconds, and every turn sends the same ones.
         self._definitions = [tool.definition() for tool in self._tools.values()]
+        self.saved_fields: SavedFields = {
+            tool.name: tool.saved_fields for tool in self._tools.values() if tool.saved_fields
+        }
 
     def get(self, name: str) -> Tool[ContextT_contra, Any] | None:
         """Return the tool of that name, or None: an unknown tool is the model's mistake, not ours."""

@@ -111,6 +111,7 @@ SAVE_FILE: SageTool[SaveFileInput] = SageTool(
     kind="instant",
     run=_run,
     conflict_key=_conflict_key,
+    saved_fields=frozenset({"content"}),
     presentation=Presentation(
         once="wrote a file",
         often="wrote {count} files",

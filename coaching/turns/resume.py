@@ -61,7 +61,7 @@ def shrink_turn(key: TurnKey) -> ModelRequest | None:
     """
     turn = Turn.unscoped.select_related("session").get(id=key.turn_id)
     profile, _ = Profile.of(turn.session.user_id).select_related("user").get_or_create()
-    tools = CHAT_TOOLS.definitions()
+    tools = CHAT_TOOLS
     built = build_smaller_turn(turn.session, profile=profile, tools=tools, now=timezone.now())
     if built is None:
         return None
@@ -73,7 +73,7 @@ def shrink_turn(key: TurnKey) -> ModelRequest | None:
 
 def _late_request(key: TurnKey, turn: Turn, profile: Profile) -> ModelRequest:
     """Build and store the request of a turn that was opened without one."""
-    built = build_turn(turn.session, profile=profile, tools=CHAT_TOOLS.definitions(), now=timezone.now())
+    built = build_turn(turn.session, profile=profile, tools=CHAT_TOOLS, now=timezone.now())
     store_prompt(key, stored_prompt_of(built))
     return built.request
 
@@ -109,11 +109,13 @@ def _with_rounds(setup: TurnSetup, turn: Turn, rounds: Sequence[Round]) -> TurnS
     request = setup.request
     is_thinking_valid = _is_as_it_was(request)
     if not is_thinking_valid:
-        today = build_frame(turn.session, tools=CHAT_TOOLS.definitions())
+        today = build_frame(turn.session, tools=CHAT_TOOLS)
         request = replace(today, messages=request.messages)
     *earlier, last = [_read_finished(row, turn, is_thinking_valid=is_thinking_valid) for row in rounds]
     for finished, results in earlier:
-        request = replace(request, messages=extend_messages(request, finished, results))
+        request = replace(
+            request, messages=extend_messages(request, finished, results, CHAT_TOOLS.saved_fields)
+        )
     setup = replace(
         setup,
         rounds=tuple(_shown(row) for row in rounds),
@@ -130,7 +132,12 @@ def _with_rounds(setup: TurnSetup, turn: Turn, rounds: Sequence[Round]) -> TurnS
         return replace(setup, request=request, resumed=resumed)
     if not finished.calls and finished.stop_reason != "pause_turn" and rounds[-1].part == turn.part:
         return replace(setup, request=request, closing_stop_reason=finished.stop_reason)
-    return replace(setup, request=replace(request, messages=extend_messages(request, finished, results)))
+    return replace(
+        setup,
+        request=replace(
+            request, messages=extend_messages(request, finished, results, CHAT_TOOLS.saved_fields)
+        ),
+    )
 
 
 def _with_kept_words(setup: TurnSetup, turn: Turn) -> TurnSetup:

@@ -83,7 +83,7 @@ class _PromptBuilder:
         now, shelf = self._shelf.now, self._shelf
         if session.id != shelf.session_id:  # a message to a session that has ended goes into another one
             shelf = Shelf(profile=self.profile, session_id=session.id, now=now)
-        tools = CHAT_TOOLS.definitions()
+        tools = CHAT_TOOLS
         self.built = build_turn(
             session, profile=self.profile, tools=tools, now=now, shelf=shelf, newest=message
         )

@@ -45,7 +45,7 @@ def built(
     turn = Turn.unscoped.create(session=session)
     append_message(session=session, turn=turn, role=MessageRole.USER, content=text)
     profile = Profile.unscoped.select_related("user").get(user=user)
-    return build_turn(session, profile=profile, tools=CHAT_TOOLS.definitions(), now=at)
+    return build_turn(session, profile=profile, tools=CHAT_TOOLS, now=at)
 
 
 def sections(turn: BuiltPrompt) -> list[str]:
@@ -173,7 +173,7 @@ def test_the_context_keeps_to_its_size_over_many_turns_of_long_changes(person: U
         turn = Turn.unscoped.create(session=session, status="completed", ended_at=NOW)
         append_message(session=session, turn=turn, role=MessageRole.USER, content="Hello")
         made = build_turn(
-            session, profile=profile, tools=CHAT_TOOLS.definitions(), now=NOW + timedelta(minutes=number * 31)
+            session, profile=profile, tools=CHAT_TOOLS, now=NOW + timedelta(minutes=number * 31)
         )
         made.message.save()
         session.opening = made.opening or session.opening
@@ -234,7 +234,7 @@ def test_the_number_of_queries_is_constant(
 
     first = session_of("Hello")
     with django_assert_num_queries(8):
-        build_turn(first, profile=profile, tools=CHAT_TOOLS.definitions(), now=NOW)
+        build_turn(first, profile=profile, tools=CHAT_TOOLS, now=NOW)
     for number in range(60):
         put_file(person, f"daily-logs/2026-{1 + number // 28:02}-{1 + number % 28:02}.md", "A day.")
         put_file(person, f"captures/2026-11-17-0700{number:02}.md", "A thought.")
@@ -243,7 +243,7 @@ def test_the_number_of_queries_is_constant(
     for minute in range(60):
         timed(source, f"Event {minute}", f"2026-11-18T15:{minute:02}Z", "2026-11-18T17:30Z")
     with django_assert_num_queries(8):
-        build_turn(second, profile=profile, tools=CHAT_TOOLS.definitions(), now=NOW)
+        build_turn(second, profile=profile, tools=CHAT_TOOLS, now=NOW)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -286,6 +286,6 @@ def test_danger_that_was_noticed_in_a_message_calls_for_steady_ground(person: Us
     metadata = metadata_of(words) if is_noticed else {}
     append_message(session=session, turn=turn, role=MessageRole.USER, content=words, metadata=metadata)
     profile = Profile.unscoped.select_related("user").get(user=person)
-    trace = build_turn(session, profile=profile, tools=CHAT_TOOLS.definitions(), now=NOW).turn_metadata
+    trace = build_turn(session, profile=profile, tools=CHAT_TOOLS, now=NOW).turn_metadata
     signals = {match["signal"] for match in trace["skills"]["matches"]}
     assert ("high_intensity" in signals) is is_noticed

@@ -9,7 +9,7 @@ from coaching.engine.json_text import parse_object
 from coaching.engine.messages import ModelRequest, StoredCall, StoredMessage, build_api_messages
 from coaching.engine.tools import ToolCall, ToolInput, ToolResult, Toolset
 from coaching.practice.server import PracticeServer
-from tests.engine.upstream import MODEL, Bench, Upstream
+from tests.engine.upstream import MODEL, SAVED_FIELDS, Bench, Upstream
 
 
 class PracticeSave(ToolInput):
@@ -64,7 +64,7 @@ async def test_a_conversation_with_saved_files_is_accepted_turn_after_turn(model
                 max_tokens=2000,
                 system=[{"type": "text", "text": "You are Sage."}],
                 tools=Toolset(bench.tools).definitions(),
-                messages=build_api_messages(history),
+                messages=build_api_messages(history, SAVED_FIELDS),
             )
             result = await bench.part(request=request)
             assert (result.outcome, result.stop_reason) == ("completed", "end_turn")

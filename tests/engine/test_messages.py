@@ -16,6 +16,7 @@ from coaching.engine.messages import (
     canonical_json,
 )
 from coaching.engine.tools import ToolResult
+from tests.engine.upstream import SAVED_FIELDS
 
 IDENTIFIER = re.compile(r"^[a-zA-Z0-9_-]+$")
 
@@ -84,16 +85,18 @@ stored = st.one_of(
 def test_every_prefix_that_ends_with_the_user_is_valid(history: list[StoredMessage]) -> None:
     for length, message in enumerate(history, start=1):
         if message.role == "user":
-            assert_valid(build_api_messages(history[:length]))
+            assert_valid(build_api_messages(history[:length], SAVED_FIELDS))
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(stored, max_size=6))
 def test_what_was_sent_stays_the_beginning_of_what_is_sent_next(history: list[StoredMessage]) -> None:
-    whole = flattened(build_api_messages([*history, StoredMessage(role="user", content="Next")]))
+    whole = flattened(
+        build_api_messages([*history, StoredMessage(role="user", content="Next")], SAVED_FIELDS)
+    )
     for length, message in enumerate(history, start=1):
         if message.role == "user":
-            part = flattened(build_api_messages(history[:length]))
+            part = flattened(build_api_messages(history[:length], SAVED_FIELDS))
             assert whole[: len(part)] == part
 
 
@@ -141,7 +144,7 @@ def test_each_round_is_an_assistant_message_with_its_results_behind_it() -> None
         ),
         StoredMessage(role="user", content="Thanks"),
     ]
-    messages = build_api_messages(history)
+    messages = build_api_messages(history, SAVED_FIELDS)
     assert [message["role"] for message in messages] == ["user", "assistant"] * 3 + ["user"]
     assert [block.get("text", block.get("id")) for block in messages[1]["content"]] == [
         "Let me look.",
@@ -159,7 +162,7 @@ def test_results_of_a_turn_that_ended_in_calls_come_before_the_users_next_words(
         StoredMessage(role="assistant", content="", calls=(call("t1", 1, None),), round_ends=(0,)),
         StoredMessage(role="user", content="Instead this"),
     ]
-    [_, assistant, answer] = build_api_messages(history)
+    [_, assistant, answer] = build_api_messages(history, SAVED_FIELDS)
     assert [block["type"] for block in assistant["content"]] == ["tool_use"]
     assert answer["content"] == [
         {"type": "tool_result", "tool_use_id": "t1", "content": INTERRUPTED, "is_error": True},
@@ -176,7 +179,7 @@ def test_saved_content_and_long_results_are_shortened() -> None:
         StoredMessage(role="assistant", content="", calls=(saved, refused, long)),
         StoredMessage(role="user", content="Next"),
     ]
-    messages = build_api_messages(history)
+    messages = build_api_messages(history, SAVED_FIELDS)
     assert messages[1]["content"][0]["input"] == {"file_type": "capture", "content": "[saved: 500 chars]"}
     assert messages[1]["content"][1]["input"] == {"content": "[not saved: 3 chars]"}
     excerpt = messages[2]["content"][2]["content"]
@@ -188,7 +191,7 @@ def test_saved_content_and_long_results_are_shortened() -> None:
 
 
 def test_a_conversation_that_the_assistant_began_is_opened_by_the_user() -> None:
-    messages = build_api_messages([StoredMessage(role="assistant", content="Good morning")])
+    messages = build_api_messages([StoredMessage(role="assistant", content="Good morning")], SAVED_FIELDS)
     assert [message["role"] for message in messages] == ["user", "assistant"]
 
 

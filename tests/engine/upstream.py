@@ -22,6 +22,7 @@ from coaching.engine.ports import ModelClient, Words
 from coaching.engine.tools import Tool, ToolCall, ToolInput, ToolResult, Toolset
 
 MODEL = "claude-sonnet-5-5"
+SAVED_FIELDS = {"save_file": frozenset({"content"})}
 WORDS = Words(
     refused="I can't help with that.",
     cut_in_words="The answer was cut.",
@@ -267,6 +268,7 @@ class Bench:
                 input_model=options.pop("input_model", SaveInput),
                 kind=options.pop("kind", "instant"),
                 run=run or note,
+                saved_fields=SAVED_FIELDS.get(name, frozenset()),
                 **options,
             )
         )

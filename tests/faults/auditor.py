@@ -141,7 +141,9 @@ def _history_valid(session: Session) -> list[str]:
         request = ModelRequest(
             model=settings.SAGE_MODEL,
             max_tokens=settings.SAGE_MAX_TOKENS,
-            messages=build_api_messages([stored_message(row) for row in history[:end]]),
+            messages=build_api_messages(
+                [stored_message(row) for row in history[:end]], CHAT_TOOLS.saved_fields
+            ),
             tools=CHAT_TOOLS.definitions(),
         )
         try:

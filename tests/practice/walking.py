@@ -119,7 +119,7 @@ class Walk:
         return await self._run_part()
 
     def _request(self) -> list[dict[str, Any]]:
-        messages = build_api_messages(self.history)
+        messages = build_api_messages(self.history, CHAT_TOOLS.saved_fields)
         sections = [{"type": "text", "text": self.header}] if self.header else []
         if self.kind != OPEN:
             skill = f'<skill name="{ARCS[SessionKind(self.kind)].skill}">\n## Goal\n\nSave it.\n</skill>'

@@ -136,7 +136,7 @@ def build(session_id: uuid.UUID) -> None:
     """Build the request of a session's open turn, as `load_setup` does."""
     session = Session.unscoped.get(id=session_id)
     profile = Profile.unscoped.select_related("user").get(user_id=session.user_id)
-    build_turn(session, profile=profile, tools=CHAT_TOOLS.definitions(), now=timezone.now())
+    build_turn(session, profile=profile, tools=CHAT_TOOLS, now=timezone.now())
 
 
 async def measure(session: Session, builds: int) -> list[float]:
@@ -238,7 +238,7 @@ def later_session(user: User) -> Session:
         append_message(session=session, turn=turn, role=role, content=PARAGRAPH)
         if number == 1:
             profile = Profile.unscoped.select_related("user").get(user=user)
-            built = build_turn(session, profile=profile, tools=CHAT_TOOLS.definitions(), now=timezone.now())
+            built = build_turn(session, profile=profile, tools=CHAT_TOOLS, now=timezone.now())
             session.opening = built.opening or ""
             session.save(update_fields=["opening"])
             built.message.save()
