@@ -213,8 +213,6 @@ def build_params(request: ModelRequest) -> dict[str, Any]:
     }
     if request.output_format:
         params["output_config"] = {**params.get("output_config", {}), "format": request.output_format}
-    if profile.betas:
-        params["extra_headers"] = {"anthropic-beta": ",".join(profile.betas)}
     optional = {
         "system": request.system,
         "tools": request.tools,

@@ -27,7 +27,7 @@ _NOT_IN_IDS = re.compile(r"[^a-zA-Z0-9_-]")
 class ModelRequest:
     """One request as the Messages API wants it, in plain JSON values.
 
-    What depends on the model alone (thinking, effort, betas) is added from its profile when it is
+    What depends on the model alone (thinking, effort) is added from its profile when it is
     sent. `cache_control` is the top-level breakpoint that moves along with the last block.
     """
 

@@ -50,7 +50,6 @@ class ModelProfile:
     context_tokens: int = 200_000
     max_output_tokens: int = 64_000
     cache_minimum_tokens: int = 4_096
-    betas: tuple[str, ...] = ()
     prices: tuple[Price, ...] = ()
 
     def request_fields(self) -> dict[str, Any]:

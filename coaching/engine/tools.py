@@ -26,7 +26,6 @@ LONE_SURROGATE = (
 )
 
 ToolKind = Literal["instant", "lifecycle", "interactive", "confirm"]
-Tier = Literal["chat", "pipeline"]
 ToolPhase = Literal["first", "normal", "last"]
 
 SavedFields = Mapping[str, frozenset[str]]
@@ -104,7 +103,6 @@ class Tool(Generic[ContextT_contra, InputT]):
     input_model: type[InputT]
     kind: ToolKind
     run: Callable[[ContextT_contra, InputT], Awaitable[ToolResult]]
-    tiers: frozenset[Tier] = frozenset({"chat"})
     is_transactional: bool = True
     phase: ToolPhase = "normal"
     conflict_key: Callable[[InputT], str | None] = field(default=_never_conflicts)
