@@ -8,6 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from coaching.engine.errors import ToolError
+from coaching.engine.messages import shorten_saved
 from coaching.tools import CHAT_TOOLS, TOOLS
 from coaching.tools.presentation import SageTool
 from sessions_app.database import in_database
@@ -94,3 +95,8 @@ async def test_a_tool_that_needs_a_conversation_says_so_where_there_is_none(name
     assert tool is not None
     with pytest.raises(ToolError, match="conversation"):
         await tool.run(CommittingContext(user_id=user.pk), tool.parse(json.dumps(INPUTS[name])))
+
+
+def test_the_text_of_a_saved_file_is_not_sent_again() -> None:
+    sent = shorten_saved("save_file", INPUTS["save_file"], CHAT_TOOLS.saved_fields, is_error=False)
+    assert sent == INPUTS["save_file"] | {"content": "[saved: 25 chars]"}
