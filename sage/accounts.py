@@ -25,7 +25,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
         "duplicate_email": "Your account already has this email address.",
         "enter_current_password": "That isn’t your current password.",
         "incorrect_password": "That isn’t your password.",
-        "too_many_login_attempts": "That was tried too often. Wait a few minutes, then try again.",
+        "too_many_login_attempts": "Too many attempts. Wait a few minutes, then try again.",
     }
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:

@@ -46,7 +46,7 @@ GetResponse = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseB
 
 TOO_MANY = "You have too many pages loading at once. Please wait a moment, then try again."
 BUSY = "Sage is very busy right now. Nothing you saved is lost. Please try again in a moment."
-NO_DATABASE = "Sage couldn't reach its database. Please try again in a moment."
+NO_DATABASE = "Sage couldn’t reach its database. Please try again in a moment."
 TOO_MANY_SECONDS = 2
 TRY_AGAIN_LATER = 1013
 BUSY_SECONDS = 5

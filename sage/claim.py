@@ -4,7 +4,7 @@ Each web process shares the lock for as long as it lives, on a connection of its
 it back by itself when the process dies. One that could have it alone knows that whatever runs was left by
 the dead. This is for the start and nothing more: a turn's one runner is kept by its fencing number.
 
-The lock belongs to a session of the database: through a pooler that lends sessions for one transaction each
+The lock belongs to a session of the database: through a pooler in transaction mode
 it says nothing (docs/operating.md).
 """
 

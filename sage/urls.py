@@ -6,7 +6,7 @@ from django.urls import include, path
 
 from sage import health
 
-# Operators sign in where everybody does: one door, with its limits on guessing.
+# Operators use the same sign-in page as everybody, with its rate limits.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
 handler400 = "sage.busy.bad_request"

@@ -106,7 +106,7 @@ def lock_values(user_id: int) -> dict[str, int]:
 def _a_lot(wait: timedelta) -> str:
     wait_seconds = max(1, round(wait.total_seconds()))
     unit = "second" if wait_seconds == 1 else "seconds"
-    return f"That was a lot in a short time. Please wait {wait_seconds} {unit} and send it again."
+    return f"You’ve sent a lot in a short time. Please wait {wait_seconds} {unit} and send it again."
 
 
 def _refuse_over_budget(*, user_id: int, daily_tokens: int) -> None:
@@ -115,6 +115,4 @@ def _refuse_over_budget(*, user_id: int, daily_tokens: int) -> None:
     if day.tokens < daily_tokens:
         return
     unit = "hour" if day.hours_to_more == 1 else "hours"
-    raise Refused(
-        f"Today's budget for this account is used up. There is more in about {day.hours_to_more} {unit}."
-    )
+    raise Refused(f"Today’s budget is used up. More will be available in about {day.hours_to_more} {unit}.")

@@ -106,7 +106,7 @@ def end_session(*, user_id: int, session_id: uuid.UUID, status: SessionStatus) -
     """
     session = accessible_session(user_id=user_id, session_id=session_id, is_locked=True)
     if status == SessionStatus.ACTIVE:
-        raise Refused("A conversation that has ended can't be made active again.")
+        raise Refused("A conversation that has ended can’t be made active again.")
     if session.status != SessionStatus.ACTIVE:
         raise Refused(f"This conversation has ended already ({session.get_status_display().lower()}).")
     session.status = status
@@ -274,7 +274,7 @@ def _withdraw_last_message(session: Session) -> tuple[tuple[uuid.UUID, ...], int
     spoken = session.messages.filter(role=MessageRole.USER, turn__is_withdrawn=False)
     last = spoken.exclude(metadata__has_key="is_hidden").order_by("-number").first()
     if last is None:
-        raise Refused("There is no message to change yet.")
+        raise Refused("There is no message to edit yet.")
     later = session.messages.filter(number__gte=last.number, turn__is_withdrawn=False)
     withdrawn = tuple(dict.fromkeys(later.order_by("number").values_list("turn_id", flat=True)))
     _withdraw(session, withdrawn)
@@ -302,7 +302,7 @@ def continue_turn(
     _refuse_second_turn(session)
     last = _last_turn(session)
     if last is None or not last.can_be_continued:
-        raise Refused("There is nothing to go on with.")
+        raise Refused("There is nothing to continue.")
     return _go_on(session=session, owner=owner, rate_limit=rate_limit, build_prompt=build_prompt)
 
 

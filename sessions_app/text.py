@@ -27,7 +27,7 @@ def check_message_text(text: object) -> str:
             "Please shorten it or send it in parts."
         )
     if _UNSTORABLE.search(text):
-        raise Refused("This message holds a character that can't be stored. Please remove it and send again.")
+        raise Refused("This message holds a character that can’t be stored. Please remove it and send again.")
     if not text.strip():
         raise Refused("Please write something first.")
     return text

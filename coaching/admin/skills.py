@@ -105,7 +105,7 @@ class SkillAdmin(SimpleHistoryAdmin):  # type: ignore[misc]
     def holds(self, skill: Skill) -> str:
         """Return which text holds."""
         if skill.is_retired:
-            return "nothing: its file is gone"
+            return "nothing: its file is missing"
         if skill.has_file_moved_on:
             return "a text of your own; the file has changed since"
         return "a text of your own" if skill.is_overridden else "the file"
@@ -189,7 +189,7 @@ class SkillAdmin(SimpleHistoryAdmin):  # type: ignore[misc]
         self.log_change(request, returned, "Returned to the file.")
         messages.success(
             request,
-            f"The file holds again for {skill.name}, in sessions that start from now on. "
+            f"The file is used again for {skill.name}, in sessions that start from now on. "
             "Your text stays in the history.",
         )
         return HttpResponseRedirect(reverse("admin:coaching_skill_change", args=[skill.pk]))

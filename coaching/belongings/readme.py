@@ -9,7 +9,7 @@ from coaching.belongings.rows import LEFT_OUT_FIELDS, LEFT_OUT_MODELS, exported_
 from coaching.models import Profile
 
 _GUIDE = """\
-# What Sage keeps of {name}
+# What Sage has stored about {name}
 
 Exported on {day} from the account {account}. All of it is yours.
 

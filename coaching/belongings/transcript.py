@@ -35,13 +35,13 @@ from sessions_app.models import (
 from sessions_app.selectors import read_open_turn
 
 FILES_FROM_SESSION = "../files"
-"""Where the files lie, seen from a session's place in the archive."""
+"""Where the files lie, seen from a session’s place in the archive."""
 
 Round = tuple[str, str, Sequence[ShownCall]]
 """Text, notes and calls of a round."""
 
 _ENDS: Mapping[str, str] = {
-    CallState.PENDING: "You haven't answered yet.",
+    CallState.PENDING: "You haven’t answered yet.",
     CallState.DISMISSED: "You chose not to answer.",
     CallState.SUPERSEDED: "You wrote something else instead.",
     CallState.EXPIRED: "The conversation ended before you answered.",
@@ -83,14 +83,14 @@ def _head(session: Session, zone: ZoneInfo) -> Iterator[str]:
 
 
 def _said(message: Message, local: datetime) -> Iterator[str]:
-    note = " (taken back)" if message.turn.is_withdrawn else ""
+    note = " (withdrawn)" if message.turn.is_withdrawn else ""
     yield f"\n### You, {local:%H:%M}{note}\n\n{_quoted(message.content)}\n"
     if message.turn.user_notice:
         yield f"\n*{message.turn.user_notice}*\n"
 
 
 def _answered(message: Message, local: datetime, records: Sequence[ToolCallRecord]) -> Iterator[str]:
-    note = " (taken back)" if message.turn.is_withdrawn else ""
+    note = " (withdrawn)" if message.turn.is_withdrawn else ""
     yield f"\n### Sage, {local:%H:%M}{note}\n"
     calls = calls_by_round(records, is_waiting=False)
     rounds = [

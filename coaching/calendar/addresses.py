@@ -29,11 +29,11 @@ _NOT_PUBLIC_6 = tuple(
     IPv6Network(network) for network in ("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")
 )
 
-NO_ADDRESS = "Please give the address of a calendar feed: it begins with https:// or webcal://."
-ODD_ADDRESS = "This is no address that a calendar could be fetched from."
-NOT_THE_WEB = "Only addresses that begin with https://, http:// or webcal:// can be fetched."
-WITH_PASSWORD = "An address with a name and password in it can't be kept. Use a private link instead."  # noqa: S105
-ODD_PORT = "Sage doesn't fetch calendars from that port."
+NO_ADDRESS = "Enter the address of a calendar feed. It starts with https:// or webcal://."
+ODD_ADDRESS = "That isn’t a valid address. Copy it again from your calendar app."
+NOT_THE_WEB = "Use an address that starts with https://, http:// or webcal://."
+WITH_PASSWORD = "The address can’t contain a username and password. Use the calendar’s private link instead."  # noqa: S105
+ODD_PORT = "Sage doesn’t fetch calendars from that port."
 
 
 def is_public(address: str) -> bool:
@@ -72,7 +72,9 @@ def checked_redirect(url: URL, location: str) -> URL:
     except ValueError:
         raise Refused(ODD_ADDRESS) from None
     if url.scheme == "https" and target.scheme != "https":
-        raise Refused("The address leads on to one without encryption, where others could read along.")
+        raise Refused(
+            "The address redirects to an unencrypted one, which others could read. Use another link."
+        )
     return target
 
 

@@ -35,16 +35,16 @@ HEADERS = {
     "User-Agent": "Sage (calendar reader)",
 }
 
-PRIVATE = "The address leads into a private network, where Sage doesn't go."
-NOT_FOUND = "There is nothing at this address any more. Has the link been renewed?"
-NEEDS_PASSWORD = "The address wants a password. Use the calendar's private or secret link instead."  # noqa: S105
-UNKNOWN_NAME = "No server is known under this name."
-UNREACHED = "The server couldn't be reached."
+PRIVATE = "The address is in a private network, which Sage doesn’t access."
+NOT_FOUND = "There’s nothing at this address any more. Check whether the link has changed."
+NEEDS_PASSWORD = "The address requires a password. Use the calendar’s private or secret link instead."  # noqa: S105
+UNKNOWN_NAME = "No server was found at this address. Check it for typos."
+UNREACHED = "The server couldn’t be reached."
 TOO_SLOW = "The server took too long to answer."
-UNTRUSTED = "The server couldn't prove who it is: its certificate isn't valid."
-BREAKS_OFF = "The answer broke off before its end."
-ODD_ANSWER = "The server's answer couldn't be understood."
-ASTRAY = f"The address leads on more than {MAX_REDIRECTS} times."
+UNTRUSTED = "The server’s certificate isn’t valid."
+BREAKS_OFF = "The server’s response was incomplete."
+ODD_ANSWER = "Sage couldn’t read the server’s response."
+ASTRAY = f"The address redirects more than {MAX_REDIRECTS} times."
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 
@@ -150,7 +150,7 @@ class FeedFetcher:
         return is_public(address) or (address, port) in self._allowed
 
     def _open_socket(self, info: tuple[Any, ...]) -> socket.socket:
-        """Open a socket for an address: the last door, which no spelling of an address gets around."""
+        """Open a socket for an address. The last check, which no spelling of an address bypasses."""
         family, kind, protocol, _, target = info
         if not self._is_allowed(str(target[0]), int(target[1])):
             raise _PrivateAddressError
@@ -215,5 +215,5 @@ def _sentence_of_status(status: int) -> str:
     if status in (404, 410):
         return NOT_FOUND
     if status == HTTPStatus.TOO_MANY_REQUESTS or status >= 500:
-        return f"The server has trouble of its own just now (it answered {status})."
-    return f"The server answered {status} instead of a calendar."
+        return f"The server has a problem right now (error {status})."
+    return f"The server returned error {status} instead of a calendar."

@@ -31,14 +31,14 @@ AHEAD_DAYS = 100
 _WORKER = Path(__file__).with_name("worker.py")
 _TIME_STAMPS = re.compile(rb"^(?:DTSTAMP|LAST-MODIFIED|CREATED)[:;].*\n?", re.MULTILINE | re.IGNORECASE)
 _SENTENCES = {
-    "no_calendar": "What is there is no calendar: it doesn't begin with BEGIN:VCALENDAR, as .ics files do.",
-    "breaks_off": "The calendar breaks off before its end.",
-    "too_many_events": "The calendar holds more than 5,000 events for the months around today.",
-    "too_big": "The calendar takes more room to read than it may.",
+    "no_calendar": "That isn’t a calendar: .ics files start with BEGIN:VCALENDAR.",
+    "breaks_off": "The calendar is incomplete.",
+    "too_many_events": "The calendar has more than 5,000 events in the months around today.",
+    "too_big": "The calendar needs too much memory to read.",
 }
 TOO_LARGE = f"The calendar is larger than the {MAX_BYTES // 1024**2} MB that Sage reads."
 TOO_LONG = f"The calendar takes longer to read than the {READ_SECONDS:.0f} seconds that it may."
-UNREADABLE = "The calendar couldn't be read."
+UNREADABLE = "The calendar couldn’t be read."
 
 logger = structlog.get_logger(__name__)
 
@@ -84,7 +84,7 @@ def read_calendar(raw: bytes, *, day: date, seconds: float = READ_SECONDS) -> Re
         raise Refused(TOO_LARGE)
     give_back_connections()
     if not _places.acquire(timeout=WAIT_SECONDS):
-        raise Overloaded("Sage is reading many calendars just now. Please try again in a minute.")
+        raise Overloaded("Sage is reading many calendars right now. Please try again in a minute.")
     try:
         answer = _ask_worker(raw, day, seconds)
     finally:

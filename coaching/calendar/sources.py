@@ -24,8 +24,8 @@ REFRESH_PAUSE = timedelta(minutes=1)
 NAME_CHARACTERS = 100
 FILE_NAME_CHARACTERS = 200
 
-FULL = f"You have {MAX_SOURCES} calendars here, which is the most. Remove one first."
-KNOWN = "You follow this feed already."
+FULL = f"You have {MAX_SOURCES} calendars, which is the limit. Remove one to add another."
+KNOWN = "You’ve already added this feed."
 
 
 attempts = AttemptLimit(attempts=MAX_ATTEMPTS, seconds=ATTEMPT_SECONDS)
@@ -97,9 +97,11 @@ def accessible_source(*, user_id: int, source_id: int) -> CalendarSource:
 def check_refreshable(source: CalendarSource, *, now: datetime) -> None:
     """Refuse to read anew what can't have changed, or was tried a moment ago."""
     if source.kind != CalendarKind.FEED:
-        raise Refused("An uploaded file stays as it is. Upload its newer version to replace it.")
+        raise Refused(
+            "Uploaded calendars don’t update by themselves. Upload a newer file to replace this one."
+        )
     if now - source.tried_at < REFRESH_PAUSE:
-        raise Refused("It was asked less than a minute ago. Please wait a moment.")
+        raise Refused("It was updated less than a minute ago. Please wait a moment.")
 
 
 def remove_source(*, user_id: int, source_id: int) -> str:

@@ -1,6 +1,6 @@
-"""Archives on their way to people: one at a time for each person, and a few within an hour.
+"""Limits on archive downloads: one at a time for each person, and a few in an hour.
 
-To make one is work for as long as it takes to send. Counted in this process alone.
+An archive is created while it is sent, so it costs CPU for the whole download. Counted per process.
 """
 
 from collections.abc import AsyncIterator
@@ -10,18 +10,18 @@ from coaching.people.attempts import AttemptLimit
 from sessions_app.errors import Refused
 
 MAX_IN_AN_HOUR = 12
-ON_ITS_WAY = "Your archive is on its way already. Wait until it is here, then ask again."
+ON_ITS_WAY = "Your download is already in progress. Wait until it finishes, then try again."
 
 _limit = AttemptLimit(attempts=MAX_IN_AN_HOUR, seconds=3600)
 _on_their_way: WeakValueDictionary[int, "Download"] = WeakValueDictionary()
-"""What this process is sending, by whose it is."""
+"""Running downloads of this process by user id. The weak reference is the lock; it frees itself."""
 
 
 class Download:
     """A person's archive while it is sent.
 
-    Django closes it when the response is over, but not where making the archive failed, or where nobody was
-    there any more to send it to: so it counts for as long as it is held, and no failure locks its person out.
+    Django closes it at the end of the response, but not if creating the archive failed or the client had
+    disconnected. It therefore counts only while it is referenced, so that no failure locks its user out.
     """
 
     def __init__(self, user_id: int, pieces: AsyncIterator[bytes]) -> None:
@@ -37,7 +37,7 @@ class Download:
             self.close()
 
     def close(self) -> None:
-        """Let the person ask for the next one."""
+        """Free the person's slot for the next download."""
         if _on_their_way.get(self._user_id) is self:
             del _on_their_way[self._user_id]
 

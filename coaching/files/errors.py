@@ -8,7 +8,7 @@ class FileRefused(Refused):
 
 
 class QuotaReached(FileRefused):
-    """There is no room for it; nothing was changed."""
+    """Not enough space; nothing was changed."""
 
 
 class FileMoved(Refused):

@@ -1,4 +1,4 @@
-"""Reads. `files_of` is the only door to files: another user's path looks like a missing one."""
+"""Reads. Query files only through `files_of`: another user's path looks like a missing one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

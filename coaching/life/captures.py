@@ -82,7 +82,7 @@ class FoldedCaptures:
 
 
 def captures_of(user_id: int) -> CaptureQuerySet:
-    """Return the user's captures, unread: the only door to them."""
+    """Return the user's captures, as a lazy queryset; query them only through this."""
     return Capture.of(user_id)
 
 
@@ -178,8 +178,8 @@ def _content_of(text: object) -> str:
         raise Refused("Please write something first.")
     if len(text) > MAX_CAPTURE_CHARACTERS:
         raise Refused(
-            f"This has {len(text):,} characters; {MAX_CAPTURE_CHARACTERS:,} is the most that fits into a "
-            "capture. Please keep it in parts."
+            f"This has {len(text):,} characters; the limit is {MAX_CAPTURE_CHARACTERS:,}. "
+            "Please split it into several captures."
         )
     words = text.replace("\r\n", "\n").strip()
     return words if strip_frontmatter(words) == words else f"\\{words}"

@@ -18,7 +18,7 @@ from coaching.clock.moments import day_in_words
 from coaching.models import DayPlan
 from sessions_app.errors import Refused
 
-GONE = "That is no longer in the plan. This is how it stands now."
+GONE = "That’s no longer in the plan. This is the current plan."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +50,7 @@ class ShownPlan:
 
 
 def plans_of(user_id: int) -> QuerySet[DayPlan]:
-    """Return the user's day plans, unread: the only door to them."""
+    """Return the user's day plans, as a lazy queryset; query them only through this."""
     return DayPlan.of(user_id)
 
 

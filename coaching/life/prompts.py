@@ -18,7 +18,7 @@ from sessions_app.errors import Refused
 QUOTED_CHARACTERS = 1_000
 SHOWN_CHARACTERS = 2_000
 NO_ANSWER_YET = "I'd like to talk about it."
-ALREADY = "You have answered this one already, or put it away."
+ALREADY = "You’ve already answered or skipped this question."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,7 @@ class ShownPrompt:
 
 
 def prompts_of(user_id: int) -> QuerySet[ReflectionPrompt]:
-    """Return the user's reflection prompts, unread: the only door to them."""
+    """Return the user's reflection prompts, as a lazy queryset; query them only through this."""
     return ReflectionPrompt.of(user_id)
 
 

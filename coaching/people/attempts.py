@@ -1,7 +1,6 @@
-"""What costs this process more than a page does may be asked for only so often by one person.
+"""Per-user rate limit for costly requests.
 
-Counted in this process and kept nowhere: its restart forgives. Turns have a limit of their own, in the
-database.
+Counted in the memory of this process, so a restart resets it. Turns have their own limit in the database.
 """
 
 import math
@@ -13,7 +12,7 @@ from sessions_app.errors import Refused
 
 
 class TooOften(Refused):
-    """Asked for too often lately; `wait_seconds` is when it may be asked again."""
+    """Too many attempts; `wait_seconds` is the time until the next one is allowed."""
 
     def __init__(self, wait_seconds: float) -> None:
         self.wait_seconds = max(1, math.ceil(wait_seconds))
@@ -21,11 +20,13 @@ class TooOften(Refused):
         count = self.wait_seconds if is_soon else math.ceil(wait_seconds / 60)
         unit = "second" if is_soon else "minute"
         plural = "" if count == 1 else "s"
-        super().__init__(f"That was a lot in a short time. Please try again in {count} {unit}{plural}.")
+        super().__init__(
+            f"You’ve done that too often in a short time. Please try again in {count} {unit}{plural}."
+        )
 
 
 class AttemptLimit:
-    """Counts what each person asks for: at most `attempts` within any `seconds`. For any thread."""
+    """Allows each person `attempts` within any `seconds`. Thread-safe."""
 
     def __init__(self, *, attempts: int, seconds: float) -> None:
         self._attempts = attempts
@@ -34,7 +35,7 @@ class AttemptLimit:
         self._lock = threading.Lock()
 
     def count(self, user_id: int) -> None:
-        """Count an attempt. Raises `TooOften` where there were too many lately."""
+        """Count an attempt. Raises `TooOften` over the limit."""
         now = time.monotonic()
         with self._lock:
             for known in list(self._made):

@@ -1,7 +1,6 @@
-"""Whether a socket may still speak for its user: asked at every frame, and for silent ones every few seconds.
-And how much it may say.
+"""Access checks and frame budgets for sockets: checked at every frame, and every few seconds for idle sockets.
 
-Sockets outlive logouts: nothing closes them by itself when a browser session ends, a password changes or
+Sockets outlive logouts: nothing closes them automatically when a browser session ends, a password changes or
 an account is disabled.
 """
 
@@ -25,7 +24,7 @@ logger = structlog.get_logger(__name__)
 
 WATCH_SECONDS = 3.0
 MAX_SOCKETS = 10
-"""How many sockets a person may have open in this process."""
+"""Per person, in this process."""
 FRAMES_PER_SECOND = 20
 FRAME_BURST = 40
 
@@ -135,7 +134,7 @@ open_sockets = OpenSockets()
 def signed_in_of(sockets: Collection[tuple[str, int]]) -> set[tuple[str, int]]:
     """Return those pairs of browser session and user that still belong together, in one query.
 
-    Reads the browser sessions anew: they may have ended, their users been disabled or changed their password.
+    Reads the browser sessions again: one may have ended, or its user been disabled or changed their password.
     """
     return _signed_in(ask(_signed_in_question(sockets)))
 
@@ -143,7 +142,7 @@ def signed_in_of(sockets: Collection[tuple[str, int]]) -> set[tuple[str, int]]:
 def access_of(session_key: str | None, user_id: int) -> Condition:
     """Return the condition that a socket may still speak for its user; it raises `SignedOutError`.
 
-    Whose session it speaks in is asked by whatever does what a frame wants, behind the one door.
+    The service that handles the frame checks session ownership.
     """
     pair = (session_key or "", user_id)
 

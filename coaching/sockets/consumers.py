@@ -58,7 +58,7 @@ MAX_IGNORED_FRAMES = 500
 
 UNREADABLE = "That frame is not a JSON object."
 TOO_MANY_FRAMES = "Too many messages at once. Please slow down."
-NO_ANSWER = "Sage couldn't reach its database. Please try again in a moment."
+NO_ANSWER = "Sage couldn’t reach its database. Please try again in a moment."
 
 
 class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no types

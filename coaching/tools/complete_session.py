@@ -132,5 +132,5 @@ COMPLETE_SESSION: SageTool[CompleteSessionInput] = SageTool(
     kind="lifecycle",
     phase="last",
     run=_run,
-    presentation=Presentation(once="rounded it off", often="rounded it off", activity="Rounding it off"),
+    presentation=Presentation(once="wrapped up", often="wrapped up", activity="Wrapping up"),
 )

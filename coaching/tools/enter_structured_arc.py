@@ -80,6 +80,6 @@ ENTER_STRUCTURED_ARC: SageTool[EnterStructuredArcInput] = SageTool(
     phase="first",
     run=_run,
     presentation=Presentation(
-        once="turned a page", often="turned {count} pages", activity="Turning the page"
+        once="started an arc", often="started {count} arcs", activity="Starting an arc"
     ),
 )

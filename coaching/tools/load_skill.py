@@ -79,5 +79,5 @@ LOAD_SKILL: SageTool[LoadSkillInput] = SageTool(
     input_model=LoadSkillInput,
     kind="instant",
     run=_run,
-    presentation=Presentation(once="read up on how to go about it", often="read up on how to go about it"),
+    presentation=Presentation(once="loaded a skill", often="loaded {count} skills"),
 )

@@ -94,6 +94,6 @@ SHOW_OPTIONS: SageTool[ShowOptionsInput] = SageTool(
     run=_run,
     answer=_answer,
     presentation=Presentation(
-        once="gave answers to tap", often="gave answers to tap, {count} times", question=_question
+        once="offered choices", often="offered choices {count} times", question=_question
     ),
 )

@@ -18,7 +18,7 @@ MAX_FILES = 12
 
 _ENDINGS = {
     SessionStatus.COMPLETED: "This conversation is complete.",
-    SessionStatus.EXPIRED: "This conversation was left alone for a day and has closed.",
+    SessionStatus.EXPIRED: "This conversation closed after a day without activity.",
     SessionStatus.ABANDONED: "You ended this conversation.",
 }
 

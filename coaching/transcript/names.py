@@ -33,32 +33,32 @@ class ArcWords:
 ARC_WORDS: Mapping[str, ArcWords] = {
     SessionKind.OPEN_DAY: ArcWords(
         name="Opening the day",
-        leaves="a plan for the day: one intention, and what comes first",
+        leaves="a plan for the day: one intention and your priorities",
         done="The day is open.",
-        invitation="One intention and what comes first. Two minutes.",
+        invitation="Set one intention and your priorities. Two minutes.",
     ),
     SessionKind.CLOSE_DAY: ArcWords(
         name="Closing the day",
-        leaves="a log of the day: your energy, your mood, and what it touched",
+        leaves="a log of the day: your energy, your mood and the parts of life it touched",
         done="The day is closed.",
-        invitation="What stays of today, in a few words.",
+        invitation="What you want to remember of today, in a few words.",
     ),
     SessionKind.WEEKLY_CHECKIN: ArcWords(
         name="Weekly check-in",
         leaves="the week in a few themes, and how each part of life feels",
-        done="The week is looked back on.",
+        done="The check-in is done.",
         invitation="How the week was, and how each part of life feels.",
     ),
     SessionKind.LIFE_MAPPING: ArcWords(
         name="Mapping your life",
         leaves="a page for each of eight parts of life, an overview, and a plan",
-        done="Your map is drawn.",
-        invitation="Eight parts of a life, one at a time, then a plan.",
+        done="Your map is ready.",
+        invitation="Eight parts of your life, one at a time, then a plan.",
     ),
 }
 
 FOLDER_NAMES = {
-    "": "Loose pages",
+    "": "Other files",
     "captures": "Captures",
     "check-ins": "Weekly check-ins",
     "daily-logs": "Daily logs",
@@ -66,7 +66,7 @@ FOLDER_NAMES = {
     "life-map": "Life map",
     "life-plan": "Life plan",
     "reflections": "Reflections",
-    "sage": "What Sage keeps in mind",
+    "sage": "Sage’s notes about you",
 }
 _FILE_NAMES = {
     "life-map/_overview.md": "Overview",

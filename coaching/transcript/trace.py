@@ -95,7 +95,7 @@ class TurnTrace:
 
     @property
     def cache_percent(self) -> int:
-        """How much of what was sent came from the cache, in a hundred."""
+        """How much of the input came from the cache, in a hundred."""
         return round(self.spending.cache_share * 100) if self.spending else 0
 
     @property

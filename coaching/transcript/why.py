@@ -17,7 +17,7 @@ from sessions_app.spending import Spending
 
 SECTION_NAMES: Mapping[str, str] = {
     "session_context": "Your name, the time and your check-in",
-    "sage_context": "What Sage keeps in mind",
+    "sage_context": "Sage’s notes about you",
     "overview": "Life map",
     "life_plan": "Life plan",
     "weekly_plan": "Weekly plan",
@@ -26,14 +26,14 @@ SECTION_NAMES: Mapping[str, str] = {
     "check_ins": "Last check-ins",
     "daily_logs": "Last daily logs",
     "captures": "Captures",
-    "todays_plan": "Today's plan",
-    "yesterdays_plan": "Yesterday's plan",
-    "yesterdays_journal": "Yesterday's log",
-    "todays_calendar": "Today's calendar",
-    "flagged_domains": "Parts of life in trouble",
+    "todays_plan": "Today’s plan",
+    "yesterdays_plan": "Yesterday’s plan",
+    "yesterdays_journal": "Yesterday’s log",
+    "todays_calendar": "Today’s calendar",
+    "flagged_domains": "Parts of life that need attention",
     "library_headlines": "Library",
     "brief": "What Sage remembers of this conversation",
-    "offer": "What is due",
+    "offer": "What’s due",
 }
 
 _REASONS = {ARC: "you are in it", USER: "you asked for it", MODEL: "it fits what you said"}
@@ -133,7 +133,7 @@ def _used(trace: TurnTrace) -> list[str]:
     if trace.spending is None:
         return []
     used = [f"{trace.milliseconds / 1000:.1f} seconds", _cost(trace.spending)]
-    used.append(f"{trace.spending.cache_share:.0%} of what was sent came from the cache")
+    used.append(f"{trace.spending.cache_share:.0%} of the input came from the cache")
     return [part for part in used if part]
 
 
@@ -141,6 +141,6 @@ def _cost(spending: Spending) -> str:
     if spending.cost_micro_usd is None:
         return ""
     if not spending.cost_micro_usd:
-        return "free of charge"
+        return "free"
     cents = spending.cost_micro_usd / _MICRO_USD_PER_CENT
     return f"{cents:.1f} US cents" if cents >= 0.1 else "less than 0.1 US cents"

@@ -41,11 +41,11 @@ from sessions_app.turn_records import Ending, TurnKey
 
 logger = structlog.get_logger(__name__)
 
-UNEXPECTED = "Something went wrong on our side. Your message is safe; please try again."
+UNEXPECTED = "Something went wrong on our side. Your message is saved; please try again."
 INTERRUPTED = Ending(
     status=TurnStatus.INTERRUPTED,
     stop_reason="interrupted",
-    user_notice="Sage was interrupted. What it had said is kept; you can try again.",
+    user_notice="Sage was interrupted. Its answer so far is saved; you can try again.",
 )
 _CLOSE_DELAYS_SECONDS = (0.2, 0.5, 1.0, 2.0, 4.0)
 _STATUS_OF_OUTCOME = {

@@ -16,7 +16,7 @@ from sessions_app.models import Session, ToolCallRecord
 from sessions_app.pending_calls import Answer
 from sessions_app.turn_records import CallResult
 
-NO_ANSWER_POSSIBLE = "This question can't be answered any more. Please write a message instead."
+NO_ANSWER_POSSIBLE = "This question can’t be answered any more. Please send a message instead."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

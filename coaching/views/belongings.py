@@ -25,7 +25,7 @@ from sessions_app.errors import Refused
 
 logger = structlog.get_logger(__name__)
 
-TOO_OFTEN = "That was tried too often. Wait a minute, then try again."
+TOO_OFTEN = "Too many attempts. Wait a minute, then try again."
 
 
 @login_required

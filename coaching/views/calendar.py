@@ -117,7 +117,7 @@ async def refresh_calendar(request: HttpRequest, source_id: int) -> HttpResponse
     except CalendarSource.DoesNotExist:
         _not_found()
     except Refused as refusal:
-        warning(request, f"{source.name} wasn't read. {refusal}")
+        warning(request, f"{source.name} wasn’t updated. {refusal}")
     else:
         say = success if is_kept and not outcome.error else warning
         say(request, f"{source.name} {_came_of(outcome, is_kept=is_kept)}")
@@ -177,18 +177,18 @@ async def _waiting() -> AsyncIterator[None]:
 def _came_of(outcome: Outcome, *, is_kept: bool) -> str:
     """Say what came of asking a feed's server, after the feed's name."""
     if not is_kept:
-        return "was read anew or removed in the same moment. This is how it stands now."
+        return "was updated or removed at the same time. This is the current list."
     if outcome.error:
-        return f"couldn't be read. {outcome.error}"
+        return f"couldn’t be read. {outcome.error}"
     if outcome.read is None or outcome.fetched is None or outcome.fetched.body is None:
-        return "was read just now. Nothing in it has changed."
-    return f"was read just now: {_found(outcome.read)}."
+        return "is up to date."
+    return f"was updated: {_found(outcome.read)}."
 
 
 def _found(read: ReadCalendar) -> str:
     """Say how much of a calendar is known now; what was left out of it stands in its row."""
     if read.left_out and not read.events:
-        return "none of its events around today could be understood"
+        return "none of its events around today could be read"
     number = len(read.events)
     return f"{number:,} {'event' if number == 1 else 'events'} around today"
 

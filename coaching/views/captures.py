@@ -34,9 +34,9 @@ from sessions_app.errors import Refused
 
 CAPTURES_A_PAGE = 50
 FOLDED_SHOWN = 5
-UNREADABLE = "That couldn't be read. Please send it again."
-KEPT = "Kept with your captures."
-ALL_PUT_AWAY = "Put away. They stay among your files."
+UNREADABLE = "Sage couldn’t read that. Please send it again."
+KEPT = "Saved to your captures."
+ALL_PUT_AWAY = "Archived. You’ll find them in Files."
 
 
 def capture_context(

@@ -43,8 +43,8 @@ SESSIONS_A_PAGE = 30
 WAIT_SECONDS = 57.0
 RATING_FIELD = "rating_"
 RATING = re.compile(r"-?[0-9]{1,3}", re.ASCII)
-UNREADABLE = "That couldn't be read. Please send it again."
-KEPT = "Files that Sage had already written stay as they are: {files}."
+UNREADABLE = "Sage couldn’t read that. Please send it again."
+KEPT = "Files that Sage has already written stay as they are: {files}."
 
 
 @login_required
@@ -78,7 +78,7 @@ def session(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 @login_required
 @require_POST
 async def new_session(request: HttpRequest) -> HttpResponse:
-    """Begin a conversation, with its first message where one was written, and go to it."""
+    """Start a conversation, with its first message where one was written, and go to it."""
     form = NewSessionForm(request.POST)
     if not form.is_valid():
         return await _refused_home(request)

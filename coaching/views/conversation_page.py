@@ -30,7 +30,7 @@ from sessions_app.database import give_back_connections
 from sessions_app.models import Session, SessionStatus, Turn, TurnStatus
 
 PLACEHOLDER = "Write to Sage"
-PLACEHOLDER_ASKED = "Answer above, or write instead"
+PLACEHOLDER_ASKED = "Answer above, or type a message"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

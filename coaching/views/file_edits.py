@@ -33,10 +33,10 @@ from coaching.views.file_versions import writer_of
 from coaching.views.parts import status_of, with_wait
 
 PREVIEWS_IN_A_MINUTE = 120
-UNREADABLE = "That couldn't be read, so nothing was saved. This is what the file says; please write again."
-NOT_SAVED = "This wasn't saved yet. Mend what is marked below and save again."
+UNREADABLE = "Nothing was saved: Sage couldn’t read the form. Please make your changes again."
+NOT_SAVED = "Not saved yet. Correct the fields marked below and save again."
 TOO_LONG_TO_SHOW = (
-    "The text is too long to be saved: {count:,} characters, and {most:,} is the most that fits."
+    "The text is too long: it has {count:,} characters, and the limit is {most:,}. Shorten it and save again."
 )
 
 _previews = AttemptLimit(attempts=PREVIEWS_IN_A_MINUTE, seconds=60)
@@ -140,7 +140,7 @@ def _save(edit: Edit) -> HttpResponse:
             timezone=profile.zone,
         )
         if edit.held.says(body=edit.body, attributes=edit.attributes):
-            info(edit.request, "The file says that already; nothing was changed.")
+            info(edit.request, "No changes to save.")
             return _to_file(edit)
         if edit.opened != edit.newest.version.number:
             return _after_another(edit)
@@ -160,12 +160,12 @@ def _store(edit: Edit, draft: FileDraft) -> HttpResponse:
         stored = store_aside(user_id=edit.user_id, draft=draft, newest=edit.newest)
         success(
             edit.request,
-            f"Version {edit.newest.version.number} holds, again as version {stored.version}. "
-            f"What you wrote is kept as version {stored.version - 1}.",
+            f"Version {edit.newest.version.number} was kept, as version {stored.version}. "
+            f"Your text is saved as version {stored.version - 1}.",
         )
     else:
         stored = store_edit(user_id=edit.user_id, draft=draft, expected_version=edit.opened)
-        success(edit.request, f"Saved as version {stored.version}. Sage reads it from now on.")
+        success(edit.request, f"Saved as version {stored.version}. Sage will use it from now on.")
     return _to_file(edit)
 
 
@@ -174,7 +174,8 @@ def _after_another(edit: Edit) -> HttpResponse:
     base = _opened(edit)
     if base is not None and editable_of(base).says(body=edit.body, attributes=edit.attributes):
         info(
-            edit.request, "You had changed nothing. The file was changed meanwhile; this is what it says now."
+            edit.request,
+            "You made no changes, but the file has changed in the meantime. This is the current text.",
         )
         return _to_file(edit)
     return _conflict(edit)

@@ -29,7 +29,7 @@ FIELD_ORDER: tuple[AttributeName, ...] = (
     "domains_touched",
     "preview_line",
 )
-RATINGS = (("", "Not said"), ("1", "1, the lowest"), ("2", "2"), ("3", "3"), ("4", "4"), ("5", "5, the best"))
+RATINGS = (("", "Not set"), ("1", "1, the lowest"), ("2", "2"), ("3", "3"), ("4", "4"), ("5", "5, the best"))
 
 
 class PlainField(forms.Field):
@@ -53,8 +53,8 @@ def _lines(label: str, help_text: str) -> PlainField:
 def _field_of(name: AttributeName) -> forms.Field:
     match name:
         case "status":
-            choices = [("", "Not said"), *DomainStatus.choices]
-            return forms.ChoiceField(required=False, label="How it stands", choices=choices)
+            choices = [("", "Not set"), *DomainStatus.choices]
+            return forms.ChoiceField(required=False, label="Status", choices=choices)
         case "updated_rating":
             return forms.ChoiceField(required=False, label="Rating", choices=RATINGS)
         case "energy":
@@ -64,18 +64,18 @@ def _field_of(name: AttributeName) -> forms.Field:
         case "domains_touched":
             return forms.MultipleChoiceField(
                 required=False,
-                label="Parts of life that it touches",
+                label="Parts of life it touches",
                 choices=LifeDomain.choices,
                 widget=forms.CheckboxSelectMultiple,
             )
         case "intention":
             return _line("Intention", "One sentence.")
         case "priorities":
-            return _lines("Priorities", "One a line, what matters most first; ten at most.")
+            return _lines("Priorities", "One per line, most important first; up to ten.")
         case "themes":
-            return _lines("Themes", "One a line; ten at most.")
+            return _lines("Themes", "One per line; up to ten.")
         case "preview_line":
-            return _line("In a line", "Shows the file in lists.")
+            return _line("One-line summary", "Shown in lists of files.")
 
 
 def text_with_facts(attributes: FileAttributes, body: str) -> str:

@@ -143,7 +143,7 @@ def restore(request: HttpRequest, path: str) -> HttpResponse:
         raise Http404 from None
     except QuotaReached as refusal:
         context = {
-            "title": "There is no room for it",
+            "title": "Not enough space",
             "message": str(refusal),
             "back": reverse("file", args=[path]),
             "back_words": "Back to the file",
@@ -153,9 +153,9 @@ def restore(request: HttpRequest, path: str) -> HttpResponse:
         error(request, str(refusal))
     else:
         if stored.is_new_version:
-            success(request, f"Version {number} holds again, as version {stored.version}. Nothing was lost.")
+            success(request, f"Version {number} was restored as version {stored.version}. Nothing was lost.")
         else:
-            success(request, f"The file says already what version {number} says.")
+            success(request, f"The file is already the same as version {number}.")
     response = redirect("file", path)
     response.status_code = HTTPStatus.SEE_OTHER
     return response

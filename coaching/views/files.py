@@ -33,7 +33,7 @@ _HIDDEN_FACTS = ("type",)
 _FACT_NAMES = {
     "domains_touched": "Touched",
     "mood_signal": "Mood",
-    "preview_line": "In a line",
+    "preview_line": "One-line summary",
     "updated_rating": "Rating",
 }
 

@@ -13,9 +13,9 @@ ACTIONS = (
     ("", "Send"),
     ("stop", "Stop"),
     ("retry", "Try again"),
-    ("continue", "Go on"),
-    ("dismiss", "Not now"),
-    ("edit", "Change"),
+    ("continue", "Continue"),
+    ("dismiss", "Skip"),
+    ("edit", "Edit"),
     ("end", "End conversation"),
 )
 
@@ -54,7 +54,7 @@ class CalendarFeedForm(forms.Form):
     address = forms.CharField(
         label="Address of the feed",
         max_length=2_000,
-        error_messages={"required": "Please give the feed's address: it begins with https:// or webcal://."},
+        error_messages={"required": "Enter the address of the feed. It starts with https:// or webcal://."},
         widget=forms.TextInput(
             attrs={
                 "inputmode": "url",
@@ -88,13 +88,13 @@ class ProfileForm(forms.Form):
         widget=forms.TextInput(attrs={"autocomplete": "given-name"}),
     )
     timezone = forms.ChoiceField(
-        label="Time zone", help_text="Days, greetings and the times of your conversations follow it."
+        label="Time zone", help_text="Sage uses it for days, greetings and the times in your conversations."
     )
     checkin_weekday = forms.TypedChoiceField(
         choices=Weekday.choices,
         coerce=int,
         label="Day of the weekly check-in",
-        help_text="Another day moves the next check-in along.",
+        help_text="Changing the day also moves your next check-in.",
     )
 
     def __init__(self, *args: Any, timezones: Sequence[Group], **kwargs: Any) -> None:
@@ -136,14 +136,14 @@ class DeleteAccountForm(forms.Form):
         """Refuse anything else than what the label asks for, in upper or lower case."""
         typed: str = self.cleaned_data["confirmation"].strip()
         if typed.casefold() != self._wanted.casefold():
-            raise forms.ValidationError(f"That doesn't match {self._wanted}.")
+            raise forms.ValidationError(f"That doesn’t match {self._wanted}.")
         return typed
 
     def clean_password(self) -> str:
         """Refuse a wrong one."""
         password: str = self.cleaned_data["password"]
         if not self._user.check_password(password):
-            raise forms.ValidationError("That isn't your password.")
+            raise forms.ValidationError("That isn’t your password.")
         return password
 
 
@@ -157,7 +157,7 @@ class TimezoneForm(forms.Form):
         """Refuse what is no time zone."""
         name: str = self.cleaned_data["timezone"]
         if name not in known_timezones():
-            raise forms.ValidationError("That is not a time zone.")
+            raise forms.ValidationError("Choose a time zone from the list.")
         return name
 
 
@@ -172,7 +172,7 @@ class CaptureForm(forms.Form):
 class CaptureActionForm(forms.Form):
     """Put a capture away, or bring it back."""
 
-    do = forms.ChoiceField(choices=(("put_away", "Put away"), ("bring_back", "Bring back")))
+    do = forms.ChoiceField(choices=(("put_away", "Archive"), ("bring_back", "Restore")))
     then = forms.ChoiceField(choices=(("", "Captures"), ("home", "Home")), required=False)
     page = forms.IntegerField(min_value=1, max_value=999_999, required=False)
 
@@ -187,6 +187,6 @@ class TickForm(forms.Form):
 class PromptForm(forms.Form):
     """Answer a question that Sage left: talk about it, write it down, or put it away."""
 
-    do = forms.ChoiceField(choices=(("talk", "Talk"), ("write", "Write it down"), ("put_away", "Put away")))
+    do = forms.ChoiceField(choices=(("talk", "Talk"), ("write", "Write it down"), ("put_away", "Skip")))
     text = forms.CharField(required=False, strip=False)
     id = forms.CharField(max_length=100, required=False)

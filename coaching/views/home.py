@@ -31,7 +31,7 @@ RECENT_SESSIONS = 4
 SESSIONS_LOOKED_AT = 20
 """Among these is what one may go on with."""
 RECENT_FILES = 4
-UNREADABLE = "That couldn't be read. Please try it again."
+UNREADABLE = "Sage couldn’t read that. Please try again."
 
 
 @require_safe

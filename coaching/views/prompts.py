@@ -30,9 +30,9 @@ from sessions_app.errors import Refused
 from sessions_app.models import SessionKind
 from sessions_app.selectors import was_begun_by
 
-UNREADABLE = "That couldn't be read. Please send it again."
-WRITTEN = "Kept below its question, with your captures."
-PUT_AWAY = "Put away. The question stays among your files."
+UNREADABLE = "Sage couldn’t read that. Please send it again."
+WRITTEN = "Saved with its question in your captures."
+PUT_AWAY = "Skipped. You’ll find the question in Files."
 
 
 @login_required
@@ -58,7 +58,7 @@ async def prompt(request: HttpRequest, prompt_id: int) -> HttpResponse:
 
 
 async def _talk(request: HttpRequest, shown: ShownPrompt, form: PromptForm, *, user_id: int) -> HttpResponse:
-    """Begin a conversation with the answer; sent twice it begins once."""
+    """Start a conversation with the answer; sent twice it begins once."""
     client_id = form.cleaned_data["id"]
     is_begun = await in_database(was_begun_by, user_id=user_id, client_id=client_id)
     if not (shown.is_open or is_begun):

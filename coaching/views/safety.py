@@ -45,9 +45,9 @@ def choose_help_country(request: HttpRequest) -> HttpResponse:
     country = known_country(request.POST.get("country"))
     choose_country(user_id=user_id_of(request), country=country)
     if country:
-        success(request, f"Your help lines from now on: {COUNTRY_NAMES[country]}.")
+        success(request, f"Your help lines are now for {COUNTRY_NAMES[country]}.")
     else:
-        success(request, "The lines follow your time zone now.")
+        success(request, "Your help lines now follow your time zone.")
     back = request.POST.get("from", "")
     return redirect(reverse("safety") + (f"?{urlencode({'from': back})}" if back else ""))
 

@@ -1,4 +1,4 @@
-"""Settings: who the person is, what their month used, and the doors to what is kept of them."""
+"""Settings: profile, the month's usage, and links to what is stored about the person."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -99,7 +99,7 @@ def settings(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return _page(request, profile, form)
     change_profile(user_id=profile.user_id, now=timezone.now(), **form.cleaned_data)
-    success(request, "Your settings are saved.")
+    success(request, "Settings saved.")
     return redirect("settings")
 
 
@@ -109,10 +109,10 @@ def take_timezone(request: HttpRequest) -> HttpResponse:
     """Take over the time zone that a page has offered, or keep the one that holds."""
     form = TimezoneForm(request.POST)
     if not form.is_valid():
-        return HttpResponseBadRequest("That is not a time zone.", content_type="text/plain")
+        return HttpResponseBadRequest("Choose a time zone from the list.", content_type="text/plain")
     name = form.cleaned_data["timezone"]
     choose_timezone(user_id=user_id_of(request), timezone=name)
-    success(request, f"Sage goes by the time in {city_of(name)} now.")
+    success(request, f"Sage now uses the time in {city_of(name)}.")
     back = form.cleaned_data["back"]
     # An address and never a view's name, which `redirect` would take it for.
     if not (back.startswith("/") and url_has_allowed_host_and_scheme(back, allowed_hosts=None)):

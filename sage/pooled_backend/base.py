@@ -1,8 +1,7 @@
-"""Django's PostgreSQL backend with a pool that a user needn't wait for.
+"""Django's PostgreSQL backend with a last-in, first-out connection pool.
 
-The connection that came back last is lent first: the server's process behind it has at hand what it read and
-planned, while one that has slept for minutes begins anew. And none is asked each time whether it still works:
-a server that ends a connection says so on its socket, so a silent socket is taken at its word for a while.
+The most recently returned connection is used first: warm connections have cached plans. Connections aren't
+checked on every use: a server that closes one writes to its socket, so an idle socket is trusted for a while.
 """
 
 import select
@@ -16,11 +15,11 @@ from psycopg import Connection
 from psycopg_pool import ConnectionPool
 
 TRUSTED_SECONDS = 10.0
-"""On the way to another host a connection can be lost without a word: after that time it is asked."""
+"""A network can drop a connection silently, so it is checked again after this time."""
 
 
 class WarmPool(ConnectionPool[Connection[Any]]):
-    """A pool that lends the connection that came back last."""
+    """Hands out the most recently returned connection."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(check=self.check_if_doubtful, **options)
@@ -28,12 +27,12 @@ class WarmPool(ConnectionPool[Connection[Any]]):
         self._answered_at: dict[int, float] = {}
 
     def check_if_doubtful(self, connection: Connection[Any]) -> None:
-        """Ask the server, unless it answered lately and has been silent since. Raises for a dead one."""
+        """Check the connection unless it worked recently and its socket is idle. Raises if it is dead."""
         now, pid = time.monotonic(), connection.info.backend_pid
         if now - self._answered_at.get(pid, 0.0) < TRUSTED_SECONDS and not _has_news(connection.fileno()):
             return
         self.check_connection(connection)
-        # Processes that are gone are forgotten, and the rest is few.
+        # Drop processes that have ended.
         lately = {key: at for key, at in self._answered_at.items() if now - at < TRUSTED_SECONDS}
         self._answered_at = lately | {pid: now}  # a new one: other threads may be reading the old one
 

@@ -65,7 +65,7 @@ class Preview {
       this.state.textContent = "";
     } catch (error) {
       if (error.name === "AbortError") return;
-      this.state.textContent = "The preview can't be had just now. What you write is safe on this page.";
+      this.state.textContent = "The preview isn’t available right now. Your text is safe on this page.";
     }
   }
 }
@@ -108,7 +108,7 @@ function equipEditor() {
     const over = length() - most;
     if (over > 0) {
       event.preventDefault();
-      refuse(`The text is ${over.toLocaleString("en")} characters too long to be saved. It stays here as it is.`);
+      refuse(`The text is ${over.toLocaleString("en")} characters too long. Shorten it and save again; nothing you typed is lost.`);
       field.focus();
       return;
     }

@@ -3,8 +3,8 @@
 
 import { afterPress } from "./press.js";
 
-const LOST = "That didn't arrive. Look at the connection and try again.";
-const FAILED = "Sage couldn't do that just now. Try again in a moment.";
+const LOST = "That didn’t get through. Check your connection and try again.";
+const FAILED = "Sage couldn’t do that right now. Try again in a moment.";
 const KEPT_ALIVE = 16_000; // characters: a browser lets little outlive its page
 
 // The forms of each part that are on their way. They go one after another, the first of them now.

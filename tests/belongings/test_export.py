@@ -99,7 +99,7 @@ def test_somebody_who_has_just_come_gets_an_archive_too(user: User) -> None:
     files = archive_of(user)
     assert json.loads(files["data/account.json"])["username"] == "ada"
     assert json.loads(files["data/messages.json"]) == []
-    assert "# What Sage keeps of you" in files["README.md"]
+    assert "# What Sage has stored about you" in files["README.md"]
 
 
 # --- Readable -------------------------------------------------------------------------------------
@@ -198,7 +198,7 @@ def test_a_conversation_is_a_page_that_says_who_said_what_and_when(user: User, s
         "**You noted:**\n\n> Better\n> now\n\n"
         "**Sage asked:** And then?\n\n- [ ] Later\n\n*You chose not to answer.*\n\n"
         "**Written down:** [Life map: Career](../files/life-map/career.md)\n\n"
-        "### You, 01:06 (taken back)\n\n> Wrong words\n\n"
+        "### You, 01:06 (withdrawn)\n\n> Wrong words\n\n"
         "## Sunday, 22 November 2026\n\n"
         "### You, 12:00\n\n> Again\n\n*The model is overloaded.*\n"
     )
@@ -216,7 +216,7 @@ def test_a_question_that_waits_is_in_the_page(user: User, session: Session) -> N
     (page,) = [text for name, text in archive_of(user).items() if name.startswith("conversations/")]
     assert page.endswith(
         "### Sage, waiting for your answer\n\nTell me.\n\n"
-        "**Sage asked:** Which one?\n\n- [ ] Rest\n\n*You haven't answered yet.*\n"
+        "**Sage asked:** Which one?\n\n- [ ] Rest\n\n*You haven’t answered yet.*\n"
     )
 
 
@@ -370,7 +370,7 @@ async def test_one_archive_at_a_time_is_enough(browser: AsyncClient, user: User)
         second = await ask(path)
         assert second.status_code == HTTPStatus.FOUND
         page = await browser.get(second["Location"])
-        assert "on its way already" in page.content.decode()
+        assert "already in progress" in page.content.decode()
     first.close()
     third = await browser.post("/settings/export/")
     assert len(unpacked(await bytes_of(third))) > 10
@@ -386,7 +386,7 @@ async def test_only_so_many_archives_are_made_in_an_hour_and_the_person_is_told_
     refused = await browser.get("/files/all.zip")
     assert (refused.status_code, refused["Location"]) == (HTTPStatus.FOUND, "/files/")
     said = (await browser.get("/files/")).content.decode()
-    assert "That was a lot in a short time. Please try again in 60 minutes." in said
+    assert "You’ve done that too often in a short time. Please try again in 60 minutes." in said
     assert (await browser.post("/settings/export/"))["Location"] == "/settings/"
     other = AsyncClient()
     await other.aforce_login(other_user)

@@ -334,10 +334,10 @@ async def test_the_job_is_tried_until_the_storage_is_back(
 @pytest.mark.parametrize(
     ("changed", "sentence"),
     [
-        ({"confirmation": "grace@example.org"}, "doesn&#x27;t match ada.the.first@example.org."),
-        ({"confirmation": NAME}, "doesn&#x27;t match ada.the.first@example.org."),
+        ({"confirmation": "grace@example.org"}, "doesn’t match ada.the.first@example.org."),
+        ({"confirmation": NAME}, "doesn’t match ada.the.first@example.org."),
         ({"confirmation": ""}, "required"),
-        ({"password": "wrong"}, "isn&#x27;t your password."),
+        ({"password": "wrong"}, "isn’t your password."),
         ({"password": ""}, "required"),
         ({"password": "x\x00y"}, "Null characters"),
     ],

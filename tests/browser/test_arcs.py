@@ -44,7 +44,7 @@ class Walker:
         for domain, rating in ratings.items():
             scale = self.page.get_by_role("group", name=domain.capitalize(), exact=True)
             await scale.get_by_text(str(rating), exact=True).click()
-        await self.page.get_by_role("button", name="Keep these").click()
+        await self.page.get_by_role("button", name="Save ratings").click()
         await self._until_heard()
 
     async def reload(self) -> None:
@@ -160,10 +160,10 @@ async def begin(page: Page, label: str, walker: Walker | None = None) -> Walker:
             "Weekly check-in",
             weekly_checkin,
             "Weekly check-in",
-            "The week is looked back on.",
+            "The check-in is done.",
             "Weekly check-ins",
         ),
-        ("Life mapping", life_mapping, "Mapping your life", "Your map is drawn.", "Life map: Overview"),
+        ("Life mapping", life_mapping, "Mapping your life", "Your map is ready.", "Life map: Overview"),
     ],
 )
 async def test_an_arc_is_walked_from_the_greeting_to_the_card_at_its_end(
@@ -198,8 +198,8 @@ async def test_an_arc_is_walked_from_the_greeting_to_the_card_at_its_end(
     [
         ("Open the day", open_day, "The day is open.", 0),
         ("Close the day", close_day, "The day is closed.", 1),
-        ("Weekly check-in", weekly_checkin, "The week is looked back on.", 2),
-        ("Life mapping", life_mapping, "Your map is drawn.", 0),
+        ("Weekly check-in", weekly_checkin, "The check-in is done.", 2),
+        ("Life mapping", life_mapping, "Your map is ready.", 0),
     ],
 )
 async def test_an_arc_is_left_at_every_question_and_gone_on_with_elsewhere(
@@ -260,9 +260,9 @@ async def test_a_message_to_an_ended_conversation_goes_on_in_a_new_one(
     ending = page.get_by_role("region", name="This conversation is complete.")
     await expect(ending).to_contain_text("You said hello.")
     await expect(page.get_by_label("Your message")).to_have_attribute(
-        "placeholder", "This one has ended. Write to begin a new one."
+        "placeholder", "This conversation is finished. Start a new one…"
     )
-    await expect(page.get_by_role("link", name="Change")).to_have_count(0)
+    await expect(page.get_by_role("link", name="Edit")).to_have_count(0)
     await say(page, "One more thing")  # over the socket that is still open
     await expect(page.locator("#messages .turn")).to_contain_text("Here we are again.")
     assert str(session.id) not in page.url
@@ -300,6 +300,6 @@ async def test_axe_finds_nothing_serious_in_arcs_and_at_their_end(
     left = await in_database(services.open_session, user_id=user.pk, kind=SessionKind.CLOSE_DAY)
     await in_database(services.end_session, user_id=user.pk, session_id=left.id, status=SessionStatus.EXPIRED)
     await page.goto(path_of(left))
-    await expect(page.locator(".ending")).to_contain_text("left alone for a day")
+    await expect(page.locator(".ending")).to_contain_text("a day without activity")
     findings += await serious_findings(page)
     assert findings == []

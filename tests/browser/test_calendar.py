@@ -27,7 +27,7 @@ def lived_in_calendars(user: User) -> None:
     today = local_day(now, ZoneInfo("UTC"))
     feed = source_of(
         user, "Work", kind=CalendarKind.FEED, origin="https://calendar.example/private/feed.ics", failures=3,
-        failing_since=now - timedelta(days=2), error="The server couldn't be reached.",
+        failing_since=now - timedelta(days=2), error="The server couldn’t be reached.",
         next_try_at=now + timedelta(hours=1), left_out=2,
     )  # fmt: skip
     source_of(user, f"Team {UNBROKEN[:90]}")
@@ -45,7 +45,7 @@ async def test_the_page_fits_and_axe_finds_nothing_serious(page: Page, watcher: 
     for width in (360, 1440):
         await page.set_viewport_size({"width": width, "height": 900})
         await page.goto(PAGE)
-        await expect(page.get_by_text("Not read since")).to_be_visible()
+        await expect(page.get_by_text("Not updated since")).to_be_visible()
         await expect(page.get_by_text("12:00–13:00")).to_have_count(3)
         await page.get_by_label("Remove Work").click()
         assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")

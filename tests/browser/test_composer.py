@@ -59,7 +59,7 @@ async def test_the_enter_key_of_a_phone_does_what_it_says(
 ) -> None:
     practice.script(["Heard."])
     phone = await (await open_context(cookie, **PHONE)).new_page()
-    for address, label in ((path_of(session), "Your message"), ("/capture/", "A thought to keep")):
+    for address, label in ((path_of(session), "Your message"), ("/capture/", "Thought to capture")):
         await phone.goto(address)
         field = phone.get_by_label(label, exact=True)
         await expect(field).to_have_js_property("enterKeyHint", "enter")

@@ -292,11 +292,11 @@ async def test_the_page_follows_the_words_unless_the_reader_has_gone_up(
     await say(page, "Tell me everything")
     await practice.reached("up")
     await expect(page.locator("#live-text")).to_contain_text("Paragraph 59")
-    await expect(page.get_by_role("button", name="To the latest")).to_be_hidden()
+    await expect(page.get_by_role("button", name="Jump to latest")).to_be_hidden()
     await page.wait_for_function(f"() => ({below})() < 4")  # it scrolls with the next frame
     height = await page.evaluate("() => document.documentElement.scrollHeight")
     await page.mouse.wheel(0, -1500)
-    await expect(page.get_by_role("button", name="To the latest")).to_be_visible()
+    await expect(page.get_by_role("button", name="Jump to latest")).to_be_visible()
     # What comes and goes above the composer floats: else a button would move away under a finger.
     assert await page.evaluate("() => document.documentElement.scrollHeight") == height
     place = await page.evaluate("() => scrollY")
@@ -304,13 +304,13 @@ async def test_the_page_follows_the_words_unless_the_reader_has_gone_up(
     await practice.reached("end")
     await expect(page.locator("#live-text p")).to_have_count(120)
     assert await page.evaluate("() => scrollY") == place
-    await page.get_by_role("button", name="To the latest").click()
-    await expect(page.get_by_role("button", name="To the latest")).to_be_hidden()
+    await page.get_by_role("button", name="Jump to latest").click()
+    await expect(page.get_by_role("button", name="Jump to latest")).to_be_hidden()
     practice.release("end")
     await until_done(page)
     await expect(page.locator("#messages .prose p").last).to_be_in_viewport()
     await page.wait_for_function(f"() => ({below})() < 4")
     # A search for words and a screen reader move the page, too, and no hand touches it.
     await page.locator("#messages .said").evaluate("(said) => said.scrollIntoView()")
-    await expect(page.get_by_role("button", name="To the latest")).to_be_visible()
+    await expect(page.get_by_role("button", name="Jump to latest")).to_be_visible()
     await expect(page.locator("#messages .said")).to_be_in_viewport()

@@ -54,14 +54,14 @@ async def test_a_text_is_previewed_and_saved_and_two_tabs_lose_nothing(
     other = await (await open_context(cookie)).new_page()
     await other.goto(f"{FILE}/edit/")
     await other.get_by_label("Text").fill(f"{BODY}\n\nFourth.")
-    await other.get_by_label("How it stands").select_option("thriving")
+    await other.get_by_label("Status").select_option("thriving")
     await other.keyboard.press("Tab")
     await other.get_by_role("button", name="Save").press("Enter")
     await expect(other.get_by_role("status")).to_contain_text("Saved as version 2.")
     await page.get_by_role("button", name="Save").click()
     await expect(page.get_by_role("alert")).to_contain_text("changed in another tab while you were writing")
     assert await serious_findings(page) == []
-    await page.get_by_role("button", name="Save both together").click()
+    await page.get_by_role("button", name="Save merged text").click()
     await expect(page.get_by_role("status")).to_contain_text("Saved as version 3.")
     await expect(page.locator(".prose")).to_contain_text("First, and mine.")
     await expect(page.locator(".prose")).to_contain_text("Fourth.")
@@ -71,8 +71,8 @@ async def test_a_text_is_previewed_and_saved_and_two_tabs_lose_nothing(
     await page.get_by_role("link", name="What changed in version 3").click()
     await expect(page.locator(".difference ins")).to_have_text([", and **mine**"])
     assert await serious_findings(page) == []
-    await page.get_by_role("button", name="Bring version 2 back").click()
-    await expect(page.get_by_role("status")).to_contain_text("Version 2 holds again, as version 4.")
+    await page.get_by_role("button", name="Restore version 2").click()
+    await expect(page.get_by_role("status")).to_contain_text("Version 2 was restored as version 4.")
     assert without_refusals(watcher.faults) == []
 
 
@@ -92,7 +92,7 @@ async def test_what_was_written_outlives_a_sign_out_and_what_is_too_long_stays(
     await page.context.add_cookies(cookies)  # type: ignore[arg-type]
     await page.goto(f"{FILE}/edit/")
     await expect(page.get_by_label("Text")).to_have_value(BODY)
-    await page.get_by_role("button", name="Take it up again").click()
+    await page.get_by_role("button", name="Restore draft").click()
     await expect(page.get_by_label("Text")).to_have_value("Mine, unsaved.")
     await page.get_by_role("button", name="Save").click()
     await expect(page.locator(".prose")).to_have_text("Mine, unsaved.")

@@ -67,14 +67,14 @@ async def test_one_key_keeps_a_thought_on_any_page(person: User, page: Page, wat
     await expect(field).to_have_value("cut the call")
     await page.keyboard.press("Enter")
     await expect(dialog).to_be_hidden()
-    await expect(page.locator("#toast")).to_have_text("Kept with your captures.")
+    await expect(page.locator("#toast")).to_have_text("Saved to your captures.")
     assert await texts_kept() == ["An older thought", "cut the call"]
 
     await page.goto("/")
     await expect(page.locator("#captures .thought")).to_have_count(2)
     await page.get_by_role("link", name="Capture a thought").click()
     await page.keyboard.type("and one from home")
-    await dialog.get_by_role("button", name="Keep").click()
+    await dialog.get_by_role("button", name="Save").click()
     await expect(page.locator("#captures .thought").first).to_contain_text("and one from home")
 
     await page.locator("#main").focus()
@@ -96,7 +96,7 @@ async def test_one_key_keeps_a_thought_on_any_page(person: User, page: Page, wat
     await expect(page.get_by_label("What is on your mind?")).to_have_value("c?")
     await page.locator("#main").focus()
     await page.keyboard.press("?")
-    await page.get_by_label("Single keys work while no field has the focus").uncheck()
+    await page.get_by_label("Turn on single-key shortcuts").uncheck()
     await page.get_by_role("button", name="Close", exact=True).click()
     await page.locator("#main").focus()
     await page.keyboard.press("c")
@@ -106,11 +106,11 @@ async def test_one_key_keeps_a_thought_on_any_page(person: User, page: Page, wat
 
 async def test_a_thought_that_doesnt_arrive_stays_and_is_kept_once(person: User, page: Page) -> None:
     await page.goto("/")
-    quick = page.get_by_label("A thought to keep")
+    quick = page.locator("#capture-text")
     await page.context.set_offline(True)
     await quick.fill("Offline")
     await page.keyboard.press("Enter")
-    await expect(page.locator(".quick .notice")).to_contain_text("didn't arrive")
+    await expect(page.locator(".quick .notice")).to_contain_text("didn’t get through")
     await expect(quick).to_have_value("Offline")
     await page.context.set_offline(False)
     await page.keyboard.press("Enter")
@@ -118,9 +118,9 @@ async def test_a_thought_that_doesnt_arrive_stays_and_is_kept_once(person: User,
     await expect(quick).to_have_value("")
     assert await texts_kept() == ["An older thought", "Offline"]
     first = page.locator("#captures .thought").first
-    await first.get_by_role("button", name="Put away").click()
+    await first.get_by_role("button", name="Archive").click()
     await expect(page.locator("#captures .thought")).to_have_count(1)
-    await page.get_by_role("button", name="Bring it back").click()
+    await page.get_by_role("button", name="Restore").click()
     await expect(page.locator("#captures .thought")).to_have_count(2)
 
 
@@ -130,9 +130,9 @@ async def test_a_tick_is_there_at_once_and_after_a_reload(person: User, page: Pa
     await mia.click()
     await swim.focus()
     await page.keyboard.press("Space")
-    await expect(page.locator(".plan-count")).to_have_text("All of it done.")
+    await expect(page.locator(".plan-count")).to_have_text("All done.")
     await expect(swim).to_be_focused()
-    for count in ("1 of 2 done", "All of it done.", "1 of 2 done"):
+    for count in ("1 of 2 done", "All done.", "1 of 2 done"):
         await mia.click()
         await expect(page.locator(".plan-count")).to_have_text(count)
     await page.reload()
@@ -154,7 +154,7 @@ async def test_a_tick_counts_though_an_answer_comes_while_it_is_pressed(
     await page.route("**/plan/**", hold)
     await page.goto("/")
     mia, swim = (page.get_by_role("checkbox", name=name) for name in ("Call Mia", "Swim"))
-    for is_mouse, count in ((True, "All of it done."), (False, "")):
+    for is_mouse, count in ((True, "All done."), (False, "")):
         await mia.click()
         await swim.hover()
         await swim.focus()
@@ -190,7 +190,7 @@ async def test_ticks_are_kept_though_the_page_is_left_at_once(
     await expect(swim).to_be_checked()
     await page.context.set_offline(True)
     await mia.click()
-    await expect(page.locator("#toast")).to_contain_text("didn't arrive")
+    await expect(page.locator("#toast")).to_contain_text("didn’t get through")
     await expect(mia).to_be_checked()
     await page.context.set_offline(False)
     await mia.click()
@@ -229,11 +229,11 @@ async def test_all_of_it_works_without_a_script(
     await page.get_by_role("checkbox", name="Swim").click()
     await expect(page.get_by_role("checkbox", name="Swim")).to_be_checked()
     await page.get_by_role("link", name="Capture a thought").click()
-    await page.get_by_label("A thought to keep").fill("By hand")
-    await page.get_by_role("button", name="Keep", exact=True).click()
-    await expect(page.locator(".flash")).to_contain_text("Kept with your captures.")
-    await page.locator(".thought").first.get_by_role("button", name="Put away").click()
-    await page.get_by_role("button", name="Bring it back").click()
+    await page.locator("#capture-text").fill("By hand")
+    await page.get_by_role("button", name="Save", exact=True).click()
+    await expect(page.locator(".flash")).to_contain_text("Saved to your captures.")
+    await page.locator(".thought").first.get_by_role("button", name="Archive").click()
+    await page.get_by_role("button", name="Restore").click()
     await expect(page.locator(".thought")).to_have_count(2)
     await page.get_by_label("Pages").first.click()
     await page.get_by_role("link", name="Life map").click()
@@ -241,8 +241,8 @@ async def test_all_of_it_works_without_a_script(
     await expect(page.get_by_role("row", name="Play")).to_contain_text("4")
     await page.goto("/")
     await page.get_by_label("Your answer").fill("A walk.")
-    await page.get_by_role("button", name="Just write it down").click()
-    await expect(page.locator(".flash")).to_contain_text("Kept below its question")
+    await page.get_by_role("button", name="Save my answer").click()
+    await expect(page.locator(".flash")).to_contain_text("Saved with its question")
     assert (await texts_kept())[-1] == "> What would rest be?\n\nA walk."
 
 

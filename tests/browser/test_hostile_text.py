@@ -166,9 +166,9 @@ async def test_payloads_in_questions_and_answers_do_nothing(
         await expect(page.locator(".call.is-pending .pill")).to_have_text(labels)
         await assert_harmless(page, "#open-turn", watcher)
         await page.locator(".call.is-pending .pill").first.click()
-        await page.get_by_label("A word on it").fill(PAYLOADS[start][:500])
+        await page.get_by_label("Add a note").fill(PAYLOADS[start][:500])
         await page.get_by_role("group", name="Play").get_by_text("3", exact=True).click()
-        await page.get_by_role("button", name="Keep these").click()
+        await page.get_by_role("button", name="Save ratings").click()
         await expect(page.locator("#messages .ratings")).to_have_count(start // 5 + 1)
         assert await page.locator(ANSWERED).count() == 0
         assert watcher.faults == []

@@ -122,7 +122,7 @@ async def test_help_lines_stay_in_view_while_the_answer_grows(
     await until_done(page, 2)
     await expect(title).to_be_in_viewport(ratio=1)
     # Whoever wants the last words gets them, and the next message leaves the card behind.
-    await page.get_by_role("button", name="To the latest").click()
+    await page.get_by_role("button", name="Jump to latest").click()
     await expect(page.locator("#messages .prose p").last).to_be_in_viewport()
     await say(page, "Thank you")
     await until_done(page, 3)
@@ -151,7 +151,7 @@ async def test_an_ended_conversation_opens_at_its_end(
     await expect(ending).to_be_in_viewport(ratio=1)
     assert await ending.evaluate(IN_THE_CLEAR)
     await page.evaluate("() => scrollTo({ top: 0, behavior: 'instant' })")
-    await page.get_by_role("button", name="To the latest").click()
+    await page.get_by_role("button", name="Jump to latest").click()
     await expect(ending).to_be_in_viewport(ratio=1)
 
 

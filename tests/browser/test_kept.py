@@ -87,7 +87,7 @@ async def test_two_captures_stand_with_links_in_the_log_of_the_day(
         await page.keyboard.press("c")
         dialog = page.get_by_role("dialog")
         await dialog.get_by_role("textbox").fill(words)
-        await dialog.get_by_role("button", name="Keep").click()
+        await dialog.get_by_role("button", name="Save").click()
         await expect(dialog).to_be_hidden()
     session = await in_database(services.open_session, user_id=user.pk, kind=SessionKind.CLOSE_DAY)
     log = {

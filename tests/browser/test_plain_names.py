@@ -83,7 +83,7 @@ async def test_no_state_of_a_conversation_shows_a_name_made_for_programs(
     await until_asked(page, "How do these feel?")
     await expect(page.locator("#open-turn .note").first).to_have_text(PLAIN_NOTE)
     found += await leaks(page)
-    await page.locator(".call.is-pending").get_by_role("button", name="Not now").click()
+    await page.locator(".call.is-pending").get_by_role("button", name="Skip").click()
     await until_done(page)
     await page.get_by_text("Why this answer").click()
     found += await leaks(page)

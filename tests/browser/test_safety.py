@@ -52,9 +52,9 @@ async def test_the_card_is_there_before_the_answer_in_both_tabs_and_after_a_relo
     await page.reload()
     assert await messages_markup(page) == streamed
     assert streamed.index("message-1") < streamed.index("safety-card") < streamed.index("Are you safe")
-    await page.get_by_role("link", name="Lines of other countries").click()
-    await page.get_by_label("Somewhere else?").select_option("New Zealand")
-    await page.get_by_role("button", name="Show these lines").click()
+    await page.get_by_role("link", name="Help lines in other countries").click()
+    await page.get_by_label("Another country?").select_option("New Zealand")
+    await page.get_by_role("button", name="Show help lines").click()
     await page.get_by_role("link", name="Back to the conversation").click()
     await expect(page.get_by_role("link", name="Call 1737")).to_be_visible()
     assert watcher.faults == []
@@ -73,7 +73,7 @@ async def test_it_stays_when_the_model_fails_and_goes_with_the_words_that_are_ch
     await until_done(page)
     await expect(page.locator("#messages .safety-card")).to_have_count(1)
     practice.script(["Good to hear."])
-    await page.get_by_role("link", name="Change").click()
+    await page.get_by_role("link", name="Edit").click()
     await page.locator("#composer-text").fill("Work was fine, and I am.")
     await page.keyboard.press("Enter")
     await until_done(page)
@@ -121,6 +121,6 @@ async def test_without_a_script_the_card_waits_for_no_answer(
 async def test_the_welcome_leads_into_life_mapping(page: Page, practice: PracticeServer) -> None:
     await page.goto("/welcome/")
     assert await serious_findings(page) == []
-    await page.get_by_role("button", name="Draw the map of my life").click()
+    await page.get_by_role("button", name="Map my life").click()
     await expect(page.locator(".chat-head")).to_contain_text("Life mapping")
     await expect(page.locator(".chat-empty")).to_contain_text("Eight parts of a life")

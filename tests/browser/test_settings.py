@@ -37,14 +37,14 @@ async def test_who_signs_up_is_where_their_browser_is_and_may_move(
     await page.goto("/settings/")  # the page tells where it is, the next one knows
     await page.goto("/")
     await page.get_by_role("button", name="Use Tokyo").click()
-    await expect(page.get_by_text("Sage goes by the time in Tokyo now.")).to_be_visible()
+    await expect(page.get_by_text("Sage now uses the time in Tokyo.")).to_be_visible()
     await expect(page.locator(".offer")).to_have_count(0)
     await page.get_by_label("Your account").click()
     await page.get_by_role("banner").get_by_role("link", name="Settings").click()
     await expect(page.get_by_label("Time zone")).to_have_value("Asia/Tokyo")
     await page.get_by_label("Time zone").select_option("Europe/Berlin")
     await page.get_by_role("button", name="Save").click()
-    await expect(page.get_by_text("Your settings are saved.")).to_be_visible()
+    await expect(page.get_by_text("Settings saved.")).to_be_visible()
     await expect(page.get_by_text("Your browser is in another time zone: Tokyo.")).to_be_visible()
 
 
@@ -66,7 +66,7 @@ async def test_everything_is_taken_along_and_then_left(
     await page.get_by_label("Type your email address").fill("ada@example.org")
     await page.get_by_label("Your password").fill("not this one")
     await page.get_by_role("button", name="Delete my account").click()
-    await expect(page.get_by_text("That isn't your password.")).to_be_visible()
+    await expect(page.get_by_text("That isn’t your password.")).to_be_visible()
     async with open_socket(live_sage, session.id, f"sessionid={cookie}") as socket:
         await socket.next_frame()
         await page.get_by_label("Your password").fill(PASSWORD)

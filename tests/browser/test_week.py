@@ -154,7 +154,7 @@ class Life:
         await self.page.keyboard.press("c")
         dialog = self.page.get_by_role("dialog")
         await dialog.get_by_role("textbox").fill(words)
-        await dialog.get_by_role("button", name="Keep").click()
+        await dialog.get_by_role("button", name="Save").click()
         await expect(dialog).to_be_hidden()
 
     async def file(self, path: str) -> UserFile:

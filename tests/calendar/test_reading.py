@@ -254,11 +254,11 @@ def test_odd_characters_are_taken_out_and_long_words_cut() -> None:
 @pytest.mark.parametrize(
     ("raw", "sentence"),
     [
-        (b"", "no calendar"),
-        (b"<!doctype html><title>Sign in</title>", "no calendar"),
-        (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 20, "no calendar"),
-        (calendar_text(one_event()).encode()[:-20], "breaks off"),
-        (b"BEGIN:VCALENDAR\n" + b"BEGIN:X\n" * 100_000, "breaks off"),
+        (b"", "isn’t a calendar"),
+        (b"<!doctype html><title>Sign in</title>", "isn’t a calendar"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 20, "isn’t a calendar"),
+        (calendar_text(one_event()).encode()[:-20], "incomplete"),
+        (b"BEGIN:VCALENDAR\n" + b"BEGIN:X\n" * 100_000, "incomplete"),
         (b"BEGIN:VCALENDAR\nX:" + b"y" * MAX_BYTES, "larger than the 5 MB"),
         (
             calendar_text(

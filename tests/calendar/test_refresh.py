@@ -108,9 +108,9 @@ async def test_what_hasn_t_changed_is_left_as_it_is(user: User, server: FeedServ
 @pytest.mark.parametrize(
     ("answer", "sentence"),
     [
-        (web.Response(status=503), "trouble"),
-        (web.Response(text="<html>Sign in</html>"), "no calendar"),
-        (web.Response(text=calendar_text(one_event("Cut"))[:-20]), "breaks off"),
+        (web.Response(status=503), "a problem"),
+        (web.Response(text="<html>Sign in</html>"), "isn’t a calendar"),
+        (web.Response(text=calendar_text(one_event("Cut"))[:-20]), "incomplete"),
     ],
 )
 async def test_a_feed_that_fails_keeps_its_events_and_says_since_when(

@@ -43,7 +43,7 @@ def test_a_thought_is_a_file_of_the_users_own_in_the_users_own_time(person: User
     assert version.source == FileSource.USER
     assert version.content == "---\ntype: capture\ndate: 2026-11-18\n---\n\nPaint that light.\n"
     page = browser.get("/capture/").content.decode()
-    assert "Kept with your captures." in page
+    assert "Saved to your captures." in page
     assert "Paint that light." in page
 
 
@@ -89,7 +89,7 @@ def test_the_same_id_at_once_is_one_capture(person: User) -> None:
     ("text", "says"),
     [
         ("", "write something"), ("  \n ", "write something"), ("x" * 20_001, "20,001 characters"),
-        ("a\x00b", "be read"),
+        ("a\x00b", "read that"),
     ],
 )  # fmt: skip
 def test_what_cant_be_kept_is_refused_and_stays_in_the_field(
@@ -165,8 +165,8 @@ def test_no_page_promises_a_log_that_may_never_come(person: User, browser: Clien
     for address in ("/", "/capture/"):
         page = browser.get(address).content.decode()
         assert "This evening" not in page
-        assert "When you close the day, its log takes it in." in page
-    assert "From a day that isn’t closed they wait here until you put them away." in page
+        assert "It goes into your log when you close the day." in page
+    assert "If a day isn’t closed, its captures wait here until you archive them." in page
 
 
 @pytest.mark.parametrize(
@@ -200,8 +200,8 @@ def test_home_lists_what_waits_and_puts_it_away(
     response = browser.post(address, {"do": "put_away", "then": "home"})
     assert response["Location"] == f"/?away={capture.pk}#captures"
     page = browser.get(f"/?away={capture.pk}").content.decode()
-    assert "bold" not in page.replace("recent", "").split("Written lately")[0].split("Captures")[1]
-    assert "Bring it back" in page
+    assert "bold" not in page.replace("recent", "").split("Recent files")[0].split("Captures")[1]
+    assert "Restore" in page
     assert build_life_facts(user_id=person.pk, now=NOON).unfolded_captures == 0
     assert browser.get(f"/files/{capture.file.path}").status_code == HTTPStatus.OK
     part = browser.post(address, {"do": "bring_back", "then": "home"}, headers=PART).content.decode()
@@ -253,7 +253,7 @@ def test_the_address_names_only_pages_of_ours(person: User, browser: Client) -> 
 
 @pytest.mark.parametrize("away", ["x", "-1", "%00", "9" * 40, "²"])
 def test_a_strange_word_in_the_address_is_nothing(person: User, browser: Client, away: str) -> None:
-    assert "Bring it back" not in browser.get(f"/capture/?away={away}").content.decode()
+    assert "Restore" not in browser.get(f"/capture/?away={away}").content.decode()
 
 
 def test_times_are_said_on_the_persons_own_day(
@@ -320,7 +320,7 @@ def test_a_capture_of_a_later_page_leads_back_to_that_page(
     assert response["Location"] == f"/capture/?page=2&away={kept[1].pk}#captures"
     page = browser.get(response["Location"]).content.decode()
     assert "idea 0." in page
-    assert "Bring it back" in page
+    assert "Restore" in page
     back = {"do": "bring_back", "page": "2"}
     part = browser.post(f"/capture/{kept[1].pk}/", back, headers=PART).content.decode()
     assert re.findall(r"hx-disable>(idea \d+\.)", part) == ["idea 1.", "idea 0."]

@@ -45,10 +45,10 @@ def test_an_empty_account_finds_every_part_explained(
 ) -> None:
     page = home_of(browser_of(other_user))
     assert "There is no life map yet." in page
-    assert 'name="kind" value="life_mapping">Begin' in page
-    assert "It is drawn in a conversation" in page
-    assert "Write a line above and the first one begins." in page
-    assert "when you and sage settle on something" in page.lower()
+    assert 'name="kind" value="life_mapping">Start' in page
+    assert "You build it in a conversation" in page
+    assert "Type a message above to start your first one." in page
+    assert "when something is worth keeping" in page.lower()
     assert 'id="plan"' not in page
     assert "In your calendar" not in page, "it would be one thing too many"
 
@@ -91,11 +91,11 @@ def test_what_has_begun_is_gone_on_with(person: User, browser: Client, keep_file
     keep_map(keep_file, person, health="good")
     session = services.open_session(user_id=person.pk, kind=SessionKind.OPEN_DAY)
     with time_machine.travel(datetime(2026, 11, 18, 7, tzinfo=UTC), tick=False):
-        assert ">Begin<span" in home_of(browser)
+        assert ">Start<span" in home_of(browser)
         Session.unscoped.filter(id=session.id).update(last_message_number=2)
         page = home_of(browser)
-    assert ">Go on with it<span" in page
-    assert ">Begin<span" not in page
+    assert ">Continue<span" in page
+    assert ">Start<span" not in page
 
 
 def test_what_was_begun_shows_however_many_empty_conversations_came_after(
@@ -106,9 +106,9 @@ def test_what_was_begun_shows_however_many_empty_conversations_came_after(
     for _ in range(25):
         services.open_session(user_id=person.pk, kind=SessionKind.OPEN_CONVERSATION)
     page = home_of(browser)
-    assert f'Go on with <a href="/chat/{begun.id}/"' in page
+    assert f'Continue <a href="/chat/{begun.id}/"' in page
     assert page.count("About the move") == 2
-    assert "None yet." not in page
+    assert "None yet. Type" not in page
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_a_check_in_that_is_due_is_offered_and_beside_another_arc_it_is_said_sin
     page = home_of(browser)
     assert "Due since" in page
     assert "Sunday, 15 November</time>" in page
-    assert "Look back on the week" in page
+    assert "Start the check-in" in page
     keep_map(keep_file, person, health="good")
     page = home_of(browser)
     assert "<h2>Weekly check-in</h2>" in page
@@ -155,7 +155,7 @@ def test_the_calendar_is_that_of_the_persons_own_day(person: User, browser: Clie
     assert "01:30–02:30 (past midnight)" in page
     assert "swim" not in page
     with time_machine.travel(NOON + timedelta(days=3), tick=False):
-        assert "Nothing stands there today." in home_of(browser)
+        assert "Nothing on your calendar today." in home_of(browser)
 
 
 @pytest.mark.parametrize(

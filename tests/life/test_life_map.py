@@ -51,14 +51,14 @@ def rows_of(page: str, table: int) -> dict[str, list[str]]:
 def test_an_empty_map_says_how_it_is_drawn(person: User, browser: Client) -> None:
     page = map_of(browser)
     assert "Your map is still blank" in page
-    assert 'name="kind" value="life_mapping">Begin life mapping' in page
+    assert 'name="kind" value="life_mapping">Start life mapping' in page
     assert "<table" not in page
     assert "radar-area" not in page
     session = services.open_session(user_id=person.pk, kind=SessionKind.LIFE_MAPPING)
     Session.unscoped.filter(id=session.id).update(last_message_number=1)
     page = map_of(browser)
-    assert f'href="/chat/{session.id}/">Go on with the map' in page
-    assert "Begin life mapping" not in page
+    assert f'href="/chat/{session.id}/">Continue mapping' in page
+    assert "Start life mapping" not in page
 
 
 def test_a_partial_map_names_what_is_white(person: User, browser: Client, keep_file: KeepFile) -> None:

@@ -42,7 +42,7 @@ def test_home_asks_one_question_at_a_time_the_newest_first(
     assert "2 wait" in page
     assert browser.post(f"/reflections/{newer.pk}/", {"do": "put_away"})["Location"] == "/"
     page = browser.get("/").content.decode()
-    assert "Put away. The question stays among your files." in page
+    assert "Skipped. You’ll find the question in Files." in page
     assert "<em>rest</em>" in page
     assert browser.get("/files/" + newer.file.path).status_code == HTTPStatus.OK
 
@@ -86,7 +86,7 @@ def test_only_the_first_of_two_tabs_answers_and_the_others_words_stay_on_its_pag
         response = browser.post(f"/reflections/{prompt.pk}/", form)
         assert response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
         page = response.content.decode()
-        assert "answered this one already" in page
+        assert "already answered or skipped" in page
         assert "My second thought" in page
     assert not Capture.unscoped.exists()
 

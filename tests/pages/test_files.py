@@ -148,7 +148,7 @@ def test_an_edited_day_plan_is_the_plan_of_the_day(signed_in: Client, write: Wri
 def test_saving_without_a_change_makes_no_version(signed_in: Client, user: User, write: Write) -> None:
     write("One", status="okay")
     assert send(signed_in, "One\r\n", version=1, status="okay").status_code == HTTPStatus.SEE_OTHER
-    assert "nothing was changed" in page_of(signed_in, CAREER)
+    assert "No changes to save." in page_of(signed_in, CAREER)
     assert bodies(user) == ["One"]
 
 
@@ -227,7 +227,7 @@ def test_a_list_says_which_of_its_lines_does_not_fit(signed_in: Client, write: W
 
 
 def test_what_was_not_sent_at_all_stays(signed_in: Client, user: User, write: Write) -> None:
-    write("One", status="okay", preview_line="In a line")
+    write("One", status="okay", preview_line="One-line summary")
     for form in ({}, {"version": "1"}, {"do": "save", "version": "1", "status": "good"}):
         response = signed_in.post(f"{CAREER}/edit/", form)
         assert response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
@@ -275,7 +275,7 @@ def test_when_sage_wrote_meanwhile_both_texts_are_shown_and_either_choice_keeps_
     assert typed_in(page) == "My own line."
     assert bodies(user) == ["One line.", "Sage's line."]
     assert '<option value="good" selected>' in page, "what only Sage changed is taken over"
-    assert "<ins>How it stands: Good</ins>" in page
+    assert "<ins>Status: Good</ins>" in page
     send(signed_in, "My own line.", version=2, mine="My own line.", status="good")
     assert bodies(user) == ["One line.", "Sage's line.", "My own line."]
 
@@ -290,8 +290,8 @@ def test_a_user_who_lets_sages_text_hold_has_their_own_among_the_versions(
     assert response.status_code == HTTPStatus.SEE_OTHER
     assert bodies(user) == ["One", "Sage's", "Mine", "Sage's"]
     page = page_of(signed_in, CAREER)
-    assert "What you wrote is kept as version 3." in page
-    assert "says what version 2 said" in page
+    assert "Your text is saved as version 3." in page
+    assert "same as version 2" in page
 
 
 def test_changes_of_different_places_are_offered_together(
@@ -303,7 +303,7 @@ def test_changes_of_different_places_are_offered_together(
     mine = base.replace("First.", "First, in my words.")
     page = send(signed_in, mine, version=1).content.decode()
     assert typed_in(page) == "First, in my words.\n\nSecond.\n\nThird.\n\nSage adds a fourth."
-    assert "Save both together" in page
+    assert "Save merged text" in page
     assert "<ins>, in my words</ins>" in page
     assert "<ins>Sage adds a fourth.</ins>" in page
     send(signed_in, "ignored", version=2, mine=mine, do="mine")
@@ -335,7 +335,7 @@ def test_somebody_who_changed_nothing_isnt_asked(signed_in: Client, user: User, 
     write("One")
     write("Two")
     assert send(signed_in, "One", version=1).status_code == HTTPStatus.SEE_OTHER
-    assert "this is what it says now" in page_of(signed_in, CAREER)
+    assert "This is the current text" in page_of(signed_in, CAREER)
     assert bodies(user) == ["One", "Two"]
 
 
@@ -419,14 +419,14 @@ def test_any_two_versions_are_compared_without_colour_alone(signed_in: Client, w
         write(text)
     page = page_of(signed_in, f"{CAREER}/difference/")
     assert "<ins>I &lt;b&gt;sleep&lt;/b&gt;.</ins>" in page
-    assert "0 lines taken away, 2 added" in page
+    assert "0 lines removed, 2 added" in page
     page = page_of(signed_in, f"{CAREER}/difference/?from=1&to=3")
-    assert '<span class="visually-hidden">Taken away: </span>' in page
+    assert '<span class="visually-hidden">Removed: </span>' in page
     assert "I <del>walk</del>." in page
     assert "I <ins>run</ins>." in page
     back = page_of(signed_in, f"{CAREER}/difference/?from=3&to=1")
     assert "I <ins>walk</ins>." in back
-    assert "Both say the same." in page_of(signed_in, f"{CAREER}/difference/?from=2&to=2")
+    assert "The two versions are the same." in page_of(signed_in, f"{CAREER}/difference/?from=2&to=2")
     for query in ("from=0", "to=4", "from=x&to=1", "from=1&to=%00", "to=99999999999", "from=-1"):
         assert signed_in.get(f"{CAREER}/difference/?{query}").status_code == HTTPStatus.NOT_FOUND
 
@@ -435,7 +435,7 @@ def test_a_comparison_that_takes_too_long_is_said(signed_in: Client, keep_file: 
     texts = ("\n".join(str((number * step) % 101) for number in range(35_000)) for step in (7, 11))
     keep_file("life-map/career.md", *texts)
     page = page_of(signed_in, f"{CAREER}/difference/")
-    assert "too long and too different" in page or "would be too much for a page" in page
+    assert "too long and too different" in page or "fit on this page" in page
 
 
 def test_an_older_version_is_brought_back_as_a_new_one(signed_in: Client, user: User, write: Write) -> None:
@@ -443,10 +443,10 @@ def test_an_older_version_is_brought_back_as_a_new_one(signed_in: Client, user: 
     write("Two")
     response = signed_in.post(f"{CAREER}/restore/", {"version": "1"})
     assert response.status_code == HTTPStatus.SEE_OTHER
-    assert "Version 1 holds again, as version 3" in page_of(signed_in, CAREER)
+    assert "Version 1 was restored as version 3" in page_of(signed_in, CAREER)
     assert bodies(user) == ["One", "Two", "One"]
     signed_in.post(f"{CAREER}/restore/", {"version": "3"})
-    assert "says already what version 3 says" in page_of(signed_in, CAREER)
+    assert "already the same as version 3" in page_of(signed_in, CAREER)
     for version in ("0", "9", "x", "", "\u0663"):
         assert signed_in.post(f"{CAREER}/restore/", {"version": version}).status_code == HTTPStatus.NOT_FOUND
     assert signed_in.get(f"{CAREER}/restore/").status_code == HTTPStatus.METHOD_NOT_ALLOWED
@@ -462,8 +462,8 @@ def test_a_version_that_there_is_no_room_for_is_refused_with_a_page(
     response = signed_in.post(f"{CAREER}/restore/", {"version": "1"})
     assert response.status_code == HTTPStatus.TOO_MANY_REQUESTS
     page = response.content.decode()
-    assert "There is no room for it" in page
-    assert "so nothing was saved. Whoever runs this Sage can give more room." in page
+    assert "Not enough space" in page
+    assert "so nothing was saved. Ask the person who runs this Sage for more space." in page
     assert f'href="{CAREER}"' in page
     settings.SAGE_MAX_FILES_MB = 1
     assert "Second." in page_of(signed_in, CAREER)

@@ -80,10 +80,10 @@ def test_every_message_is_on_one_of_the_pages_back_and_forth(signed_in: Client, 
         forth.append(numbers_in(page))
     assert forth[0] == list(range(1, 21))
     assert forth[1] == list(range(21, 81))
-    assert link_in(page, "To the latest") == address
+    assert link_in(page, "Jump to latest") == address
     assert "ws-connect" not in page
     assert 'id="composer"' not in page
-    assert "Change</a>" not in page
+    assert "Edit</a>" not in page
 
 
 def test_an_answer_never_stands_without_its_question(

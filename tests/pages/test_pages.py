@@ -182,7 +182,7 @@ def test_an_ended_conversation_has_no_socket(signed_in: Client, session: Session
     Session.unscoped.filter(id=session.id).update(status=SessionStatus.COMPLETED, ended_at=timezone.now())
     page = page_of(signed_in, f"/chat/{session.id}/")
     assert "ws-connect" not in page
-    assert "Write to begin a new one." in page
+    assert "This conversation is finished. Start a new one…" in page
 
 
 def test_files_are_shown_by_folder_as_page_raw_and_by_version(signed_in: Client, keep_file: KeepFile) -> None:
@@ -216,7 +216,7 @@ def test_a_strange_address_is_a_missing_page(signed_in: Client, keep_file: KeepF
     keep_file("life-map/career.md", "x")
     response = signed_in.get(address)
     assert response.status_code == HTTPStatus.NOT_FOUND
-    assert "There is nothing here" in response.content.decode()
+    assert "Page not found" in response.content.decode()
 
 
 def test_a_download_is_an_attachment_that_stays_what_it_is(signed_in: Client, keep_file: KeepFile) -> None:
@@ -231,7 +231,7 @@ def test_a_download_is_an_attachment_that_stays_what_it_is(signed_in: Client, ke
 
 
 def test_empty_pages_say_what_will_be_there(signed_in: Client) -> None:
-    assert "Nothing is written down yet" in page_of(signed_in, "/files/")
+    assert "No files yet" in page_of(signed_in, "/files/")
     assert "No conversations yet" in page_of(signed_in, "/chat/")
 
 
@@ -301,4 +301,4 @@ async def test_an_address_that_is_answered_in_the_event_loop_says_so_too(rf: Req
     page = await cast("Awaitable[HttpResponseBase]", not_allowed_page(refuse)(request))
     assert isinstance(page, HttpResponse)
     assert (page.status_code, page["Allow"]) == (HTTPStatus.METHOD_NOT_ALLOWED, "POST")
-    assert "There is nothing to see here" in page.content.decode()
+    assert "This address isn’t a page" in page.content.decode()

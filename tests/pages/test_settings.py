@@ -47,7 +47,7 @@ def test_settings_are_changed_by_a_form(signed_in: Client, user: User) -> None:
     profile = Profile.unscoped.get(user=user)
     assert profile.name == "Ada <Lovelace>"
     assert (profile.timezone, profile.timezone_source) == ("Europe/Berlin", TimezoneSource.USER)
-    assert "Your settings are saved." in page
+    assert "Settings saved." in page
     assert 'value="Ada &lt;Lovelace&gt;"' in page
     assert '<option value="Europe/Berlin" selected>Berlin (UTC+01:00)</option>' in page
     assert "Your next check-in: Wednesday, 2 December." in page
@@ -105,7 +105,7 @@ def test_a_month_is_the_persons_own_and_is_added_up_by_purpose(
     assert "Conversations 1 1,250 $1.23" in text
     assert "Summaries 1 7 under $0.01" in text
     assert "Remembering long conversations 1 3 not known" in text
-    assert "Not counted: 1 request whose price isn't known" in text
+    assert "Not included: 1 request with no known price" in text
 
 
 def test_turns_of_the_month_are_counted(
@@ -114,21 +114,21 @@ def test_turns_of_the_month_are_counted(
     exchange("One", "Answer")
     exchange("Two", None, status=TurnStatus.FAILED)
     use(user, at=datetime.now(UTC), output_tokens=1, cost_micro_usd=1)
-    assert "2 messages of yours answered, 1 tokens" in words_of(page_of(signed_in))
+    assert "2 messages answered, 1 tokens" in words_of(page_of(signed_in))
 
 
 def test_what_is_left_of_the_daily_budget_is_told(signed_in: Client, user: User, settings: Settings) -> None:
     settings.SAGE_DAILY_TOKENS = None
-    assert "left for today" not in page_of(signed_in)
+    assert "left today" not in page_of(signed_in)
     settings.SAGE_DAILY_TOKENS = 10_000
-    assert "10,000 of 10,000 tokens left for today." in page_of(signed_in)
+    assert "10,000 of 10,000 tokens left today." in page_of(signed_in)
     use(user, at=datetime.now(UTC), input_tokens=2_500)
     page = page_of(signed_in)
-    assert "7,500 of 10,000 tokens left for today." in page
+    assert "7,500 of 10,000 tokens left today." in page
     assert '<progress id="budget" value="2500" max="10000">' in page
     assert "in about 24 hours" in page
     use(user, at=datetime.now(UTC), input_tokens=20_000)
-    assert "0 of 10,000 tokens left for today." in page_of(signed_in)
+    assert "0 of 10,000 tokens left today." in page_of(signed_in)
 
 
 # --- Where somebody is ----------------------------------------------------------------------------
@@ -156,10 +156,10 @@ def test_signing_up_needs_no_time_zone(client: Client, sent: str) -> None:
 
 
 def test_who_is_nowhere_yet_is_asked_once(signed_in: Client, user: User) -> None:
-    assert "doesn't know yet where you are" in words_of(page_of(signed_in, "/"))
+    assert "doesn’t know your time zone yet" in words_of(page_of(signed_in, "/"))
     response = signed_in.post("/settings/timezone/", {"timezone": "UTC", "back": "/"})
     assert response["Location"] == "/"
-    assert "where you are" not in words_of(page_of(signed_in, "/"))
+    assert "your time zone yet" not in words_of(page_of(signed_in, "/"))
     signed_in.cookies["sage_timezone"] = "Europe/Berlin"
     assert 'class="offer"' not in page_of(signed_in, "/")
     assert Profile.unscoped.get(user=user).timezone == "UTC"
@@ -171,7 +171,7 @@ def test_another_time_zone_of_the_browser_is_offered_until_it_is_taken_or_refuse
     signed_in.cookies["sage_timezone"] = "Europe/Berlin"
     assert 'class="offer"' not in page_of(signed_in, "/")
     signed_in.cookies["sage_timezone"] = "Asia/Tokyo"
-    assert "goes by the time in Berlin. Your browser says Tokyo." in words_of(page_of(signed_in, "/"))
+    assert "uses the time in Berlin. Your browser is set to Tokyo." in words_of(page_of(signed_in, "/"))
     signed_in.post("/settings/timezone/", {"timezone": "Europe/Berlin", "back": "/"})
     assert 'class="offer"' not in page_of(signed_in, "/")
     assert "Your browser is in another time zone: Tokyo." in words_of(page_of(signed_in))

@@ -81,15 +81,15 @@ def test_an_answer_says_in_short_what_was_in_play_in_view_done_and_used(
         "Crisis support: messages carried a lot",
         "Domain deep dive: health is marked in crisis",
         "Decision helper: you asked for it",
-        "Opening the day, as an offer: it is morning, and today has no plan",
+        "Opening the day (offered): it is morning, and today has no plan",
         "Life plan <small> 350 </small>",
         "This conversation <small> 1234 </small>",
-        "Could not be read: Ratings",
+        "Couldn’t be loaded: Ratings",
         "Sage wrote 2 files",
-        "Sage read up on how to go about it (1 failed)",
+        "Sage loaded 2 skills (1 failed)",
         "3.0 seconds",
         "0.5 US cents",
-        "80% of what was sent came from the cache",
+        "80% of the input came from the cache",
     ):
         assert said in panel, said
     assert "Pattern review" not in panel
@@ -141,7 +141,7 @@ def test_operators_see_the_whole_trace_of_a_turn_and_no_words(make_user: MakeUse
     page = client.get(f"/admin/sessions_app/turn/{turn.id}/change/").content.decode()
     for said in (
         "high_intensity", "with an earlier message", "domain_flagged", "health is marked in crisis",
-        "morning_without_plan", "no: another arc came first", "Free to offer: open_day", "life_plan", "350",
+        "morning_without_plan", "no: another arc came first", "Could offer: open_day", "life_plan", "350",
         "built in 12.5 ms", "pulse_baseline", "1600 (80 %)", "0.005000", "400 ms",
         "in a call of this turn", "4321",
     ):  # fmt: skip

@@ -150,8 +150,8 @@ def test_the_same_client_id_twice_is_one_turn_for_ever(session: Session) -> None
         (None, "must be text"),
         (7, "must be text"),
         (["a"], "must be text"),
-        ("a\x00b", "can't be stored"),
-        ("a\ud800b", "can't be stored"),
+        ("a\x00b", "can’t be stored"),
+        ("a\ud800b", "can’t be stored"),
         ("x" * 20_001, "20,001 characters"),
     ],
 )
@@ -333,7 +333,7 @@ def test_there_is_nothing_to_retry_after_a_whole_answer_or_before_any(
 @pytest.mark.django_db
 def test_only_an_answer_cut_for_length_goes_on(session: Session, user: User) -> None:
     close(say(session), text="whole")
-    with pytest.raises(Refused, match="nothing to go on"):
+    with pytest.raises(Refused, match="nothing to continue"):
         services.continue_turn(user_id=user.pk, session_id=session.id, owner="me", rate_limit=GENEROUS)
     close(say(session, "more"), text="cut", reason="max_tokens")
     going_on = services.continue_turn(user_id=user.pk, session_id=session.id, owner="me", rate_limit=GENEROUS)

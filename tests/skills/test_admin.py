@@ -42,13 +42,13 @@ def test_an_edit_begins_with_the_files_text_and_holds_once_saved(desk: Client, o
     page = desk.get(address("open-day")).content.decode()
     assert "A day with a shape before it starts" in page
     assert "The same as the file." in page
-    assert "Return to the file" not in page
+    assert "Use the file again" not in page
     saved = desk.post(address("open-day"), {"override": MINE, "_continue": "1"}, follow=True)
     assert skill_text("open-day") == MINE
     page = saved.content.decode()
     assert "a text of your own" in page
     assert '<span class="added">+My own words.</span>' in page
-    assert "Return to the file" in page
+    assert "Use the file again" in page
     assert Skill.objects.get(name="open-day").history.first().history_user == operator
 
 
@@ -82,12 +82,12 @@ def test_a_preview_shows_size_faults_difference_and_rendering_and_saves_nothing(
     page = desk.post(address("open-day", "preview"), {"override": MINE + "\n**Bold** <script>x</script>"})
     text = page.content.decode()
     assert re.search(r"<strong>\d+ of 350 tokens</strong>", text)
-    assert "It can be used. Nothing is saved yet." in text
+    assert "This text is valid. It isn’t saved yet." in text
     assert '<span class="added">+My own words.</span>' in text
     assert "<strong>Bold</strong>" in text
     assert "<script>x" not in text
     bad = desk.post(address("open-day", "preview"), {"override": "Nothing."}).content.decode()
-    assert "It can&#x27;t be used" in bad or "It can't be used" in bad
+    assert "This text can’t be used" in bad
     assert "missing heading “## Goal”" in bad
     assert not Skill.objects.get(name="open-day").is_overridden
 
@@ -96,7 +96,7 @@ def test_one_click_returns_to_the_file_and_the_history_keeps_the_override(desk: 
     original = skill_text("open-day")
     desk.post(address("open-day"), {"override": MINE})
     page = desk.post(address("open-day", "return"), {"override": "whatever"}, follow=True)
-    assert "The file holds again for open-day" in page.content.decode()
+    assert "The file is used again for open-day" in page.content.decode()
     assert skill_text("open-day") == original
     history = desk.get(address("open-day", "history")).content.decode()
     assert "Back to the file." in history

@@ -234,7 +234,7 @@ async def test_an_edited_message_takes_the_place_of_the_last_and_says_what_stays
     async with open_socket(live_sage, session.id, cookie) as client:
         await started(client)
         await client.send(type="edit", text="Nothing yet")
-        assert "no message to change" in (await client.until("error"))[-1]["error"]
+        assert "no message to edit" in (await client.until("error"))[-1]["error"]
         await client.send(type="message", text="About my career")
         await client.until("done")
         await client.send(type="edit", text="About my health", id="edited")

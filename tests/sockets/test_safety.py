@@ -257,7 +257,7 @@ async def test_the_page_without_a_script_shows_it_without_waiting_for_the_answer
     assert (
         shown.index('id="message-1"') < shown.index('id="safety-message-1"') < shown.index('id="open-turn"')
     )
-    assert "This page looks again" in shown
+    assert "This page reloads" in shown
     async with open_socket(live_sage, session.id, cookie) as reader:
         await reader.until("sync")
         practice.release("before")

@@ -32,7 +32,7 @@ export class Connection {
       onOpen();
     });
     page.addEventListener("htmx:wsClose", (event) => this.#onClose(event.detail.event.code));
-    addEventListener("offline", () => this.#say("You are offline. What you write is kept."));
+    addEventListener("offline", () => this.#say("You’re offline. What you write is saved on this device."));
     // A network that came back leaves a socket that seems open and hears nothing.
     addEventListener("online", () => {
       if (this.isOpen) this.#wrapper?.reconnect();
@@ -75,7 +75,7 @@ export class Connection {
       return;
     }
     if (code === GONE) {
-      this.#end("This conversation isn't here any more.");
+      this.#end("This conversation no longer exists.");
       return;
     }
     if (code === TOO_MANY_SOCKETS) {
@@ -84,7 +84,7 @@ export class Connection {
     }
     clearTimeout(this.#timer);
     this.#timer = setTimeout(
-      () => this.#say(navigator.onLine ? "Reconnecting…" : "You are offline. What you write is kept."),
+      () => this.#say(navigator.onLine ? "Reconnecting…" : "You’re offline. What you write is saved on this device."),
       LOST_SHOWN_AFTER_MS,
     );
     if (!OPENED_AGAIN_BY_HTMX.has(code)) setTimeout(() => this.isOpen || this.#wrapper?.reconnect(), this.#delay());

@@ -67,7 +67,7 @@ function begin() {
   // Enter while Sage answers sends nothing: what was typed stays, and the page says so.
   function explainWait() {
     waitHint.hidden = false;
-    const reason = outbox.isWaiting ? "Your last message is on its way" : "Sage is still answering";
+    const reason = outbox.isWaiting ? "Your last message is still being sent" : "Sage is still answering";
     waitHint.textContent = `${reason}. What you typed stays here.`;
   }
 

@@ -55,7 +55,7 @@ export class Outbox {
     if (!this.#message) return;
     clearTimeout(this.#timer);
     const isSent = this.#send({ ...this.#message });
-    this.#tell(isSent ? "" : "Waits for the connection", false);
+    this.#tell(isSent ? "" : "Waiting for the connection", false);
     this.#timer = setTimeout(() => this.#tell("Not sent yet", true), SLOW_MS);
   }
 

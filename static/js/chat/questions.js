@@ -4,7 +4,7 @@
 const SLOW_MS = 1500;
 const LOST_MS = 8000;
 const SENT = "Sending…";
-const KEPT = "Waits for the connection";
+const KEPT = "Waiting for the connection";
 const LOST = "Not sent yet. Please try again.";
 
 export class Questions {
