@@ -1,4 +1,4 @@
-"""Access checks and frame budgets for sockets: checked at every frame, and every few seconds for idle sockets.
+"""Access checks and frame budgets for sockets: at every frame, and every few seconds for idle sockets.
 
 Sockets outlive logouts: nothing closes them automatically when a browser session ends, a password changes or
 an account is disabled.

@@ -225,4 +225,4 @@ def _context(
         then=then,
         refusal=refusal,
         draft=draft,
-    ) | {"newer_page": number - 1, "older_page": number + 1}
+    ) | {"number": number, "newer_page": number - 1, "older_page": number + 1}
