@@ -35,7 +35,7 @@ async def test_a_practice_turn_has_its_own_model_and_no_price(user: User) -> Non
     assert answer.metadata["usage"]["cost_micro_usd"] == 0
     assert answer.metadata["usage"]["output_tokens"] > 0
     why, usage = await in_database(_pages, user, session)
-    assert "Free of charge" in why
+    assert "<li>Free</li>" in why
     assert "US cents" not in why
     assert "The practice model is free." in usage
     assert "$0.00" in usage
