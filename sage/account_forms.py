@@ -68,7 +68,7 @@ class SignupForm(forms.SignupForm):  # type: ignore[misc]  # allauth has no type
             EmailAddress.objects.get(user=user).send_confirmation(request, signup=True)
 
 
-class ResetPasswordForm(forms.ResetPasswordForm):  # type: ignore[misc]
+class ResetPasswordForm(forms.ResetPasswordForm):  # type: ignore[misc]  # allauth has no types
     """Sends a link to a confirmed address."""
 
     def clean_email(self) -> str:
@@ -87,7 +87,7 @@ class ResetPasswordForm(forms.ResetPasswordForm):  # type: ignore[misc]
         super().save(request, **kwargs)
 
 
-class ChangePasswordForm(forms.ChangePasswordForm):  # type: ignore[misc]
+class ChangePasswordForm(forms.ChangePasswordForm):  # type: ignore[misc]  # allauth has no types
     """Changes the password of somebody who is signed in."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -95,7 +95,7 @@ class ChangePasswordForm(forms.ChangePasswordForm):  # type: ignore[misc]
         _label(self, oldpassword="Current password", password1="New password", password2="New password again")
 
 
-class ResetPasswordKeyForm(forms.ResetPasswordKeyForm):  # type: ignore[misc]
+class ResetPasswordKeyForm(forms.ResetPasswordKeyForm):  # type: ignore[misc]  # allauth has no types
     """Chooses a new password by a link."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -103,7 +103,7 @@ class ResetPasswordKeyForm(forms.ResetPasswordKeyForm):  # type: ignore[misc]
         _label(self, password1="New password", password2="New password again")
 
 
-class ChangeAddressForm(forms.AddEmailForm):  # type: ignore[misc]
+class ChangeAddressForm(forms.AddEmailForm):  # type: ignore[misc]  # allauth has no types
     """Asks the new address to confirm the change; where no mail can be sent, changes it at once."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

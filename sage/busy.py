@@ -103,7 +103,7 @@ class PersonMiddleware(MiddlewareMixin):
         async def auser() -> object:
             return user
 
-        request.auser = auser  # type: ignore[assignment]
+        request.auser = auser  # type: ignore[assignment]  # the stubs want a method
         ticket = current_ticket.get()
         if ticket is not None and is_signed_in:
             try:

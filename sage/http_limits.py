@@ -64,7 +64,7 @@ _Channel: Any = HTTPChannel
 """Half of it has types."""
 
 
-class BoundedChannel(_Channel):  # type: ignore[misc]
+class BoundedChannel(_Channel):  # type: ignore[misc]  # half of it has types
     """A connection that sends HTTP requests, each within the limits; else it is told why, and closed."""
 
     maxHeaders = MAX_HEADERS

@@ -26,7 +26,7 @@ class OneCheckBackend(AuthenticationBackend):  # type: ignore[misc]  # allauth h
         return checked
 
 
-class ConfirmAddressStage(EmailVerificationStage):  # type: ignore[misc]
+class ConfirmAddressStage(EmailVerificationStage):  # type: ignore[misc]  # allauth has no types
     """Asks for a confirmed address, except of an account that has none.
 
     Only operators make such accounts, with `createsuperuser` or in the admin; no mail could ever let them in.
