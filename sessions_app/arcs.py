@@ -45,7 +45,12 @@ def current_arc(session: Session) -> CurrentArc | None:
 def enter_arc(session: Session, *, arc: SessionKind, entered_by: str, now: datetime) -> None:
     """Put an open conversation into an arc."""
     session.active_arc = arc
-    entry = {"arc": str(arc), "started_at": now.isoformat(), "entered_by": entered_by}
+    entry = {
+        "arc": str(arc),
+        "started_at": now.isoformat(),
+        "first_number": session.last_message_number,
+        "entered_by": entered_by,
+    }
     session.metadata = {**session.metadata, "arcs": [*_entries(session), entry]}
     session.save(update_fields=["active_arc", "metadata"])
 
@@ -59,7 +64,13 @@ def note_told(session: Session, *, told_by: str) -> None:
 def complete_arc(session: Session, *, still_missing: list[str], summary: str, now: datetime) -> None:
     """Complete the arc that the session is in; an open conversation goes on without it."""
     arc = session.effective_kind
-    _change_entry(session, completed_at=now.isoformat(), still_missing=still_missing, summary=summary)
+    _change_entry(
+        session,
+        completed_at=now.isoformat(),
+        last_number=session.last_message_number,
+        still_missing=still_missing,
+        summary=summary,
+    )
     completed = [*session.metadata.get("completed_arcs", ()), str(arc)]
     session.metadata = {**session.metadata, "completed_arcs": completed}
     session.active_arc = ""
@@ -68,12 +79,15 @@ def complete_arc(session: Session, *, still_missing: list[str], summary: str, no
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompletedArc:
-    """An arc that a session has completed; `number` is its place among the session's arcs."""
+    """An arc that a session has completed; `number` is its place among the session's arcs.
+
+    Its first turn answers the message `first_message`, its last one the message `last_message`.
+    """
 
     number: int
     arc: SessionKind
-    started_at: datetime
-    completed_at: datetime
+    first_message: int
+    last_message: int
 
 
 def unsummarised_arc(session: Session, number: int = -1) -> CompletedArc | None:
@@ -88,8 +102,8 @@ def unsummarised_arc(session: Session, number: int = -1) -> CompletedArc | None:
     return CompletedArc(
         number=place,
         arc=SessionKind(entry["arc"]),
-        started_at=datetime.fromisoformat(entry["started_at"]),
-        completed_at=datetime.fromisoformat(entry["completed_at"]),
+        first_message=entry.get("first_number", 0),
+        last_message=entry.get("last_number", session.last_message_number),
     )
 
 

@@ -133,7 +133,7 @@ def _locked_call(
         call = (
             calls.select_related("turn")
             .filter(tool_use_id=mended(tool_use_id))
-            .order_by("-turn__started_at")
+            .order_by("-turn__messages__number")
             .first()
         )
     if call is None:

@@ -24,10 +24,10 @@ from sessions_app.arcs import CompletedArc, store_arc_summary, unsummarised_arc
 from sessions_app.database import in_database
 from sessions_app.models import (
     Message,
+    MessageRole,
     ModelUsage,
     Session,
     SessionStatus,
-    Turn,
     TurnStatus,
     UsagePurpose,
 )
@@ -118,14 +118,14 @@ def _read_source(session_id: uuid.UUID, arc_number: int | None) -> SummarySource
         return None
     said = [message for message in selectors.transcript(session) if message.content.strip()]
     if arc is not None:
-        said = [message for message in said if _is_within(message.turn, arc)]
+        said = [message for message in said if _is_within(message, arc)]
     return SummarySource(user_id=session.user_id, session_id=session.id, messages=said, arc=arc)
 
 
-def _is_within(turn: Turn, arc: CompletedArc) -> bool:
-    """Say whether a turn belongs to an arc: it entered it, completed it, or came in between."""
-    has_ended_before = turn.ended_at is not None and turn.ended_at < arc.started_at
-    return turn.started_at <= arc.completed_at and not has_ended_before
+def _is_within(message: Message, arc: CompletedArc) -> bool:
+    """Say whether a message belongs to an arc. By numbers, since processes differ in their clocks."""
+    is_last_answer = message.number == arc.last_message + 1 and message.role == MessageRole.ASSISTANT
+    return is_last_answer or arc.first_message <= message.number <= arc.last_message
 
 
 def _transcript(messages: Sequence[Message]) -> str:

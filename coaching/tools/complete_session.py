@@ -107,7 +107,7 @@ def _was_told(session: Session, arc: CurrentArc, tool_use_id: str) -> bool:
     if not arc.told_by or arc.told_by == tool_use_id:
         return False
     calls = ToolCallRecord.within(session)
-    told = calls.filter(tool_use_id=arc.told_by).order_by("-turn__started_at").first()
+    told = calls.filter(tool_use_id=arc.told_by).order_by("-turn__messages__number").first()
     return (
         told is None
         or not calls.filter(

@@ -2,9 +2,11 @@
 
 import asyncio
 import re
+from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
+from django.utils import timezone
 
 from coaching.job_queue import SUMMARY_JOB, enqueue_arc_summary, enqueue_summary
 from coaching.jobs.summaries import (
@@ -123,6 +125,8 @@ async def test_an_arc_without_a_summary_gets_one_once_of_its_own_part(
     user: User, practice: PracticeServer, work_off: WorkOff
 ) -> None:
     session = await in_database(opened_session, user, *TOLD)
+    ahead = timezone.now() + timedelta(hours=1)  # a process with another clock ran those turns
+    await in_database(session.turns.update, started_at=ahead, ended_at=ahead)
     done = {"type": "arc"}
     practice.script(
         [
@@ -140,6 +144,9 @@ async def test_an_arc_without_a_summary_gets_one_once_of_its_own_part(
     )
     assert await runner.wait_until_idle(session.id, seconds=20)
     await complete_in_chat(runner, user, session)
+    behind = timezone.now() - timedelta(hours=1)
+    begun_in_the_arc = session.turns.filter(messages__content="Thank you, that is all.")
+    await in_database(begun_in_the_arc.update, started_at=behind, ended_at=behind)
     await work_off()
     now = await fresh(session)
     (arc,) = now.metadata["arcs"]

@@ -24,6 +24,7 @@ from sessions_app.models import (
     Turn,
     TurnStatus,
 )
+from sessions_app.pending_calls import dismiss_call
 from sessions_app.services import OpenedTurn
 from sessions_app.turn_records import Ending, NewCall, TurnKey
 
@@ -410,10 +411,7 @@ def test_an_edit_withdraws_the_last_message_and_all_that_followed(session: Sessi
 @pytest.mark.django_db
 def test_a_message_beside_a_pending_call_supersedes_it_in_one_step(session: Session) -> None:
     first = say(session)
-    key = TurnKey(turn_id=first.turn.id, fence=1)
-    pending = NewCall(tool_use_id="q", name="show_options", position=0, input={}, is_interactive=True)
-    store_round(key, text="Which?", calls=(pending,))
-    turn_records.pause_turn(key, stop_reason="tool_use")
+    ask_question(first)
     second = say(session, "something else")
     assert [call.tool_use_id for call in second.superseded] == ["q"]
     first.turn.refresh_from_db()
@@ -423,6 +421,28 @@ def test_a_message_beside_a_pending_call_supersedes_it_in_one_step(session: Sess
         ("assistant", "Which?"),
         ("user", "something else"),
     ]
+
+
+def ask_question(opened: OpenedTurn) -> None:
+    """Have a turn wait for the answer to a question, whose id is always the same."""
+    key = TurnKey(turn_id=opened.turn.id, fence=1)
+    pending = NewCall(tool_use_id="q", name="show_options", position=0, input={}, is_interactive=True)
+    store_round(key, text="Which?", calls=(pending,))
+    turn_records.pause_turn(key, stop_reason="tool_use")
+
+
+@pytest.mark.django_db
+def test_the_last_question_is_answered_where_its_process_has_a_slow_clock(
+    session: Session, user: User
+) -> None:
+    ask_question(say(session))
+    last = say(session, "something else")
+    ask_question(last)
+    set_clock_back(last.turn)
+    ended = dismiss_call(
+        user_id=user.pk, session_id=session.id, tool_use_id="q", owner="me", rate_limit=GENEROUS
+    )
+    assert ended.turn == last.turn
 
 
 @pytest.mark.django_db
