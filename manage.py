@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Django's command-line door. `manage.py up` starts everything."""
+"""Django's command line. `manage.py up` starts everything."""
 
 import os
 import signal
@@ -15,7 +15,7 @@ from sage.schema import check_connection, check_migrations
 
 
 def _exit_on_sigterm(_number: int, _frame: FrameType | None) -> None:
-    # An orderly exit, so that a command that started the embedded database also stops it.
+    # Exit normally, so that a command that started the embedded database also stops it.
     sys.exit(128 + signal.SIGTERM)
 
 
@@ -23,7 +23,7 @@ def _run_command() -> None:
     try:
         execute_from_command_line(sys.argv)
     except (ProgrammingError, psycopg.ProgrammingError):
-        # A command before the first `up` misses its tables: one line says so instead of a traceback.
+        # Before the first `up` there are no tables: print one line instead of a traceback.
         if not {"up", "migrate"} & {*sys.argv}:
             connection.close()
             check_migrations()
