@@ -11,16 +11,17 @@ from collections.abc import Callable
 from coaching.engine.budget import PartBudget, PartStoppedError, StopSignal
 from coaching.engine.errors import UpstreamError
 from coaching.engine.events import EngineEvent, NoteDelta, RoundBoundary, RoundRestarted, TextDelta
-from coaching.engine.messages import FinishedRound, ModelRequest, RoundUsage, canonical_json
+from coaching.engine.messages import FinishedRound, ModelRequest, canonical_json
 from coaching.engine.ports import ModelClient, Recorder, StreamTimeouts
 from coaching.engine.profiles import profile_for
-from coaching.engine.reply import MessageRestarted, Reply, ReplyDelta, ReplyUsage
+from coaching.engine.reply import MessageRestarted, Reply, ReplyDelta
 from coaching.engine.retry import RoundRetries
+from coaching.engine.usage import RoundUsage
 
 _log = logging.getLogger(__name__)
 
 CUT = "cut"
-"""The stop reason on the usage of an answer that never ended."""
+"""The stop reason of an answer that never ended."""
 
 
 class ShownRound:
@@ -146,9 +147,9 @@ class Asker:
             checked = _checked(reply)
         except (UpstreamError, PartStoppedError):
             if reply is not None and reply.has_started:
-                await self._recorder.record_usage(_usage_of(reply, request, shown.number))
+                await self._recorder.record_usage(reply.usage(request.model, shown.number))
             raise
-        return checked, _usage_of(checked, request, shown.number)
+        return checked, checked.usage(request.model, shown.number)
 
 
 def _checked(reply: Reply | None) -> Reply:
@@ -187,23 +188,6 @@ def text_round(shown: ShownRound, *, reply: Reply | None, model: str, is_partial
         message_id=reply.message_id if reply else "",
         model=(reply and reply.model) or model,
         is_partial=is_partial,
-    )
-
-
-def _usage_of(reply: Reply, request: ModelRequest, round_number: int) -> RoundUsage:
-    counts: ReplyUsage = reply.usage
-    return RoundUsage(
-        # The price belongs to what was asked for; a server may answer under a dated name.
-        model=request.model,
-        input_tokens=counts.input_tokens,
-        output_tokens=counts.output_tokens,
-        cache_creation_5m_tokens=counts.cache_creation_5m_tokens,
-        cache_creation_1h_tokens=counts.cache_creation_1h_tokens,
-        cache_read_tokens=counts.cache_read_tokens,
-        first_token_ms=reply.first_token_ms,
-        duration_ms=reply.duration_ms,
-        round_number=round_number,
-        stop_reason=(reply.stop_reason or CUT) if reply.is_whole else CUT,
     )
 
 

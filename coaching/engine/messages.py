@@ -64,22 +64,6 @@ class FinishedRound:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RoundUsage:
-    """What one upstream answer cost. `input_tokens` counts neither cache writes nor cache reads."""
-
-    model: str
-    input_tokens: int
-    output_tokens: int
-    cache_creation_5m_tokens: int
-    cache_creation_1h_tokens: int
-    cache_read_tokens: int
-    first_token_ms: int | None
-    duration_ms: int
-    round_number: int
-    stop_reason: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class StoredCall:
     """A tool call as history keeps it; `result` is None when it never got one."""
 

@@ -17,7 +17,6 @@ from coaching.engine.events import EngineEvent
 from coaching.engine.messages import (
     FinishedRound,
     ModelRequest,
-    RoundUsage,
     append_round,
     call_ids_in,
     canonical_json,
@@ -29,6 +28,7 @@ from coaching.engine.ports import Recorder, Words
 from coaching.engine.profiles import profile_for
 from coaching.engine.reply import Reply
 from coaching.engine.tools import SavedFields, ToolCall, ToolResult
+from coaching.engine.usage import RoundUsage
 
 Shrink = Callable[[ModelRequest], Awaitable[ModelRequest | None]]
 """Makes a request smaller for a model whose window is full; None where it can't be."""

@@ -8,9 +8,10 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
-from coaching.engine.messages import FinishedRound, ModelRequest, RoundUsage
+from coaching.engine.messages import FinishedRound, ModelRequest
 from coaching.engine.reply import Reply, ReplyDelta
 from coaching.engine.tools import ToolCall, ToolResult
+from coaching.engine.usage import RoundUsage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

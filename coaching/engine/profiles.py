@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Literal
 
-from coaching.engine.messages import RoundUsage
+from coaching.engine.usage import TokenCounts
 
 ThinkingMode = Literal["unset", "adaptive", "between_tools"]
 Effort = Literal["low", "medium", "high"]
@@ -139,27 +139,21 @@ def profile_for(model: str) -> ModelProfile:
     return PROFILES.get(model) or PROFILES.get(_DATED.sub("", model)) or ModelProfile(model=model)
 
 
-def cost_micro_usd(usage: RoundUsage, on: date) -> int | None:
+def cost_micro_usd(model: str, tokens: TokenCounts, on: date) -> int | None:
     """Return what an answer cost on a day, in millionths of a US dollar; None if no price is known."""
-    prompt_tokens = (
-        usage.input_tokens
-        + usage.cache_creation_5m_tokens
-        + usage.cache_creation_1h_tokens
-        + usage.cache_read_tokens
-    )
     valid = [
         price
-        for price in profile_for(usage.model).prices
-        if price.since <= on and prompt_tokens > price.over_tokens
+        for price in profile_for(model).prices
+        if price.since <= on and tokens.prompt_tokens > price.over_tokens
     ]
     if not valid:
         return None
     price = max(valid, key=lambda price: (price.over_tokens, price.since))
     # Dollars per million tokens are millionths of a dollar per token.
     return round(
-        usage.input_tokens * price.input
-        + usage.output_tokens * price.output
-        + usage.cache_creation_5m_tokens * price.cache_write_5m
-        + usage.cache_creation_1h_tokens * price.cache_write_1h
-        + usage.cache_read_tokens * price.cache_read
+        tokens.input_tokens * price.input
+        + tokens.output_tokens * price.output
+        + tokens.cache_creation_5m_tokens * price.cache_write_5m
+        + tokens.cache_creation_1h_tokens * price.cache_write_1h
+        + tokens.cache_read_tokens * price.cache_read
     )

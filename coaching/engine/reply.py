@@ -10,6 +10,7 @@ from typing import Any
 
 from coaching.engine.events import TextDelta
 from coaching.engine.json_text import parse_object
+from coaching.engine.usage import RoundUsage, TokenCounts
 
 MAX_ID_CHARACTERS = 100
 MAX_TOKENS = 2**31 - 1
@@ -42,17 +43,6 @@ class ReplyCall:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReplyUsage:
-    """Token counts as the stream gave them, the latest word on each."""
-
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cache_creation_5m_tokens: int = 0
-    cache_creation_1h_tokens: int = 0
-    cache_read_tokens: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
     """What came of one request. `blocks` are the content blocks verbatim, without empty texts."""
 
@@ -64,11 +54,21 @@ class Reply:
     ends_in: str  # type of the last block that was begun, "" if none
     stop_reason: str | None
     stop_details: dict[str, Any] | None
-    usage: ReplyUsage
+    tokens: TokenCounts
     has_started: bool
     is_whole: bool
     first_token_ms: int | None = None
     duration_ms: int = 0
+
+    def usage(self, model: str, round_number: int | None = None) -> RoundUsage:
+        """Return its usage under the model that was asked for: a server may answer under a dated name."""
+        return RoundUsage(
+            model=model,
+            tokens=self.tokens,
+            first_token_ms=self.first_token_ms,
+            duration_ms=self.duration_ms,
+            round_number=round_number,
+        )
 
 
 @dataclass(slots=True)
@@ -188,7 +188,7 @@ class ReplyBuilder:
             ends_in=str(ordered[-1].start["type"]) if ordered else "",
             stop_reason=self._stop_reason,
             stop_details=self._stop_details,
-            usage=_usage(self._usage),
+            tokens=_token_counts(self._usage),
             has_started=bool(self._message),
             is_whole=self.is_whole,
         )
@@ -277,13 +277,13 @@ def _is_empty_text(block: dict[str, Any]) -> bool:
     return block["type"] == "text" and not str(block["text"]).strip()
 
 
-def _usage(raw: dict[str, Any]) -> ReplyUsage:
+def _token_counts(raw: dict[str, Any]) -> TokenCounts:
     written = raw.get("cache_creation")
     written = written if isinstance(written, dict) else {}
     one_hour = _count(written.get("ephemeral_1h_input_tokens"))
     total = _count(raw.get("cache_creation_input_tokens"))
     five_minutes = written.get("ephemeral_5m_input_tokens")
-    return ReplyUsage(
+    return TokenCounts(
         input_tokens=_count(raw.get("input_tokens")),
         output_tokens=_count(raw.get("output_tokens")),
         cache_creation_5m_tokens=max(0, total - one_hour) if five_minutes is None else _count(five_minutes),

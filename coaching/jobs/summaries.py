@@ -12,20 +12,18 @@ from dataclasses import dataclass
 import structlog
 from django.conf import settings
 from django.db import transaction
-from django.utils import timezone
 
 from coaching.engine.errors import UpstreamError
-from coaching.engine.messages import ModelRequest, RoundUsage
+from coaching.engine.messages import ModelRequest
 from coaching.engine.ports import ModelClient, StreamTimeouts
-from coaching.engine.profiles import cost_micro_usd
 from coaching.engine.reply import Reply
+from coaching.model.usage import usage_row
 from sessions_app import selectors
 from sessions_app.arcs import CompletedArc, store_arc_summary, unsummarised_arc
 from sessions_app.database import in_database
 from sessions_app.models import (
     Message,
     MessageRole,
-    ModelUsage,
     Session,
     SessionStatus,
     TurnStatus,
@@ -174,31 +172,9 @@ def _store_usage(source: SummarySource, model: str, reply: Reply) -> None:
     session = Session.unscoped.filter(id=source.session_id).first()
     if session is None:
         return
-    cost = RoundUsage(
-        model=model,
-        input_tokens=reply.usage.input_tokens,
-        output_tokens=reply.usage.output_tokens,
-        cache_creation_5m_tokens=reply.usage.cache_creation_5m_tokens,
-        cache_creation_1h_tokens=reply.usage.cache_creation_1h_tokens,
-        cache_read_tokens=reply.usage.cache_read_tokens,
-        first_token_ms=reply.first_token_ms,
-        duration_ms=reply.duration_ms,
-        round_number=1,
-        stop_reason=reply.stop_reason or "",
-    )
-    ModelUsage.of(source.user_id).create(
-        session=session,
-        purpose=UsagePurpose.SUMMARY,
-        model=cost.model,
-        input_tokens=cost.input_tokens,
-        output_tokens=cost.output_tokens,
-        cache_creation_5m_tokens=cost.cache_creation_5m_tokens,
-        cache_creation_1h_tokens=cost.cache_creation_1h_tokens,
-        cache_read_tokens=cost.cache_read_tokens,
-        cost_micro_usd=cost_micro_usd(cost, on=timezone.now().date()),
-        first_token_ms=cost.first_token_ms,
-        duration_ms=cost.duration_ms,
-    )
+    row = usage_row(reply.usage(model))
+    row.user_id, row.session, row.purpose = source.user_id, session, UsagePurpose.SUMMARY
+    row.save()
 
 
 @transaction.atomic

@@ -1,18 +1,16 @@
 """Keeps what the engine did of a turn: rounds, results and usage, under the turn's fencing number."""
 
-from django.utils import timezone
-
 from coaching.engine.errors import StaleRunnerError
-from coaching.engine.messages import FinishedRound, RoundUsage
-from coaching.engine.profiles import cost_micro_usd
+from coaching.engine.messages import FinishedRound
 from coaching.engine.tools import ToolCall, ToolResult
+from coaching.engine.usage import RoundUsage
 from coaching.events import Publish, RoundClosed
+from coaching.model.usage import usage_row
 from coaching.tools import CHAT_TOOLS
 from coaching.turns.tool_session import ToolSession
 from sessions_app import turn_records
 from sessions_app.database import in_database
 from sessions_app.errors import StaleFence
-from sessions_app.models import ModelUsage
 from sessions_app.text import mended
 from sessions_app.turn_records import CallResult, NewCall
 
@@ -27,7 +25,7 @@ class TurnRecorder:
 
     async def record_round(self, finished: FinishedRound, usage: RoundUsage | None) -> None:
         """Commit a round and its calls, then say that its text is final."""
-        cost = None if usage is None else _row_of(usage)
+        cost = None if usage is None else usage_row(usage)
         calls = [
             NewCall(
                 tool_use_id=call.tool_use_id,
@@ -78,22 +76,7 @@ class TurnRecorder:
 
     async def record_usage(self, usage: RoundUsage) -> None:
         """Store what an answer cost of which no round comes."""
-        await in_database(turn_records.store_usage, self._key, usage=_row_of(usage))
-
-
-def _row_of(usage: RoundUsage) -> ModelUsage:
-    return ModelUsage(
-        round_number=usage.round_number,
-        model=usage.model,
-        input_tokens=usage.input_tokens,
-        output_tokens=usage.output_tokens,
-        cache_creation_5m_tokens=usage.cache_creation_5m_tokens,
-        cache_creation_1h_tokens=usage.cache_creation_1h_tokens,
-        cache_read_tokens=usage.cache_read_tokens,
-        cost_micro_usd=cost_micro_usd(usage, on=timezone.now().date()),
-        first_token_ms=usage.first_token_ms,
-        duration_ms=usage.duration_ms,
-    )
+        await in_database(turn_records.store_usage, self._key, usage=usage_row(usage))
 
 
 def _is_interactive(name: str) -> bool:

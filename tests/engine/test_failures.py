@@ -129,7 +129,7 @@ async def test_a_bill_that_cannot_be_read_loses_no_answer(bench: Bench, usage: A
     bench.upstream.script(Answer(event("message_start", message=message) + words(0, "Here") + ending))
     assert (await bench.part()).outcome == "completed"
     [recorded] = bench.recorder.usages
-    assert recorded.input_tokens == 0
+    assert recorded.tokens.input_tokens == 0
 
 
 async def test_a_wait_beyond_the_deadline_is_not_begun_and_is_named(bench: Bench) -> None:
@@ -295,7 +295,7 @@ async def test_a_stalled_round_ends_with_the_deadline_and_keeps_its_words(bench:
     assert reason_of(result) == "out_of_time"
     assert 0.5 < time.monotonic() - began < 1.5
     assert bench.recorder.rounds[0].is_partial
-    assert bench.recorder.usages[0].input_tokens == 10
+    assert bench.recorder.usages[0].tokens.input_tokens == 10
     await asyncio.wait_for(bench.upstream.left.wait(), 1)
 
 

@@ -55,7 +55,8 @@ async def test_an_answer_in_words_is_shown_recorded_and_completed(bench: Bench) 
     assert recorded.blocks == ({"type": "text", "text": "Good morning"},)
     assert (recorded.number, recorded.text, recorded.is_partial) == (1, "Good morning", False)
     [usage] = bench.recorder.usages
-    assert (usage.input_tokens, usage.output_tokens, usage.cache_read_tokens) == (10, 5, 7)
+    tokens = usage.tokens
+    assert (tokens.input_tokens, tokens.output_tokens, tokens.cache_read_tokens) == (10, 5, 7)
     assert usage.first_token_ms is not None
 
 

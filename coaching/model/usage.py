@@ -1,0 +1,21 @@
+"""The row that keeps what an answer of the model used and cost."""
+
+from dataclasses import asdict
+
+from django.utils import timezone
+
+from coaching.engine.profiles import cost_micro_usd
+from coaching.engine.usage import RoundUsage
+from sessions_app.models import ModelUsage
+
+
+def usage_row(usage: RoundUsage) -> ModelUsage:
+    """Build the row of an answer, priced at today's price; its user, session and turn are still to be set."""
+    return ModelUsage(
+        model=usage.model,
+        **asdict(usage.tokens),
+        cost_micro_usd=cost_micro_usd(usage.model, usage.tokens, on=timezone.now().date()),
+        first_token_ms=usage.first_token_ms,
+        duration_ms=usage.duration_ms,
+        round_number=usage.round_number,
+    )
