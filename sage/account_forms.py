@@ -1,7 +1,7 @@
-"""The account forms, which answer the same and as fast for known and unknown addresses.
+"""Account forms that respond alike, and as fast, for known and unknown addresses.
 
-Where mail can be sent, the answer doesn't say whether an address has an account: all that depends on it
-happens after the response, and only the address's owner is told, by mail.
+If mail can be sent, the response doesn't reveal whether an address has an account: everything that depends on
+it happens after the response, and only the address's owner learns it, by mail.
 """
 
 from functools import partial
@@ -22,33 +22,35 @@ from sage.mail import run_after_response
 
 
 def _label(form: Form, **labels: str) -> None:
-    """Set labels, and drop placeholders, which only repeat them."""
+    """Set labels and remove placeholders, which only repeat them."""
     for name, label in labels.items():
         form.fields[name].label = label
         form.fields[name].widget.attrs.pop("placeholder", None)
 
 
 class SignupForm(forms.SignupForm):  # type: ignore[misc]  # allauth has no types
-    """Creates an account that its address must confirm, or sends the address's owner a mail."""
+    """Creates an account that must be confirmed by mail, or notifies the owner of a taken address."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         _label(self, email="Email", password1="Password", password2="Password again")
 
     def validate_unique_email(self, value: str) -> str:
-        """Return the address. Only without mail is one that is taken refused: no mail could say it."""
+        """Return the address. Refuse a taken one only if there is no mail to say so."""
         if is_verification_mandatory():
             return value
         refused_if_taken: str = super().validate_unique_email(value)
         return refused_if_taken
 
     def try_save(self, request: HttpRequest) -> tuple[User | None, HttpResponseBase | None]:
-        """Have the account created and return the page that says so; without mail, create it at once."""
+        """Create the account after the response, or at once if there is no mail; return the page that
+        confirms it.
+        """
         if not is_verification_mandatory():
             created: tuple[User | None, HttpResponseBase | None] = super().try_save(request)
             return created
-        # Hashing takes most of the time. It is done for all, and before the response: else the next request
-        # would be slower for an address that is new.
+        # Hashing dominates the time. Do it for every address and before the response; otherwise the next
+        # request would be slower for a new address.
         password = make_password(self.cleaned_data.pop("password1"))
         run_after_response(partial(self._create_or_notify, request, password))
         return None, get_adapter().respond_email_verification_sent(request, None)
@@ -72,12 +74,12 @@ class ResetPasswordForm(forms.ResetPasswordForm):  # type: ignore[misc]  # allau
     """Sends a link to a confirmed address."""
 
     def clean_email(self) -> str:
-        """Return the address. Who has it is looked up after the response."""
+        """Return the address. Its owner is looked up after the response."""
         email: str = get_adapter().clean_email(self.cleaned_data["email"].lower())
         return email
 
     def save(self, request: HttpRequest, **kwargs: Any) -> str:
-        """Have the link sent, or a mail that says that there is no account."""
+        """Queue a mail with the link, or one that says that there is no account."""
         run_after_response(partial(self._send, request, **kwargs))
         email: str = self.cleaned_data["email"]
         return email
@@ -88,7 +90,7 @@ class ResetPasswordForm(forms.ResetPasswordForm):  # type: ignore[misc]  # allau
 
 
 class ChangePasswordForm(forms.ChangePasswordForm):  # type: ignore[misc]  # allauth has no types
-    """Changes the password of somebody who is signed in."""
+    """Changes the password of a signed-in user."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -96,7 +98,7 @@ class ChangePasswordForm(forms.ChangePasswordForm):  # type: ignore[misc]  # all
 
 
 class ResetPasswordKeyForm(forms.ResetPasswordKeyForm):  # type: ignore[misc]  # allauth has no types
-    """Chooses a new password by a link."""
+    """Sets a new password through a reset link."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -104,21 +106,21 @@ class ResetPasswordKeyForm(forms.ResetPasswordKeyForm):  # type: ignore[misc]  #
 
 
 class ChangeAddressForm(forms.AddEmailForm):  # type: ignore[misc]  # allauth has no types
-    """Asks the new address to confirm the change; where no mail can be sent, changes it at once."""
+    """Asks the new address to confirm the change; without mail, changes it at once."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         _label(self, email="New address")
 
     def clean_email(self) -> str:
-        """Return the address. Without mail, refuse one that another account has."""
+        """Return the address. Without mail, refuse one that belongs to another account."""
         email: str = super().clean_email()
         if not is_verification_mandatory() and is_taken(email):
             raise get_adapter().validation_error("email_taken")
         return email
 
     def save(self, request: HttpRequest) -> EmailAddress:
-        """Return the address: one that waits to be confirmed, or the account's new one."""
+        """Return the unconfirmed address, or the account's new one if it changed at once."""
         if is_verification_mandatory():
             waiting: EmailAddress = super().save(request)
             return waiting

@@ -1,4 +1,4 @@
-"""How allauth behaves here, where its settings aren't enough."""
+"""Allauth's behaviour where its settings aren't enough."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ STAGES = {"allauth.account.stages.EmailVerificationStage": "sage.sign_in.Confirm
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no types
-    """Decides who may sign up, what becomes of addresses, and when mails leave."""
+    """Decides who may sign up, which addresses may go, and when mails are sent."""
 
     error_messages = DefaultAccountAdapter.error_messages | {
         "email_password_mismatch": "That email address and password don’t match an account.",
@@ -29,7 +29,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
     }
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
-        """Say whether a stranger may make an account."""
+        """Return whether sign-up is open."""
         return bool(settings.SAGE_SIGNUP == "open")
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
@@ -39,23 +39,23 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
         run_after_response(message.send)
 
     def set_password(self, user: User, password: str) -> None:
-        """Set a password, and forget a change of address that waits for its link.
+        """Set a password and drop a pending change of address.
 
-        Whoever had the old password may have begun it, and its link would hand the account over.
+        Whoever had the old password may have requested it, and its link would give them the account.
         """
         super().set_password(user, password)
         waiting = EmailAddress.objects.filter(user=user, verified=False, primary=False)
         waiting.exclude(email=user.email.lower()).delete()
 
     def can_delete_email(self, email_address: EmailAddress) -> bool:
-        """Say whether an address may go: a change that waits, never the account's own."""
+        """Allow deleting a pending address, never the account's own."""
         is_own = email_address.primary or email_address.email == email_address.user.email.lower()
         return not is_own
 
     def get_login_stages(self) -> list[str]:
-        """Return what comes between a right password and being signed in."""
+        """Return the stages between a correct password and being signed in."""
         return [STAGES.get(stage, stage) for stage in super().get_login_stages()]
 
     def get_password_change_redirect_url(self, request: HttpRequest) -> str:
-        """Return where somebody goes who has changed their password: they are signed out by it."""
+        """Return the page after a password change, which signs the user out."""
         return reverse("account_login")

@@ -1,8 +1,8 @@
-"""Whose an email address is: who may reset a password by it, who signs in by it, and when it is taken.
+"""Who owns an email address: who may reset a password or sign in with it, and when it is taken.
 
-An address counts once somebody has opened a link that was sent to it. Until then anybody may have typed it:
-several accounts can wait for the same one; the first to confirm it gets it (allauth has a unique constraint).
-Nothing is written here.
+An address counts once somebody has opened a link sent to it. Until then anybody may have typed it: several
+accounts can wait for the same one, and the first to confirm it gets it (allauth has a unique constraint).
+This module only reads.
 """
 
 from allauth.account import app_settings
@@ -12,15 +12,15 @@ from django.db.models import Exists, F, OuterRef, Q
 
 
 def is_verification_mandatory() -> bool:
-    """Return whether an address must be confirmed before its account opens: wherever mail can be sent."""
+    """Return whether an address must be confirmed first: yes, if mail can be sent."""
     return bool(app_settings.EMAIL_VERIFICATION == app_settings.EmailVerificationMethod.MANDATORY)
 
 
 def is_taken(email: str) -> bool:
-    """Return whether no further account may be made with an address.
+    """Return whether an address is unavailable for a new account.
 
-    Accounts that somebody made by signing up and that nobody has confirmed or used don't count: else whoever
-    types another person's address first would keep them out.
+    Accounts that nobody has confirmed or used don't count: otherwise typing another person's address first
+    would keep them out.
     """
     if EmailAddress.objects.filter(email=email.lower(), verified=True).exists():
         return True
@@ -30,10 +30,10 @@ def is_taken(email: str) -> bool:
 
 
 def find_reset_owners(email: str) -> list[User]:
-    """Return the people to whom a link for a new password may be sent.
+    """Return the people who may get a password link at this address.
 
-    Only confirmed addresses count. Where no mail can be sent the link lands in the log, which only operators
-    read, and an account's own address is enough.
+    Only confirmed addresses count. Without mail the link goes to the log, which only operators read, so an
+    account's own address is enough.
     """
     if not is_verification_mandatory():
         return [holder for holder in _holders(email) if holder.is_active]
@@ -42,10 +42,10 @@ def find_reset_owners(email: str) -> list[User]:
 
 
 def find_sign_in_owner(login: str) -> User | None:
-    """Return the one account that a username or an address stands for at sign-in.
+    """Return the account that a username or an address stands for at sign-in.
 
-    A username comes first: only operators choose one. An address belongs to whoever confirmed it, else to
-    whoever has signed in before, else to the oldest account.
+    A username has priority, because only operators choose one. An address belongs to whoever confirmed it,
+    otherwise to an account that has signed in before, otherwise to the oldest account.
     """
     if by_name := User.objects.filter(username__iexact=login).order_by("pk").first():
         return by_name
@@ -56,5 +56,5 @@ def find_sign_in_owner(login: str) -> User | None:
 def _holders(email: str) -> list[User]:
     """Return the accounts with an address, confirmed or not, used ones first."""
     found = User.objects.filter(email__iexact=email).order_by(F("last_login").asc(nulls_last=True), "pk")
-    # PostgreSQL takes some letters of other scripts for Latin ones where it ignores case.
+    # PostgreSQL's case folding matches some letters of other scripts with Latin ones.
     return [user for user in found if user.email.lower() == email.lower()]

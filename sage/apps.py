@@ -1,4 +1,4 @@
-"""The wiring as a Django app: it gives the commands `up`, `web` and the system checks."""
+"""Registers the commands `up` and `web` and the system checks."""
 
 from django.apps import AppConfig
 from django.core.checks import register
@@ -7,7 +7,7 @@ from sage.checks import warn_of_mail_settings, warn_of_retired_models, warn_of_u
 
 
 class SageConfig(AppConfig):
-    """Registers the system checks of the settings."""
+    """The Django app of `sage`."""
 
     name = "sage"
 

@@ -1,4 +1,4 @@
-"""The ASGI application: pages through Django, sockets through Channels behind origin and sign-in."""
+"""The ASGI application: pages through Django; sockets through Channels, behind origin check and sign-in."""
 
 import os
 
@@ -7,7 +7,7 @@ from channels.routing import ProtocolTypeRouter, URLRouter
 from django.core.asgi import get_asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sage.settings")
-# Django must be ready before anything that has models is imported.
+# Django must be set up before models are imported.
 _pages = get_asgi_application()
 
 from coaching.sockets.routing import websocket_urlpatterns  # noqa: E402

@@ -1,8 +1,7 @@
-"""Answers under load: a cap for each person, a limit for all, and a 503 where the database has no
-connection to spare.
+"""Load limits: a cap per person, a cap for all, and a 503 when the database has no connection to spare.
 
-`admitted` stands before everything that asks the database, `PersonMiddleware` behind authentication. Between
-them a request has a place at work; who is asking is known by the cookie or the address first, then by name.
+`admitted` runs before anything that queries the database, `PersonMiddleware` after authentication. A request
+is counted by its cookie or address first, then by its user.
 """
 
 import sys
@@ -56,12 +55,12 @@ logger = structlog.get_logger(__name__)
 
 @sync_and_async_middleware
 def admitted(get_response: GetResponse) -> GetResponse:
-    """Count each request while it is answered, and work on so many at once; refuse the others.
+    """Count each request while it is answered, and limit how many run at once; refuse the others.
 
-    Once the answer is made, the request's thread holds no connection: sending may take long.
+    After the response is built, the request's thread holds no connection: sending may take long.
     """
     if not iscoroutinefunction(get_response):
-        return get_response  # Django's test client: there is one request at a time
+        return get_response  # Django's test client sends one request at a time
 
     async def answer(request: HttpRequest) -> HttpResponseBase:
         if request.path_info in UNLOGGED_PATHS:
@@ -87,10 +86,10 @@ def admitted(get_response: GetResponse) -> GetResponse:
 
 
 class PersonMiddleware(MiddlewareMixin):
-    """Counts a request for its person, and lets no async view begin with a connection in its thread."""
+    """Counts a request for its user, and returns its thread's connection before an async view starts."""
 
     def process_request(self, request: HttpRequest) -> HttpResponse | None:
-        """Load who is asking, in the request's thread; refuse them where they have too many in flight."""
+        """Load the user in the request's thread; refuse them if they have too many requests in flight."""
         if request.path_info in UNLOGGED_PATHS:
             return None
         user = request.user
@@ -115,19 +114,19 @@ class PersonMiddleware(MiddlewareMixin):
     def process_view(
         self, _request: HttpRequest, view: Callable[..., Any], _args: object, _kwargs: object
     ) -> None:
-        """Give back what was needed to know who is asking."""
+        """Return the connection that loading the user needed."""
         if iscoroutinefunction(view):
             give_back_connections()
 
 
 class SocketBusy:
-    """Closes a socket with a sentence where the database has nothing to spare for its handshake."""
+    """Closes a socket with a message if the database has no connection for its handshake."""
 
     def __init__(self, application: Any) -> None:
         self._application = application
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Pass everything on; a client connects anew after 1013."""
+        """Pass everything on; a client reconnects after 1013."""
         is_accepted = False
 
         async def watched(message: dict[str, Any]) -> None:
@@ -145,7 +144,7 @@ class SocketBusy:
 
 
 def too_many(request: HttpRequest) -> HttpResponse:
-    """Refuse a request of somebody who has too many in flight."""
+    """Refuse a request of a person with too many in flight."""
     logger.info("too_many_in_flight")
     return _refusal(
         request, HTTPStatus.TOO_MANY_REQUESTS, "One moment", TOO_MANY, retry_seconds=TOO_MANY_SECONDS
@@ -153,13 +152,13 @@ def too_many(request: HttpRequest) -> HttpResponse:
 
 
 def busy(request: HttpRequest) -> HttpResponse:
-    """Refuse a request that found no place, or no connection."""
+    """Refuse a request that found no free slot or no connection."""
     logger.warning("too_busy")
     return _refusal(request, HTTPStatus.SERVICE_UNAVAILABLE, "Sage is busy", BUSY, retry_seconds=BUSY_SECONDS)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Answer an unexpected error; a database that doesn't answer in time is an expected one."""
+    """Answer an unexpected error. A database that doesn't answer in time is an expected one: 503."""
     if isinstance(sys.exc_info()[1], OperationalError | InterfaceError):
         give_back_idle_connections()
         return busy(request)
@@ -167,7 +166,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 def _giving_back(page: Callable[P, HttpResponse]) -> Callable[P, HttpResponse]:
-    """Wrap a page that Django makes of an exception: in a thread whose connections nobody else gives back."""
+    """Wrap an error page of Django: its thread's connections are returned by nobody else."""
 
     @wraps(page)
     def answer(*args: P.args, **kwargs: P.kwargs) -> HttpResponse:
@@ -185,16 +184,16 @@ page_not_found = _giving_back(defaults.page_not_found)
 
 
 def _browser_of(request: HttpRequest) -> tuple[str, int]:
-    """Return under which key to count somebody who isn't known by name yet, and up to how many."""
+    """Return the key to count an unknown user under, and its limit."""
     if cookie := request.COOKIES.get(settings.SESSION_COOKIE_NAME):
         return f"browser {sha256(cookie.encode()).hexdigest()}", EACH
     return f"address {_address_of(request)}", STRANGERS_EACH
 
 
 def _address_of(request: HttpRequest) -> str:
-    """Return who connects: to us, or to the proxy before us, which adds their address as the last one.
+    """Return the client's address: the last one that a proxy before us added, or the peer's.
 
-    `REMOTE_ADDR` would be the first, and that one a client may make up.
+    `REMOTE_ADDR` would be the first one, which a client can forge.
     """
     forwarded = request.META.get("HTTP_X_FORWARDED_FOR", "") if settings.IS_BEHIND_HTTPS else ""
     return forwarded.rpartition(",")[2].strip() or str(request.META.get("REMOTE_ADDR", ""))
@@ -206,6 +205,6 @@ def _refusal(
     headers = {"Retry-After": str(retry_seconds)}
     if request.get_preferred_type(["text/html", "application/json"]) == "application/json":
         return JsonResponse({"error": message}, status=status, headers=headers)
-    # Without the request: a page that asks the database who is looking would make it worse.
+    # Without the request: a template that loads the user would add to the load.
     page = render_to_string("busy.html", {"title": title, "message": message})
     return HttpResponse(page, status=status, headers=headers)

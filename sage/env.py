@@ -1,10 +1,10 @@
-"""Every environment variable that Sage knows: read once, typed, with its default.
+"""All environment variables of Sage: read once, typed, with their defaults.
 
-This is the only module that reads the environment. It is pure: it makes no file, starts no server and
-imports nothing of Django's settings, so that a test can give it any mapping. A wrong value raises
-`SettingError`, whose text is the one line that the operator sees.
+This is the only module that reads the environment. It is pure: it creates no files, starts no server and
+doesn't import Django's settings, so that tests can pass any mapping. An invalid value raises `SettingError`,
+whose text is the one line that the operator sees.
 
-A little over 300 lines: the list of all variables, and how each is read.
+A little over 300 lines: a list of all variables and their parsers.
 """
 
 import re
@@ -31,16 +31,16 @@ LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 
 
 class StartError(Exception):
-    """Sage can't start here. The text is one line and says what to do."""
+    """Sage can't start. The text is one line that says what to do."""
 
 
 class SettingError(StartError):
-    """A variable has a value that can't be used. The text names it and says what would work."""
+    """A variable has an unusable value. The text names it and says what would work."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Environment:
-    """The environment, typed. An empty text means that the variable is unset."""
+    """The typed environment. An empty string means that the variable is unset."""
 
     anthropic_api_key: str
     anthropic_base_url: str
@@ -84,7 +84,7 @@ class Environment:
 
 
 class _Reader:
-    """Reads single variables of one mapping; blank counts as unset; remembers the names."""
+    """Reads variables from a mapping; blank counts as unset; records the names."""
 
     def __init__(self, values: Mapping[str, str]) -> None:
         self.names: list[str] = []
@@ -124,22 +124,22 @@ class _Reader:
 
 
 def read_environment(values: Mapping[str, str], project_dir: Path) -> Environment:
-    """Read and check all variables in `values`.
+    """Read and validate all variables in `values`.
 
-    Raises `SettingError` for the first one that can't be used. Relative paths start at `project_dir`.
+    Raises `SettingError` for the first invalid one. Relative paths start at `project_dir`.
     """
     return _read(_Reader(values), project_dir)
 
 
 def variable_names() -> tuple[str, ...]:
-    """Return the names of all variables that are read, in order."""
+    """Return the names of all variables, in order."""
     reader = _Reader({})
     _read(reader, Path("/"))
     return tuple(dict.fromkeys(reader.names))
 
 
 def _read(reader: _Reader, project_dir: Path) -> Environment:
-    # Ordered as in `.env.example`; every call is unconditional, so that `variable_names` sees it.
+    # Ordered as in `.env.example`; every call is unconditional, so that `variable_names` sees all of them.
     allowed_hosts = reader.words("ALLOWED_HOSTS") or LOCAL_HOSTS
     return Environment(
         anthropic_api_key=reader.text("ANTHROPIC_API_KEY"),
@@ -186,7 +186,7 @@ def _read(reader: _Reader, project_dir: Path) -> Environment:
 
 def _url(name: str, schemes: tuple[str, ...] = ("http", "https")) -> Callable[[str], str]:
     def parse(value: str) -> str:
-        # The value is not repeated: such a URL may hold a password.
+        # Don't repeat the value: such a URL may contain a password.
         wrong = SettingError(f"{name} must be a URL that starts with {' or '.join(schemes)}://.")
         try:
             parts = urlsplit(value)
@@ -240,8 +240,8 @@ def is_mail_address(text: str) -> bool:
 def choose_mail_from(environment: Environment) -> str:
     """Return the sender of all mails.
 
-    It is `DEFAULT_FROM_EMAIL`, else the address in `EMAIL_URL`, else `sage@` the first public host, else one
-    that mail servers may refuse (`manage.py check --deploy` warns).
+    It is `DEFAULT_FROM_EMAIL`, otherwise the address in `EMAIL_URL`, otherwise `sage@` the first public host,
+    otherwise one that mail servers may refuse (`manage.py check --deploy` warns).
     """
     if environment.mail_from:
         return environment.mail_from
@@ -304,7 +304,7 @@ def _default_signup(allowed_hosts: tuple[str, ...]) -> Signup:
 
 
 def is_local(host: str) -> bool:
-    """Return whether a host name or address leads to this machine alone."""
+    """Return whether a host name or address is loopback."""
     name = host.strip("[].").lower()
     if name == "localhost":
         return True

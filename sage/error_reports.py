@@ -1,7 +1,7 @@
-"""Reports logged errors to Sentry. Imported only where the extra `sentry` is installed and an address is set.
+"""Reports logged errors to Sentry. Imported only if the extra `sentry` is installed and its DSN is set.
 
-No integration runs: they would collect requests, cookies, queries and local variables. What the log calls an
-error is sent, and of that what `_allowed` names.
+No integrations: they would collect requests, cookies, queries and local variables. Only errors in the log are
+sent, with the fields that `_allowed` keeps.
 """
 
 import atexit
@@ -21,7 +21,7 @@ _EVENT_NAME = re.compile(r"[a-z0-9_]+")
 
 
 def report_errors(dsn: str) -> None:
-    """Send what is logged as an error to Sentry from now on; the last ones when the process ends."""
+    """Send every error that is logged to Sentry from now on; flush when the process ends."""
     sentry_sdk.init(
         dsn=dsn,
         default_integrations=False,
@@ -47,14 +47,14 @@ def _report(logged: LoggedError) -> None:
         event, hint = event_from_exception(logged.error, client_options=sentry_sdk.get_client().options)
     event["level"] = cast("Any", logged.level)
     event["logger"] = logged.logger
-    # Libraries write sentences, with paths and texts of exceptions in them; ours are names.
+    # Libraries log sentences that may contain paths and exception messages; our events are names.
     event["message"] = logged.event if _EVENT_NAME.fullmatch(logged.event) else logged.logger
     event["tags"] = dict(logged.ids)
     sentry_sdk.capture_event(event, hint)
 
 
 def _allowed(event: Event, _hint: Hint) -> Event:
-    """Return what may leave: names, ids, types of exceptions and places in the code."""
+    """Keep only names, ids, types of exceptions and code locations."""
     found = cast("dict[str, Any]", event)
     allowed = {name: found[name] for name in _FIELDS if name in found}
     if values := (found.get("exception") or {}).get("values"):

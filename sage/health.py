@@ -1,8 +1,8 @@
-"""Whether the process lives, and whether what it needs answers.
+"""Liveness and readiness.
 
-Each part is asked by itself, in a thread of its own and under a short deadline, so that one that hangs can't
-hide the others or hold up anything else: while it hangs it isn't asked again, however often somebody wants to
-know. The answer names the part that fails; the reason is for the log.
+Each dependency is checked in its own thread with a short deadline, so that one that hangs can't hide the
+others or block anything else: while it hangs it isn't checked again, however many requests ask. The response
+names the failing dependency; the reason is logged.
 """
 
 import asyncio
@@ -27,12 +27,12 @@ log = structlog.get_logger(__name__)
 
 
 async def healthz(_request: HttpRequest) -> HttpResponse:
-    """Answer that the process lives; touch nothing."""
+    """Answer that the process lives, without checking anything."""
     return HttpResponse("ok\n", content_type="text/plain")
 
 
 async def readyz(_request: HttpRequest) -> JsonResponse:
-    """Answer 200 when database, cache and storage work, else 503 and which one doesn't."""
+    """Answer 200 when database, cache and storage work, otherwise 503 with the names of those that don't."""
     verdicts = await asyncio.gather(*(part.is_working() for part in _parts))
     parts = {
         name: "ok" if is_working else "failing" for name, is_working in zip(PARTS, verdicts, strict=True)
@@ -43,7 +43,7 @@ async def readyz(_request: HttpRequest) -> JsonResponse:
 
 
 def ask_database() -> None:
-    """Open a connection of its own: a busy pool isn't a dead database."""
+    """Open a separate connection: a busy pool isn't a dead database."""
     parameters = connection.get_connection_params() | {"connect_timeout": PART_SECONDS - 1}
     with psycopg.connect(**parameters) as database:
         database.execute("SELECT 1")
@@ -58,7 +58,7 @@ def ask_cache() -> None:
 
 
 def ask_storage() -> None:
-    """Ask S3 for an object that isn't there; on disk see that files can be written."""
+    """Request a missing object from S3; on disk, check that files can be written."""
     if not isinstance(default_storage, FileSystemStorage):
         default_storage.exists("readyz")
         return
@@ -75,7 +75,7 @@ PARTS: dict[str, Callable[[], None]] = {
 
 
 class _Part:
-    """One part with the thread that asks it. All who want to know at once share one question."""
+    """A dependency with its checking thread. Concurrent requests share one check."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -85,10 +85,10 @@ class _Part:
         self._asked_at = 0.0
 
     async def is_working(self) -> bool:
-        """Ask, or join who asks already, and return whether the part answered well and in time."""
+        """Start or join a check, and return whether it succeeded in time."""
         question, seconds_left = self._ask()
         asked = asyncio.wrap_future(question)
-        # Seen also where nobody waits for it any more.
+        # Retrieve the exception even if nobody waits any more.
         asked.add_done_callback(lambda ended: None if ended.cancelled() else ended.exception())
         done, _ = await asyncio.wait([asked], timeout=seconds_left)
         if not done:
@@ -100,7 +100,7 @@ class _Part:
         return True
 
     def _ask(self) -> tuple[Future[None], float]:
-        """Return the open question and the seconds that are left for its answer."""
+        """Return the running check and the seconds left for it."""
         with self._lock:
             now = time.monotonic()
             if self._asked is None or self._asked.done():

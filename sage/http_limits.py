@@ -1,8 +1,8 @@
-"""Bounds on what a client may send before Sage has seen any of it: the head, the body, and the time for both.
+"""Limits on headers and body, in size and time, before Sage sees a request.
 
 Twisted collects a whole request before the application runs, and Daphne then queues all of it. Here a body
-over its route's limit is refused from its head or by count; what is collected is on disk, and reaches the
-application piece by piece. It knows routes by their path alone, and nobody's session.
+over its route's limit is refused by its Content-Length or by count; collected bodies are on disk and reach
+the application in pieces. Routes are known by path only, sessions not at all.
 """
 # ruff: noqa: N802, N815 - Twisted's names
 
@@ -24,7 +24,7 @@ IDLE_SECONDS = 60.0
 UPLOAD_BYTES_PER_SECOND = 10_000
 LINGER_SECONDS = 2.0
 LINGER_BYTES = 1 << 20
-"""How long, and how much, a refused client may go on sending: closed at once, it might never read why."""
+"""How long, and how much, a refused client may keep sending: closed at once, it might not read why."""
 MAX_HEADERS = 100
 PIECE_BYTES = 1 << 16
 
@@ -41,10 +41,10 @@ _WHY = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpLimits:
-    """What a request may bring and how long it may take.
+    """Limits for a request's size and time.
 
-    `uploads` gives larger limits in bytes by exact path. There the body has to arrive at
-    `UPLOAD_BYTES_PER_SECOND` instead of within `request_seconds`.
+    `uploads` gives larger limits in bytes by exact path; such a body must arrive at `UPLOAD_BYTES_PER_SECOND`
+    instead of within `request_seconds`.
     """
 
     uploads: Mapping[str, int] = field(default_factory=dict)
@@ -53,7 +53,7 @@ class HttpLimits:
     idle_seconds: float = IDLE_SECONDS
 
     def upload_bytes(self, request_line: bytes) -> int | None:
-        """Return the limit of the upload route that a request line names; None for any other."""
+        """Return the limit of the upload route in a request line, if it is one."""
         _, _, rest = request_line.partition(b" ")
         target, _, _ = rest.partition(b" ")
         path, _, _ = target.partition(b"?")
@@ -61,11 +61,11 @@ class HttpLimits:
 
 
 _Channel: Any = HTTPChannel
-"""Half of it has types."""
+"""Only partly typed."""
 
 
-class BoundedChannel(_Channel):  # type: ignore[misc]  # half of it has types
-    """A connection that sends HTTP requests, each within the limits; else it is told why, and closed."""
+class BoundedChannel(_Channel):  # type: ignore[misc]  # only partly typed
+    """A connection whose requests stay within the limits; otherwise it gets an error and is closed."""
 
     maxHeaders = MAX_HEADERS
 
@@ -82,17 +82,17 @@ class BoundedChannel(_Channel):  # type: ignore[misc]  # half of it has types
         self._began = 0.0
         self._clock: Any = None
 
-    # --- The request, as Twisted reads it ---------------------------------------------------------
+    # --- Twisted's parser callbacks ---------------------------------------------------------------
 
     def connectionMade(self) -> None:
-        """Start to wait for the first request."""
+        """Start waiting for the first request."""
         self.requestFactory = BoundedRequest
         self.timeOut = self._limits.idle_seconds
         super().connectionMade()
         self._start_clock()
 
     def dataReceived(self, data: bytes) -> None:
-        """Take what has arrived; of a refused client it is dropped, and soon not even read."""
+        """Handle data; drop it from a refused client, and soon stop reading."""
         if self._is_refused:
             self._dropped += len(data)
             if self._dropped > LINGER_BYTES:
@@ -104,17 +104,17 @@ class BoundedChannel(_Channel):  # type: ignore[misc]  # half of it has types
         super().dataReceived(data)
 
     def lineReceived(self, line: bytes) -> None:
-        """Remember the line that says what is asked for."""
+        """Remember the request line."""
         if line and not self._request_line:
             self._request_line = line
         super().lineReceived(line)
 
     def lineLengthExceeded(self, line: bytes) -> None:
-        """Refuse a line that is too long."""
+        """Refuse an overlong line."""
         self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
 
     def allHeadersReceived(self) -> None:
-        """Refuse the body by what the head says of it, before any of it is asked for."""
+        """Refuse a body by its headers, before any of it arrives."""
         self._upload_bytes = self._limits.upload_bytes(self._request_line)
         upgrade = self.requests[-1].requestHeaders.getRawHeaders(b"Upgrade", [b""])[0]
         if upgrade.lower() == b"websocket" and self.length != 0:
@@ -125,7 +125,7 @@ class BoundedChannel(_Channel):  # type: ignore[misc]  # half of it has types
             super().allHeadersReceived()
 
     def rawDataReceived(self, data: bytes) -> None:
-        """Count a body as it arrives; without a length its framing counts too."""
+        """Count a body as it arrives; with chunked encoding the framing counts, too."""
         if self._is_refused:
             return
         if not self._is_answering:
@@ -136,7 +136,7 @@ class BoundedChannel(_Channel):  # type: ignore[misc]  # half of it has types
         super().rawDataReceived(data)
 
     def allContentReceived(self) -> None:
-        """Stop the clock: the request is here, and is answered from now on."""
+        """Stop the clock: the request is complete."""
         self._stop_clock()
         self._is_answering = True
         self._request_line = b""
@@ -156,7 +156,7 @@ class BoundedChannel(_Channel):  # type: ignore[misc]  # half of it has types
     def _max_body_bytes(self) -> int:
         return self._limits.body_bytes if self._upload_bytes is None else self._upload_bytes
 
-    # --- Time, and the end ------------------------------------------------------------------------
+    # --- Timing and closing -----------------------------------------------------------------------
 
     def _start_clock(self) -> None:
         self._began = time.monotonic()
@@ -171,7 +171,7 @@ class BoundedChannel(_Channel):  # type: ignore[misc]  # half of it has types
             self._clock = None
 
     def _check_clock(self) -> None:
-        """Refuse a request that is late; an upload gets more time for what has arrived of it."""
+        """Refuse a late request; an upload gets more time for the data that has arrived."""
         self._clock = None
         allowed = self._limits.request_seconds
         if self._upload_bytes is not None:
@@ -185,7 +185,7 @@ class BoundedChannel(_Channel):  # type: ignore[misc]  # half of it has types
             self._refuse(HTTPStatus.REQUEST_TIMEOUT)
 
     def _refuse(self, status: HTTPStatus) -> None:
-        """Say why, read on for a moment without keeping anything, and close."""
+        """Send the error, discard input for a moment, and close."""
         self._is_refused = True
         self._stop_clock()
         self.setTimeout(None)
@@ -203,12 +203,12 @@ class BoundedChannel(_Channel):  # type: ignore[misc]  # half of it has types
 
 
 class BoundedRequest(WebRequest):  # type: ignore[misc]  # Daphne has no types
-    """A request whose body is handed on piece by piece; its `repr`, which is logged, leaves out the path."""
+    """A request whose body is passed on in pieces; its logged `repr` leaves out the path."""
 
     content: Any
 
     def __init__(self, channel: BoundedChannel, *_: object) -> None:
-        # Django parses forms: here they would be read into memory, on the event loop.
+        # Django parses forms; Daphne would do it in memory, on the event loop.
         super().__init__(channel, parsePOSTFormSubmission=False)
         self._body: IO[bytes] | None = None
         self._size = 0
@@ -218,7 +218,7 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]  # Daphne has no types
         return f"<{type(self).__name__} at {id(self):#x}>"
 
     def process(self) -> Any:
-        """Put the body aside: Daphne would queue all of it at once."""
+        """Set the body aside: Daphne would queue all of it at once."""
         self._size = self.content.seek(0, os.SEEK_END)
         self.content.seek(0)
         if self._size:
@@ -226,13 +226,13 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]  # Daphne has no types
         return super().process()
 
     async def receive(self, receive: Receive) -> Message:
-        """Return the application's next message, a piece of the body while there is one."""
+        """Return the application's next message: a piece of the body, while there is one."""
         body = self._body
         if body is None:
             return await receive()
         if not self._is_announced:
             self._is_announced = True
-            await receive()  # Daphne's word that there is a body: it saw an empty one
+            await receive()  # Daphne's message for the body, which it saw as empty
         await asyncio.sleep(0)
         if body.closed:
             return await receive()
@@ -243,12 +243,12 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]  # Daphne has no types
         return {"type": "http.request", "body": piece, "more_body": has_more}
 
     def finish(self) -> None:
-        """Drop what nobody has read of the body."""
+        """Discard the unread rest of the body."""
         self._drop_body()
         super().finish()
 
     def connectionLost(self, reason: Any) -> None:
-        """Drop what nobody has read of the body."""
+        """Discard the unread rest of the body."""
         self._drop_body()
         super().connectionLost(reason)
 

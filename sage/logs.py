@@ -1,8 +1,8 @@
-"""Structured logs: ids and facts, never words.
+"""Structured logs: ids and facts, no user text.
 
-JSON lines where nobody reads along, readable lines on a terminal. A message, a file name, a query string or
-the text of an exception may hold what a person wrote; none of them is let through. The text of our own
-exceptions is: they are written for the log.
+JSON lines, or readable lines on a terminal. Messages, file names, query strings and exception messages may
+contain what a person wrote, so none are logged. Messages of our own exceptions are: they are written for the
+log.
 """
 
 import logging
@@ -25,17 +25,17 @@ UNLOGGED_PATHS = frozenset({"/healthz", "/readyz"})
 
 
 class RequestLogMiddleware(RequestMiddleware):
-    """Binds a request id and logs each request by its route and ids, never by its path."""
+    """Binds a request id and logs each request by route and ids, never by path."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse | Awaitable[HttpResponse]:
-        """Log the request around its answer, except for probes: they come every second and touch nothing."""
+        """Log the request and its response, except for probes, which come every second."""
         if request.path_info in UNLOGGED_PATHS:
             return self.get_response(request)
         return super().__call__(request)
 
     @staticmethod
     def format_request(request: HttpRequest) -> str:
-        """Name the request by method and route; of the arguments only ids are told."""
+        """Return method and route; of the arguments only ids."""
         match = request.resolver_match
         if match is None:
             return f"{request.method} -"
@@ -44,10 +44,10 @@ class RequestLogMiddleware(RequestMiddleware):
 
 
 class WordlessArguments(logging.Filter):
-    """Replaces exceptions among a record's arguments by their type: libraries like to log `str(exc)`."""
+    """Replaces exceptions in a record's arguments by their type: libraries often log `str(exc)`."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Let every record through, without the words of foreign exceptions."""
+        """Accept every record, without messages of foreign exceptions."""
         if isinstance(record.args, tuple):
             record.args = tuple(
                 _name_of(value) if isinstance(value, BaseException) else value for value in record.args
@@ -56,14 +56,14 @@ class WordlessArguments(logging.Filter):
 
 
 class WordlessMessages(logging.Filter):
-    """Takes people's words out of what libraries say.
+    """Removes users' text from library messages.
 
-    Django names the path of a request that it refuses, and paths are names that people give to files; asyncio
-    and Daphne print what an exception said.
+    Django logs the path of a refused request, which may contain a file name; asyncio and Daphne print
+    exception messages.
     """
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Let every record through, with what is known to be ours or the library's."""
+        """Accept every record, reduced to known text."""
         request = getattr(record, "request", None)
         if isinstance(request, HttpRequest):
             _describe_refusal(record, request)
@@ -79,7 +79,7 @@ _PLAIN_WORDS = re.compile(r"(?:[A-Za-z]+ ?)+")
 
 
 def _describe_refusal(record: logging.LogRecord, request: HttpRequest) -> None:
-    """Name a refused request by its route; of the reason for a CSRF failure only the fixed part is said."""
+    """Describe a refused request by its route; of a CSRF reason only the fixed part is kept."""
     reason = ""
     if record.name == "django.security.csrf" and isinstance(record.args, tuple) and record.args:
         reason = f" ({str(record.args[0]).partition(' - ')[0]})"
@@ -88,7 +88,7 @@ def _describe_refusal(record: logging.LogRecord, request: HttpRequest) -> None:
 
 
 def _without_words(printed: str) -> str:
-    """Return a printed traceback without source lines and without what the exception said."""
+    """Return a printed traceback without source lines and exception messages."""
     *lines, last = printed.rstrip().splitlines()
     places = [line for line in lines if line.startswith("  File ")]
     return "\n".join([*places, last.partition(":")[0]])
@@ -110,12 +110,12 @@ _IDS = ("request", "request_id", "session_id", "turn_id", "user_id")
 
 
 def report_errors_to(reporter: Callable[[LoggedError], None]) -> None:
-    """Have each error that is logged from now on given to `reporter` too."""
+    """Pass every error that is logged from now on to `reporter`, too."""
     _reporters.append(reporter)
 
 
 def report_error(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    """Give an error to whoever reports errors; the event itself stays as it is."""
+    """Pass an error to the reporters and return the event unchanged."""
     if _reporters and event.get("level") in {"error", "critical"}:
         logged = LoggedError(
             event=str(event.get("event", "")),
@@ -130,7 +130,7 @@ def report_error(_logger: WrappedLogger, _method: str, event: EventDict) -> Even
 
 
 def render_exception(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    """Replace `exc_info` by types and places of the chain of exceptions."""
+    """Replace `exc_info` by types and code locations of the exception chain."""
     error = _error_in(event.pop("exc_info", None))
     if error is not None:
         event["exception"] = _chain_of(error)
@@ -138,7 +138,7 @@ def render_exception(_logger: WrappedLogger, _method: str, event: EventDict) -> 
 
 
 def _error_in(given: object) -> BaseException | None:
-    """Return the exception that `exc_info` means."""
+    """Return the exception that `exc_info` stands for."""
     if given is True:
         given = sys.exc_info()
     if isinstance(given, tuple):
@@ -147,7 +147,7 @@ def _error_in(given: object) -> BaseException | None:
 
 
 def drop_words(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    """Drop what libraries add and what isn't an id."""
+    """Drop fields added by libraries that aren't ids."""
     for key in ("user_agent", "ip", "positional_args"):
         event.pop(key, None)
     return event
@@ -162,18 +162,18 @@ _SHARED: list[Processor] = [
     render_exception,
     drop_words,
 ]
-"""What each event goes through, ours and those of libraries."""
+"""Processors for our events and those of libraries."""
 _QUIET = {"level": "WARNING"}
 _LOGGERS: dict[str, Any] = {
     "django": {"handlers": [], "level": "WARNING", "propagate": True},
-    # Names paths; `RequestLogMiddleware` logs the same requests by route.
+    # It logs paths; `RequestLogMiddleware` logs the same requests by route.
     "django.request": {"level": "CRITICAL"},
     "django.server": _QUIET,
     "daphne": _QUIET,
     "asyncio": _QUIET,
     "boto3": _QUIET,
     "botocore": _QUIET,
-    "httpx2": _QUIET,  # a line for each request to the model, before its first word is passed on
+    "httpx2": _QUIET,  # a line per request to the model, before its first token
     "psycopg.pool": _QUIET,
     "procrastinate": _QUIET,
     "procrastinate.worker": {"level": "INFO"},
@@ -181,7 +181,7 @@ _LOGGERS: dict[str, Any] = {
 
 
 def build_logging(*, is_terminal: bool) -> dict[str, Any]:
-    """Build Django's LOGGING and configure structlog to go through it."""
+    """Build Django's LOGGING and configure structlog to use it."""
     structlog.configure(
         processors=[
             structlog.stdlib.filter_by_level,
@@ -224,13 +224,13 @@ def _chain_of(error: BaseException) -> list[str]:
     current: BaseException | None = error
     while current is not None and id(current) not in seen:
         seen.add(id(current))
-        lines.append(_told(current))
+        lines.append(_message_of(current))
         lines.extend(_places_of(current.__traceback__))
         current = current.__cause__ or (None if current.__suppress_context__ else current.__context__)
     return lines
 
 
-def _told(error: BaseException) -> str:
+def _message_of(error: BaseException) -> str:
     is_ours = type(error).__module__.startswith(OUR_PACKAGES)
     return f"{_name_of(error)}: {error}" if is_ours else _name_of(error)
 

@@ -1,7 +1,7 @@
-"""Mails leave after the response, so that their time says nothing about who has an account.
+"""Sends mails after the response, so that response times don't reveal who has an account.
 
-They are sent by threads of the process and not by the job queue, where a row would hold links that set a
-password. A mail that can't be sent is logged, without its address and its text; the person asks for it again.
+Threads of the process send them, not the job queue, whose rows would contain links that set a password. A
+mail that can't be sent is logged without address and text; the person has to request it again.
 """
 
 import time
@@ -18,10 +18,10 @@ logger = structlog.get_logger(__name__)
 
 THREADS = 2
 MAX_WAITING = 200
-"""Mails in memory at once; a mail server that hangs must not fill it."""
+"""Mails in memory at once, in case the mail server hangs."""
 
 PAUSE_SECONDS = 0.1
-"""Before the work begins: else it would slow down the response that it must not depend on."""
+"""Delay before the work, which would otherwise slow down the response."""
 
 _executor = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="mail")
 _places = BoundedSemaphore(MAX_WAITING)
@@ -29,9 +29,9 @@ _unsent: set[Future[None]] = set()
 
 
 def run_after_response(work: Callable[[], object]) -> None:
-    """Run `work` in a thread that sends mails, with the caller's context variables.
+    """Run `work` in a mail thread, with the caller's context variables.
 
-    Over `MAX_WAITING` it is dropped, and a line in the log says so.
+    Beyond `MAX_WAITING` it is dropped and logged.
     """
     if not _places.acquire(blocking=False):
         logger.error("mail_dropped", waiting=MAX_WAITING)
@@ -42,14 +42,13 @@ def run_after_response(work: Callable[[], object]) -> None:
 
 
 def send_last(seconds: float) -> None:
-    """Give the mails that wait `seconds`, then drop those that haven't begun: the process ends.
+    """Wait up to `seconds` for queued mails at shutdown, then drop those that haven't started.
 
-    Python waits for all work of its threads before it exits; a mail server that hangs would hold that up for
-    minutes.
+    Python waits for all threads before it exits; with a mail server that hangs, that would take minutes.
     """
     deadline = time.monotonic() + seconds
     while (unsent := [*_unsent]) and (left := deadline - time.monotonic()) > 0:
-        wait(unsent, timeout=left)  # a sign-up that is done asks for a mail
+        wait(unsent, timeout=left)  # a sign-up that finishes queues a mail
     _executor.shutdown(wait=False, cancel_futures=True)
 
 
@@ -67,5 +66,5 @@ def _finish(done: Future[None]) -> None:
     if done.cancelled():
         logger.error("mail_dropped")
     elif error := done.exception():
-        # A mail server's answer may hold the address: only its kind is logged.
+        # A mail server's reply may contain the address: log only the type.
         logger.error("mail_failed", error=type(error).__name__)

@@ -1,7 +1,7 @@
-"""Keeps what Sage answers out of every cache: pages, files and errors hold what a person wrote.
+"""Keeps responses out of every cache: pages, files and errors contain what a person wrote.
 
-The browser's own memory counts too: a page from it would show a conversation, ticks and captures as they
-were. Static files are answered before this; they hold nobody's words.
+That includes the browser's back-forward cache, which would show outdated conversations, ticks and captures.
+Static files are served before this middleware.
 """
 
 from collections.abc import Awaitable, Callable
@@ -18,7 +18,7 @@ GetResponse = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseB
 
 @sync_and_async_middleware
 def never_stored(get_response: GetResponse) -> GetResponse:
-    """Say `private, no-store` with every response."""
+    """Set `Cache-Control: private, no-store` on every response."""
     if iscoroutinefunction(get_response):
 
         async def answer_async(request: HttpRequest) -> HttpResponseBase:

@@ -1,4 +1,4 @@
-"""The page for an address that only takes a form: a browser comes there by signing in again, or by hand."""
+"""An error page for GET requests of POST-only URLs: browsers send them after signing in again, or by hand."""
 
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
@@ -17,7 +17,7 @@ GetResponse = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseB
 
 @sync_and_async_middleware
 def not_allowed_page(get_response: GetResponse) -> GetResponse:
-    """Give a browser that only looks something to read, and a way on, where Django answers with nothing."""
+    """Replace Django's empty 405 response by a page with a link."""
     if iscoroutinefunction(get_response):
 
         async def answer_async(request: HttpRequest) -> HttpResponseBase:

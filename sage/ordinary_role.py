@@ -1,7 +1,7 @@
-"""Takes the rights of a superuser from the role that Sage connects with.
+"""Replaces the superuser role that Sage connects with by an ordinary one.
 
-The role that makes a cluster is its superuser and can't be made an ordinary one. So it is renamed and may no
-longer sign in, and a new role takes its name and its tables. Older data folders change at their next start.
+The role that creates a cluster is its superuser and can't be demoted. So it is renamed and may no longer sign
+in, and a new role gets its name and its tables. Older data folders are converted at their next start.
 """
 
 from typing import Any
@@ -11,7 +11,7 @@ from psycopg import Connection, sql
 ADMIN = "sage_admin"
 _RENAMING = sql.Identifier("sage_renaming")
 
-# In an order that makes no difference: whoever owns a table owns its indexes, row type and serial sequences.
+# In any order: the owner of a table owns its indexes, row type and serial sequences.
 _OWNED = """
     SELECT format('ALTER SCHEMA %%I', nspname) FROM pg_namespace
     WHERE nspowner = %(owner)s AND nspname !~ '^pg_' AND nspname NOT IN ('information_schema', 'public')
@@ -35,21 +35,21 @@ _OWNED = """
 
 
 def is_superuser(connection: Connection[Any]) -> bool:
-    """Say whether the connection's role is a superuser."""
+    """Return whether the connection's role is a superuser."""
     row = connection.execute("SELECT rolsuper FROM pg_roles WHERE rolname = current_user").fetchone()
     return bool(row and row[0])
 
 
 def make_ordinary(connection: Connection[Any], *, role: str, database: str, password: str) -> None:
-    """Replace the superuser `role`, which the connection belongs to, by an ordinary role of that name.
+    """Replace the connection's superuser `role` by an ordinary role of that name, in one transaction.
 
-    It is one transaction. The new role owns `database`, to which the connection leads, and may make others.
+    The new role owns `database`, which the connection is open to, and may create others.
     """
     name, admin = sql.Identifier(role), sql.Identifier(ADMIN)
     with connection.transaction():
         row = connection.execute("SELECT current_user::regrole::oid").fetchone()
         assert row is not None
-        # No role can rename itself.
+        # A role can't rename itself.
         for statement in (
             "CREATE ROLE {renaming} SUPERUSER",
             "SET SESSION AUTHORIZATION {renaming}",

@@ -1,7 +1,7 @@
-"""Who may open a WebSocket: pages of this very site, and programs that say so.
+"""Which origins may open a WebSocket: this site's pages, and programs that send its Origin.
 
-Channels' own validator looks at ALLOWED_HOSTS alone and lets a missing Origin in; this one doesn't. It says
-nothing about users: the consumer does.
+Channels' own validator checks only ALLOWED_HOSTS and accepts a missing Origin. Users are checked by the
+consumer.
 """
 
 from urllib.parse import urlsplit
@@ -15,7 +15,7 @@ DEFAULT_PORTS = {"http": "80", "https": "443"}
 
 
 class SameOriginValidator:
-    """Refuses the handshake of a foreign or missing Origin."""
+    """Refuses handshakes with a foreign or missing Origin."""
 
     def __init__(self, application: ASGI3Application) -> None:
         self._application = application
@@ -31,7 +31,7 @@ class SameOriginValidator:
 
 
 def is_accepted_origin(origin: str, host: str) -> bool:
-    """Say whether a page of `origin` may open a socket on `host` (both as their headers spell them)."""
+    """Return whether a page of `origin` may open a socket on `host` (both as spelled in the headers)."""
     try:
         parts = urlsplit(origin)
         port = parts.port

@@ -1,4 +1,4 @@
-"""Back-pressure: what a connection's reader is told by Twisted's write buffer, as something to wait for."""
+"""Back-pressure: makes Twisted's write buffer awaitable."""
 
 import asyncio
 
@@ -8,7 +8,7 @@ from zope.interface import implementer
 
 @implementer(IPushProducer)
 class Outlet:
-    """Tells whether a connection's reader keeps up: open until Twisted's write buffer is full."""
+    """Whether a connection's reader keeps up: open until Twisted's write buffer is full."""
 
     def __init__(self) -> None:
         self._is_open = asyncio.Event()
@@ -20,19 +20,19 @@ class Outlet:
         return self._is_open.is_set()
 
     def pauseProducing(self) -> None:  # noqa: N802
-        """Close: more than Twisted's buffer waits for the reader."""
+        """Close: the write buffer is full."""
         self._is_open.clear()
 
     def resumeProducing(self) -> None:  # noqa: N802
-        """Open: the buffer is empty."""
+        """Open: the write buffer is empty."""
         self._is_open.set()
 
     def stopProducing(self) -> None:  # noqa: N802
-        """Open for good: the connection is gone and nobody has to wait for it."""
+        """Open permanently: the connection is gone and nobody has to wait for it."""
         self._is_open.set()
 
     async def wait(self, seconds: float) -> bool:
-        """Wait until the reader has taken what it was sent; False if it doesn't within `seconds`."""
+        """Wait until the reader has caught up; False if it doesn't within `seconds`."""
         if self._is_open.is_set():
             return True
         try:

@@ -1,8 +1,7 @@
-"""The system user that PostgreSQL runs as when Sage is root, which PostgreSQL refuses to be.
+"""The system user for PostgreSQL when Sage runs as root, which PostgreSQL refuses.
 
-That user needs its cluster and its programs, which may lie in private folders. Access control lists let it
-pass them and give nothing to anybody else. Where a file system has none, Sage refuses to start and names the
-folder.
+That user needs access to its cluster and its programs, which may be in private folders. Access control lists
+grant it to that user only. If a file system doesn't support them, Sage refuses to start and names the folder.
 """
 
 import os
@@ -18,12 +17,12 @@ from sage.env import StartError
 
 SYSTEM_USER = "sage-postgres"
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-"""Where system programs lie; a plain `su` leaves the `sbin` folders out of PATH."""
+"""Folders of system programs; a plain `su` leaves the `sbin` folders out of PATH."""
 
 READ, PASS = 4, 1
 
 _ACCESS_LIST = "system.posix_acl_access"
-# linux/posix_acl_xattr.h: a version, then entries of tag, rights and id; sorted by tag and id.
+# linux/posix_acl_xattr.h: a version, then entries of tag, rights and id, sorted by tag and id.
 _VERSION = struct.pack("<I", 2)
 _ENTRY = struct.Struct("<HHI")
 _OWNER, _USER, _GROUP, _NAMED_GROUP, _MASK, _OTHERS = 0x01, 0x02, 0x04, 0x08, 0x10, 0x20
@@ -31,7 +30,7 @@ _NO_ID = 0xFFFFFFFF
 
 
 def system_account(name: str = SYSTEM_USER) -> pwd.struct_passwd | None:
-    """Return the user that the server runs as when we are root, made on first need; else None.
+    """Return the user to run the server as, created on first use; None unless we are root.
 
     Raises `StartError`.
     """
@@ -53,24 +52,24 @@ def system_account(name: str = SYSTEM_USER) -> pwd.struct_passwd | None:
 
 
 def child_environment() -> dict[str, str]:
-    """Return the environment of system programs and of the server: no key, no password, no PG variable."""
+    """Return the environment for system programs and the server: no keys, passwords or PG variables."""
     return {"PATH": SYSTEM_PATH, **worker_environment()}
 
 
-def let_in(account: pwd.struct_passwd, data_dir: Path, program: Path) -> None:
-    """Let the server's user reach its cluster in `data_dir` and run `program`. Raises `StartError`."""
+def grant_access(account: pwd.struct_passwd, data_dir: Path, program: Path) -> None:
+    """Let the user reach its cluster in `data_dir` and run `program`. Raises `StartError`."""
     os.chown(data_dir, -1, account.pw_gid)
     data_dir.chmod(stat.S_IMODE(data_dir.stat().st_mode) | stat.S_IXGRP)
-    let_through(account, data_dir)
-    let_through(account, program.parent)
+    grant_passage(account, data_dir)
+    grant_passage(account, program.parent)
     if not _can_pass(account, program):
         for path in (program.parent.parent, *program.parent.parent.rglob("*")):
             if not path.is_symlink():
                 _grant(account, path, READ | (PASS if path.stat().st_mode & stat.S_IXUSR else 0))
 
 
-def let_through(account: pwd.struct_passwd, folder: Path) -> None:
-    """Let the user pass all folders on the way to `folder`, and list none. Raises `StartError`."""
+def grant_passage(account: pwd.struct_passwd, folder: Path) -> None:
+    """Let the user pass through all folders to `folder`, without listing them. Raises `StartError`."""
     if _can_pass(account, folder):
         return
     for path in (folder, folder.resolve()):
@@ -82,7 +81,7 @@ def let_through(account: pwd.struct_passwd, folder: Path) -> None:
 
 
 def _can_pass(account: pwd.struct_passwd, path: Path) -> bool:
-    """Ask the kernel, as that user, whether a folder may be passed or a file be run."""
+    """Test as that user whether a folder can be entered or a file executed."""
     done = subprocess.run(
         ["/bin/sh", "-c", 'test -x "$1"', "sh", str(path)],
         user=account.pw_uid,
@@ -99,7 +98,7 @@ def _grant(account: pwd.struct_passwd, path: Path, rights: int) -> None:
     try:
         entries = dict(_entries_of(path))
         mask = entries.get((_MASK, _NO_ID), 7)
-        # What the mask took away stays away when it grows.
+        # Keep masked rights masked when the mask grows.
         for key in entries:
             if key[0] in (_USER, _GROUP, _NAMED_GROUP):
                 entries[key] &= mask
@@ -115,7 +114,7 @@ def _grant(account: pwd.struct_passwd, path: Path, rights: int) -> None:
 
 
 def _entries_of(path: Path) -> Iterator[tuple[tuple[int, int], int]]:
-    """Yield (tag, id) and rights of a path's access list; what its mode says where it has none."""
+    """Yield (tag, id) and rights of a path's access list, or those of its mode if it has none."""
     if _ACCESS_LIST in os.listxattr(path):
         for tag, rights, number in _ENTRY.iter_unpack(os.getxattr(path, _ACCESS_LIST)[len(_VERSION) :]):
             yield (tag, number), rights

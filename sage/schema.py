@@ -1,6 +1,6 @@
-"""Whether the database answers and has this version's tables.
+"""Checks that the database answers and has this version's tables.
 
-Importable before Django is set up: `manage.py` does so.
+`manage.py` imports it before Django is set up.
 """
 
 import psycopg
@@ -12,7 +12,7 @@ from sage.env import StartError
 
 
 def check_connection() -> None:
-    """Check that a database of the operator's own answers. Raises `StartError`."""
+    """Check that a configured database answers. Raises `StartError`."""
     if settings.IS_EMBEDDED_DATABASE:
         return
     try:
@@ -21,12 +21,12 @@ def check_connection() -> None:
         reason = str(error).strip().splitlines()[0]
         raise StartError(
             f"the database can't be reached ({reason}): start it, correct DATABASE_URL, "
-            "or unset DATABASE_URL for the database that Sage brings itself."
+            "or unset DATABASE_URL to use the embedded database."
         ) from None
 
 
 def check_migrations() -> None:
-    """Check that the database is of this version. Raises `StartError`."""
+    """Check that all migrations are applied. Raises `StartError`."""
     executor = MigrationExecutor(connection)
     if executor.migration_plan(executor.loader.graph.leaf_nodes()):
         raise StartError("the database isn't of this version: run `manage.py migrate` (or `up`) first.")

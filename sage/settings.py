@@ -1,7 +1,7 @@
-"""Django's settings, made from `sage.env` and nothing else.
+"""Django's settings, derived from `sage.env`.
 
-Importing them may make the data folder and the secrets in it; it never starts a server and never connects
-to one. A wrong value ends the process with one line. A list to look things up in, so it may be long.
+Importing them may create the data folder and its secrets, but never starts or connects to a server. An
+invalid value ends the process with one line. Over 300 lines, because it is a list.
 """
 
 import os
@@ -20,7 +20,7 @@ from sage.logs import build_logging
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 try:
-    # Values that are set already win over the file's.
+    # Existing variables override the file.
     if (BASE_DIR / ".env").is_file():
         Env.read_env(str(BASE_DIR / ".env"))
     ENVIRONMENT = read_environment(os.environ, BASE_DIR)
@@ -38,7 +38,7 @@ ANTHROPIC_API_KEY = ENVIRONMENT.anthropic_api_key
 ANTHROPIC_BASE_URL = ENVIRONMENT.anthropic_base_url
 IS_PRACTICE_MODEL = not (ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL)
 PRACTICE_MODEL = "sage-practice"
-# A scripted answer is no Claude: it has its own name in every row, and a price of nothing.
+# Practice turns get their own model name and no price.
 SAGE_MODEL = PRACTICE_MODEL if IS_PRACTICE_MODEL else ENVIRONMENT.model
 SAGE_BRIEF_MODEL = PRACTICE_MODEL if IS_PRACTICE_MODEL else ENVIRONMENT.brief_model
 SAGE_CLASSIFY_MODEL = PRACTICE_MODEL if IS_PRACTICE_MODEL else ENVIRONMENT.classify_model
@@ -91,14 +91,14 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    # Outermost, so that its span holds all that a request takes.
+    # Outermost, so that its span covers the whole request.
     "sage.telemetry.trace_requests",
     "django.middleware.security.SecurityMiddleware",
-    # Before static files, so that every answer has the policy.
+    # Before static files, so that every response has the policy.
     "csp.middleware.CSPMiddleware",
     "sage.static_files.StaticFilesMiddleware",
     "sage.no_store.never_stored",
-    # Before whatever asks the database.
+    # Before anything that queries the database.
     "sage.busy.admitted",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -134,16 +134,16 @@ TEMPLATES = [
 
 # --- Database -------------------------------------------------------------------------------------
 
-# Room for all threads that may hold a connection at once: `sessions_app.database.THREADS` and
-# `UNHURRIED_THREADS`, `coaching.people.in_flight.AT_WORK`, and some for handshakes of sockets.
+# Enough for all threads that can hold a connection: `sessions_app.database.THREADS` and `UNHURRIED_THREADS`,
+# `coaching.people.in_flight.AT_WORK`, and some for socket handshakes.
 DATABASE_POOL = {"min_size": 1, "max_size": 32, "timeout": 5}
-# A runner that freezes inside a transaction must not block the one that takes its turn over. No statement of
-# ours takes seconds, and no lock is held that long; migrations, removals and archives lift all three.
+# A runner that freezes inside a transaction must not block its take-over. No statement or lock of ours takes
+# seconds; migrations, removals and archives lift all three limits.
 DATABASE_SESSION_OPTIONS = (
     "-c idle_in_transaction_session_timeout=5000 -c statement_timeout=20000 -c lock_timeout=10000"
 )
 
-# Of what is asked with values beside the statement (`sessions_app.rows`); the ORM's own is never prepared.
+# For statements of `sessions_app.rows`; the ORM's are never prepared.
 PREPARE_THRESHOLD = 2
 
 DATABASES: dict[str, dict[str, Any]] = {
@@ -164,7 +164,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # --- Background jobs ------------------------------------------------------------------------------
 
-# Imported by whoever works on jobs or puts one into the queue, not by every command.
+# Imported by code that runs or enqueues jobs, not by every command.
 PROCRASTINATE_AUTODISCOVER_MODULE_NAME = ""
 PROCRASTINATE_IMPORT_PATHS = ["coaching.jobs.tasks"]
 PROCRASTINATE_ON_APP_READY = "coaching.job_queue.use_our_threads"
@@ -180,7 +180,7 @@ if REDIS_URL:
             "OPTIONS": {"socket_connect_timeout": 2, "socket_timeout": 2},
         }
     }
-    # Publish and subscribe: nothing is queued in Redis, so nothing is lost when it is flushed.
+    # Publish and subscribe: nothing is queued in Redis, so a flush loses nothing.
     CHANNEL_LAYERS: dict[str, dict[str, Any]] = {
         "default": {
             "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
@@ -223,7 +223,7 @@ if ENVIRONMENT.s3_bucket:
         },
     }
 
-# Collected when a web process starts: names carry a hash of the content, so browsers may keep them for ever.
+# Collected when a web process starts. Names contain a content hash, so browsers may cache them forever.
 STATIC_URL = "/static/"
 STATIC_ROOT = SAGE_DATA_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
@@ -233,10 +233,10 @@ WHITENOISE_USE_FINDERS = DEBUG
 if DEBUG:
     STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
 
-# The body of an upload, in bytes: its files and the form around them. Any other over 1 MB is refused unread.
+# The body of an upload in bytes, including its form. Any other body over 1 MB is refused unread.
 SAGE_UPLOAD_BYTES = {"/settings/calendar/upload/": (SAGE_MAX_UPLOAD_MB + 1) * MEGABYTE}
 
-# The body of a form; files are counted apart.
+# The body of a form; files are counted separately.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1 * MEGABYTE
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 200
 DATA_UPLOAD_MAX_NUMBER_FILES = 50
@@ -278,12 +278,12 @@ ACCOUNT_FORMS = {
     "add_email": "sage.account_forms.ChangeAddressForm",
 }
 HAS_MAIL = ENVIRONMENT.email is not None
-# Without a mail server nobody could follow a verification link.
+# Without a mail server nobody could open a verification link.
 ACCOUNT_EMAIL_VERIFICATION = "mandatory" if HAS_MAIL else "none"
-# Strict: an account that waits for its link keeps nobody else from signing up with the address.
+# Strict: an unconfirmed account doesn't stop anybody from signing up with its address.
 ACCOUNT_PREVENT_ENUMERATION = "strict" if HAS_MAIL else True
 ACCOUNT_EMAIL_NOTIFICATIONS = HAS_MAIL
-# One address an account; a new one takes the old one's place once it is confirmed.
+# One address per account; a new one replaces the old one once it is confirmed.
 ACCOUNT_CHANGE_EMAIL = True
 ACCOUNT_REAUTHENTICATION_REQUIRED = True
 ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
@@ -321,13 +321,13 @@ SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = IS_BEHIND_HTTPS
 if IS_BEHIND_HTTPS:
-    # A trusted https origin says that a proxy ends TLS before us; it must set X-Forwarded-Proto and -For.
+    # A trusted https origin means that a proxy terminates TLS; it must set X-Forwarded-Proto and -For.
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SECURE_SSL_REDIRECT = True
     SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$"]
     SECURE_HSTS_SECONDS = 365 * 24 * 3600
     ALLAUTH_TRUSTED_PROXY_COUNT = 1
-# Whether other names under the domain are bound to https is for the domain's owner to say.
+# Whether other names of the domain are bound to https is its owner's decision.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 
 # --- Language, time, logs -------------------------------------------------------------------------

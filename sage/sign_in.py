@@ -1,4 +1,4 @@
-"""How a password is checked at sign-in, and when an address must be confirmed first."""
+"""Password checks at sign-in, and the stage that requires a confirmed address."""
 
 from typing import Any
 
@@ -12,14 +12,13 @@ from sage.addresses import find_sign_in_owner
 
 
 class OneCheckBackend(AuthenticationBackend):  # type: ignore[misc]  # allauth has no types
-    """Signs in by username or address with exactly one password check, whether the account exists or not.
+    """Signs in by username or address with exactly one password check, whether or not the account exists.
 
-    Django's and allauth's own backends together check a known address's password once more than an unknown
-    one's.
+    Django's and allauth's backends together check a known address's password once more than an unknown one's.
     """
 
     def _authenticate(self, request: HttpRequest | None, **credentials: Any) -> User | None:
-        # `authenticate` of the parent hashes the password once where nothing is checked here.
+        # The parent's `authenticate` hashes the password once if nothing is checked here.
         names = dict.fromkeys(name for key in ("username", "email") if (name := credentials.get(key)))
         owners = (owner for name in names if (owner := find_sign_in_owner(name)))
         checked: User | None = self._check_password(next(owners, None), credentials["password"])
@@ -27,13 +26,13 @@ class OneCheckBackend(AuthenticationBackend):  # type: ignore[misc]  # allauth h
 
 
 class ConfirmAddressStage(EmailVerificationStage):  # type: ignore[misc]  # allauth has no types
-    """Asks for a confirmed address, except of an account that has none.
+    """Requires a confirmed address, unless the account has none.
 
-    Only operators make such accounts, with `createsuperuser` or in the admin; no mail could ever let them in.
+    Only operators create such accounts, with `createsuperuser` or in the admin; no mail could confirm them.
     """
 
     def handle(self) -> tuple[HttpResponseBase | None, bool]:
-        """Return a response that holds up the sign-in, or None, and whether it goes on."""
+        """Return a response that interrupts the sign-in, or None, and whether it continues."""
         user: User | None = self.login.user
         if user and not user.email and not EmailAddress.objects.filter(user=user).exists():
             return None, True

@@ -1,6 +1,7 @@
-"""Back-pressure for a WebSocket's incoming frames: a client that sends faster than it is served has to wait.
+"""Back-pressure for incoming WebSocket frames.
 
-Daphne queues every frame at once. What waits here is bounded: over that, nothing is read from the client.
+Daphne queues every frame at once. Here the queue is bounded: beyond the limit, nothing is read from the
+client.
 """
 # ruff: noqa: N802, N803 - autobahn's names
 
@@ -13,12 +14,12 @@ from daphne.ws_protocol import WebSocketProtocol
 
 MAX_WAITING_BYTES = 2 << 20
 FRAME_BYTES = 512
-"""What a queued frame takes beyond its text, about."""
+"""Approximate overhead of a queued frame."""
 PONG_SECONDS = 1.0
 
 
 class BoundedSocket(WebSocketProtocol):  # type: ignore[misc]  # Daphne has no types
-    """A WebSocket whose waiting frames are bounded; its `repr`, which is logged, leaves out the path."""
+    """A WebSocket with a bounded inbox; its logged `repr` leaves out the path."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -31,7 +32,7 @@ class BoundedSocket(WebSocketProtocol):  # type: ignore[misc]  # Daphne has no t
         return f"<{type(self).__name__} at {id(self):#x}>"
 
     def onMessage(self, payload: bytes, isBinary: bool) -> None:
-        """Queue a frame, and read no more while too much waits."""
+        """Queue a frame; stop reading while too many wait."""
         size = len(payload) + FRAME_BYTES
         self._sizes.append(size)
         self._waiting += size
@@ -41,14 +42,14 @@ class BoundedSocket(WebSocketProtocol):  # type: ignore[misc]  # Daphne has no t
             self.transport.pauseProducing()
 
     def onPing(self, payload: bytes) -> None:
-        """Answer the pings of a client now and then: one that reads no answers would pile them up here."""
+        """Answer pings at most once a second: a client that reads no pongs would pile them up here."""
         now = time.monotonic()
         if now - self._ponged_at >= PONG_SECONDS:
             self._ponged_at = now
             self.sendPong(payload)
 
     async def receive(self, receive: Callable[[], Awaitable[dict[str, Any]]]) -> dict[str, Any]:
-        """Return the application's next message, and read on once there is room."""
+        """Return the application's next message; resume reading once there is room."""
         message = await receive()
         if message["type"] == "websocket.receive":
             self._waiting -= self._sizes.popleft()

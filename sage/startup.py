@@ -1,4 +1,4 @@
-"""What has to be in order before a web process opens its port; a fault is one line that says what to do."""
+"""Checks and preparation before a web process opens its port; an error is one line that says what to do."""
 
 import secrets
 import stat
@@ -22,13 +22,13 @@ from sessions_app.database import NO_TIME_LIMITS, no_time_limits
 
 DEMO_NAME = "demo"
 DEMO_EMAIL = "demo@sage.local"
-# Without characters that are easily taken for one another.
+# Without characters that look alike.
 PASSWORD_LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # noqa: S105
 MIGRATION_LOCK = 0x5A6E
 
 
 def check_services() -> None:
-    """See that database and cache answer. Raises `StartError`."""
+    """Check that database and cache answer. Raises `StartError`."""
     check_connection()
     try:
         ask_cache()
@@ -41,14 +41,14 @@ def _cache_errors() -> tuple[type[Exception], ...]:
 
 
 def prepare_database() -> None:
-    """Bring the database, and skills and help lines in it, to this version. Others that do the same wait."""
+    """Migrate the database and load skills and help lines, one process at a time."""
     call_command("migrate", interactive=False, verbosity=0)
     call_command("sync_skills", verbosity=0)
     call_command("sync_help_lines", verbosity=0)
 
 
 def readable_env_file(path: Path) -> str | None:
-    """Return a warning where other users of this machine can read the file with the keys."""
+    """Return a warning if other users of this machine can read the `.env` file."""
     try:
         mode = path.stat().st_mode
     except OSError:
@@ -69,7 +69,7 @@ def prepare_static_files() -> None:
 
 
 def make_demo_account() -> str | None:
-    """Make the demo account when there is nobody yet, and return its password; else None."""
+    """Create the demo account if there are no users, and return its password; otherwise None."""
     users = get_user_model().objects
     with transaction.atomic():
         if users.exists():
@@ -82,9 +82,9 @@ def make_demo_account() -> str | None:
 
 @contextmanager
 def migration_lock() -> Iterator[None]:
-    """Hold the lock of migrations: two at once would fail half-way.
+    """Hold the migration lock: concurrent migrations fail half-way.
 
-    A migration may take its time, and so may whoever migrates already: all time limits are lifted.
+    All time limits are lifted, for the migration and for waiting for another one.
     """
     with (
         psycopg.connect(**connection.get_connection_params(), autocommit=True) as session,

@@ -1,7 +1,7 @@
-"""Starts what the operator has set up for watching: errors to Sentry, traces to an OpenTelemetry collector.
+"""Starts the configured monitoring: errors to Sentry, traces to an OpenTelemetry collector.
 
-Both are optional extras and load only where their address is set. What they send is built without words: no
-message text, no path, no file name, no value of a variable.
+Both are optional extras and are imported only if their address is set. They send no message text, paths, file
+names or values of variables.
 """
 
 from collections.abc import Awaitable, Callable
@@ -30,13 +30,13 @@ EXTRAS = (
         "sage.traces.export_traces",
     ),
 )
-"""The variable, its field, the extra, what that brings, and what is called with the address."""
+"""The variable, its field, the extra, the extra's module, and the function called with the address."""
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
 
 
 def start_telemetry(warn: Callable[[str], None]) -> None:
-    """Start what is set; `warn` is given a line for each setting that is set and does nothing."""
+    """Start what is configured; pass a line to `warn` for each setting without effect."""
     for name, field, extra, module, starter in EXTRAS:
         address = getattr(settings.ENVIRONMENT, field)
         if not address:
@@ -50,7 +50,7 @@ def start_telemetry(warn: Callable[[str], None]) -> None:
 
 
 def is_installed(module: str) -> bool:
-    """Return whether a module could be imported."""
+    """Return whether a module can be imported."""
     try:
         return find_spec(module) is not None
     except ModuleNotFoundError:
@@ -59,7 +59,7 @@ def is_installed(module: str) -> bool:
 
 @sync_and_async_middleware
 def trace_requests(get_response: GetResponse) -> GetResponse:
-    """Open the span of a request. It names the method alone, for a path may name a file."""
+    """Open a span for each request, named by method only: a path may contain a file name."""
     if iscoroutinefunction(get_response):
 
         async def answer_async(request: HttpRequest) -> HttpResponseBase:

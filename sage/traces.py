@@ -1,4 +1,4 @@
-"""Exports spans by OTLP over HTTP. Imported only where the extra `otel` is there and an address is set."""
+"""Exports spans by OTLP over HTTP. Imported only if the extra `otel` is installed and an endpoint is set."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -15,7 +15,7 @@ TRACES_PATH = "/v1/traces"
 
 
 def export_traces(endpoint: str) -> None:
-    """Export the spans of this process to the collector at `endpoint`; the last ones when it ends."""
+    """Export the spans of this process to the collector at `endpoint`; flush when it ends."""
     provider = TracerProvider(resource=Resource({"service.name": "sage"}))
     exporter = OTLPSpanExporter(endpoint=endpoint.rstrip("/") + TRACES_PATH)
     provider.add_span_processor(BatchSpanProcessor(exporter))
@@ -29,7 +29,7 @@ def export_traces(endpoint: str) -> None:
 
 @contextmanager
 def _open_span(tracer: Tracer, name: str, attributes: Attributes) -> Iterator[None]:
-    """Open a span; of an exception it gets the type alone, since its text may hold words."""
+    """Open a span; of an exception it records only the type, since the message may contain user text."""
     values = {f"sage.{key}": value for key, value in attributes.items()}
     with tracer.start_as_current_span(
         name, attributes=values, record_exception=False, set_status_on_exception=False

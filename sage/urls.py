@@ -1,4 +1,4 @@
-"""The URL map: accounts, admin and health here, everything else in `coaching.urls`."""
+"""The URL map: accounts, admin and health; everything else is in `coaching.urls`."""
 
 from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
@@ -6,7 +6,7 @@ from django.urls import include, path
 
 from sage import health
 
-# Operators use the same sign-in page as everybody, with its rate limits.
+# Operators use the ordinary sign-in page with its rate limits.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
 handler400 = "sage.busy.bad_request"

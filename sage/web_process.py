@@ -1,4 +1,4 @@
-"""A whole web process: Sage's application on Sage's launcher. `up` and `web` differ in what comes before."""
+"""A web process: the application on the launcher. `up` and `web` differ in what runs before."""
 
 import asyncio
 import errno
@@ -26,10 +26,10 @@ from sage.telemetry import start_telemetry
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8000
 LAST_MAILS_SECONDS = 2.0
-IN_COMPANY = (
-    "Another web process runs on this database, and REDIS_URL is unset. Nothing gets lost, but what happens "
-    "there is seen here a quarter of a second later, and each counts attempts to sign in for itself. "
-    "Set REDIS_URL for all of them, or run one."
+OTHER_PROCESS_WARNING = (
+    "Another web process runs on this database, and REDIS_URL is unset. Nothing gets lost, but its changes "
+    "appear here a quarter of a second later, and each process counts sign-in attempts by itself. "
+    "Set REDIS_URL for all of them, or run only one."
 )
 
 
@@ -44,7 +44,7 @@ def add_address_arguments(parser: ArgumentParser) -> None:
 
 
 def check_address(host: str, port: int) -> None:
-    """See early that the address is free. Raises `StartError`."""
+    """Check early that the address is free. Raises `StartError`."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         with socket.socket(family, socket.SOCK_STREAM) as probe:
@@ -61,9 +61,9 @@ def check_address(host: str, port: int) -> None:
 
 
 def close_signup_off_loopback(host: str) -> None:
-    """Close sign-up where other machines reach the address, unless `SAGE_SIGNUP` says open.
+    """Close sign-up if other machines can reach the address, unless `SAGE_SIGNUP` is open.
 
-    `ALLOWED_HOSTS` alone doesn't protect it: whoever reaches the port may send any Host header.
+    `ALLOWED_HOSTS` alone doesn't protect it: a client can send any Host header.
     """
     if not (settings.ENVIRONMENT.is_signup_chosen or is_local(host)):
         settings.SAGE_SIGNUP = "closed"
@@ -77,10 +77,10 @@ def serve(
     warn: Callable[[str], None],
     has_worker: bool = False,
 ) -> None:
-    """Serve until SIGTERM or SIGINT. `on_ready` is given the URL. Raises `StartError`.
+    """Serve until SIGTERM or SIGINT. `on_ready` gets the URL. Raises `StartError`.
 
-    `warn` is given a sentence where the process will run otherwise than the operator may think.
-    `has_worker`: background jobs are worked on in this process too, and end with it.
+    `warn` gets a sentence if the process won't run as the operator may expect. `has_worker`: background jobs
+    run in this process, too, and end with it.
     """
     close_signup_off_loopback(host)
     start_telemetry(warn)
@@ -117,10 +117,9 @@ def serve(
 
 
 def _settle_memory() -> None:
-    """Take what is loaded by now for something that stays.
+    """Exclude everything loaded so far from garbage collection.
 
-    Left to the collector, every full collection would walk through all of it and hold up every reader for a
-    tenth of a second.
+    Otherwise each full collection would traverse all of it and delay every reader by a tenth of a second.
     """
     gc.collect()
     gc.freeze()
@@ -128,11 +127,11 @@ def _settle_memory() -> None:
 
 @asynccontextmanager
 async def _own_turns(warn: Callable[[str], None]) -> AsyncIterator[None]:
-    """Keep the runner up, as one of several web processes or as the only one."""
+    """Keep the runner up, as the only web process or one of several."""
     claim = DatabaseClaim()
     is_alone = await asyncio.to_thread(claim.take)
     if not (is_alone or settings.REDIS_URL):
-        warn(IN_COMPANY)
+        warn(OTHER_PROCESS_WARNING)
     keeping = asyncio.create_task(claim.keep(), name="keep claim")
     try:
         async with kept_up(get_runner(), is_alone=is_alone, has_doorbell=bool(settings.REDIS_URL)):

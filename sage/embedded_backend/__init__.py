@@ -1,1 +1,1 @@
-"""Django's PostgreSQL backend for the embedded server: the first connection of a process joins it."""
+"""Django's PostgreSQL backend for the embedded server."""

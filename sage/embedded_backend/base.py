@@ -1,7 +1,6 @@
-"""The database wrapper that joins the embedded server before it connects for the first time.
+"""Joins the embedded server before a process connects for the first time.
 
-So every command works beside a running Sage and without one, and a command that needs no database starts
-none. It changes nothing else of the pooled backend.
+So every command works with or without a running Sage, and a command without queries starts no server.
 """
 
 import atexit
@@ -18,25 +17,25 @@ from sage.pooled_backend import base
 
 
 class DatabaseClient(client.DatabaseClient):
-    """`manage.py dbshell` with the psql that came along."""
+    """`manage.py dbshell` with the embedded psql."""
 
     @classmethod
     def settings_to_cmd_args_env(
         cls, settings_dict: dict[str, Any], parameters: Iterable[str]
     ) -> tuple[list[str], dict[str, str] | None]:
-        """Return command and environment of the shell, with the server running."""
+        """Return the shell's command and environment, with the server running."""
         join(Path(settings_dict["HOST"]))
         arguments, environment = super().settings_to_cmd_args_env(settings_dict, parameters)
         return [str(programs_folder() / "psql"), *arguments[1:]], environment
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """PostgreSQL as Django knows it, started on demand."""
+    """The pooled backend, which starts the server on demand."""
 
     client_class = DatabaseClient
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        """Connect, with the server running. Raises `StartError` when it can't be started."""
+        """Connect, with the server running. Raises `StartError` if it can't be started."""
         join(Path(self.settings_dict["HOST"]))
         return super().get_new_connection(conn_params)
 

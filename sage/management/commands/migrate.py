@@ -1,4 +1,4 @@
-"""Django's `migrate` under a lock, so that any number of processes may start at once."""
+"""Django's `migrate` under a lock, so that several processes may start at once."""
 
 from typing import Any
 
@@ -9,11 +9,11 @@ from sage.startup import migration_lock
 
 
 class Command(migrate.Command):
-    """Django's command, one at a time for each database."""
+    """Django's command, one at a time per database."""
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Migrate while nobody else does."""
-        # The embedded server is joined by the first connection of this process.
+        """Migrate while holding the migration lock."""
+        # This process's first connection joins the embedded server.
         connection.ensure_connection()
         with migration_lock():
             super().handle(*args, **options)

@@ -1,4 +1,4 @@
-"""The one command: everything that Sage needs, on a fresh machine, until Ctrl-C or SIGTERM."""
+"""Runs all of Sage on one machine until Ctrl-C or SIGTERM."""
 
 import time
 from argparse import ArgumentParser
@@ -25,7 +25,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_address_arguments(parser)
-        parser.add_argument("--no-demo", action="store_true", help="make no demo account")
+        parser.add_argument("--no-demo", action="store_true", help="create no demo account")
 
     def handle(self, *args: Any, **options: Any) -> None:
         began = time.monotonic()
@@ -38,7 +38,7 @@ class Command(BaseCommand):
         prepare_static_files()
         password = None if options["no_demo"] else make_demo_account()
 
-        def tell(url: str) -> None:
+        def announce(url: str) -> None:
             lines = self._summary(url, password, time.monotonic() - began)
             self.stdout.write("\n".join(lines))
             self.stdout.flush()
@@ -46,7 +46,7 @@ class Command(BaseCommand):
         serve(
             host=options["host"],
             port=options["port"],
-            on_ready=tell,
+            on_ready=announce,
             warn=self._warn,
             has_worker=True,
         )

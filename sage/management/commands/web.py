@@ -1,4 +1,4 @@
-"""One web process for production; any number may run where REDIS_URL is set."""
+"""One web process for production; any number may run with REDIS_URL."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -25,11 +25,11 @@ class Command(BaseCommand):
         check_services()
         check_migrations()
         prepare_static_files()
-        serve(host=options["host"], port=options["port"], on_ready=self._tell, warn=self._warn)
+        serve(host=options["host"], port=options["port"], on_ready=self._announce, warn=self._warn)
 
-    def _tell(self, url: str) -> None:
+    def _announce(self, url: str) -> None:
         self.stdout.write(f"Sage answers at {url}")
-        self.stdout.flush()  # also where the output is a file or a pipe
+        self.stdout.flush()  # even if the output is a file or a pipe
 
     def _warn(self, sentence: str) -> None:
         self.stderr.write(sentence)

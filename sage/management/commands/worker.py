@@ -1,4 +1,4 @@
-"""One worker for production: it does the background jobs; any number may run."""
+"""One background worker for production; any number may run."""
 
 import asyncio
 import signal
