@@ -19,6 +19,7 @@ from django.conf import settings
 from coaching.context import statement as stating
 from coaching.context.budget import PROMPT_TOKENS, SPARE_TOKENS, count_tokens
 from coaching.context.history import count_message, stored_message
+from coaching.context.life import Life, LifeQuery, Unread, read_life
 from coaching.context.opening import (
     CONTEXT_KEY,
     SAID_KEY,
@@ -29,7 +30,6 @@ from coaching.context.opening import (
     statement_of,
 )
 from coaching.context.pipeline import build_context
-from coaching.context.shelf import Shelf
 from coaching.context.statement import SKILL_KEY, Part, skill_part, state
 from coaching.context.trace import Sent, trace_of
 from coaching.context.window import Window, open_window, smaller_window
@@ -98,15 +98,15 @@ def build_turn(
     profile: Profile,
     tools: Toolset[Any],
     now: datetime,
-    shelf: Shelf | None = None,
+    life: Life | None = None,
     newest: Message | None = None,
 ) -> BuiltPrompt:
     """Build the request for a session whose history ends with a user's message; `now` is aware.
 
-    `shelf` is what was read ahead, `newest` that message where it isn't stored yet.
+    `life` is what was read before, `newest` that message where it isn't stored yet.
     """
-    shelf = shelf or Shelf(profile=profile, session_id=session.id, now=now)
-    return _TurnBuilder(session, shelf=shelf, tools=tools, newest=newest).build()
+    life = life or read_life(LifeQuery(profile=profile, session_id=session.id, now=now))
+    return _TurnBuilder(session, life=life, tools=tools, newest=newest).build()
 
 
 def build_smaller_turn(
@@ -116,8 +116,8 @@ def build_smaller_turn(
 
     The edge moves for good: later turns would meet the same limit.
     """
-    shelf = Shelf(profile=profile, session_id=session.id, now=now)
-    builder = _TurnBuilder(session, shelf=shelf, tools=tools, newest=None)
+    life = read_life(LifeQuery(profile=profile, session_id=session.id, now=now))
+    builder = _TurnBuilder(session, life=life, tools=tools, newest=None)
     smaller = smaller_window(builder.window, builder.count_message)
     if smaller is None:
         return None
@@ -128,13 +128,11 @@ def build_smaller_turn(
 class _TurnBuilder:
     """The steps from a history to a request; each uses what the one before has found."""
 
-    def __init__(
-        self, session: Session, *, shelf: Shelf, tools: Toolset[Any], newest: Message | None
-    ) -> None:
-        self.started = time.perf_counter() - shelf.seconds_ahead
+    def __init__(self, session: Session, *, life: Life, tools: Toolset[Any], newest: Message | None) -> None:
+        self.started = time.perf_counter() - life.read_seconds
         self.session = session
-        self.shelf = shelf
-        self.now = shelf.now
+        self.life = life
+        self.now = life.now
         self.stored_opening = Opening.from_text(session.opening)
         self.count_message = partial(count_message, saved_fields=tools.saved_fields)
         limit = settings.SAGE_WINDOW_MESSAGES + settings.SAGE_WINDOW_STEP + 2
@@ -160,16 +158,13 @@ class _TurnBuilder:
         self.library = self._library(self.now if is_moved else skills_moment(self.session))
         self.session_metadata = {MOMENT_KEY: self.now.isoformat()} if is_moved else {}
         self.frame = build_frame(self.session, tools=self.tools, library=self.library)
-        self.context = build_context(self.shelf, recent=_recent_words(window))
+        self.context = build_context(self.life, recent=_recent_words(window))
         self.frame_tokens = _frame_tokens(self.frame)
         self.room = PROMPT_TOKENS - SPARE_TOKENS - self.frame_tokens
 
     def _library(self, moment: datetime) -> SkillLibrary:
-        try:
-            states = self.shelf.skill_states
-        except LookupError:  # it couldn't be read ahead
-            states = None
-        return library_at(moment, states)
+        states = self.life.skill_states
+        return library_at(moment, None if isinstance(states, Unread) else states)
 
     def build(self) -> BuiltPrompt:
         opening = self._opening()
@@ -245,7 +240,7 @@ class _TurnBuilder:
         if arc is None or current_arc(self.session) is not None:
             return []
         chosen = next(match for match in self.context.called.trace if match.is_chosen)
-        part = stating.offer_part(arc, chosen.because, self.shelf.today.isoformat())
+        part = stating.offer_part(arc, chosen.because, self.life.today.isoformat())
         offered = {f"{before} {day}" for before, day in opening.offered.items()}
         offered |= {statement.sections.get("offer", "") for statement in statements}
         return [] if part.digest in offered else [part]

@@ -1,7 +1,7 @@
 """The sections of a prompt: one function each, in one fixed order, the same for every session.
 
-A function takes what it needs from the shelf and says what its section is; None where there is nothing to
-show. It neither counts tokens nor knows what was said before.
+A function takes what it needs from a life and returns its section; None where there is nothing to show.
+It neither counts tokens nor knows what was said before.
 """
 
 import hashlib
@@ -13,7 +13,8 @@ from coaching.calendar.selectors import DayEvent
 from coaching.clock.days import time_bracket
 from coaching.context.entries import Entry, Section
 from coaching.context.fences import fence, fence_value
-from coaching.context.shelf import NEWEST, Shelf, ShelvedFile
+from coaching.context.life import Life, LifeFile, day_path, known
+from coaching.context.life_sql import NEWEST
 from coaching.models import FileType, LifeDomain
 from coaching.models.life import DomainStatus
 from coaching.skills.facts import checkin_due_on
@@ -26,67 +27,67 @@ GIVES_WAY = 0.8
 """What each older entry of a section may take, of what the next newer one may."""
 
 
-def header(shelf: Shelf) -> Section:
+def header(life: Life) -> Section:
     """Say who is there, what came last, what time it is and how the weekly check-in stands."""
-    local = shelf.now.astimezone(shelf.profile.zone)
+    local = life.now.astimezone(life.profile.zone)
     # Up to 04:00 it is still the day before: the date is that of the user's own day.
-    past = " past midnight" if local.date() != shelf.today else ""
-    bracket = f"{shelf.today:%A %Y-%m-%d}, {time_bracket(local)}"
-    clock = f"{bracket}, {local:%H:%M}{past} ({shelf.profile.timezone})"
-    lines = [*standing_header(shelf), f"Time: {clock}", f"Check-in: {_checkin_status(shelf)}"]
+    past = " past midnight" if local.date() != life.today else ""
+    bracket = f"{life.today:%A %Y-%m-%d}, {time_bracket(local)}"
+    clock = f"{bracket}, {local:%H:%M}{past} ({life.profile.timezone})"
+    lines = [*standing_header(life), f"Time: {clock}", f"Check-in: {_checkin_status(life)}"]
     return Section(
         name="session_context", attributes={}, entries=(Entry(tag="", attributes={}, text="\n".join(lines)),)
     )
 
 
-def header_digest(shelf: Shelf) -> str:
+def header_digest(life: Life) -> str:
     """Name the header's content without its clock: day and part of the day count, minutes don't."""
-    local = shelf.now.astimezone(shelf.profile.zone)
-    what = [*standing_header(shelf), shelf.today.isoformat(), time_bracket(local), _checkin_status(shelf)]
+    local = life.now.astimezone(life.profile.zone)
+    what = [*standing_header(life), life.today.isoformat(), time_bracket(local), _checkin_status(life)]
     return hashlib.sha256("\n".join(what).encode("utf-8", "replace")).hexdigest()[:16]
 
 
-def standing_header(shelf: Shelf) -> Sequence[str]:
+def standing_header(life: Life) -> Sequence[str]:
     """Return the header's lines that hold no clock."""
-    name = shelf.profile.name or shelf.profile.user.first_name
-    last = shelf.last_session
+    name = life.profile.name or life.profile.user.first_name
+    last = known(life.last_session)
     said = "none yet"
     if last is not None:
-        said = f"{SessionKind(last.kind).label.lower()}, {_days_ago((shelf.today - last.day).days)}"
+        said = f"{SessionKind(last.kind).label.lower()}, {_days_ago((life.today - last.day).days)}"
     return [f"Name: {fence_value(name, 100) or 'not known yet'}", f"Last session: {said}"]
 
 
-def sage_context(shelf: Shelf) -> Section | None:
+def sage_context(life: Life) -> Section | None:
     """Show what Sage should know in every conversation."""
-    return _page(shelf, "sage_context", FileType.SAGE_CONTEXT)
+    return _page(life, "sage_context", FileType.SAGE_CONTEXT)
 
 
-def overview(shelf: Shelf) -> Section | None:
+def overview(life: Life) -> Section | None:
     """Show the life map as a whole."""
-    return _page(shelf, "overview", FileType.OVERVIEW)
+    return _page(life, "overview", FileType.OVERVIEW)
 
 
-def life_plan(shelf: Shelf) -> Section | None:
+def life_plan(life: Life) -> Section | None:
     """Show the life plan."""
-    return _page(shelf, "life_plan", FileType.LIFE_PLAN)
+    return _page(life, "life_plan", FileType.LIFE_PLAN)
 
 
-def weekly_plan(shelf: Shelf) -> Section | None:
+def weekly_plan(life: Life) -> Section | None:
     """Show the plan of the week."""
-    return _page(shelf, "weekly_plan", FileType.WEEKLY_PLAN)
+    return _page(life, "weekly_plan", FileType.WEEKLY_PLAN)
 
 
-def patterns(shelf: Shelf) -> Section | None:
+def patterns(life: Life) -> Section | None:
     """Show the patterns that Sage sees."""
-    return _page(shelf, "patterns", FileType.SAGE_PATTERNS)
+    return _page(life, "patterns", FileType.SAGE_PATTERNS)
 
 
-def pulse_baseline(shelf: Shelf) -> Section | None:
+def pulse_baseline(life: Life) -> Section | None:
     """Show each domain's first rating and its last four."""
     lines = [
         f"{domain.value}: first {pulse.baseline}, lately {', '.join(map(str, pulse.trend))} "
-        f"(last on {pulse.rated_at.astimezone(shelf.profile.zone):%Y-%m-%d})"
-        for domain, pulse in shelf.pulse.items()
+        f"(last on {pulse.rated_at.astimezone(life.profile.zone):%Y-%m-%d})"
+        for domain, pulse in known(life.pulse).items()
     ]
     if not lines:
         return None
@@ -94,59 +95,57 @@ def pulse_baseline(shelf: Shelf) -> Section | None:
     return Section(name="pulse_baseline", attributes={}, entries=(Entry(tag="", attributes={}, text=text),))
 
 
-def check_ins(shelf: Shelf) -> Section | None:
+def check_ins(life: Life) -> Section | None:
     """Show the last weekly check-ins."""
-    return _listed("check_ins", "check_in", shelf.of_type(FileType.CHECK_IN))
+    return _listed("check_ins", "check_in", life.of_type(FileType.CHECK_IN))
 
 
-def daily_logs(shelf: Shelf) -> Section | None:
+def daily_logs(life: Life) -> Section | None:
     """Show the last daily logs; yesterday's stands in a section of its own."""
-    yesterday = shelf.path_of(FileType.DAILY_LOG, shelf.yesterday)
-    logs = [log for log in shelf.of_type(FileType.DAILY_LOG) if log.path != yesterday]
+    yesterday = day_path(FileType.DAILY_LOG, life.yesterday)
+    logs = [log for log in life.of_type(FileType.DAILY_LOG) if log.path != yesterday]
     logs = logs[: NEWEST[FileType.DAILY_LOG]]
     return _listed("daily_logs", "daily_log", logs)
 
 
-def captures(shelf: Shelf) -> Section | None:
+def captures(life: Life) -> Section | None:
     """Show the newest captures that wait, and how many do; what a log took in stands there."""
-    files = shelf.of_type(FileType.CAPTURE)
-    return _listed("captures", "capture", files, waiting=shelf.unfolded_captures)
+    files = life.of_type(FileType.CAPTURE)
+    return _listed("captures", "capture", files, waiting=known(life.waiting_captures))
 
 
-def todays_plan(shelf: Shelf) -> Section | None:
+def todays_plan(life: Life) -> Section | None:
     """Show the plan of the user's own day."""
-    return _plan(shelf, "todays_plan", shelf.today)
+    return _plan(life, "todays_plan", life.today)
 
 
-def yesterdays_plan(shelf: Shelf) -> Section | None:
+def yesterdays_plan(life: Life) -> Section | None:
     """Show the plan of the day before."""
-    return _plan(shelf, "yesterdays_plan", shelf.yesterday)
+    return _plan(life, "yesterdays_plan", life.yesterday)
 
 
-def yesterdays_journal(shelf: Shelf) -> Section | None:
+def yesterdays_journal(life: Life) -> Section | None:
     """Show the log of the day before."""
-    file = shelf.files.get(shelf.path_of(FileType.DAILY_LOG, shelf.yesterday))
-    return _single("yesterdays_journal", file, date=shelf.yesterday.isoformat()) if file else None
+    file = life.file_of_day(FileType.DAILY_LOG, life.yesterday)
+    return _single("yesterdays_journal", file, date=life.yesterday.isoformat()) if file else None
 
 
-def todays_calendar(shelf: Shelf) -> Section | None:
+def todays_calendar(life: Life) -> Section | None:
     """Show what the day holds already, also that it holds nothing; None without a calendar."""
-    day = shelf.calendar
+    day = known(life.calendar)
     if not day.has_calendar:
         return None
     lines = [_event_line(event) for event in day.events[:SHOWN_EVENTS]] or ["Nothing is on it."]
     if len(day.events) > SHOWN_EVENTS:
         lines.append(f"[shortened: {len(day.events) - SHOWN_EVENTS} more events are left out]")
-    attributes = {"date": shelf.today.isoformat(), "may_be_old_since": day.unread_since or ""}
+    attributes = {"date": life.today.isoformat(), "may_be_old_since": day.unread_since or ""}
     entry = Entry(tag="", attributes={}, text="\n".join(lines))
     return Section(name="todays_calendar", attributes=attributes, entries=(entry,))
 
 
-def flagged_domains(shelf: Shelf) -> Section | None:
+def flagged_domains(life: Life) -> Section | None:
     """Show the domains that need attention, those in crisis first."""
-    pages = {
-        file.path.rpartition("/")[2].removesuffix(".md"): file for file in shelf.of_type(FileType.DOMAIN)
-    }
+    pages = {file.path.rpartition("/")[2].removesuffix(".md"): file for file in life.of_type(FileType.DOMAIN)}
     flagged = [
         _entry("domain", pages[domain], name=domain, status=status, weight=1.0)
         for status in FLAGGED
@@ -156,7 +155,7 @@ def flagged_domains(shelf: Shelf) -> Section | None:
     return Section(name="flagged_domains", attributes={}, entries=tuple(flagged)) if flagged else None
 
 
-SectionFunction = Callable[[Shelf], Section | None]
+SectionFunction = Callable[[Life], Section | None]
 
 STANDING: Mapping[str, SectionFunction] = {
     "sage_context": sage_context,
@@ -179,22 +178,22 @@ TEMPORAL: Mapping[str, SectionFunction] = {
 ORDER: Sequence[str] = (*STANDING, *TEMPORAL)
 
 
-def _page(shelf: Shelf, name: str, file_type: FileType) -> Section | None:
-    file = shelf.page(file_type)
+def _page(life: Life, name: str, file_type: FileType) -> Section | None:
+    file = life.file_of(file_type)
     return _single(name, file, updated=file.updated) if file else None
 
 
-def _single(name: str, file: ShelvedFile, **attributes: object) -> Section:
+def _single(name: str, file: LifeFile, **attributes: object) -> Section:
     entry = Entry(tag="", attributes={}, text=_text(file), path=file.path, unread=file.unread)
     return Section(name=name, attributes={"path": file.path, **attributes}, entries=(entry,))
 
 
-def _listed(name: str, tag: str, files: Iterable[ShelvedFile], **attributes: object) -> Section | None:
+def _listed(name: str, tag: str, files: Iterable[LifeFile], **attributes: object) -> Section | None:
     entries = tuple(_entry(tag, file, date=file.day, weight=GIVES_WAY**age) for age, file in enumerate(files))
     return Section(name=name, attributes=attributes, entries=entries) if entries else None
 
 
-def _entry(tag: str, file: ShelvedFile, *, weight: float, **attributes: object) -> Entry:
+def _entry(tag: str, file: LifeFile, *, weight: float, **attributes: object) -> Entry:
     return Entry(
         tag=tag,
         attributes={**attributes, "path": file.path},
@@ -205,8 +204,8 @@ def _entry(tag: str, file: ShelvedFile, *, weight: float, **attributes: object) 
     )
 
 
-def _plan(shelf: Shelf, name: str, day: date) -> Section | None:
-    plan, file = shelf.plans.get(day), shelf.files.get(shelf.path_of(FileType.DAY_PLAN, day))
+def _plan(life: Life, name: str, day: date) -> Section | None:
+    plan, file = known(life.plans).get(day), life.file_of_day(FileType.DAY_PLAN, day)
     lines = []
     if plan is not None and plan.intention:
         lines.append(f"Intention: {fence(plan.intention)}")
@@ -232,7 +231,7 @@ def _event_line(event: DayEvent) -> str:
     return f"- {event.when}: {fence_value(event.title, 120) or 'no title'}{place}"
 
 
-def _text(file: ShelvedFile) -> str:
+def _text(file: LifeFile) -> str:
     """Return a file's body below one line with what its frontmatter says of the day."""
     facts = [
         f"{name}: {_said(file.frontmatter[name])}" for name in SHOWN_ATTRIBUTES if file.frontmatter.get(name)
@@ -249,9 +248,9 @@ def _said(value: object) -> str:
     return fence_value(value)
 
 
-def _checkin_status(shelf: Shelf) -> str:
-    due_on = checkin_due_on(shelf.profile)
-    days = (due_on - shelf.today).days
+def _checkin_status(life: Life) -> str:
+    due_on = checkin_due_on(life.profile)
+    days = (due_on - life.today).days
     if days < 0:
         return f"overdue since {due_on.isoformat()}"
     if days == 0:

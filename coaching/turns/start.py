@@ -16,9 +16,8 @@ from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 
 from coaching.clock.timezones import UNKNOWN_TIMEZONE
-from coaching.context.pipeline import READ_ERRORS, read_ahead
+from coaching.context.life import READ_ERRORS, Life, LifeQuery, read_life
 from coaching.context.prompt import BuiltPrompt, build_turn
-from coaching.context.shelf import Shelf
 from coaching.events import SafetyShown
 from coaching.models import Profile, UserFileVersion
 from coaching.people.help_lines import count_card
@@ -71,21 +70,21 @@ class StartedTurn:
 class _PromptBuilder:
     """Builds a turn's prompt while the turn is being opened, and keeps it."""
 
-    def __init__(self, profile: Profile, shelf: Shelf) -> None:
-        self.profile = profile
-        self._shelf = shelf
+    def __init__(self, life: Life) -> None:
+        self.profile = life.profile
+        self._life = life
         self.session: Session | None = None
         self.built: BuiltPrompt | None = None
 
     def build(self, session: Session, message: Message) -> StoredPrompt:
         """Build the turn's prompt, keep it, and return what is stored of it."""
         self.session = session
-        now, shelf = self._shelf.now, self._shelf
-        if session.id != shelf.session_id:  # a message to a session that has ended goes into another one
-            shelf = Shelf(profile=self.profile, session_id=session.id, now=now)
+        now, life = self._life.now, self._life
+        if session.id != life.session_id:  # a message to a session that has ended goes into another one
+            life = read_life(LifeQuery(profile=self.profile, session_id=session.id, now=now))
         tools = CHAT_TOOLS
         self.built = build_turn(
-            session, profile=self.profile, tools=tools, now=now, shelf=shelf, newest=message
+            session, profile=self.profile, tools=tools, now=now, life=life, newest=message
         )
         return stored_prompt_of(self.built)
 
@@ -113,10 +112,10 @@ def start_turn(
     it is kept with the message. Where the model's request can't be built the message is committed without it:
     the turn then tries again, and says what came of it. Raises what `request.access` and the service raise.
     """
-    shelf = _read_life(request.user_id, request.session_id, request.access)
+    life = _read_life(request.user_id, request.session_id, request.access)
     if metadata is None and request.has_text:
         metadata = metadata_of(request.text)
-    builder = _PromptBuilder(shelf.profile, shelf)
+    builder = _PromptBuilder(life)
     open_turn = partial(_open, request, owner=owner, rate_limit=rate_limit, metadata=metadata)
     try:
         opened = open_turn(build_prompt=builder.build)
@@ -188,28 +187,25 @@ def _read_card(opened: OpenedTurn, *, is_said: bool) -> SafetyShown | None:
     return card
 
 
-def _read_life(user_id: int, session_id: UUID, access: Condition | None) -> Shelf:
+def _read_life(user_id: int, session_id: UUID, access: Condition | None) -> Life:
     """Read who speaks, whether they still may, and what their life is made of.
 
     It is one round trip where their time zone is what it was before: the day decides what is read.
     """
     now = timezone.now()
     known = _zones.get(user_id, UNKNOWN_TIMEZONE)
-    ahead = Shelf(profile=Profile(user_id=user_id, timezone=known), session_id=session_id, now=now)
+    guessed = LifeQuery(profile=Profile(user_id=user_id, timezone=known), session_id=session_id, now=now)
     answers: Sequence[Rows] = ()
     try:
-        profile, answers = _ask_profile(user_id, access, ahead.questions())
+        profile, answers = _ask_profile(user_id, access, guessed.questions())
     except READ_ERRORS as error:
         if isinstance(error, OperationalError | InterfaceError):
             raise
         # Something of the life can't be read: what fails is found out one by one.
         profile, _ = _ask_profile(user_id, access, ())
-    shelf = Shelf(profile=profile, session_id=session_id, now=now)
-    if answers and profile.timezone == known:
-        shelf.take(answers)
     _remember_zone(profile)
-    read_ahead(shelf)
-    return shelf
+    query = LifeQuery(profile=profile, session_id=session_id, now=now)
+    return read_life(query, answers if profile.timezone == known else ())
 
 
 def _ask_profile(

@@ -64,7 +64,7 @@ UNSCOPED: Mapping[str, str] = {
 SQL_WITHOUT_USER: Mapping[str, str] = {
     "sessions_app/session_lock.py": "sent together with the query that checks and locks the session",
     "sessions_app/selectors.py": "by the id of a session that was reached through its user",
-    "coaching/context/shelf.py": "versions of files that the same statement finds for the user",
+    "coaching/context/life_sql.py": "versions of files that the same statement finds for the user",
     "sessions_app/turn_records.py": BY_FENCE,
 }
 """Modules with statements on rows of people that don't name the user themselves."""

@@ -13,8 +13,8 @@ from django.db import connection
 from django.test import Client
 from django.utils.html import escape
 
+from coaching.context.life import LifeQuery, known, read_life
 from coaching.context.sections import todays_plan
-from coaching.context.shelf import Shelf
 from coaching.life.plans import read_plan, tick_priority
 from coaching.models import DayPlan, FileType, Profile, UserFileVersion
 from coaching.skills.facts import build_life_facts
@@ -76,7 +76,7 @@ def test_sage_reads_the_tick_in_the_next_context(person: User, browser: Client, 
     keep_plan(person, "Call Mia", "Swim")
     browser.post(PLAN, {"text": "Swim", "done": "1"})
     profile = Profile.unscoped.select_related("user").get(user=person)
-    section = todays_plan(Shelf(profile=profile, session_id=uuid.uuid4(), now=NOON))
+    section = todays_plan(read_life(LifeQuery(profile=profile, session_id=uuid.uuid4(), now=NOON)))
     assert section is not None
     assert "- [ ] Call Mia\n- [x] Swim" in section.render()
 
@@ -94,10 +94,10 @@ def test_home_signals_and_context_agree_on_what_a_plan_is(
 ) -> None:
     DayPlan.unscoped.create(user=person, date=TODAY, **fields)
     profile = Profile.unscoped.select_related("user").get(user=person)
-    shelf = Shelf(profile=profile, session_id=uuid.uuid4(), now=NOON)
+    life = read_life(LifeQuery(profile=profile, session_id=uuid.uuid4(), now=NOON))
     assert (read_plan(user_id=person.pk, day=TODAY) is not None) is is_plan
     assert build_life_facts(user_id=person.pk, now=NOON).has_plan_today is is_plan
-    assert shelf.plans[TODAY].says_something is is_plan
+    assert known(life.plans)[TODAY].says_something is is_plan
 
 
 def test_what_left_the_plan_meanwhile_is_refused_with_the_plan_as_it_is(

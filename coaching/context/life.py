@@ -1,0 +1,263 @@
+"""Reads what the sections of one turn are built from: a user's files, days, ratings and sessions.
+
+All parts are read in one round trip, and the number of queries is the same however much the user has
+written. The database shortens long texts, so that what no section could show is never sent here.
+"""
+
+import json
+import time
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from typing import Any, TypeVar
+
+import structlog
+from django.db import DatabaseError
+
+from coaching.calendar.selectors import DayCalendar, day_of, day_question
+from coaching.clock.days import local_day
+from coaching.context.life_sql import (
+    CAPTURES_SQL,
+    FILES_SQL,
+    LAST_SESSION_SQL,
+    PLANS_SQL,
+    READ_CHARACTERS,
+    STANDING_TYPES,
+)
+from coaching.files.frontmatter import strip_frontmatter
+from coaching.files.types import RULES
+from coaching.life.pulse import DomainPulse, pulse_of, pulse_question
+from coaching.models import DayPlan, FileType, LifeDomain, Profile
+from coaching.skills.loader import States, states_of, states_question
+from sessions_app.rows import Question, Rows, ask, ask_together
+
+logger = structlog.get_logger(__name__)
+
+# What a read can raise, and odd stored data: nothing else may pass for a missing section.
+READ_ERRORS = (DatabaseError, ValueError, LookupError, TypeError, AttributeError, OverflowError)
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LifeFile:
+    """A file as far as it was read. `characters` is how long the whole text is, frontmatter included."""
+
+    path: str
+    file_type: str
+    frontmatter: Mapping[str, Any]
+    version: int
+    characters: int
+    head: str
+
+    @property
+    def day(self) -> str:
+        """The date in the file's name, empty where it has none."""
+        return self.path.rpartition("/")[2][:10]
+
+    @property
+    def updated(self) -> str:
+        """The day that the file's own frontmatter gives."""
+        return str(self.frontmatter.get("updated") or self.frontmatter.get("date") or "")
+
+    @property
+    def body(self) -> str:
+        """The text below the frontmatter, as far as it was read."""
+        return strip_frontmatter(self.head).strip()
+
+    @property
+    def unread(self) -> int:
+        """How many characters were left in the database."""
+        return max(0, self.characters - len(self.head))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LastSession:
+    """The session before this one."""
+
+    kind: str
+    day: date
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A part of a life that couldn't be read: unknown, which isn't the same as empty."""
+
+    error: Exception
+
+
+def known(part: T | Unread) -> T:
+    """Return a part of a life; raises the error of its read where that failed."""
+    if isinstance(part, Unread):
+        raise part.error.with_traceback(None)
+    return part
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LifeQuery:
+    """Whose life is read, at which moment, and for which session. `now` is aware."""
+
+    profile: Profile
+    session_id: uuid.UUID
+    now: datetime
+    today: date = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "today", local_day(self.now, self.profile.zone))
+
+    @property
+    def yesterday(self) -> date:
+        """The day before."""
+        return self.today - timedelta(days=1)
+
+    def questions(self) -> Sequence[Question]:
+        """Return the questions whose answers `read_life` takes, in their order."""
+        return [read.question(self) for read in _READS.values()]
+
+    def question(self, sql: str, **values: Any) -> Question:
+        """Return a question about the user."""
+        return Question(sql, {"user": self.profile.user_id, **values})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Life(LifeQuery):
+    """What is known of a user's life at one moment; `known` gives a part.
+
+    `files` are all that a section shows or a signal looks at, by path; `plans` those of today and yesterday.
+    `last_session` is the one before this session in which something was said. `skill_states` are those that
+    the session goes on with. `read_seconds` is how long reading took.
+    """
+
+    files: Mapping[str, LifeFile] | Unread
+    plans: Mapping[date, DayPlan] | Unread
+    pulse: Mapping[LifeDomain, DomainPulse] | Unread
+    calendar: DayCalendar | Unread
+    waiting_captures: int | Unread
+    last_session: LastSession | Unread | None
+    skill_states: States | Unread | None
+    read_seconds: float
+
+    def of_type(self, file_type: FileType) -> Sequence[LifeFile]:
+        """Return the files of a type, the newest first."""
+        found = [file for file in known(self.files).values() if file.file_type == file_type]
+        return sorted(found, key=lambda file: file.path, reverse=True)
+
+    def file_of(self, file_type: FileType) -> LifeFile | None:
+        """Return the one file of a type that has a fixed path."""
+        return known(self.files).get(RULES[file_type].place)
+
+    def file_of_day(self, file_type: FileType, day: date) -> LifeFile | None:
+        """Return a day's file of a type."""
+        return known(self.files).get(day_path(file_type, day))
+
+
+def read_life(query: LifeQuery, answers: Sequence[Rows] = ()) -> Life:
+    """Read all parts of a life in one round trip, unless `answers` to its questions were read before.
+
+    Where one question fails, each is asked alone, so that only that part is unknown. Inside a transaction a
+    failed question breaks everything after it: read before it begins.
+    """
+    started = time.perf_counter()
+    rows = answers or _ask_all(query)
+    parts = {
+        name: _read_part(name, read, query, found)
+        for (name, read), found in zip(_READS.items(), rows, strict=True)
+    }
+    return Life(
+        profile=query.profile,
+        session_id=query.session_id,
+        now=query.now,
+        read_seconds=time.perf_counter() - started,
+        **parts,
+    )
+
+
+def day_path(file_type: FileType, day: date) -> str:
+    """Return the path of a day's file."""
+    return f"{RULES[file_type].place}/{day.isoformat()}.md"
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """The question of one part, and how its value is made from the answer."""
+
+    question: Callable[[LifeQuery], Question]
+    make: Callable[[LifeQuery, Rows], Any]
+
+
+def _ask_all(query: LifeQuery) -> Sequence[Rows | None]:
+    try:
+        return ask_together(query.questions())
+    except READ_ERRORS as error:
+        logger.warning("life_read_part_by_part", error=type(error).__name__)
+        return [None] * len(_READS)
+
+
+def _read_part(name: str, read: _Read, query: LifeQuery, rows: Rows | None) -> Any:
+    """Make a part from the rows that answer it; None asks for them first."""
+    try:
+        return read.make(query, ask(read.question(query)) if rows is None else rows)
+    except READ_ERRORS as error:
+        # The kind of the error alone: its words may hold what somebody wrote.
+        logger.warning("life_part_unread", part=name, error=type(error).__name__)
+        return Unread(error)
+
+
+def _files_question(query: LifeQuery) -> Question:
+    paths = [RULES[file_type].place for file_type in STANDING_TYPES]
+    paths += [f"{RULES[FileType.DOMAIN].place}/{domain}.md" for domain in LifeDomain]
+    for day in (query.today, query.yesterday):
+        paths += [day_path(FileType.DAY_PLAN, day), day_path(FileType.DAILY_LOG, day)]
+    return query.question(FILES_SQL, paths=paths, characters=READ_CHARACTERS)
+
+
+def _make_files(_: LifeQuery, rows: Rows) -> Mapping[str, LifeFile]:
+    return {
+        path: LifeFile(
+            path=path,
+            file_type=file_type,
+            frontmatter=_object_in(frontmatter),
+            version=version,
+            characters=characters,
+            head=head,
+        )
+        for path, file_type, frontmatter, version, characters, head in rows
+    }
+
+
+def _make_plans(_: LifeQuery, rows: Rows) -> Mapping[date, DayPlan]:
+    return {
+        day: DayPlan(date=day, intention=intention, priorities=json.loads(priorities), file_id=file_id)
+        for day, intention, priorities, file_id in rows
+    }
+
+
+def _make_last_session(query: LifeQuery, rows: Rows) -> LastSession | None:
+    found = [LastSession(kind=kind, day=local_day(active_at, query.profile.zone)) for kind, active_at in rows]
+    return found[0] if found else None
+
+
+def _object_in(text: str) -> Mapping[str, Any]:
+    value = json.loads(text)
+    return value if isinstance(value, dict) else {}
+
+
+_READS: Mapping[str, _Read] = {
+    "files": _Read(_files_question, _make_files),
+    "plans": _Read(lambda query: query.question(PLANS_SQL, days=[query.today, query.yesterday]), _make_plans),
+    "pulse": _Read(lambda query: pulse_question(query.profile.user_id), lambda _, rows: pulse_of(rows)),
+    "calendar": _Read(
+        lambda query: day_question(query.profile.user_id, query.today, query.profile.zone),
+        lambda query, rows: day_of(rows, query.today, query.profile.zone),
+    ),
+    "waiting_captures": _Read(lambda query: query.question(CAPTURES_SQL), lambda _, rows: int(rows[0][0])),
+    "last_session": _Read(
+        lambda query: query.question(LAST_SESSION_SQL, session=query.session_id), _make_last_session
+    ),
+    "skill_states": _Read(
+        lambda query: states_question(query.profile.user_id, query.session_id),
+        lambda _, rows: states_of(rows),
+    ),
+}
+"""The parts of a `Life` by their fields, in the order of their questions."""
