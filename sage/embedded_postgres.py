@@ -29,7 +29,7 @@ import psycopg
 from sage.data_folder import read_or_make_secret
 from sage.env import StartError
 from sage.ordinary_role import is_superuser, make_ordinary
-from sage.postgres_account import child_environment, let_in, system_account
+from sage.postgres_account import child_environment, grant_access, system_account
 
 POSTGRES_VERSION = 18
 ROLE = DATABASE = "sage"
@@ -148,7 +148,7 @@ class EmbeddedPostgres:
             return
         self._stop()
         if account := system_account():
-            let_in(account, self.folder.parent, programs_folder() / "postgres")
+            grant_access(account, self.folder.parent, programs_folder() / "postgres")
         if not (self.folder / "PG_VERSION").exists():
             self._make_cluster()
         self._refuse_other_version()

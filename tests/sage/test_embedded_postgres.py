@@ -18,7 +18,7 @@ import pytest
 from sage.embedded_postgres import EmbeddedPostgres
 from sage.env import StartError
 from sage.ordinary_role import is_superuser
-from sage.postgres_account import SYSTEM_PATH, SYSTEM_USER, let_through, system_account
+from sage.postgres_account import SYSTEM_PATH, SYSTEM_USER, grant_passage, system_account
 from tests.sage.processes import PROJECT, finished, started
 
 SECRET = "sk-of-the-test"
@@ -293,7 +293,7 @@ def test_a_folder_that_cannot_be_opened_for_one_user_is_named(data_dir: Path) ->
     assert account is not None
     closed = Path(f"/proc/{os.getpid()}/fd")  # closed to others, on a file system without access lists
     with pytest.raises(StartError, match=f"may not pass {closed}") as refused:
-        let_through(account, closed)
+        grant_passage(account, closed)
     assert "\n" not in str(refused.value)
 
 
