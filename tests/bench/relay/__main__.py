@@ -32,11 +32,15 @@ from tests.bench.relay.rows import (
     measure_together,
     measure_two_hundred,
 )
+from tests.bench.relay.turn_rows import measure_burst, measure_medium, measure_short
 from tests.bench.relay.upstream import fast_run
 
 MEASURES: Mapping[str, Callable[[Field], Awaitable[None]]] = {
     "idle": measure_idle,
     "one": measure_one_chat,
+    "short": measure_short,
+    "burst": measure_burst,
+    "medium": measure_medium,
     "fifty": measure_fifty,
     "together": measure_together,
     "crowd": measure_two_hundred,

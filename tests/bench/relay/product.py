@@ -27,9 +27,9 @@ class Person:
     cookie: str
     sessions: tuple[str, ...]
 
-    def addresses(self, port: int) -> list[Address]:
+    def addresses(self, port: int, *, is_html: bool = False) -> list[Address]:
         """Return where the person's sessions are."""
-        return [Address(port, f"/ws/sessions/{session}/", self.cookie) for session in self.sessions]
+        return [Address(port, f"/ws/sessions/{session}/", self.cookie, is_html) for session in self.sessions]
 
 
 @dataclass(slots=True)
@@ -55,9 +55,22 @@ class Product:
 
     def database_cpu_seconds(self) -> float:
         """Return the CPU time of PostgreSQL's processes that live now."""
+        return cpu_seconds(self._database_processes())
+
+    @contextmanager
+    def database_beside(self, server: Server) -> Iterator[None]:
+        """Keep PostgreSQL on the server's core, as on a machine that has no other one for it."""
+        before = self._database_processes()[0].cpu_affinity()
+        _pin(self._database_processes(), server.process.cpu_affinity())
+        try:
+            yield
+        finally:
+            _pin(self._database_processes(), before)
+
+    def _database_processes(self) -> list[psutil.Process]:
         pid = int((self.database_folder / "postmaster.pid").read_text().split("\n", 1)[0])
         main = psutil.Process(pid)
-        return cpu_seconds([main, *main.children(recursive=True)])
+        return [main, *main.children(recursive=True)]
 
 
 _PROFILER = tuple(os.environ.get("BENCH_PYTHON_OPTIONS", "").split())
@@ -94,6 +107,14 @@ def open_product(
         yield product
     finally:
         server.leave()
+
+
+def _pin(processes: list[psutil.Process], cores: list[int]) -> None:
+    for process in processes:
+        try:
+            process.cpu_affinity(cores)
+        except psutil.NoSuchProcess:  # a worker of PostgreSQL that has just ended
+            continue
 
 
 def _person(entry: dict[str, Any]) -> Person:

@@ -26,6 +26,8 @@ class Size:
     flood_tokens: int = 10_000
     first_tokens: int = 22
     idle_sockets: int = 500
+    short_turns: int = 8
+    bursts: int = 7
 
 
 QUICK = Size(
@@ -36,6 +38,8 @@ QUICK = Size(
     flood_tokens=3000,
     first_tokens=8,
     idle_sockets=200,
+    short_turns=4,
+    bursts=3,
 )
 
 
@@ -64,9 +68,10 @@ class Field:
         """Return sockets of the byte relay."""
         return [Address(self.relay.port, f"/ws/sessions/{number}/") for number in range(count)]
 
-    def web_addresses(self, count: int) -> list[Address]:
+    def web_addresses(self, count: int, *, is_html: bool = False) -> list[Address]:
         """Return sessions of different people."""
-        return [person.addresses(self.web.port)[0] for person in self.product.chats[:count]]
+        people = self.product.chats[:count]
+        return [person.addresses(self.web.port, is_html=is_html)[0] for person in people]
 
     def add(self, name: str, figure: str, bar: str = "", is_met: bool | None = None) -> None:
         """Add a line and show it."""

@@ -1,7 +1,7 @@
 """The clients of a measurement: many WebSockets in one process, each as cheap as it can be.
 
 They speak just enough of RFC 6455 for a server that sends whole, unmasked text frames; they ask for no
-compression, as programs don't. What arrives is counted and timed, not understood.
+compression, as programs don't. What arrives, JSON or HTML, is counted and timed, not understood.
 """
 
 import asyncio
@@ -17,15 +17,19 @@ from tests.bench.relay.upstream import STAMP_MODULUS, stamp
 
 _STAMP = re.compile(rb"(\d{12})~")
 _CLOSE, _PING, _TEXT = 0x8, 0x9, 0x1
+_LIVE_TEXT = b'<div hx-swap-oob="beforeend:#live-text">'
+_JSON_KINDS = {"done": b'{"done"', "error": b'{"error"', "sync": b'{"sync"'}
+_HTML_KINDS = {"done": b'data-event="done"', "error": b'data-event="error"', "sync": b'data-event="sync"'}
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a chat is: its socket's path and the cookie of its user."""
+    """Where a chat is: its socket's path, the cookie of its user, and how its events are rendered."""
 
     port: int
     path: str
     cookie: str = ""
+    is_html: bool = False
 
     def handshake(self) -> bytes:
         """Return the opening request."""
@@ -38,7 +42,7 @@ class Address:
             "Upgrade: websocket",
             "Sec-WebSocket-Version: 13",
             f"Sec-WebSocket-Key: {key}",
-            "Sec-WebSocket-Protocol: sage.json",
+            *([] if self.is_html else ["Sec-WebSocket-Protocol: sage.json"]),
             *([f"Cookie: {self.cookie}"] if self.cookie else []),
         ]
         return ("\r\n".join(lines) + "\r\n\r\n").encode()
@@ -144,20 +148,20 @@ class Chat(asyncio.Protocol):
             self.errors.append(f"closed with {payload[:2].hex()}")
             self._transport.close()
             return
-        count = payload.count(b"~")
-        if count:
-            self._count(payload, count)
-        elif payload.startswith(b'{"done"'):
+        kind = _kind_of_html(payload) if self._address.is_html else _kind_of_json(payload)
+        if (count := payload.count(b"~")) and kind in ("text", "sync"):
+            self._count(payload, count, is_sync=kind == "sync")
+        elif kind == "done":
             if not self.done.done():
                 self.done.set_result(None)
-        elif payload.startswith(b'{"error"'):
+        elif kind == "error":
             self.errors.append(payload.decode(errors="replace"))
-        elif payload.startswith(b'{"sync"') and not self.ready.done():
+        elif kind == "sync" and not self.ready.done():
             self.ready.set_result(None)
 
-    def _count(self, payload: bytes, count: int) -> None:
+    def _count(self, payload: bytes, count: int, *, is_sync: bool) -> None:
         tally = self._tally
-        if payload.startswith(b'{"sync"'):  # it replaces what came before
+        if is_sync:  # it replaces what came before
             tally.tokens -= self.tokens
             self.tokens = 0
         self.tokens += count
@@ -170,6 +174,24 @@ class Chat(asyncio.Protocol):
         if tally.has_delays:
             now = stamp()
             tally.delays_us += [(now - int(sent)) % STAMP_MODULUS for sent in _STAMP.findall(payload)]
+
+
+def _kind_of_json(payload: bytes) -> str:
+    """Say what a frame is; what else holds tokens is text, as all that the byte relay sends."""
+    for kind, beginning in _JSON_KINDS.items():
+        if payload.startswith(beginning):
+            return kind
+    return "text"
+
+
+def _kind_of_html(payload: bytes) -> str:
+    """Say what a fragment is. Finished rounds and turns hold their tokens a second time."""
+    if payload.startswith(_LIVE_TEXT):
+        return "text"
+    for kind, mark in _HTML_KINDS.items():
+        if mark in payload:
+            return kind
+    return "other"
 
 
 def _frame_at(buffer: bytearray, start: int) -> tuple[int, bytes, int] | None:
