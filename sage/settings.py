@@ -143,7 +143,7 @@ DATABASE_SESSION_OPTIONS = (
     "-c idle_in_transaction_session_timeout=5000 -c statement_timeout=20000 -c lock_timeout=10000"
 )
 
-# For statements of `sessions_app.rows`; the ORM's are never prepared.
+# For statements of `sessions_app.queries`; the ORM's are never prepared.
 PREPARE_THRESHOLD = 2
 
 DATABASES: dict[str, dict[str, Any]] = {

@@ -6,7 +6,7 @@ from typing import Any
 from django.utils import timezone
 
 from sessions_app.models import Message, MessageRole, Session, Turn
-from sessions_app.rows import write_together
+from sessions_app.queries import write_together
 
 _TITLE_CHARACTERS = 80
 

@@ -8,8 +8,8 @@ from django.utils import timezone
 
 from sessions_app.errors import Refused, TooManySessions
 from sessions_app.models import Session
+from sessions_app.queries import Query, Rows, run_query
 from sessions_app.rate import RateLimit
-from sessions_app.rows import Question, Rows, ask
 from sessions_app.usage import read_tokens_of_day
 
 __all__ = ["MAX_RUNNING_TURNS_PER_USER", "RateLimit", "refuse_over_limits"]
@@ -50,13 +50,15 @@ class TurnsAsked:
 def refuse_over_limits(*, user_id: int, rate_limit: RateLimit) -> None:
     """Refuse a turn over the user's limits; the user's advisory lock makes racing turns count each other."""
     lock_limits(user_id=user_id)
-    refuse_over(turns_asked(ask(turns_question(user_id, rate_limit))), user_id=user_id, rate_limit=rate_limit)
+    refuse_over(
+        turns_asked(run_query(turns_query(user_id, rate_limit))), user_id=user_id, rate_limit=rate_limit
+    )
 
 
-def turns_question(user_id: int, rate_limit: RateLimit) -> Question:
+def turns_query(user_id: int, rate_limit: RateLimit) -> Query:
     """Ask for the user's turns that count now."""
     since = timezone.now() - timedelta(seconds=rate_limit.seconds)
-    return Question(_TURNS_SQL, {"user": user_id, "since": since, "most": rate_limit.turns})
+    return Query(_TURNS_SQL, {"user": user_id, "since": since, "most": rate_limit.turns})
 
 
 def turns_asked(rows: Rows) -> TurnsAsked:
@@ -95,7 +97,7 @@ def lock_limits(*, user_id: int) -> None:
 
     A statement of its own: what the next one sees is what was committed when the lock was given.
     """
-    ask(Question(f"SELECT {USER_LOCK}", lock_values(user_id)))
+    run_query(Query(f"SELECT {USER_LOCK}", lock_values(user_id)))
 
 
 def lock_values(user_id: int) -> dict[str, int]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from django.db import connection
 
 from sessions_app.models import OPEN_TURN_STATUSES, Message, Session, SessionStatus, Turn
-from sessions_app.rows import Columns, Question, ask
+from sessions_app.queries import Columns, Query, run_query
 
 _NO_NUMBER = 2**31 - 1
 """No message has it."""
@@ -96,7 +96,7 @@ def history_tail(
 def _tail(session: Session, *, before: int, limit: int) -> tuple[Sequence[Message], int]:
     """Return the last messages before a number in order, and how many there are before them."""
     values = {"session": session.id, "before": before, "limit": limit + 1}
-    rows = ask(Question(_TAIL_SQL, values))[::-1]
+    rows = run_query(Query(_TAIL_SQL, values))[::-1]
     left_out = 0
     if len(rows) > limit:
         messages = session.messages.filter(turn__is_withdrawn=False, number__lt=before)

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sessions_app.limits import USER_LOCK, TurnsAsked, lock_values, turns_asked, turns_question
+from sessions_app.limits import USER_LOCK, TurnsAsked, lock_values, turns_asked, turns_query
 from sessions_app.models import OPEN_TURN_STATUSES, Message, Session, SessionStatus, Turn
+from sessions_app.queries import Columns, Query, run_queries
 from sessions_app.rate import RateLimit
-from sessions_app.rows import Columns, Question, ask_together
 
 _SESSION, _MESSAGE, _TURN = Columns(Session, "session"), Columns(Message, "message"), Columns(Turn, "turn")
 
@@ -64,8 +64,8 @@ def lock_session(
         **lock_values(user_id),
     }
     statements = [_SESSION_SQL, _LOCK_SQL, _OPEN_SQL, *([_KNOWN_SQL] if client_id else [])]
-    questions = [Question(sql, values) for sql in statements]
-    sessions, _, turns, *known, counted = ask_together([*questions, turns_question(user_id, rate_limit)])
+    queries = [Query(sql, values) for sql in statements]
+    sessions, _, turns, *known, counted = run_queries([*queries, turns_query(user_id, rate_limit)])
     if not sessions:
         raise Session.DoesNotExist
     return LockedSession(

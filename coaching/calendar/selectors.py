@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 
 from coaching.clock.days import day_bounds, local_day
 from coaching.models import CalendarSource
-from sessions_app.rows import Question, Rows, ask
+from sessions_app.queries import Query, Rows, run_query
 
 MAX_EVENTS_OF_A_DAY = 200
 ALL_DAY = "all day"
@@ -61,10 +61,10 @@ class DayCalendar:
 
 def calendar_of_day(user_id: int, day: date, zone: ZoneInfo) -> DayCalendar:
     """Return a day's events and how the calendars stand, in one read."""
-    return day_of(ask(day_question(user_id, day, zone)), day, zone)
+    return day_of(run_query(day_query(user_id, day, zone)), day, zone)
 
 
-def day_question(user_id: int, day: date, zone: ZoneInfo) -> Question:
+def day_query(user_id: int, day: date, zone: ZoneInfo) -> Query:
     """Ask for the person's calendars and the events of a day."""
     start, end = day_bounds(day, zone)
     values: dict[str, Any] = {
@@ -76,7 +76,7 @@ def day_question(user_id: int, day: date, zone: ZoneInfo) -> Question:
         "wall_end": end.replace(tzinfo=UTC),
         "limit": MAX_EVENTS_OF_A_DAY,
     }
-    return Question(DAY_SQL, values)
+    return Query(DAY_SQL, values)
 
 
 def day_of(rows: Rows, day: date, zone: ZoneInfo) -> DayCalendar:

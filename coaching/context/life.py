@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import structlog
 from django.db import DatabaseError
 
-from coaching.calendar.selectors import DayCalendar, day_of, day_question
+from coaching.calendar.selectors import DayCalendar, day_of, day_query
 from coaching.clock.days import local_day
 from coaching.context.life_sql import (
     CAPTURES_SQL,
@@ -27,10 +27,10 @@ from coaching.context.life_sql import (
 )
 from coaching.files.frontmatter import strip_frontmatter
 from coaching.files.types import RULES
-from coaching.life.pulse import DomainPulse, pulse_of, pulse_question
+from coaching.life.pulse import DomainPulse, pulse_of, pulse_query
 from coaching.models import DayPlan, FileType, LifeDomain, Profile
-from coaching.skills.loader import States, states_of, states_question
-from sessions_app.rows import Question, Rows, ask, ask_together
+from coaching.skills.loader import States, states_of, states_query
+from sessions_app.queries import Query, Rows, run_queries, run_query
 
 logger = structlog.get_logger(__name__)
 
@@ -111,13 +111,13 @@ class LifeQuery:
         """The day before."""
         return self.today - timedelta(days=1)
 
-    def questions(self) -> Sequence[Question]:
-        """Return the questions whose answers `read_life` takes, in their order."""
-        return [read.question(self) for read in _READS.values()]
+    def queries(self) -> Sequence[Query]:
+        """Return the queries whose rows `read_life` takes, in their order."""
+        return [read.query(self) for read in _READS.values()]
 
-    def question(self, sql: str, **values: Any) -> Question:
-        """Return a question about the user."""
-        return Question(sql, {"user": self.profile.user_id, **values})
+    def query(self, sql: str, **values: Any) -> Query:
+        """Return a query about the user."""
+        return Query(sql, {"user": self.profile.user_id, **values})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,13 +153,13 @@ class Life(LifeQuery):
 
 
 def read_life(query: LifeQuery, answers: Sequence[Rows] = ()) -> Life:
-    """Read all parts of a life in one round trip, unless `answers` to its questions were read before.
+    """Read all parts of a life in one round trip, unless the rows of its queries were read before.
 
-    Where one question fails, each is asked alone, so that only that part is unknown. Inside a transaction a
-    failed question breaks everything after it: read before it begins.
+    Where one query fails, each runs alone, so that only that part is unknown. Inside a transaction a
+    failed query breaks everything after it: read before it begins.
     """
     started = time.perf_counter()
-    rows = answers or _ask_all(query)
+    rows = answers or _run_all(query)
     parts = {
         name: _read_part(name, read, query, found)
         for (name, read), found in zip(_READS.items(), rows, strict=True)
@@ -180,36 +180,36 @@ def day_path(file_type: FileType, day: date) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """The question of one part, and how its value is made from the answer."""
+    """The query of one part, and how its value is made from the rows."""
 
-    question: Callable[[LifeQuery], Question]
+    query: Callable[[LifeQuery], Query]
     make: Callable[[LifeQuery, Rows], Any]
 
 
-def _ask_all(query: LifeQuery) -> Sequence[Rows | None]:
+def _run_all(query: LifeQuery) -> Sequence[Rows | None]:
     try:
-        return ask_together(query.questions())
+        return run_queries(query.queries())
     except READ_ERRORS as error:
         logger.warning("life_read_part_by_part", error=type(error).__name__)
         return [None] * len(_READS)
 
 
 def _read_part(name: str, read: _Read, query: LifeQuery, rows: Rows | None) -> Any:
-    """Make a part from the rows that answer it; None asks for them first."""
+    """Make a part from its rows; with None, read them first."""
     try:
-        return read.make(query, ask(read.question(query)) if rows is None else rows)
+        return read.make(query, run_query(read.query(query)) if rows is None else rows)
     except READ_ERRORS as error:
         # The kind of the error alone: its words may hold what somebody wrote.
         logger.warning("life_part_unread", part=name, error=type(error).__name__)
         return Unread(error)
 
 
-def _files_question(query: LifeQuery) -> Question:
+def _files_query(query: LifeQuery) -> Query:
     paths = [RULES[file_type].place for file_type in STANDING_TYPES]
     paths += [f"{RULES[FileType.DOMAIN].place}/{domain}.md" for domain in LifeDomain]
     for day in (query.today, query.yesterday):
         paths += [day_path(FileType.DAY_PLAN, day), day_path(FileType.DAILY_LOG, day)]
-    return query.question(FILES_SQL, paths=paths, characters=READ_CHARACTERS)
+    return query.query(FILES_SQL, paths=paths, characters=READ_CHARACTERS)
 
 
 def _make_files(_: LifeQuery, rows: Rows) -> Mapping[str, LifeFile]:
@@ -244,20 +244,20 @@ def _object_in(text: str) -> Mapping[str, Any]:
 
 
 _READS: Mapping[str, _Read] = {
-    "files": _Read(_files_question, _make_files),
-    "plans": _Read(lambda query: query.question(PLANS_SQL, days=[query.today, query.yesterday]), _make_plans),
-    "pulse": _Read(lambda query: pulse_question(query.profile.user_id), lambda _, rows: pulse_of(rows)),
+    "files": _Read(_files_query, _make_files),
+    "plans": _Read(lambda query: query.query(PLANS_SQL, days=[query.today, query.yesterday]), _make_plans),
+    "pulse": _Read(lambda query: pulse_query(query.profile.user_id), lambda _, rows: pulse_of(rows)),
     "calendar": _Read(
-        lambda query: day_question(query.profile.user_id, query.today, query.profile.zone),
+        lambda query: day_query(query.profile.user_id, query.today, query.profile.zone),
         lambda query, rows: day_of(rows, query.today, query.profile.zone),
     ),
-    "waiting_captures": _Read(lambda query: query.question(CAPTURES_SQL), lambda _, rows: int(rows[0][0])),
+    "waiting_captures": _Read(lambda query: query.query(CAPTURES_SQL), lambda _, rows: int(rows[0][0])),
     "last_session": _Read(
-        lambda query: query.question(LAST_SESSION_SQL, session=query.session_id), _make_last_session
+        lambda query: query.query(LAST_SESSION_SQL, session=query.session_id), _make_last_session
     ),
     "skill_states": _Read(
-        lambda query: states_question(query.profile.user_id, query.session_id),
+        lambda query: states_query(query.profile.user_id, query.session_id),
         lambda _, rows: states_of(rows),
     ),
 }
-"""The parts of a `Life` by their fields, in the order of their questions."""
+"""The parts of a `Life` by their fields, in the order of their queries."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from coaching.models import LifeDomain, PulseRating
-from sessions_app.rows import Question, Rows, ask
+from sessions_app.queries import Query, Rows, run_query
 
 TREND_LENGTH = 4
 
@@ -86,12 +86,12 @@ def store_ratings(
 
 def read_pulse(user_id: int) -> Mapping[LifeDomain, DomainPulse]:
     """Return the pulse of every domain that the user has rated, in the domains' own order."""
-    return pulse_of(ask(pulse_question(user_id)))
+    return pulse_of(run_query(pulse_query(user_id)))
 
 
-def pulse_question(user_id: int) -> Question:
+def pulse_query(user_id: int) -> Query:
     """Ask for a user's first and last ratings."""
-    return Question(_PULSE_SQL, {"user": user_id, "length": TREND_LENGTH})
+    return Query(_PULSE_SQL, {"user": user_id, "length": TREND_LENGTH})
 
 
 def pulse_of(rows: Rows) -> Mapping[LifeDomain, DomainPulse]:

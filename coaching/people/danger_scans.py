@@ -15,8 +15,8 @@ from weakref import WeakValueDictionary
 from coaching.safety.card import danger_in, metadata_of_danger
 from coaching.safety.danger import Danger
 from sessions_app.database import in_database
+from sessions_app.queries import Condition, run_query
 from sessions_app.rate import RateLimit
-from sessions_app.rows import Condition, ask
 from sessions_app.services import refuse_early
 
 LONG_CHARACTERS = 1000
@@ -78,7 +78,7 @@ async def scan_before_opening(
 
     def check() -> None:
         if access is not None:
-            access.check(ask(access.question))
+            access.check(run_query(access.query))
         refuse_early(
             user_id=user_id, session_id=session_id, text=text, client_id=client_id, rate_limit=rate_limit
         )

@@ -18,7 +18,7 @@ from django.db import DatabaseError
 from django.utils.crypto import constant_time_compare
 
 from sessions_app.database import in_database
-from sessions_app.rows import Condition, Question, Rows, ask
+from sessions_app.queries import Condition, Query, Rows, run_query
 
 logger = structlog.get_logger(__name__)
 
@@ -136,7 +136,7 @@ def signed_in_of(sockets: Collection[tuple[str, int]]) -> set[tuple[str, int]]:
 
     Reads the browser sessions again: one may have ended, or its user been disabled or changed their password.
     """
-    return _signed_in(ask(_signed_in_question(sockets)))
+    return _signed_in(run_query(_signed_in_query(sockets)))
 
 
 def access_of(session_key: str | None, user_id: int) -> Condition:
@@ -150,16 +150,16 @@ def access_of(session_key: str | None, user_id: int) -> Condition:
         if pair not in _signed_in(rows):
             raise SignedOutError
 
-    return Condition(_signed_in_question([pair]), check)
+    return Condition(_signed_in_query([pair]), check)
 
 
 def check_access(access: Condition) -> None:
     """See that a socket may still speak for its user. Raises `SignedOutError`."""
-    access.check(ask(access.question))
+    access.check(run_query(access.query))
 
 
-def _signed_in_question(sockets: Collection[tuple[str, int]]) -> Question:
-    return Question(
+def _signed_in_query(sockets: Collection[tuple[str, int]]) -> Query:
+    return Query(
         _SIGNED_IN_SQL, {"keys": [key for key, _ in sockets], "users": [user for _, user in sockets]}
     )
 

@@ -28,7 +28,7 @@ from coaching.skills.reader import (
     skills_root,
 )
 from sessions_app.models import Session
-from sessions_app.rows import Question, Rows, ask
+from sessions_app.queries import Query, Rows, run_query
 
 BASE_SKILL = "open-conversation"
 MOMENT_KEY = "skills_moment"
@@ -134,7 +134,7 @@ def library_at(moment: datetime, states: "States | None" = None) -> SkillLibrary
     if states is not None and states.moment == moment:
         key = states.key
     else:
-        ((number, last),) = ask(Question(_STATES_SQL, {"moment": moment}))
+        ((number, last),) = run_query(Query(_STATES_SQL, {"moment": moment}))
         key = number, last
     return _library_of(key, skills_root(), _Moment(moment))
 
@@ -147,9 +147,9 @@ class States:
     moment: datetime
 
 
-def states_question(user_id: int, session_id: UUID) -> Question:
+def states_query(user_id: int, session_id: UUID) -> Query:
     """Ask for the states of a session of the user's."""
-    return Question(_SESSION_STATES_SQL, {"user": user_id, "session": session_id, "key": MOMENT_KEY})
+    return Query(_SESSION_STATES_SQL, {"user": user_id, "session": session_id, "key": MOMENT_KEY})
 
 
 def states_of(rows: Rows) -> States | None:

@@ -40,7 +40,7 @@ from coaching.turns.request import RequestKind, TurnRequest
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
 from sessions_app.models import Session
-from sessions_app.rows import Condition
+from sessions_app.queries import Condition
 
 logger = structlog.get_logger(__name__)
 

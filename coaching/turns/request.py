@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
 
-from sessions_app.rows import Condition
+from sessions_app.queries import Condition
 
 RequestKind = Literal["message", "edit", "retry", "continue"]
 

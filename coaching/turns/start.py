@@ -30,7 +30,7 @@ from coaching.turns.setup import TurnSetup, limits_left, state_of, stored_prompt
 from sessions_app import services
 from sessions_app.limits import RateLimit
 from sessions_app.models import Message, Session, ToolCallRecord
-from sessions_app.rows import Columns, Condition, Question, Rows, ask_together
+from sessions_app.queries import Columns, Condition, Query, Rows, run_queries
 from sessions_app.services import OpenedTurn
 from sessions_app.stored_prompts import BuildPrompt, StoredPrompt
 from sessions_app.turn_records import TurnKey
@@ -197,26 +197,26 @@ def _read_life(user_id: int, session_id: UUID, access: Condition | None) -> Life
     guessed = LifeQuery(profile=Profile(user_id=user_id, timezone=known), session_id=session_id, now=now)
     answers: Sequence[Rows] = ()
     try:
-        profile, answers = _ask_profile(user_id, access, guessed.questions())
+        profile, answers = _read_profile(user_id, access, guessed.queries())
     except READ_ERRORS as error:
         if isinstance(error, OperationalError | InterfaceError):
             raise
         # Something of the life can't be read: what fails is found out one by one.
-        profile, _ = _ask_profile(user_id, access, ())
+        profile, _ = _read_profile(user_id, access, ())
     _remember_zone(profile)
     query = LifeQuery(profile=profile, session_id=session_id, now=now)
     return read_life(query, answers if profile.timezone == known else ())
 
 
-def _ask_profile(
-    user_id: int, access: Condition | None, more: Sequence[Question]
+def _read_profile(
+    user_id: int, access: Condition | None, more: Sequence[Query]
 ) -> tuple[Profile, Sequence[Rows]]:
     """Return a user's profile, made on first need, and the answers to more; `access` must hold first."""
-    questions = [Question(_PROFILE_SQL, {"user": user_id}), *more]
+    queries = [Query(_PROFILE_SQL, {"user": user_id}), *more]
     if access is None:
-        found, *answers = ask_together(questions)
+        found, *answers = run_queries(queries)
     else:
-        granted, found, *answers = ask_together([access.question, *questions])
+        granted, found, *answers = run_queries([access.query, *queries])
         access.check(granted)
     if not found:
         return Profile.of(user_id).select_related("user").get_or_create()[0], answers

@@ -26,7 +26,7 @@ from sessions_app.database import in_database
 from sessions_app.errors import Refused
 from sessions_app.limits import RateLimit
 from sessions_app.models import Session, SessionKind, SessionStatus, Turn, TurnStatus
-from sessions_app.rows import Condition, Question, Rows
+from sessions_app.queries import Condition, Query, Rows
 from sessions_app.turn_records import Ending, TurnKey
 
 NO_LIMIT = RateLimit(turns=10_000, seconds=60)
@@ -105,7 +105,7 @@ def test_who_may_not_speak_any_more_leaves_nothing_behind(session: Session) -> N
     def refuse(_: Rows) -> None:
         raise GoneError
 
-    access = Condition(Question("SELECT 1", {}), refuse)
+    access = Condition(Query("SELECT 1", {}), refuse)
     with pytest.raises(GoneError):
         start_turn(
             TurnRequest(

@@ -1,4 +1,4 @@
-"""Statements that are written out: several at once, and what one that fails leaves behind."""
+"""Prepared statements: several in one round trip, and what one that fails leaves behind."""
 
 from typing import Any
 
@@ -11,37 +11,39 @@ from psycopg.pq import TransactionStatus
 
 from sessions_app import services
 from sessions_app.models import Message, MessageRole, Session, SessionKind, Turn
-from sessions_app.rows import Columns, Question, ask, ask_together, write_together
+from sessions_app.queries import Columns, Query, run_queries, run_query, write_together
 
-ONE, BROKEN = Question("SELECT %(n)s::int", {"n": 1}), Question("SELECT nothing", {})
+ONE, BROKEN = Query("SELECT %(n)s::int", {"n": 1}), Query("SELECT nothing", {})
 
 
 @pytest.mark.django_db
-def test_questions_that_are_asked_together_are_answered_in_their_order() -> None:
-    questions = [Question("SELECT %(n)s::int", {"n": number}) for number in range(5)]
-    assert ask_together(questions) == [[(number,)] for number in range(5)]
+def test_queries_in_one_round_trip_give_their_rows_in_order() -> None:
+    queries = [Query("SELECT %(n)s::int", {"n": number}) for number in range(5)]
+    assert run_queries(queries) == [[(number,)] for number in range(5)]
 
 
 @pytest.mark.django_db(transaction=True)
-def test_where_one_of_them_fails_the_connection_can_be_asked_again() -> None:
+def test_after_a_failed_query_the_next_round_trip_works() -> None:
     for _ in range(4):  # also once the statements are prepared
         with pytest.raises(DatabaseError):
-            ask_together([ONE, BROKEN, ONE])
-        assert ask_together([ONE, ONE]) == [[(1,)], [(1,)]]
+            run_queries([ONE, BROKEN, ONE])
+        assert run_queries([ONE, ONE]) == [[(1,)], [(1,)]]
 
 
 @pytest.mark.django_db(transaction=True)
-def test_what_would_have_been_prepared_behind_a_failure_is_answered_afterwards() -> None:
-    unprepared = Question("SELECT 'behind a failure'", {})
+def test_a_query_that_was_skipped_after_a_failure_runs_the_next_time() -> None:
+    unprepared = Query("SELECT 'behind a failure'", {})
     for _ in range(settings.PREPARE_THRESHOLD):
-        ask(unprepared)
+        run_query(unprepared)
     with pytest.raises(DatabaseError):
-        ask_together([BROKEN, unprepared])
-    assert ask(unprepared) == [("behind a failure",)]
+        run_queries([BROKEN, unprepared])
+    assert run_query(unprepared) == [("behind a failure",)]
 
 
 @pytest.mark.django_db(transaction=True)
-def test_who_freezes_over_the_answers_holds_no_locks_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_freezes_over_the_results_is_idle_in_its_transaction(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     states = []
     fetch = Cursor.fetchall
 
@@ -51,7 +53,7 @@ def test_who_freezes_over_the_answers_holds_no_locks_for_ever(monkeypatch: pytes
 
     monkeypatch.setattr(Cursor, "fetchall", watched)
     with transaction.atomic():
-        ask_together([ONE, ONE])
+        run_queries([ONE, ONE])
     # Idle, and not still at work: the database ends what is idle for too long.
     assert states == [TransactionStatus.INTRANS] * 2
 
@@ -61,11 +63,11 @@ def test_a_failure_inside_a_transaction_takes_all_of_it_back(user: User) -> None
     @transaction.atomic
     def rename() -> None:
         User.objects.filter(pk=user.pk).update(first_name="Ada")
-        ask_together([ONE, BROKEN])
+        run_queries([ONE, BROKEN])
 
     with pytest.raises(DatabaseError):
         rename()
-    assert ask(Question("SELECT first_name FROM auth_user WHERE id = %(id)s", {"id": user.pk})) == [("",)]
+    assert run_query(Query("SELECT first_name FROM auth_user WHERE id = %(id)s", {"id": user.pk})) == [("",)]
 
 
 @pytest.mark.django_db

@@ -1,7 +1,5 @@
-"""Reads and writes that are written out, for what a user waits for: the ORM takes longer to put a statement
-together than the database to answer it.
-
-Several are one journey to the database. It holds no rule about what is read or written.
+"""Prepared statements, several in one round trip, for what a user waits for: the ORM takes longer to build a
+statement than the database to run it.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,8 +17,8 @@ Rows = list[tuple[Any, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """A statement that is answered with rows, and the values of its parameters."""
+class Query:
+    """A statement that returns rows, and its parameters."""
 
     sql: str
     values: Mapping[str, Any]
@@ -28,45 +26,45 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A question that something depends on: `check` takes the answer, and raises where it isn't so."""
+    """A query whose result decides whether anything else may be used: `check` raises where it may not."""
 
-    question: Question
+    query: Query
     check: Callable[[Rows], None]
 
 
-def ask(question: Question) -> Rows:
-    """Ask one question."""
+def run_query(query: Query) -> Rows:
+    """Return the rows of one query."""
     with _cursor() as cursor:
-        cursor.execute(question.sql, question.values)
+        cursor.execute(query.sql, query.values)
         rows: Rows = cursor.fetchall()
         return rows
 
 
-def ask_together(questions: Iterable[Question]) -> list[Rows]:
-    """Ask questions one after another without waiting for answers in between; where one fails, all do.
+def run_queries(queries: Iterable[Query]) -> list[Rows]:
+    """Return the rows of several queries, in one round trip; where one fails, all do.
 
-    Each sees what was committed by the time when the one before it was answered, as if it were asked alone.
+    Each is a statement with a snapshot of its own: it sees what was committed while the one before it ran.
     """
     connection.ensure_connection()
     try:
         with connection.wrap_database_errors, connection.connection.pipeline() as pipeline:
             cursors = []
-            for question in questions:
+            for query in queries:
                 cursors.append(_cursor())
-                cursors[-1].execute(question.sql, question.values)
-            # Who freezes from here on is idle in a transaction, and not at work: that has a limit.
+                cursors[-1].execute(query.sql, query.values)
+            # Sync now, so that a process that freezes here hits the idle timeout and gives up its locks.
             pipeline.sync()
             return [cursor.fetchall() for cursor in cursors]
     except Error:
-        _give_up_connection()
+        _drop_connection()
         raise
 
 
-def _give_up_connection() -> None:
-    """Close a connection on which one of several questions failed; nobody is lent it again.
+def _drop_connection() -> None:
+    """Close a connection whose pipeline failed, so that the pool doesn't hand it out again.
 
-    The driver takes for prepared what stood behind that question, though the database never came to it, and
-    would ask for it in vain ever after. Only the end of a transaction makes it forget.
+    The driver counts the queries after the failed one as prepared, though the database skipped them. It
+    forgets them only when a transaction is rolled back.
     """
     if not connection.in_atomic_block:
         connection.connection.close()
@@ -74,9 +72,9 @@ def _give_up_connection() -> None:
 
 
 def _cursor() -> CursorWrapper:
-    """Open a cursor whose values travel beside the statement, so that the database need not plan it again.
+    """Open a cursor that binds parameters in the server, so that statements can be prepared.
 
-    Django's own puts them into it. After how many times a statement is kept is said in the settings.
+    Django's own cursor binds them in the client.
     """
     connection.ensure_connection()
     wrap = connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
@@ -84,10 +82,10 @@ def _cursor() -> CursorWrapper:
 
 
 def write_together(*, changed: Mapping[Model, Sequence[str]], added: Sequence[Model]) -> None:
-    """Store some fields of rows that are there and locked, and new rows, in one statement.
+    """Update some fields of locked rows and insert new rows, in one statement.
 
-    The database gives the last of the new rows its key; the others have theirs. References between the rows
-    are checked when the transaction ends.
+    The last of the new rows gets its key from the database; the others have theirs. Foreign keys between the
+    rows are checked when the transaction ends.
     """
     statements = [_change(row, fields) for row, fields in changed.items()] + [
         _insertion(row) for row in added
@@ -118,7 +116,7 @@ def _change(row: Model, names: Sequence[str]) -> tuple[str, list[Any]]:
 
 
 class Columns(Generic[ModelT]):
-    """All columns of a model under the name of its table in a statement, and objects made of them."""
+    """A model's columns under a table alias, and objects made of their values."""
 
     def __init__(self, model: type[ModelT], table: str) -> None:
         self._model = model
@@ -135,7 +133,7 @@ class Columns(Generic[ModelT]):
         return len(self._names)
 
     def object_of(self, row: Sequence[Any]) -> ModelT:
-        """Make an object as the ORM would, of a row's values in the columns' order."""
+        """Make an object of a row's values in the order of the columns, as the ORM would."""
         values = list(row)
         for place, convert in self._converters:
             values[place] = convert(values[place], None, connection)
