@@ -1,10 +1,10 @@
-"""How Sage answers, and the life it answers for."""
+"""The Django app of `coaching`."""
 
 from django.apps import AppConfig
 
 
 class CoachingConfig(AppConfig):
-    """The app of people, files and everything that answers."""
+    """Sage's coaching app."""
 
     name = "coaching"
     verbose_name = "Coaching"

@@ -1,6 +1,7 @@
-"""What a reader of a session sees happen: the engine's events and those of a turn around them.
+"""The events that readers of a session receive: the engine's, and those of a turn.
 
-Facts only. `frames` makes JSON of them, `fragments` HTML; each has one table that covers the closed union.
+Facts only. `frames` renders them as JSON, `fragments` as HTML, each with one table that covers the closed
+union.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,7 +25,7 @@ SyncStatus = Literal["idle", "running", "awaiting_user"]
 
 @dataclass(frozen=True, slots=True)
 class NoteWords(NoteDelta):
-    """A piece of a note, with what it changes for people: words to append, or the whole note anew."""
+    """A piece of a note as people see it: text to append, or the whole note again."""
 
     words: str
     is_whole: bool
@@ -42,12 +43,11 @@ class RoundShown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sync:
-    """All that the open turn has shown so far; it replaces what the reader has of it.
+    """A snapshot of the open turn; it replaces what the reader has of it.
 
-    `turn_id` is empty when the session is idle. `text` is the rounds' texts joined as the
-    stored message joins them; `running` maps tool_use_id to tool name; `last_number` is the newest
-    message's, so that a page that missed some while away can fetch them. `facts` is what of the session
-    was read with it, where it was read.
+    `turn_id` is empty when the session is idle. `text` is the rounds' texts joined as in the stored message;
+    `running` maps tool_use_id to tool name; `last_number` is the newest message's, so that a page can fetch
+    messages that it missed. `facts` is the session's state, if it was read with the snapshot.
     """
 
     status: SyncStatus
@@ -63,7 +63,7 @@ class Sync:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionFacts:
-    """What of a session its readers have been told: status, arc, and the turns that left the history."""
+    """Session state that its readers have received: status, arc, and the turns withdrawn from history."""
 
     status: str
     arc: str
@@ -82,9 +82,9 @@ class MessageStored:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryChanged:
-    """Turns left the history: a message was edited or answered again. `kept` files stay written.
+    """Turns were withdrawn from history: a message was edited or answered again. Files in `kept` stay.
 
-    `first_number` is the first message number that is gone; everything after it in the history is, too.
+    `first_number` is the first withdrawn message; everything after it is withdrawn, too.
     """
 
     withdrawn: tuple[str, ...]
@@ -94,14 +94,14 @@ class HistoryChanged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnStarted:
-    """A turn part begins to run: the reader makes room for it."""
+    """A turn part starts."""
 
     turn_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundClosed:
-    """A round is committed: its live text becomes final."""
+    """A round is committed: its text is final."""
 
     turn_id: str
     number: int
@@ -111,7 +111,7 @@ class RoundClosed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallAnswered:
-    """A pending call ended: how (`answered`, `superseded`, `dismissed`, `expired`) and with what."""
+    """A pending call ended: how (`answered`, `superseded`, `dismissed`, `expired`) and with what value."""
 
     turn_id: str
     tool_use_id: str
@@ -121,10 +121,10 @@ class CallAnswered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SafetyShown:
-    """Words of the user speak of danger: a card with help lines stands beside them, before any answer.
+    """The user's words suggest danger: a card with help lines follows them, before any answer.
 
-    `number` is their message's, `tool_use_id` that of the question which they answer. With neither they were
-    refused: the card is kept nowhere, and only who wrote them sees it.
+    `number` is their message's; `tool_use_id` is set if they answered a question. With neither, the message
+    was refused: the card isn't stored, and only its author gets it.
     """
 
     card: Card
@@ -153,28 +153,28 @@ class SessionCompleted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionClosed:
-    """The session ended without being complete: `status` says how (`expired`, `abandoned`)."""
+    """The session ended without being completed; `status` is `expired` or `abandoned`."""
 
     status: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionContinued:
-    """A message to an ended session opened a turn in another one. Only whoever wrote it is told."""
+    """A message to an ended session opened a turn in another one. Only its author gets this."""
 
     session_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorShown:
-    """A sentence fit for the user."""
+    """An error message for the user."""
 
     message: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnDone:
-    """The turn part is over or waits for the user: exactly one per part, always last.
+    """The turn part ended or waits for the user: exactly one per part, always last.
 
     `status` is the turn's status.
     """
@@ -204,7 +204,7 @@ TurnEvent = (
 )
 
 Publish = Callable[[TurnEvent], None]
-"""Whatever takes events in, in order."""
+"""Receives events in order."""
 
 __all__ = [
     "ArcCompleted",

@@ -1,7 +1,7 @@
-"""The queue of background jobs as everybody but the worker sees it: a job is put in, within a transaction.
+"""Enqueues background jobs within a transaction.
 
-A job is a row that is committed with what it follows from, so neither can be without the other. Here
-jobs are known by name only; what they do is in `jobs`.
+A job is a row that is committed together with its cause, so neither can exist without the other. This module
+knows jobs by name only; `jobs` implements them.
 """
 
 import uuid
@@ -22,7 +22,7 @@ SUMMARY_JOB = "summarise_session"
 
 
 class DatabaseConnector(DjangoConnector):
-    """Django's own connections, from async code too, through the one way to the database outside views."""
+    """Runs Procrastinate's queries on Django's connections, from async code through `in_database`."""
 
     async def execute_query_async(self, query: Any, **arguments: Any) -> None:
         """Run a statement."""
@@ -38,21 +38,21 @@ class DatabaseConnector(DjangoConnector):
 
 
 def use_our_threads(queue: App) -> None:
-    """Give the queue our connector; Procrastinate calls this once its app is ready."""
+    """Use our connector. Procrastinate calls this once its app is ready."""
     queue.connector = queue.job_manager.connector = DatabaseConnector()
 
 
 def job_arguments() -> set[str]:
-    """Return the names of all arguments that jobs in the queue have. Sync ORM code."""
+    """Return the names of all arguments of queued jobs. Sync ORM code."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT DISTINCT jsonb_object_keys(args) FROM procrastinate_jobs")
         return {name for (name,) in cursor.fetchall()}
 
 
 def forget_jobs(argument: str, values: Collection[str]) -> int:
-    """Remove the jobs whose argument has one of these values, and return how many.
+    """Delete the jobs whose argument has one of these values, and return how many.
 
-    One that is being worked on stays: it finds nothing left to do. Sync ORM code.
+    A running one stays: it will find nothing to do. Sync ORM code.
     """
     with connection.cursor() as cursor:
         cursor.execute(
@@ -63,12 +63,12 @@ def forget_jobs(argument: str, values: Collection[str]) -> int:
 
 
 def enqueue(name: str, *, key: str, **arguments: str | int) -> bool:
-    """Put a job into the queue within the caller's transaction; return whether it wasn't there yet.
+    """Queue a job in the caller's transaction; return False if one with this `key` is already queued.
 
-    Of jobs with one `key` one waits at most, and one runs at a time. Sync ORM code.
+    At most one job per `key` waits, and one runs at a time. Sync ORM code.
     """
     try:
-        with transaction.atomic():  # a savepoint: the caller's transaction outlives a refusal
+        with transaction.atomic():  # a savepoint, so that a refusal doesn't break the caller's transaction
             app.configure_task(name, allow_unknown=False, lock=key, queueing_lock=key).defer(**arguments)
     except AlreadyEnqueued:
         return False
@@ -76,9 +76,9 @@ def enqueue(name: str, *, key: str, **arguments: str | int) -> bool:
 
 
 def enqueue_arc_summary(session: Session) -> bool:
-    """Ask for the summary of the arc that a session has just completed, in the transaction that completes it.
+    """Queue the summary of the arc that a session has just completed, in the same transaction.
 
-    Returns False where it has one. Sync ORM code.
+    Returns False if it has one. Sync ORM code.
     """
     arc = unsummarised_arc(session)
     if arc is None:
@@ -88,8 +88,8 @@ def enqueue_arc_summary(session: Session) -> bool:
 
 
 def enqueue_summary(session_id: uuid.UUID) -> bool:
-    """Ask for the summary of a completed session, in the transaction that completes it.
+    """Queue the summary of a completed session, in the transaction that completes it.
 
-    Returns False where a job for it waits already. Sync ORM code.
+    Returns False if one is already queued. Sync ORM code.
     """
     return enqueue(SUMMARY_JOB, key=f"summary:{session_id}", session_id=str(session_id))

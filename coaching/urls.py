@@ -1,4 +1,4 @@
-"""The pages' addresses: the public contract, so a name here changes only with the specification."""
+"""Page URLs. Their names are a public contract: they change only with the specification."""
 
 from django.urls import path
 
@@ -36,7 +36,7 @@ urlpatterns = [
     path("chat/<uuid:session_id>/", conversation.session, name="session"),
     path("chat/<uuid:session_id>/message/", conversation.message, name="message"),
     path("files/", files.files, name="files"),
-    # No file's own path ends with a slash, and none lies outside a folder.
+    # No file path ends with a slash, and every file is in a folder.
     path("files/all.zip", file_archive.archive, name="file_archive"),
     path("files/<path:path>/edit/", file_edits.edit, name="file_edit"),
     path("files/<path:path>/preview/", file_edits.preview, name="file_preview"),

@@ -24,8 +24,8 @@ from django.utils.deprecation import MiddlewareMixin
 from django.views import defaults
 
 from coaching.people.in_flight import (
-    EACH,
-    STRANGERS_EACH,
+    MAX_PER_ADDRESS,
+    MAX_PER_PERSON,
     Ticket,
     TooBusy,
     TooManyInFlight,
@@ -106,7 +106,7 @@ class PersonMiddleware(MiddlewareMixin):
         ticket = current_ticket.get()
         if ticket is not None and is_signed_in:
             try:
-                ticket.count(f"person {user.pk}", EACH)
+                ticket.count(f"person {user.pk}", MAX_PER_PERSON)
             except TooManyInFlight:
                 return too_many(request)
         return None
@@ -186,8 +186,8 @@ page_not_found = _giving_back(defaults.page_not_found)
 def _browser_of(request: HttpRequest) -> tuple[str, int]:
     """Return the key to count an unknown user under, and its limit."""
     if cookie := request.COOKIES.get(settings.SESSION_COOKIE_NAME):
-        return f"browser {sha256(cookie.encode()).hexdigest()}", EACH
-    return f"address {_address_of(request)}", STRANGERS_EACH
+        return f"browser {sha256(cookie.encode()).hexdigest()}", MAX_PER_PERSON
+    return f"address {_address_of(request)}", MAX_PER_ADDRESS
 
 
 def _address_of(request: HttpRequest) -> str:

@@ -1,1 +1,1 @@
-"""What belongs to a person: found through all models, written out whole, and removed whole."""
+"""A person's data: found through all models, exported and removed completely."""

@@ -1,8 +1,7 @@
-"""All of a person's data as one zip, made while it is sent: for people in markdown, for programs in JSON.
+"""All of a person's data as one zip, created while it is sent: markdown for people, JSON for programs.
 
-Nothing is kept anywhere: no copy of a life lies about, none has to be removed later, and no worker is
-needed. Only a few rows are in memory at a time, and no transaction is open between two of them: what is
-said while an archive is made may be in it or not.
+Nothing is stored: no copy to remove later, and no worker needed. Only a few rows are in memory at a time, and
+no transaction is open between two of them: what is said during the export may or may not be in it.
 """
 
 from collections.abc import AsyncIterator, Iterator
@@ -31,14 +30,14 @@ SLUG_CHARACTERS = 40
 
 
 def archive_name(now: datetime) -> str:
-    """Return what an archive of that day is called, without its ending."""
+    """Return the name of an archive of that day, without extension."""
     return f"sage-export-{now:%Y-%m-%d}"
 
 
 def write_archive(user: User, *, now: datetime) -> Iterator[bytes]:
     """Yield the person's archive, piece by piece.
 
-    Sync ORM code; each piece may be asked for in another thread.
+    Sync ORM code; each piece may run in another thread.
     """
     profile = Profile.of(user.pk).first() or Profile(user=user)
     folder = archive_name(now.astimezone(profile.zone))
@@ -46,13 +45,13 @@ def write_archive(user: User, *, now: datetime) -> Iterator[bytes]:
 
 
 async def stream_archive(user: User, *, now: datetime) -> AsyncIterator[bytes]:
-    """Yield the person's archive while it is made, off the event loop and in nobody's way."""
+    """Yield the person's archive off the event loop, in threads that conversations don't need."""
     async for piece in send_pieces(write_archive(user, now=now)):
         yield piece
 
 
 def _entries(user: User, profile: Profile, now: datetime) -> Iterator[Entry]:
-    """Yield what goes into the archive. To be unpacked as it comes, the guide to it first."""
+    """Yield the archive's entries in unpacking order, the guide first."""
     yield Entry(path="README.md", changed_at=now, pieces=[write_readme(user, profile, now=now)])
     yield from _conversations(user, profile.zone)
     yield from _files(user)

@@ -1,7 +1,7 @@
-"""Which rows are a person's. They are found by walking all models, so that one that is added later is too.
+"""Which rows belong to a person, found by following the relations of all models, including future ones.
 
-A row is a person's where a chain of relations leads from it to the user, each of which would end the row
-with what it refers to. Relations that would only be emptied are mentions: the row is somebody else's.
+A row belongs to a person if a chain of owning relations (those whose on_delete removes or protects the row)
+leads to the user. Relations that would only be set to NULL are mentions: the row belongs to somebody else.
 """
 
 import re
@@ -22,7 +22,7 @@ _OWNING = (models.CASCADE, models.DO_NOTHING, models.PROTECT, models.RESTRICT)
 class OwnedModel:
     """A model whose rows belong to people. `path` is the lookup from a row to its user.
 
-    `is_left_behind`: Django doesn't remove the rows with their user, as it leaves those of a history.
+    `is_left_behind`: Django doesn't delete the rows with their user, as for a history table.
     """
 
     model: type[Model]
@@ -31,19 +31,19 @@ class OwnedModel:
 
     @property
     def label(self) -> str:
-        """The model's name, with its app's."""
+        """The model's label: app and name."""
         return self.model._meta.label
 
     def rows_of(self, user_id: int) -> QuerySet[Model]:
-        """Return the person's rows, whatever the model's own manager would leave out."""
+        """Return the person's rows, ignoring filters of the model's own manager."""
         return self.model._base_manager.filter(**{self.path: user_id})
 
 
 @cache
 def owned_models() -> tuple[OwnedModel, ...]:
-    """Return every model whose rows belong to people, but for the user itself, by label.
+    """Return every model whose rows belong to people, except the user itself, by label.
 
-    Tables between two models are among them. Where several chains lead to the user, the shortest counts.
+    Join tables are included. If several chains lead to the user, the shortest counts.
     """
     found: dict[type[Model], OwnedModel] = {}
     nearest: Collection[type[Model]] = [get_user_model()]
@@ -59,9 +59,9 @@ def owned_models() -> tuple[OwnedModel, ...]:
 
 
 def owner_of_argument(name: str) -> OwnedModel | None:
-    """Return the model that a job's argument names a row of: `session_id` of `Session`, say.
+    """Return the model that a job's argument refers to: `Session` for `session_id`, for example.
 
-    The last words of the model's name are enough. None where it is none, or more than one.
+    The last words of the model's name are enough. None if no model matches, or more than one.
     """
     wanted = name.removesuffix("_id").split("_")
     if not name.endswith("_id"):
@@ -77,7 +77,7 @@ def _words_of(model: type[Model]) -> list[str]:
 
 
 def mentions() -> Iterator["ForeignKey[Any, Any]"]:
-    """Yield the relations by which a row that is nobody's refers to a person, or to what is a person's."""
+    """Yield the relations by which an unowned row refers to a person or a person's row."""
     owned = {entry.model for entry in owned_models()} | {get_user_model()}
     for model in _models():
         if model not in owned:

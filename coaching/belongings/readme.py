@@ -1,4 +1,4 @@
-"""The guide that lies on top of an archive: what is where in it, and what isn't in it."""
+"""The README of an archive: what is where, and what is left out."""
 
 from collections.abc import Mapping
 from datetime import datetime

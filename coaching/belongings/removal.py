@@ -1,7 +1,7 @@
-"""A person goes, and everything with them: first the way in, then what runs, the objects, and the rows.
+"""Removes a person: first access, then running turns, stored objects, and rows.
 
-The user's own row goes last. Until then the removal can be begun again from anywhere, by the job that was
-to do it or by hand, and ends the same way.
+The user's own row is the last. Until then the removal can be restarted at any point, by its job or by hand,
+with the same result.
 """
 
 import asyncio
@@ -29,14 +29,14 @@ logger = structlog.get_logger(__name__)
 REMOVAL_JOB = "remove_person"
 REMOVAL_QUEUE = "removals"
 STOP_SECONDS = 15.0
-"""Longer than it takes until another process has taken over the turns of one that died, and stopped them."""
-STOP_LOOK_SECONDS = 0.25
+"""Longer than it takes another process to take over and stop the turns of a dead one."""
+STOP_POLL_SECONDS = 0.25
 ATTEMPTS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemovalReport:
-    """How many rows of each model, and how many stored objects, are gone."""
+    """How many rows per model and how many stored objects were removed."""
 
     rows: Mapping[str, int]
     objects: int
@@ -44,14 +44,14 @@ class RemovalReport:
 
 @transaction.atomic
 def begin_removal(*, user_id: int) -> None:
-    """Close the account at once and put the rest into the queue, in one transaction."""
+    """Close the account at once and queue the removal, in one transaction."""
     lock_out(user_id)
     enqueue(REMOVAL_JOB, key=f"removal:{user_id}", user_id=user_id)
 
 
 @transaction.atomic
 def lock_out(user_id: int) -> None:
-    """Let the person in no more; sockets and browser sessions that are open end within seconds."""
+    """Disable the account; open sockets and browser sessions end within seconds."""
     user = User.objects.select_for_update().filter(pk=user_id).first()
     if user is not None:
         user.is_active = False
@@ -60,24 +60,24 @@ def lock_out(user_id: int) -> None:
 
 
 async def remove_person(user_id: int) -> RemovalReport:
-    """Remove all that there is of a person; what is gone already is no error.
+    """Remove everything of a person; what is already gone is no error.
 
-    Raises `ObjectsNotErased` where the storage fails: the person is locked out then, and a second call goes
-    on.
+    Raises `ObjectsNotErased` if the storage fails: the person is locked out by then, and another call
+    continues.
     """
     await in_database_unhurried(lock_out, user_id)
     await in_database_unhurried(end_browser_sessions, user_id)
     await _stop_turns(user_id)
     objects = await erase_objects(user_id=user_id)
     rows = await in_database_unhurried(_remove_rows, user_id)
-    # What was on its way while the rows went. Later ones have no row, and are collected as garbage.
+    # Objects written while the rows were removed. Later ones have no row and are collected as garbage.
     objects += await erase_objects(user_id=user_id)
     logger.info("person_removed", user_id=user_id, rows=sum(rows.values()), objects=objects)
     return RemovalReport(rows=rows, objects=objects)
 
 
 def end_browser_sessions(user_id: int) -> int:
-    """Remove the browser sessions of a person; whose they are stands in what is stored of each."""
+    """Delete the person's browser sessions; their owner is only in the session data."""
     keys = [
         stored.session_key
         for stored in LoginSession.objects.iterator(chunk_size=500)
@@ -88,11 +88,11 @@ def end_browser_sessions(user_id: int) -> int:
 
 
 async def _stop_turns(user_id: int) -> None:
-    """Stop what runs, wherever it does; one that doesn't stop finds its rows gone and writes nothing."""
-    for _ in range(int(STOP_SECONDS / STOP_LOOK_SECONDS)):
+    """Stop running turns in every process; one that doesn't stop finds its rows gone and writes nothing."""
+    for _ in range(int(STOP_SECONDS / STOP_POLL_SECONDS)):
         if not await in_database_unhurried(_ask_to_stop, user_id):
             return
-        await asyncio.sleep(STOP_LOOK_SECONDS)
+        await asyncio.sleep(STOP_POLL_SECONDS)
     logger.warning("turns_not_stopped", user_id=user_id)
 
 
@@ -104,11 +104,11 @@ def _ask_to_stop(user_id: int) -> int:
 def _remove_rows(user_id: int) -> Mapping[str, int]:
     for attempt in range(1, ATTEMPTS + 1):
         try:
-            with no_time_limits():  # a long life has many rows
+            with no_time_limits():  # there may be many rows
                 return remove_rows(user_id)
         except (IntegrityError, OperationalError):
-            # Somebody wrote a row in between that now refers to nothing, which is there to be seen next time,
-            # or was writing a file, and each waited for the other.
+            # Concurrent writes: a new row refers to a deleted one (the next attempt sees it), or a file write
+            # deadlocked with the removal.
             if attempt == ATTEMPTS:
                 raise
     return {}
@@ -116,11 +116,11 @@ def _remove_rows(user_id: int) -> Mapping[str, int]:
 
 @transaction.atomic
 def remove_rows(user_id: int) -> Mapping[str, int]:
-    """Remove all rows of a person in one transaction; return how many of each model."""
+    """Remove all rows of a person in one transaction; return how many per model."""
     user = User.objects.select_for_update().filter(pk=user_id).first()
     if user is None:
         return {}
-    # A session's row is locked before its turn's, everywhere.
+    # Lock order: session, then turn.
     list(Session.of(user_id).select_for_update().order_by("pk").values_list("pk"))
     _forget_what_operators_did(user_id)
     _forget_jobs(user_id)
@@ -132,7 +132,9 @@ def remove_rows(user_id: int) -> Mapping[str, int]:
 
 
 def _forget_what_operators_did(user_id: int) -> None:
-    """Remove the admin's log about the person and what is theirs; what they did there goes with their row."""
+    """Remove the admin's log entries about the person and their rows; what they did as an operator goes with
+    their own row.
+    """
     about: dict[type, QuerySet[User] | QuerySet] = {User: User.objects.filter(pk=user_id)}  # type: ignore[type-arg]
     about |= {owned.model: owned.rows_of(user_id) for owned in owned_models()}
     types = ContentType.objects.get_for_models(*about)

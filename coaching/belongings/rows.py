@@ -1,4 +1,4 @@
-"""A person's rows as JSON, model by model: every field, but for the few that are named here with a reason."""
+"""A person's rows as JSON, model by model: every field except those listed here with a reason."""
 
 import base64
 import json
@@ -23,7 +23,7 @@ LEFT_OUT_MODELS: Mapping[str, str] = {
     "auth.User_groups": "rights that an operator gave",
     "auth.User_user_permissions": "rights that an operator gave",
 }
-"""Models whose rows are a person's and are yet in no export, with the reason."""
+"""Owned models that aren't exported, with the reason."""
 
 LEFT_OUT_FIELDS: Mapping[str, str] = {
     "auth.User.password": "opens the account",
@@ -37,7 +37,7 @@ LEFT_OUT_FIELDS: Mapping[str, str] = {
     "sessions_app.Turn.prefix": "made of messages and files that the archive has",
     "sessions_app.Turn.shown": "stands in the rounds",
 }
-"""Fields that are in no export, with the reason."""
+"""Fields that aren't exported, with the reason."""
 
 _MOMENTS = ("started_at", "created_at", "captured_at", "rated_at", "added_at", "starts_at", "date")
 
@@ -48,12 +48,12 @@ def exported_models() -> Sequence[OwnedModel]:
 
 
 def file_name_of(owned: OwnedModel) -> str:
-    """Return what the file with a model's rows is called."""
+    """Return the file name for a model's rows."""
     return f"{slugify(str(owned.model._meta.verbose_name_plural))}.json"
 
 
 def rows_as_json(owned: OwnedModel, *, user_id: int) -> Iterator[str]:
-    """Yield a JSON list of the person's rows, the oldest first, piece by piece."""
+    """Yield a JSON list of the person's rows, oldest first, piece by piece."""
     fields = _exported_fields(owned.model)
     separator = "[\n"
     for row in in_batches(owned.rows_of(user_id).only(*(field.name for field in fields))):
@@ -69,7 +69,7 @@ def account_as_json(user: User) -> str:
 
 
 def in_batches(rows: QuerySet[Model]) -> Iterator[Any]:
-    """Yield the rows, the oldest first, reading some at a time: no transaction stays open between them."""
+    """Yield rows in batches, oldest first, with no transaction open in between."""
     names = {field.name for field in rows.model._meta.concrete_fields}
     moment = next((name for name in _MOMENTS if name in names), "pk")
     ids = list(rows.order_by(moment, "pk").values_list("pk", flat=True))
@@ -89,7 +89,7 @@ def _as_json(value: Mapping[str, Any]) -> str:
 
 
 def _plain(value: object) -> object:
-    """Return what JSON has no word for as text. Raises `TypeError` for what nobody has thought of."""
+    """Return a value that JSON lacks as text. Raises `TypeError` for an unexpected type."""
     match value:
         case datetime():
             return value.astimezone(UTC).isoformat()

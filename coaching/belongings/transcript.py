@@ -1,4 +1,4 @@
-"""A session as markdown that a person reads: who said what and when, what was asked, answered and written.
+"""A session as markdown for its user: who said what and when, questions, answers and saved files.
 
 The user's own words are quoted line by line, so that nothing in them can look like Sage's.
 """
@@ -35,7 +35,7 @@ from sessions_app.models import (
 from sessions_app.selectors import read_open_turn
 
 FILES_FROM_SESSION = "../files"
-"""Where the files lie, seen from a session’s place in the archive."""
+"""The files folder, relative to a session in the archive."""
 
 Round = tuple[str, str, Sequence[ShownCall]]
 """Text, notes and calls of a round."""
@@ -49,7 +49,7 @@ _ENDS: Mapping[str, str] = {
 
 
 def write_transcript(session: Session, *, zone: ZoneInfo) -> Iterator[str]:
-    """Yield a session as markdown, piece by piece, with the times of that time zone."""
+    """Yield a session as markdown, piece by piece, with times in that time zone."""
     yield from _head(session, zone)
     calls = _calls_of(session)
     day: date | None = None
@@ -104,7 +104,7 @@ def _answered(message: Message, local: datetime, records: Sequence[ToolCallRecor
 
 
 def _still_open(turn: Turn) -> Iterator[str]:
-    """Write what Sage has said of an answer that isn't whole yet."""
+    """Write the unfinished answer of an open turn."""
     text, notes = turn.words_of_running_round()
     records = sorted(turn.calls.all(), key=lambda call: (call.round_number, call.position))
     is_waiting = turn.status == TurnStatus.AWAITING_USER

@@ -1,7 +1,7 @@
-"""Accounts that somebody began and nobody confirmed: they go by themselves, as everybody's data goes.
+"""Removes accounts that were created but never confirmed.
 
-Only where an address must be confirmed before its account opens. Whoever has signed in once, has anything
-stored, or was made by an operator stays, confirmed or not.
+Only if addresses must be confirmed. Accounts that have signed in, have any data, or were made by an operator
+stay, confirmed or not.
 """
 
 from datetime import datetime, timedelta
@@ -15,12 +15,12 @@ from django.db.models import Exists, OuterRef, QuerySet
 from coaching.belongings.removal import begin_removal
 
 KEPT_DAYS = 14
-"""A link is good for three days, and a new one can be asked for."""
+"""A link is valid for three days and can be requested again."""
 MOST_AT_ONCE = 1000
 
 
 def remove_unconfirmed(*, now: datetime) -> int:
-    """Put the removal of accounts that were never confirmed or used into the queue; return how many."""
+    """Queue the removal of accounts that were never confirmed or used; return how many."""
     if not settings.HAS_MAIL or settings.ACCOUNT_EMAIL_VERIFICATION != "mandatory":
         return 0
     found = _unconfirmed(now).order_by("pk").values_list("pk", flat=True)[:MOST_AT_ONCE]
@@ -29,7 +29,7 @@ def remove_unconfirmed(*, now: datetime) -> int:
 
 @transaction.atomic
 def _remove_if_unconfirmed(user_id: int, now: datetime) -> bool:
-    # Locked, so that a link that is opened at this moment waits, or was first.
+    # Locked, so that a link being opened at this moment waits, or wins.
     list(User.objects.select_for_update().filter(pk=user_id).values_list("pk"))
     list(EmailAddress.objects.select_for_update().filter(user_id=user_id).values_list("pk"))
     if not _unconfirmed(now).filter(pk=user_id).exists():

@@ -1,1 +1,1 @@
-"""Calendars: fetched without reaching inside, read in a process that may be killed, shown by the day."""
+"""Calendars: fetched from public addresses only, parsed in a killable process, shown by day."""

@@ -1,6 +1,6 @@
-"""Which addresses a feed may be fetched from: the web's, and nothing inside.
+"""Which addresses a feed may be fetched from: public web addresses only.
 
-Pure: it resolves no name and opens nothing. Who connects asks here about the very address it connects to.
+Pure: it resolves no name and opens nothing. The caller checks the exact address that it connects to.
 """
 
 from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_address
@@ -13,8 +13,8 @@ MAX_CHARACTERS = 2_000
 WEB_PORTS = (80, 443)
 _SCHEMES = {"http": "http", "https": "https", "webcal": "https", "webcals": "https"}
 
-# IANA's registries of special-purpose addresses, with multicast. Of IPv6 only what is handed out for global
-# use is public at all, so mapped IPv4, NAT64, local and link-local addresses need no line of their own.
+# IANA's registries of special-purpose addresses, and multicast. In IPv6 only the range for global use is
+# public, so mapped IPv4, NAT64, local and link-local addresses need no entry.
 _NOT_PUBLIC_4 = tuple(
     IPv4Network(network)
     for network in (
@@ -24,7 +24,7 @@ _NOT_PUBLIC_4 = tuple(
     )
 )  # fmt: skip
 _PUBLIC_6 = IPv6Network("2000::/3")
-# Tunnels that end at an IPv4 address of somebody's choice, benchmarks, documentation.
+# Tunnels to arbitrary IPv4 addresses, benchmarks, documentation.
 _NOT_PUBLIC_6 = tuple(
     IPv6Network(network) for network in ("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")
 )
@@ -37,7 +37,7 @@ ODD_PORT = "Sage doesn’t fetch calendars from that port."
 
 
 def is_public(address: str) -> bool:
-    """Say whether an IP address belongs to the public internet. Anything that is no plain address doesn't."""
+    """Return whether an IP address is public. False for anything that isn't a plain address."""
     try:
         ip = ip_address(address)
     except ValueError:
@@ -48,7 +48,7 @@ def is_public(address: str) -> bool:
 
 
 def checked_address(text: str) -> URL:
-    """Return what a person typed as an address of the web. Raises `Refused` with a sentence."""
+    """Validate an address that a person typed. Raises `Refused` with a message."""
     text = text.strip()
     if not text:
         raise Refused(NO_ADDRESS)
@@ -64,7 +64,7 @@ def checked_address(text: str) -> URL:
 
 
 def checked_redirect(url: URL, location: str) -> URL:
-    """Return where a server sends on to. Raises `Refused` where that may not be followed."""
+    """Return the target of a redirect. Raises `Refused` if it may not be followed."""
     if len(location) > MAX_CHARACTERS or not location.isprintable():
         raise Refused(ODD_ADDRESS)
     try:
@@ -79,7 +79,7 @@ def checked_redirect(url: URL, location: str) -> URL:
 
 
 def _checked(url: URL) -> URL:
-    """Check each part of an address. Raises `Refused`, or ValueError for a port that is no number."""
+    """Check each part of an address. Raises `Refused`, or ValueError for an invalid port."""
     if url.scheme not in _SCHEMES:
         raise Refused(NOT_THE_WEB)
     if not url.raw_host:

@@ -1,10 +1,9 @@
-"""Fetches feeds from the public internet, and from nowhere else.
+"""Fetches feeds from public addresses only.
 
-Every connection goes to an address that was checked itself: names are resolved here, once for each request,
-and the socket is opened for exactly the address that passed. So no name can point inside, neither at once
-nor by changing its mind, nor by a redirect, which is followed by hand and checked like the first address.
-Time and size are bounded as a whole, and unpacking is counted as it happens. Feeds' addresses are secrets:
-nothing here writes one to a log.
+Names are resolved here, once per request, and the socket is opened to exactly the address that was checked,
+so a name can't point inside the network, not even by changing its answer. Redirects are followed by hand and
+checked the same way. Time and size are limited in total, and unpacked bytes are counted as they come. A
+feed's address is a secret: nothing here logs it.
 """
 
 import asyncio
@@ -39,28 +38,28 @@ PRIVATE = "The address is in a private network, which Sage doesn’t access."
 NOT_FOUND = "There’s nothing at this address any more. Check whether the link has changed."
 NEEDS_PASSWORD = "The address requires a password. Use the calendar’s private or secret link instead."  # noqa: S105
 UNKNOWN_NAME = "No server was found at this address. Check it for typos."
-UNREACHED = "The server couldn’t be reached."
+UNREACHABLE = "The server couldn’t be reached."
 TOO_SLOW = "The server took too long to answer."
 UNTRUSTED = "The server’s certificate isn’t valid."
-BREAKS_OFF = "The server’s response was incomplete."
-ODD_ANSWER = "Sage couldn’t read the server’s response."
-ASTRAY = f"The address redirects more than {MAX_REDIRECTS} times."
+INCOMPLETE = "The server’s response was incomplete."
+UNREADABLE_RESPONSE = "Sage couldn’t read the server’s response."
+TOO_MANY_REDIRECTS = f"The address redirects more than {MAX_REDIRECTS} times."
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 
 
 class _PrivateAddressError(OSError):
-    """A name or an address that isn't public. An OSError, as connecting may fail with."""
+    """A private name or address. An OSError, like other connection errors."""
 
 
 async def resolve_name(host: str, port: int) -> Sequence[str]:
-    """Return all addresses of a name. Raises OSError where there are none."""
+    """Return all addresses of a name. Raises OSError if there are none."""
     found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return [str(address[0]) for *_, address in found]
 
 
 class FeedFetcher:
-    """Fetches feeds. `allowed` are pairs of address and port that count as public, for servers of tests.
+    """Fetches feeds. `allowed` are pairs of address and port that count as public, for test servers.
 
     No setting and no request can add one.
     """
@@ -79,7 +78,7 @@ class FeedFetcher:
         self._max_bytes = max_bytes
 
     async def fetch(self, url: URL, *, etag: str = "", last_modified: str = "") -> Fetched:
-        """Fetch a feed within the time and the size that it may take. Raises `Refused` with a sentence."""
+        """Fetch a feed within the limits on time and size. Raises `Refused` with a message."""
         headers = dict(HEADERS)
         if etag:
             headers["If-None-Match"] = etag
@@ -91,7 +90,7 @@ class FeedFetcher:
         except TimeoutError:
             raise Refused(TOO_SLOW) from None
         except (aiohttp.ClientError, OSError, zlib.error, ValueError) as error:
-            raise Refused(_sentence_of(error)) from None
+            raise Refused(_message_for(error)) from None
 
     def _session(self, headers: dict[str, str]) -> aiohttp.ClientSession:
         connector = aiohttp.TCPConnector(
@@ -116,7 +115,7 @@ class FeedFetcher:
                 if response.status not in REDIRECTS:
                     return await self._taken(response)
                 url = checked_redirect(url, response.headers.get("Location", ""))
-        raise Refused(ASTRAY)
+        raise Refused(TOO_MANY_REDIRECTS)
 
     async def _taken(self, response: aiohttp.ClientResponse) -> Fetched:
         validators = {
@@ -126,7 +125,7 @@ class FeedFetcher:
         if response.status == HTTPStatus.NOT_MODIFIED:
             return Fetched(body=None, **validators)
         if response.status != HTTPStatus.OK:
-            raise Refused(_sentence_of_status(response.status))
+            raise Refused(_message_for_status(response.status))
         if (response.content_length or 0) > self._max_bytes:
             raise Refused(TOO_LARGE)
         return Fetched(body=await self._body(response), **validators)
@@ -134,23 +133,23 @@ class FeedFetcher:
     async def _body(self, response: aiohttp.ClientResponse) -> bytes:
         encoding = response.headers.get("Content-Encoding", "").strip().lower()
         if encoding not in ("", "identity", "gzip", "x-gzip"):
-            raise Refused(ODD_ANSWER)
+            raise Refused(UNREADABLE_RESPONSE)
         unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16) if "gzip" in encoding else None
         body = bytearray()
         async for chunk in response.content.iter_chunked(CHUNK_BYTES):
-            # Never more than one byte over the limit is unpacked.
+            # Unpack at most one byte over the limit.
             body += unpacker.decompress(chunk, self._max_bytes + 1 - len(body)) if unpacker else chunk
             if len(body) > self._max_bytes:
                 raise Refused(TOO_LARGE)
         if unpacker and not unpacker.eof:
-            raise Refused(BREAKS_OFF)
+            raise Refused(INCOMPLETE)
         return bytes(body)
 
     def _is_allowed(self, address: str, port: int) -> bool:
         return is_public(address) or (address, port) in self._allowed
 
     def _open_socket(self, info: tuple[Any, ...]) -> socket.socket:
-        """Open a socket for an address. The last check, which no spelling of an address bypasses."""
+        """Open a socket to an address: the final check, which no spelling of an address bypasses."""
         family, kind, protocol, _, target = info
         if not self._is_allowed(str(target[0]), int(target[1])):
             raise _PrivateAddressError
@@ -158,7 +157,7 @@ class FeedFetcher:
 
 
 class _CheckingResolver(AbstractResolver):
-    """Resolves a name where all its addresses are public; one that isn't is reason enough to stay away."""
+    """Resolves a name only if all its addresses are public."""
 
     def __init__(self, resolve: Resolve, is_allowed: Callable[[str, int], bool]) -> None:
         self._resolve = resolve
@@ -167,7 +166,7 @@ class _CheckingResolver(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[ResolveResult]:
-        """Return a name's addresses. Raises OSError where it has none, or a private one."""
+        """Return a name's addresses. Raises OSError if it has none, or a private one."""
         addresses = list(dict.fromkeys(await self._resolve(host, port)))
         if not all(self._is_allowed(address, port) for address in addresses):
             raise _PrivateAddressError
@@ -184,32 +183,32 @@ class _CheckingResolver(AbstractResolver):
         ]
 
     async def close(self) -> None:
-        """Hold nothing."""
+        """Nothing to close."""
 
 
 def _short(header: str) -> str:
     return header if len(header) <= MAX_VALIDATOR_CHARACTERS and header.isprintable() else ""
 
 
-def _sentence_of(error: BaseException) -> str:
+def _message_for(error: BaseException) -> str:
     if isinstance(getattr(error, "os_error", error), _PrivateAddressError):
         return PRIVATE
     match error:
         case aiohttp.ClientConnectorDNSError() | UnicodeError():
             return UNKNOWN_NAME
         case aiohttp.InvalidURL():
-            # Numbers that only some programs read as an address.
+            # Numbers that only some programs accept as an address.
             return PRIVATE
         case aiohttp.ClientSSLError():
             return UNTRUSTED
         case aiohttp.ClientPayloadError() | aiohttp.ServerDisconnectedError():
-            return BREAKS_OFF
+            return INCOMPLETE
         case aiohttp.ClientResponseError() | zlib.error() | ValueError():
-            return ODD_ANSWER
-    return UNREACHED
+            return UNREADABLE_RESPONSE
+    return UNREACHABLE
 
 
-def _sentence_of_status(status: int) -> str:
+def _message_for_status(status: int) -> str:
     if status in (401, 403, 407):
         return NEEDS_PASSWORD
     if status in (404, 410):

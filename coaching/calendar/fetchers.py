@@ -1,4 +1,4 @@
-"""Who fetches the feeds. That takes a third of a second to load, so the first feed of a process loads it."""
+"""The process's feed fetcher. Importing it takes a third of a second, so that is left to the first feed."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,9 +11,9 @@ from yarl import URL
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fetched:
-    """What a feed's server answered. `body` is None where nothing has changed since the last time.
+    """A feed server's response. `body` is None if nothing has changed since the last time.
 
-    `etag` and `last_modified` are to be given back the next time.
+    Send `etag` and `last_modified` with the next request.
     """
 
     body: bytes | None
@@ -25,7 +25,7 @@ class Fetcher(Protocol):
     """Fetches feeds; the real one is `fetch.FeedFetcher`."""
 
     async def fetch(self, url: URL, *, etag: str = "", last_modified: str = "") -> Fetched:
-        """Fetch a feed. Raises `Refused` with a sentence."""
+        """Fetch a feed. Raises `Refused` with a message."""
         ...
 
 
@@ -33,7 +33,7 @@ _fetcher: Fetcher | None = None
 
 
 def get_fetcher() -> Fetcher:
-    """Return what fetches this process's feeds."""
+    """Return this process's fetcher."""
     global _fetcher  # noqa: PLW0603
     if _fetcher is None:
         made: Fetcher = import_string("coaching.calendar.fetch.FeedFetcher")()
@@ -43,7 +43,7 @@ def get_fetcher() -> Fetcher:
 
 @contextmanager
 def use_fetcher(fetcher: Fetcher) -> Iterator[None]:
-    """Let this process fetch its feeds with another fetcher for a while."""
+    """Use another fetcher in this process for the duration of a block."""
     global _fetcher  # noqa: PLW0603
     before, _fetcher = _fetcher, fetcher
     try:

@@ -1,6 +1,6 @@
-"""Calendars read in processes that are killed when they take too long: what comes back is plain and finite.
+"""Parses calendars in processes that are killed when they take too long; results are plain and bounded.
 
-No calendar is parsed in this process. What can't be read is refused with one sentence for the person.
+No calendar is parsed in this process. An unreadable one is refused with a message for the user.
 """
 
 import hashlib
@@ -44,12 +44,12 @@ logger = structlog.get_logger(__name__)
 
 
 class Overloaded(Refused):
-    """Nothing is wrong with the calendar: too many are being read at this moment."""
+    """Too many calendars are being read; this one may be fine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadEvent:
-    """One event as it happens once, with moments or with days, as `CalendarEvent` keeps them."""
+    """One occurrence of an event, with moments or with days, as in `CalendarEvent`."""
 
     uid: str
     title: str
@@ -64,7 +64,7 @@ class ReadEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadCalendar:
-    """What a calendar says of the days around `day`. `left_out` of its series couldn't be understood."""
+    """A calendar's events around `day`. `left_out` counts the series that couldn't be parsed."""
 
     name: str
     left_out: int
@@ -78,7 +78,7 @@ _places = threading.BoundedSemaphore(WORKER_COUNT)
 def read_calendar(raw: bytes, *, day: date, seconds: float = READ_SECONDS) -> ReadCalendar:
     """Read a calendar's events around a day. Blocks for up to `WAIT_SECONDS` and `seconds`.
 
-    Raises `Refused` with a sentence for what can't be read, `Overloaded` where no place was free to try.
+    Raises `Refused` with a message for an unreadable one, `Overloaded` if no slot became free.
     """
     if len(raw) > MAX_BYTES:
         raise Refused(TOO_LARGE)
@@ -96,14 +96,14 @@ def read_calendar(raw: bytes, *, day: date, seconds: float = READ_SECONDS) -> Re
 
 
 def digest_of(raw: bytes) -> str:
-    """Name a calendar's content: some servers stamp every event with the moment of asking."""
+    """Hash a calendar without time stamps: some servers set them to the time of the request."""
     return hashlib.sha256(_TIME_STAMPS.sub(b"", raw)).hexdigest()
 
 
 def _ask_worker(raw: bytes, day: date, seconds: float) -> dict[str, Any]:
     first, last = day - timedelta(days=PAST_DAYS), day + timedelta(days=AHEAD_DAYS)
     try:
-        # A session of its own: Ctrl-C in the terminal is for us.
+        # A separate session: Ctrl-C in the terminal is for us only.
         done = subprocess.run(
             [sys.executable, "-I", str(_WORKER), first.isoformat(), last.isoformat()],
             input=raw,

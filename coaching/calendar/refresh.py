@@ -1,7 +1,7 @@
-"""Calendars read anew: what is asked first, what is read without the database, what is written at the end.
+"""Refreshes calendars in three steps: read the row, fetch and parse without the database, write the result.
 
-The three steps are apart so that no connection is held while a server is asked or a calendar is read. Until
-a calendar could be read again the events of the last time stay. A feed's address is never written to a log.
+So no connection is held during fetching and parsing. The old events stay until a refresh succeeds. A feed's
+address is never logged.
 """
 
 import asyncio
@@ -23,8 +23,8 @@ FEED_INTERVAL = timedelta(hours=1)
 FIRST_WAIT = timedelta(minutes=15)
 LONGEST_WAIT = timedelta(days=1)
 EXPANSION_INTERVAL = timedelta(days=7)
-"""After it recurring events are written out again, from the text that is there."""
-DUE_AT_ONCE = 500
+"""After this time recurring events are expanded again, from the stored text."""
+MAX_DUE = 500
 ROWS_AT_ONCE = 1_000
 
 logger = structlog.get_logger(__name__)
@@ -32,7 +32,7 @@ logger = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """What is known of a calendar when it is about to be read anew."""
+    """A calendar's state before a refresh."""
 
     source_id: int
     kind: str
@@ -47,9 +47,9 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What came of an attempt. `fetched` holds a body where the content is new; `read` where events are.
+    """An attempt's result. `fetched` has a body if the content is new; `read` is set if there are events.
 
-    `error` is the sentence of why a feed couldn't be read; old content may have been written out anew then.
+    `error` says why a feed couldn't be read; its stored content may have been expanded again.
     """
 
     fetched: Fetched | None = None
@@ -58,7 +58,7 @@ class Outcome:
 
 
 def begin_refresh(*, source_id: int, now: datetime, is_due_only: bool = False) -> Attempt | None:
-    """Return what reading a calendar anew needs; None where it is gone, or not due and only that is asked."""
+    """Return what a refresh needs; None if the calendar is gone, or isn't due and `is_due_only`."""
     source = CalendarSource.unscoped.filter(id=source_id, user__is_active=True).first()
     if source is None or (is_due_only and source.next_try_at > now):
         return None
@@ -76,9 +76,9 @@ def begin_refresh(*, source_id: int, now: datetime, is_due_only: bool = False) -
 
 
 async def attempt_refresh(attempt: Attempt, *, fetcher: Fetcher) -> Outcome:
-    """Ask a feed's server, and read what is new. Touches no database.
+    """Fetch a feed and parse new content. Doesn't use the database.
 
-    Raises `Overloaded` where it should simply be tried again.
+    Raises `Overloaded` if it should be retried.
     """
     today = attempt.begun_at.date()
     fetched, error = None, ""
@@ -108,7 +108,7 @@ async def attempt_refresh(attempt: Attempt, *, fetcher: Fetcher) -> Outcome:
 
 @transaction.atomic
 def finish_refresh(attempt: Attempt, outcome: Outcome) -> CalendarSource | None:
-    """Write what came of an attempt; None where the calendar is gone, or a later attempt came first."""
+    """Store an attempt's result; None if the calendar is gone or a later attempt was first."""
     source = CalendarSource.unscoped.select_for_update().filter(id=attempt.source_id).first()
     if source is None or source.tried_at > attempt.begun_at:
         return None
@@ -134,7 +134,7 @@ def finish_refresh(attempt: Attempt, outcome: Outcome) -> CalendarSource | None:
 
 
 def replace_events(source: CalendarSource, read: ReadCalendar) -> None:
-    """Put what was read in the place of a calendar's events, within the caller's transaction."""
+    """Replace a calendar's events, in the caller's transaction."""
     source.events.all().delete()
     source.events.bulk_create(
         [CalendarEvent(source=source, **asdict(event)) for event in read.events], batch_size=ROWS_AT_ONCE
@@ -144,18 +144,18 @@ def replace_events(source: CalendarSource, read: ReadCalendar) -> None:
 
 
 def interval_of(kind: str) -> timedelta:
-    """Return how long a calendar that could be read is left alone."""
+    """Return the time between successful refreshes."""
     return FEED_INTERVAL if kind == CalendarKind.FEED else EXPANSION_INTERVAL
 
 
 def wait_after(failures: int) -> timedelta:
-    """Return how long a calendar is left alone that couldn't be read so often in a row."""
+    """Return the wait after this many failures in a row."""
     doublings: int = 2 ** min(failures - 1, 10)
     return min(LONGEST_WAIT, FIRST_WAIT * doublings)
 
 
 def enqueue_due(*, now: datetime) -> int:
-    """Put a job into the queue for each calendar whose time has come; return how many were new there."""
+    """Queue a job for each due calendar; return how many were new."""
     due = CalendarSource.unscoped.filter(next_try_at__lte=now, user__is_active=True).order_by("next_try_at")
-    ids = list(due.values_list("id", flat=True)[:DUE_AT_ONCE])
+    ids = list(due.values_list("id", flat=True)[:MAX_DUE])
     return sum(enqueue(REFRESH_JOB, key=f"calendar-{source_id}", source_id=source_id) for source_id in ids)

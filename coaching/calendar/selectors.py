@@ -1,4 +1,4 @@
-"""What stands in a person's calendars on one of their own days. Every read is bound to one user."""
+"""A person's calendar events on one of their local days. Every query is bound to one user."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from sessions_app.queries import Query, Rows, run_query
 MAX_EVENTS_OF_A_DAY = 200
 ALL_DAY = "all day"
 
-# Written out: one read for the sources and the events of a day, since a turn waits for it.
+# Raw SQL: sources and events in one query, because a turn waits for it.
 DAY_SQL = """
     SELECT source.name, source.failing_since, event.uid, event.title, event.location, event.is_floating,
         event.starts_at, event.ends_at, event.starts_on, event.ends_on
@@ -35,10 +35,10 @@ DAY_SQL = """
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DayEvent:
-    """One event as it lies on one of the person's days.
+    """An event on one of the person's days.
 
-    `starts` and `ends` are in the person's time zone, None for an event that takes the whole day. `when` says
-    them: `all day`, `09:30–10:15`, `until 06:30`, `from 22:00`, `00:30–02:00 (past midnight)`.
+    `starts` and `ends` are in the person's time zone, None for an all-day event. `when` is their text: `all
+    day`, `09:30–10:15`, `until 06:30`, `from 22:00`, `00:30–02:00 (past midnight)`.
     """
 
     uid: str
@@ -52,7 +52,7 @@ class DayEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DayCalendar:
-    """A day as the person's calendars show it. `unread_since`: a feed couldn't be read since that day."""
+    """A day of the person's calendars. `unread_since`: a feed has failed since that day."""
 
     events: Sequence[DayEvent]
     has_calendar: bool
@@ -60,12 +60,12 @@ class DayCalendar:
 
 
 def calendar_of_day(user_id: int, day: date, zone: ZoneInfo) -> DayCalendar:
-    """Return a day's events and how the calendars stand, in one read."""
+    """Return a day's events and the state of the calendars, in one query."""
     return day_of(run_query(day_query(user_id, day, zone)), day, zone)
 
 
 def day_query(user_id: int, day: date, zone: ZoneInfo) -> Query:
-    """Ask for the person's calendars and the events of a day."""
+    """Build the query for the person's calendars and the events of a day."""
     start, end = day_bounds(day, zone)
     values: dict[str, Any] = {
         "user": user_id,
@@ -80,7 +80,7 @@ def day_query(user_id: int, day: date, zone: ZoneInfo) -> Query:
 
 
 def day_of(rows: Rows, day: date, zone: ZoneInfo) -> DayCalendar:
-    """Return the day that the answer gives. An event that stands in two calendars is there once."""
+    """Build the day from the rows. An event in two calendars appears once."""
     start, _ = day_bounds(day, zone)
     found: dict[tuple[object, ...], DayEvent] = {}
     for name, _, *columns in rows:
@@ -96,7 +96,7 @@ def day_of(rows: Rows, day: date, zone: ZoneInfo) -> DayCalendar:
 
 
 def sources_of(user_id: int) -> QuerySet[CalendarSource]:
-    """Return the person's calendars, without the texts that they were read from."""
+    """Return the person's calendars, without their source text."""
     return CalendarSource.of(user_id).defer("content")
 
 
@@ -112,7 +112,7 @@ def _day_event(
     ends_at: datetime | None,
     *_days: date | None,
 ) -> DayEvent | None:
-    """Return a row as it lies on the day, None where there is none or it doesn't."""
+    """Return an event as it falls on the day, None if it doesn't."""
     if uid is None:
         return None
     starts = ends = None
@@ -120,7 +120,7 @@ def _day_event(
     if starts_at is not None and ends_at is not None:
         starts, ends = (_local(moment, zone, is_floating=is_floating) for moment in (starts_at, ends_at))
         if starts.time() == ends.time() == time() and ends > starts:
-            # From midnight to midnight, as some programs write whole days: no evening of the day before.
+            # Midnight to midnight is how some programs write whole days: not the evening before.
             if not starts.date() <= day < ends.date():
                 return None
             starts = ends = None
@@ -141,7 +141,7 @@ def _in_words(starts: datetime, ends: datetime, day: date, zone: ZoneInfo) -> st
         return f"until {ends:%H:%M}"
     if goes_on:
         return f"from {starts:%H:%M}"
-    # Of two moments in the hour that comes twice the clock on the wall can't tell which is later.
+    # In the repeated hour of a clock change, wall-clock times can't be compared.
     lasts = ends.timestamp() > starts.timestamp()
     span = f"{starts:%H:%M}–{ends:%H:%M}" if lasts else f"{starts:%H:%M}"
     return f"{span} (past midnight)" if starts.date() > day else span

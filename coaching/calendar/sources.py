@@ -1,6 +1,6 @@
-"""A person's calendars: added, read anew at their wish, taken away. Every one is reached through its owner.
+"""Adds, refreshes and removes a person's calendars. Each is reached through its owner.
 
-What comes in was fetched and read before; here it is only kept, in one transaction each.
+Calendars were fetched and parsed before; here they are stored, in one transaction each.
 """
 
 from datetime import datetime, timedelta
@@ -29,11 +29,11 @@ KNOWN = "You’ve already added this feed."
 
 
 attempts = AttemptLimit(attempts=MAX_ATTEMPTS, seconds=ATTEMPT_SECONDS)
-"""To have a calendar fetched and read costs time, and asks a stranger."""
+"""Fetching a calendar costs time and contacts another server."""
 
 
 def check_room(*, user_id: int, kind: CalendarKind, origin: str) -> None:
-    """Refuse a calendar that there is no room for, or a feed that is there already, before it is fetched."""
+    """Refuse a calendar over the limit, or a feed that is already there, before it is fetched."""
     known = sources_of(user_id).filter(kind=kind, origin=origin).exists()
     if known and kind == CalendarKind.FEED:
         raise Refused(KNOWN)
@@ -52,11 +52,11 @@ def keep_calendar(
     read: ReadCalendar,
     now: datetime,
 ) -> tuple[CalendarSource, bool]:
-    """Keep a calendar that was just read; return it and whether it is new.
+    """Store a calendar that was just read; return it and whether it is new.
 
-    A file of a known name takes the old one's place. Raises `Refused` as `check_room` does.
+    A file with a known name replaces the old one. Raises `Refused` as `check_room` does.
     """
-    # Two tabs at once: of one person's calendars one is added at a time.
+    # Serialise additions of one person: two tabs may add at once.
     User.objects.select_for_update(no_key=True).get(id=user_id)
     check_room(user_id=user_id, kind=kind, origin=origin)
     values = _values_of(kind, fetched, read, now) | ({"name": name[:NAME_CHARACTERS]} if name else {})
@@ -72,7 +72,7 @@ def keep_calendar(
 
 
 def _values_of(kind: CalendarKind, fetched: Fetched, read: ReadCalendar, now: datetime) -> dict[str, Any]:
-    """Return what is kept of a calendar that could be read."""
+    """Return the fields to store for a calendar that was read."""
     body = fetched.body or b""
     return {
         "content": body,
@@ -90,12 +90,12 @@ def _values_of(kind: CalendarKind, fetched: Fetched, read: ReadCalendar, now: da
 
 
 def accessible_source(*, user_id: int, source_id: int) -> CalendarSource:
-    """Return a calendar of the person. Raises `CalendarSource.DoesNotExist`, for another's too."""
+    """Return a calendar of the person. Raises `CalendarSource.DoesNotExist`, also for somebody else's."""
     return sources_of(user_id).get(id=source_id)
 
 
 def check_refreshable(source: CalendarSource, *, now: datetime) -> None:
-    """Refuse to read anew what can't have changed, or was tried a moment ago."""
+    """Refuse to refresh a calendar that can't have changed, or was just refreshed."""
     if source.kind != CalendarKind.FEED:
         raise Refused(
             "Uploaded calendars don’t update by themselves. Upload a newer file to replace this one."

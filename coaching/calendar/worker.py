@@ -1,12 +1,12 @@
-"""iCalendar text to plain events, in a process of its own that may be killed at any moment.
+"""iCalendar text to plain events, in a process that may be killed at any moment.
 
-Run by path with the first day and the first day after as arguments, it reads one calendar on its standard
-input and answers one JSON object: `{"name", "left_out", "events"}`, or `{"refused"}` with a word of why. It
-must import neither Django nor anything of ours. One broken event takes no other with it: each series is read
-by itself, with a limit on its time and on how often it happens. Only lines that say when, what and where are
-ever parsed, and single events of other years aren't at all.
+Run by path with the first day and the first day after as arguments. It reads one calendar on standard input
+and prints one JSON object: `{"name", "left_out", "events"}`, or `{"refused"}` with a reason code. It must
+import neither Django nor our own modules. A broken event doesn't affect others: each series is parsed
+separately, with limits on time and occurrences. Only lines that give time, text and place are parsed, and
+single events of other years not at all.
 
-Over 300 lines, since what is run by path can be put in no second module of ours.
+Over 300 lines, because a script run by path can't import a second module of ours.
 """
 
 import codecs
@@ -27,7 +27,7 @@ import recurring_ical_events
 
 MEMORY_BYTES = 512 * 1024 * 1024
 CPU_SECONDS = 15
-"""More than whoever started this waits; for the case that it died."""
+"""More than the parent waits, in case it died."""
 SERIES_SECONDS = 1.0
 MAX_OF_A_SERIES = 1_000
 MAX_EVENTS = 5_000
@@ -36,12 +36,12 @@ MAX_DEPTH = 20
 LINE_CHARACTERS = 8_000
 TEXT_CHARACTERS = 300
 CLIPPED = timedelta(days=400)
-"""How far outside of the days that were asked for a moment may lie before it is moved nearer."""
+"""Moments further than this from the requested days are moved closer."""
 
 _FOLD = re.compile(rb"\n[ \t]")
 _DAY = re.compile(r":(\d{8})")
 _UNTIL = re.compile(r"UNTIL=(\d{8})")
-# Controls, and marks that turn the direction of a line or that nobody sees.
+# Control characters, bidirectional marks and invisible characters.
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]+")
 _PROPERTIES = frozenset(
     (
@@ -50,8 +50,8 @@ _PROPERTIES = frozenset(
     )
 )  # fmt: skip
 
-# What odd values make the libraries raise. MemoryError: what was built of one series is free again. OSError:
-# a time zone that has the name of a folder.
+# What the libraries raise for odd values. MemoryError: a series' memory is free again by then. OSError: a
+# time zone named like a folder.
 BROKEN = (
     ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError, OSError, RecursionError,
     TypeError, ValueError,
@@ -59,23 +59,23 @@ BROKEN = (
 
 
 class Refused(Exception):
-    """The whole calendar can't be read; the word says why."""
+    """The whole calendar can't be read; the text is a reason code."""
 
 
 class TooLong(BaseException):
-    """A series took all its time. No library may catch it."""
+    """A series took too long. A BaseException, so that no library catches it."""
 
 
 @dataclass(slots=True)
 class Entry:
-    """One VEVENT: the lines that matter, by the names of their properties."""
+    """A VEVENT: its relevant lines by property name."""
 
     lines: list[str] = field(default_factory=list)
     names: set[str] = field(default_factory=set)
     values: dict[str, str] = field(default_factory=dict)
 
     def add(self, name: str, line: str) -> None:
-        """Take a line in if it matters."""
+        """Add a line if it is relevant."""
         if name in _PROPERTIES:
             if name in ("SUMMARY", "LOCATION"):
                 line = line[:LINE_CHARACTERS]
@@ -85,12 +85,14 @@ class Entry:
 
     @property
     def uid(self) -> str:
-        """What names the series; made of its lines where they give no name."""
+        """The series' UID, or a hash of its lines if it has none."""
         given = self.values.get("UID", "").partition(":")[2].strip()
         return given or hashlib.sha256("\n".join(self.lines).encode("utf-8", "replace")).hexdigest()[:32]
 
     def can_fall_within(self, first: str, last: str) -> bool:
-        """Say whether any of it may lie between two days, written as in the calendar. Cheap, and never no."""
+        """Return whether it may overlap two days, written as in the calendar. Fast; false positives are
+        possible.
+        """
         is_far_reaching = "DURATION" in self.names and ":PT" not in self.values["DURATION"]
         if is_far_reaching or "RDATE" in self.names or "RANGE" in self.values.get("RECURRENCE-ID", ""):
             return True
@@ -110,7 +112,7 @@ class Entry:
 
 @dataclass(slots=True)
 class Scanned:
-    """One VCALENDAR: its name, its own time zone, the zones that it defines, its events."""
+    """A VCALENDAR: its name, its own time zone, the zones that it defines, its events."""
 
     name: str = ""
     zone: str = ""
@@ -119,7 +121,7 @@ class Scanned:
 
 
 def decoded_lines(raw: bytes) -> list[str]:
-    """Return the unfolded lines of a calendar in whatever encoding it is."""
+    """Return the unfolded lines of a calendar in any encoding."""
     for mark, encoding in ((codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")):
         if raw.startswith(mark):
             raw = raw.decode(encoding, "replace").encode()
@@ -134,7 +136,7 @@ def decoded_lines(raw: bytes) -> list[str]:
 
 
 def scan(lines: list[str]) -> list[Scanned]:
-    """Take the lines apart. Raises `Refused` for what is no calendar, or breaks off."""
+    """Split the lines into calendars. Raises `Refused` if it is not a calendar, or incomplete."""
     if not lines or lines[0].strip().upper() != "BEGIN:VCALENDAR":
         raise Refused("no_calendar")
     found: list[Scanned] = []
@@ -146,7 +148,7 @@ def scan(lines: list[str]) -> list[Scanned]:
             _begin(found, inside, value.upper())
         if inside[:1] == ["VCALENDAR"]:
             _take(found[-1], inside, name, value, line)
-        # An END of something else is passed over; one of something further out ends what is within.
+        # Ignore an END of something unknown; one of an outer block closes the inner ones.
         if name == "END" and value.upper() in inside:
             while inside.pop() != value.upper():
                 pass
@@ -179,9 +181,9 @@ def _take(calendar: Scanned, inside: list[str], name: str, value: str, line: str
 
 
 def series_of(entries: list[Entry], first: str, last: str) -> Iterator[tuple[str, list[Entry]]]:
-    """Yield what belongs together, by its UID: an event and the changes of its single times.
+    """Group events by UID: an event with the changes of its single occurrences.
 
-    Some programs give all their events one UID; of those each is an event of its own.
+    Some programs give all their events one UID; then each is an event of its own.
     """
     by_uid: dict[str, list[Entry]] = {}
     for entry in entries:
@@ -200,7 +202,7 @@ def series_of(entries: list[Entry], first: str, last: str) -> Iterator[tuple[str
 
 @contextmanager
 def limited() -> Iterator[None]:
-    """Allow a block `SERIES_SECONDS`, then raise `TooLong` in it."""
+    """Run a block for at most `SERIES_SECONDS`, then raise `TooLong` in it."""
     signal.setitimer(signal.ITIMER_REAL, SERIES_SECONDS)
     try:
         yield
@@ -213,7 +215,7 @@ def _on_alarm(*_: object) -> None:
 
 
 def learn_timezones(calendar: Scanned) -> None:
-    """Make the zones known that the calendar defines, and its own one sure; a broken one stays unknown."""
+    """Register the calendar's own time zones; a broken one stays unknown."""
     for lines in calendar.timezones[:MAX_TIMEZONES]:
         try:
             with limited():
@@ -221,7 +223,7 @@ def learn_timezones(calendar: Scanned) -> None:
         except (*BROKEN, TooLong):
             continue
     try:
-        # One that nobody knows would take all events with it.
+        # An unknown default zone would break all events.
         calendar.zone = getattr(icalendar.timezone.tzp.timezone(calendar.zone), "key", "")
     except BROKEN:
         calendar.zone = ""
@@ -230,7 +232,7 @@ def learn_timezones(calendar: Scanned) -> None:
 def read_series(
     calendar: Scanned, uid: str, group: list[Entry], first: date, last: date
 ) -> list[dict[str, Any]]:
-    """Return each time that a series happens between two days. Raises one of `BROKEN`, or `TooLong`."""
+    """Return each occurrence of a series between two days. Raises one of `BROKEN`, or `TooLong`."""
     zone = [f"X-WR-TIMEZONE:{calendar.zone}"] if calendar.zone else []
     lines = ["BEGIN:VCALENDAR", *zone]
     for entry in group:
@@ -248,12 +250,12 @@ def read_series(
 
 
 def event_of(component: Any, uid: str, first: date, last: date) -> dict[str, Any]:
-    """Return one time of an event as plain values: days, or moments in UTC."""
+    """Return one occurrence as plain values: days, or moments in UTC."""
     starts, ends = component["DTSTART"].dt, component["DTEND"].dt
     event = {
-        "uid": in_a_line(uid, 255),
-        "title": in_a_line(str(component.get("SUMMARY", ""))),
-        "location": in_a_line(str(component.get("LOCATION", ""))),
+        "uid": on_one_line(uid, 255),
+        "title": on_one_line(str(component.get("SUMMARY", ""))),
+        "location": on_one_line(str(component.get("LOCATION", ""))),
     }
     earliest, latest = (
         datetime.combine(first, time(), UTC) - CLIPPED,
@@ -272,7 +274,7 @@ def event_of(component: Any, uid: str, first: date, last: date) -> dict[str, Any
     zone = str(getattr(starts.tzinfo, "key", "") or starts.tzname() or "")
     starts, ends = (_moment(moment, earliest, latest) for moment in (starts, ends))
     return event | {
-        "timezone": in_a_line(zone, 64),
+        "timezone": on_one_line(zone, 64),
         "is_floating": is_floating,
         "starts_at": starts.isoformat(),
         "ends_at": max(starts, ends).isoformat(),
@@ -287,7 +289,7 @@ def _moment(moment: datetime, earliest: datetime, latest: datetime) -> datetime:
     return min(max(moment.astimezone(UTC), earliest), latest) if moment.year <= latest.year else latest
 
 
-def in_a_line(text: str, limit: int = TEXT_CHARACTERS) -> str:
+def on_one_line(text: str, limit: int = TEXT_CHARACTERS) -> str:
     """Return text as one short line that can be stored."""
     return " ".join(_UNSEEN.sub(" ", text).split())[:limit].strip()
 
@@ -313,11 +315,11 @@ def read(raw: bytes, first: date, last: date) -> dict[str, Any]:
                 raise Refused("too_many_events")
     name = next((calendar.name for calendar in calendars if calendar.name), "")
     name = re.sub(r"\\([,;\\])", r"\1", name)
-    return {"name": in_a_line(name, 100), "left_out": left_out, "events": list(events.values())}
+    return {"name": on_one_line(name, 100), "left_out": left_out, "events": list(events.values())}
 
 
 def main() -> None:
-    """Read one calendar and answer."""
+    """Read one calendar and print the result."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
     signal.signal(signal.SIGALRM, _on_alarm)

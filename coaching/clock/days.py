@@ -1,8 +1,7 @@
-"""The user's own days. Pure arithmetic: reads no clock and no database.
+"""The user's local days. Pure arithmetic: reads no clock and no database.
 
-"Today" follows the user's time zone, and up to 04:00 an evening still belongs to the day before. The rule
-looks at the clock on the wall and never subtracts hours across a change of it, so daylight saving can't
-move a day.
+"Today" follows the user's time zone, and until 04:00 it is still the day before. The rule uses wall-clock
+time and never subtracts hours across a clock change, so daylight saving can't shift a day.
 """
 
 from datetime import date, datetime, time, timedelta
@@ -21,7 +20,7 @@ def local_day(now: datetime, timezone: ZoneInfo) -> date:
 
 
 def day_bounds(day: date, timezone: ZoneInfo) -> tuple[datetime, datetime]:
-    """Return the first moment of the user's day and the first one after it (aware, in their time zone)."""
+    """Return the first moment of the user's day and of the next one (aware, in their time zone)."""
     starts_at = time(hour=DAY_STARTS_AT_HOUR)
     return (
         datetime.combine(day, starts_at, timezone),
@@ -30,22 +29,22 @@ def day_bounds(day: date, timezone: ZoneInfo) -> tuple[datetime, datetime]:
 
 
 def next_weekday(after: date, weekday: int) -> date:
-    """Return the first `weekday` (0 is Monday) later than `after`: one to seven days on."""
+    """Return the first `weekday` (0 is Monday) after `after`: one to seven days later."""
     return after + timedelta(days=(weekday - after.weekday() - 1) % 7 + 1)
 
 
 def moved_weekday(planned: date, weekday: int, *, today: date) -> date:
-    """Return where something weekly that is planned for a day goes when it moves to another weekday.
+    """Move a weekly date to another weekday.
 
-    The nearest one to the plan, at most three days off, so that no two follow each other at once and none
-    is left out; what would lie before `today` is the first one from today on.
+    It becomes the nearest such day, at most three days away, so that none is skipped and no two follow at
+    once; a day before `today` becomes the first one from today on.
     """
     near = planned + timedelta(days=(weekday - planned.weekday() + 3) % 7 - 3)
     return near if near >= today else next_weekday(today - timedelta(days=1), weekday)
 
 
 def time_bracket(local: datetime) -> TimeBracket:
-    """Return the part of the user's own day at a local time; up to 04:00 it is still evening."""
+    """Return the part of the user's day at a local time; it is evening until 04:00."""
     if DAY_STARTS_AT_HOUR <= local.hour < 12:
         return "morning"
     return "afternoon" if 12 <= local.hour < 18 else "evening"

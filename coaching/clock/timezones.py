@@ -1,6 +1,6 @@
-"""Time zones as people pick them: by region and city, with the hours that they are apart from UTC now.
+"""Time zones for a select field: by region and city, with their current UTC offset.
 
-Reads the time zone database of this machine and nothing else.
+Reads only the machine's time zone database.
 """
 
 import re
@@ -22,33 +22,33 @@ _REGION_NAMES = {"Atlantic": "Atlantic Ocean", "Indian": "Indian Ocean", "Pacifi
 
 @lru_cache(maxsize=1)
 def known_timezones() -> frozenset[str]:
-    """Return every name that the time zone database knows; it is read once."""
+    """Return all names in the time zone database, read once."""
     return frozenset(zoneinfo.available_timezones())
 
 
 def timezone_groups(now: datetime, *, current: str) -> list[Group]:
-    """Return what a person picks from, region by region; `current` is always among it."""
+    """Return the choices by region; `current` is always included."""
     groups = list(_groups(now.astimezone(UTC).replace(minute=0, second=0, microsecond=0)))
     names = {name for _, choices in groups for name, _ in choices}
     if current in names or current not in known_timezones():
         return groups
-    return [("As it is now", [(current, f"{current} ({_apart(current, now)})")]), *groups]
+    return [("As it is now", [(current, f"{current} ({_offset(current, now)})")]), *groups]
 
 
 @lru_cache(maxsize=2)
 def _groups(hour: datetime) -> tuple[Group, ...]:
-    """Return the groups as they are in that hour: half a thousand zones are not asked for every page."""
+    """Return the groups for an hour. Cached, because computing some 500 offsets per page is slow."""
     regions: dict[str, list[Choice]] = {}
     for name in known_timezones():
         if found := _PICKED.fullmatch(name):
-            label = f"{_city(found['city'])} ({_apart(name, hour)})"
+            label = f"{_city(found['city'])} ({_offset(name, hour)})"
             regions.setdefault(_REGION_NAMES.get(found["region"], found["region"]), []).append((name, label))
     groups = [(region, sorted(choices, key=lambda choice: choice[1])) for region, choices in regions.items()]
     return (*sorted(groups), ("Everywhere", [(UNKNOWN_TIMEZONE, "UTC")]))
 
 
 def city_of(name: str) -> str:
-    """Return a time zone's name in words: its city, or the name itself where it has none."""
+    """Return a time zone's city, or its name if it has none."""
     found = _PICKED.fullmatch(name)
     return _city(found["city"]).rpartition(", ")[2] if found else name
 
@@ -57,7 +57,7 @@ def _city(path: str) -> str:
     return ", ".join(part.replace("_", " ") for part in path.split("/"))
 
 
-def _apart(name: str, now: datetime) -> str:
+def _offset(name: str, now: datetime) -> str:
     offset = now.astimezone(zoneinfo.ZoneInfo(name)).utcoffset() or timedelta(0)
     minutes = round(offset.total_seconds() / 60)
     return f"UTC{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02d}:{abs(minutes) % 60:02d}"

@@ -1,4 +1,4 @@
-"""Limits on archive downloads: one at a time for each person, and a few in an hour.
+"""Limits on archive downloads: one at a time and a few an hour per person.
 
 An archive is created while it is sent, so it costs CPU for the whole download. Counted per process.
 """
@@ -10,10 +10,10 @@ from coaching.people.attempts import AttemptLimit
 from sessions_app.errors import Refused
 
 MAX_IN_AN_HOUR = 12
-ON_ITS_WAY = "Your download is already in progress. Wait until it finishes, then try again."
+IN_PROGRESS = "Your download is already in progress. Wait until it finishes, then try again."
 
 _limit = AttemptLimit(attempts=MAX_IN_AN_HOUR, seconds=3600)
-_on_their_way: WeakValueDictionary[int, "Download"] = WeakValueDictionary()
+_running: WeakValueDictionary[int, "Download"] = WeakValueDictionary()
 """Running downloads of this process by user id. The weak reference is the lock; it frees itself."""
 
 
@@ -27,7 +27,7 @@ class Download:
     def __init__(self, user_id: int, pieces: AsyncIterator[bytes]) -> None:
         self._user_id = user_id
         self._pieces = pieces
-        _on_their_way[user_id] = self
+        _running[user_id] = self
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         try:
@@ -38,13 +38,13 @@ class Download:
 
     def close(self) -> None:
         """Free the person's slot for the next download."""
-        if _on_their_way.get(self._user_id) is self:
-            del _on_their_way[self._user_id]
+        if _running.get(self._user_id) is self:
+            del _running[self._user_id]
 
 
 def begin_download(*, user_id: int, pieces: AsyncIterator[bytes]) -> Download:
-    """Return an archive's pieces as something to send. Raises `Refused`. Call it on the event loop."""
-    if user_id in _on_their_way:
-        raise Refused(ON_ITS_WAY)
+    """Return an archive's pieces for sending. Raises `Refused`. Call it on the event loop."""
+    if user_id in _running:
+        raise Refused(IN_PROGRESS)
     _limit.count(user_id)
     return Download(user_id, pieces)

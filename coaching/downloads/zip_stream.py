@@ -1,7 +1,6 @@
-"""A zip that is made while it is sent: nothing of it is kept anywhere, and a few pieces are in memory.
+"""A zip that is created while it is sent: nothing is stored, and only a few pieces are in memory.
 
-Names inside lead nowhere but into the folder that it is unpacked in, on any system. What goes in is the
-caller's matter.
+Names in it can't escape the folder that it is unpacked in, on any system.
 """
 
 import io
@@ -22,7 +21,7 @@ PIECE_BYTES = 1 << 16
 
 _ZIP_BEGINS = (1980, 1, 1, 0, 0, 0)
 _OWNER_ONLY = 0o600 << 16
-# Separators, what Windows refuses, control characters, and marks that turn the direction of a line.
+# Separators, characters that Windows refuses, control characters, and bidirectional marks.
 _UNFIT = re.compile(
     r"[\\:*?\"<>|\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
@@ -39,14 +38,14 @@ class Entry:
 
 
 class ArchiveNames:
-    """Gives each entry in one folder a name of its own, on systems that don't tell capitals apart, too."""
+    """Gives the entries of a folder unique names, case-insensitively."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
         self._taken: set[str] = set()
 
     def take(self, path: str) -> str:
-        """Return a safe name for that path, with a number where it is taken."""
+        """Return a safe name for that path, numbered if it is taken."""
         name = safe_name(path)
         stem, dot, ending = name.rpartition(".")
         if not dot or "/" in ending:
@@ -59,8 +58,8 @@ class ArchiveNames:
         return f"{self._folder}/{name}"
 
 
-class _Outlet(io.RawIOBase):
-    """What the archive is written to: keeps the bytes until they are taken. It can't be gone back in."""
+class _Buffer(io.RawIOBase):
+    """A write-only buffer for the archive; bytes stay until they are taken."""
 
     def __init__(self) -> None:
         self._kept = bytearray()
@@ -83,8 +82,8 @@ class _Outlet(io.RawIOBase):
 def write_zip(entries: Iterable[Entry], *, folder: str, zone: ZoneInfo) -> Iterator[bytes]:
     """Yield a zip of the entries in one folder, piece by piece; times in it are those of `zone`.
 
-    What reads the entries has no time limits in the database, however long a life is. It must not wait for
-    anything else: the limits are lifted on the connection that a piece begins with.
+    The entries are read without database time limits, however many there are. They must not wait for anything
+    else: the limits are lifted on the connection that a piece starts with.
     """
     pieces = _pieces_of_zip(entries, folder, zone)
     while True:
@@ -96,7 +95,7 @@ def write_zip(entries: Iterable[Entry], *, folder: str, zone: ZoneInfo) -> Itera
 
 
 def _pieces_of_zip(entries: Iterable[Entry], folder: str, zone: ZoneInfo) -> Iterator[bytes]:
-    names, outlet = ArchiveNames(folder), _Outlet()
+    names, outlet = ArchiveNames(folder), _Buffer()
     with zipfile.ZipFile(outlet, "w", zipfile.ZIP_DEFLATED) as archive:
         for entry in entries:
             info = _zip_info(names.take(entry.path), entry.changed_at, zone)
@@ -109,13 +108,13 @@ def _pieces_of_zip(entries: Iterable[Entry], folder: str, zone: ZoneInfo) -> Ite
 
 
 async def send_pieces(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
-    """Yield what ORM code makes piece by piece, off the event loop and in no conversation's way."""
+    """Yield pieces that ORM code creates, off the event loop and in threads that conversations don't need."""
     while piece := await in_database_unhurried(next, pieces, b""):
         yield piece
 
 
 def safe_name(path: str) -> str:
-    """Return a relative path of plain parts. One that Sage has made stays as it is."""
+    """Return a relative path of plain parts. A path that Sage made stays unchanged."""
     parts = [_safe_part(part) for part in unicodedata.normalize("NFC", path).split("/")]
     kept = [part for part in parts if part][-MAX_PARTS:]
     return "/".join(kept) or "_"
@@ -124,7 +123,7 @@ def safe_name(path: str) -> str:
 def _safe_part(part: str) -> str:
     plain = _UNFIT.sub("_", part).strip(" .")
     if not plain:
-        return ""  # a folder above, or the same one
+        return ""  # a parent folder, or the same one
     if _DEVICE.match(plain):
         plain = f"_{plain}"
     return plain[:MAX_PART_CHARACTERS].rstrip(". ") or "_"

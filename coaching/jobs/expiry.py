@@ -1,6 +1,6 @@
-"""When an arc has waited long enough: what the periodic job and `manage.py expire_sessions` run.
+"""Ends idle arcs: for the periodic job and `manage.py expire_sessions`.
 
-How a session ends is `sessions_app`'s.
+How a session ends is decided in `sessions_app`.
 """
 
 import uuid
@@ -15,7 +15,7 @@ from sessions_app.models import Session
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpiryReport:
-    """The sessions that expired, and the open conversations whose arc was left."""
+    """The sessions that expired, and the open conversations that left their arc."""
 
     expired: tuple[uuid.UUID, ...]
     arcs_left: tuple[uuid.UUID, ...]
@@ -28,7 +28,7 @@ def expire_idle_sessions(*, now: datetime) -> ExpiryReport:
     for idle in idle_sessions(idle_since=idle_since):
         try:
             ended = expire_session(user_id=idle.user_id, session_id=idle.session_id, idle_since=idle_since)
-        except Session.DoesNotExist:  # gone since, with its user
+        except Session.DoesNotExist:  # deleted meanwhile with its user
             continue
         found[ended].append(idle.session_id)
     return ExpiryReport(expired=tuple(found["expired"]), arcs_left=tuple(found["arc_left"]))

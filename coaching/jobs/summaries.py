@@ -1,7 +1,7 @@
-"""The summary of a completed session or arc: asked for once, after its last answer, by a background job.
+"""Writes the summary of a completed session or arc, once, after its last answer.
 
-It is made of what people and Sage said: no system text, no tool call or result, no thinking. All of that
-is data to the model that writes it. How often it is tried, and by which process, is the job's concern.
+The request contains what the user and Sage said, as data: no system text, tool calls, results or thinking.
+The job decides about retries.
 """
 
 import re
@@ -36,7 +36,7 @@ logger = structlog.get_logger(__name__)
 SUMMARY_SECONDS = 60.0
 MAX_SUMMARY_TOKENS = 2_048  # thinking counts too
 MAX_SUMMARY_CHARACTERS = 2_000
-# About 50,000 tokens: how it began and, above all, how it ended.
+# About 50,000 tokens: the beginning and, mostly, the end.
 MAX_HEAD_CHARACTERS = 40_000
 MAX_TAIL_CHARACTERS = 160_000
 LEFT_OUT = "[Here a part of the conversation is left out.]"
@@ -59,9 +59,9 @@ _TAG = re.compile(r"<(?=/?\s*(?:transcript|said)\b)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummarySource:
-    """What a summary is made of, read at one moment; `messages` is empty where nothing was said.
+    """The input of a summary; `messages` is empty if nothing was said.
 
-    `arc` is the part of the session that is summarised, None for the whole of it.
+    `arc` is the arc to summarise, None for the whole session.
     """
 
     user_id: int
@@ -71,14 +71,14 @@ class SummarySource:
 
 
 def is_answering(session_id: uuid.UUID) -> bool:
-    """Say whether a turn of the session still runs: its last words belong into the summary."""
+    """Return whether a turn of the session is still running: its last words belong in the summary."""
     return Session.unscoped.filter(id=session_id, turns__status=TurnStatus.RUNNING).exists()
 
 
 async def write_summary(session_id: uuid.UUID, *, client: ModelClient, arc: int | None = None) -> bool:
-    """Have the summary of a completed session or arc written and store it; return whether this call did.
+    """Write and store the summary of a completed session or arc; return whether this call did.
 
-    One that was given by `complete_session` or written before stays. Raises `UpstreamError`.
+    An existing one stays, for example from `complete_session`. Raises `UpstreamError`.
     """
     source = await in_database(_read_source, session_id, arc)
     if source is None or not source.messages:
@@ -91,7 +91,7 @@ async def write_summary(session_id: uuid.UUID, *, client: ModelClient, arc: int 
 
 
 def build_summary_request(messages: Sequence[Message], arc: CompletedArc | None = None) -> ModelRequest:
-    """Build the request for the summary of these messages, which are all of a session or of one arc."""
+    """Build the summary request for all messages of a session or an arc."""
     request = REQUEST if arc is None else ARC_REQUEST.format(arc=arc.arc.label.lower())
     content = [
         {"type": "text", "text": f"<transcript>\n{_transcript(messages)}\n</transcript>"},
@@ -106,7 +106,7 @@ def build_summary_request(messages: Sequence[Message], arc: CompletedArc | None 
 
 
 def _read_source(session_id: uuid.UUID, arc_number: int | None) -> SummarySource | None:
-    """Read what was said; None where there is nothing to do any more."""
+    """Read the messages; None if there is nothing left to do."""
     session = Session.unscoped.filter(id=session_id).first()
     if session is None:
         return None
@@ -121,7 +121,7 @@ def _read_source(session_id: uuid.UUID, arc_number: int | None) -> SummarySource
 
 
 def _is_within(message: Message, arc: CompletedArc) -> bool:
-    """Say whether a message belongs to an arc. By numbers, since processes differ in their clocks."""
+    """Return whether a message belongs to an arc. Compares numbers, because clocks of processes differ."""
     is_last_answer = message.number == arc.last_message + 1 and message.role == MessageRole.ASSISTANT
     return is_last_answer or arc.first_message <= message.number <= arc.last_message
 
@@ -149,7 +149,7 @@ def _fenced(text: str) -> str:
 
 
 async def _ask(client: ModelClient, request: ModelRequest, source: SummarySource) -> Reply:
-    """Return the whole reply; what it cost is stored, whatever became of it."""
+    """Return the whole reply; store its usage whatever happens."""
     timeouts = StreamTimeouts(total_seconds=SUMMARY_SECONDS)
     reply: Reply | None = None
     try:
@@ -168,7 +168,7 @@ async def _ask(client: ModelClient, request: ModelRequest, source: SummarySource
 
 
 def _store_usage(source: SummarySource, model: str, reply: Reply) -> None:
-    # A user who is gone by now takes the row along: it can't be stored, and needn't be.
+    # If the user is deleted meanwhile, the row can't be stored and isn't needed.
     session = Session.unscoped.filter(id=source.session_id).first()
     if session is None:
         return

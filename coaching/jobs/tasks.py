@@ -1,8 +1,7 @@
-"""The background jobs: what must not be lost and must not make anybody wait.
+"""Background jobs: names, schedules and retries. The modules they call do the work.
 
-A job may run twice, since a worker can die at any moment: each looks first whether it is done already.
-Here stand their names, their rhythm and how often they are tried; what they do is in the modules they
-call. Only a worker imports this; who puts a job into the queue uses `job_queue`.
+A job can run twice, because a worker can die at any moment: each first checks whether it is already done.
+Only workers import this; to enqueue a job use `job_queue`.
 """
 
 import asyncio
@@ -43,32 +42,32 @@ logger = structlog.get_logger(__name__)
 
 MAX_ATTEMPTS = 5
 FIRST_WAIT_SECONDS = 5
-"""Then five times as long each time: 5 s, 25 s, 2 min, 10 min."""
+"""Five times as long each time: 5 s, 25 s, 2 min, 10 min."""
 TURN_WAIT_SECONDS = 90.0
-"""Longer than any turn part, and a take-over, can last."""
-TURN_LOOK_SECONDS = 0.25
+"""Longer than any turn part including a take-over."""
+TURN_POLL_SECONDS = 0.25
 KEPT_SUCCEEDED_HOURS = 3 * 24
 KEPT_HOURS = 90 * 24
-BEHIND_OTHERS = -10
-"""The priority of what nobody waits for."""
+LOW_PRIORITY = -10
+"""The priority of jobs that nobody waits for."""
 MODELS = "models"
-"""The key under which a worker gives its jobs the `ModelConnection`."""
+"""The worker's context key for its `ModelConnection`."""
 
 _FINAL_REASONS = frozenset({"rejected", "unauthorized", "unknown_model"})
 
 
 class TurnStillRunsError(Exception):
-    """A job that follows a turn found it still running after all its patience."""
+    """The turn that a job follows was still running after the wait."""
 
 
 class Retries(BaseRetryStrategy):
-    """Five attempts with growing waits; none where asking again can't help.
+    """Five attempts with growing waits; none if a retry can't help.
 
-    A job that a stopping worker cut short goes back into the queue at once.
+    A job interrupted by a stopping worker is queued again at once.
     """
 
     def get_retry_decision(self, *, exception: BaseException, job: Job) -> RetryDecision | None:
-        """Say when a failed job is tried again, None for never."""
+        """Return when to retry a failed job, None for never."""
         if isinstance(exception, asyncio.CancelledError):
             return RetryDecision(retry_in={"seconds": 0})
         if isinstance(exception, UpstreamError) and exception.reason in _FINAL_REASONS:
@@ -80,24 +79,24 @@ class Retries(BaseRetryStrategy):
 
 @app.task(name=SUMMARY_JOB, pass_context=True, retry=Retries())
 async def summarise_session(context: JobContext, *, session_id: str, arc: int | None = None) -> None:
-    """Write the summary of a session that was completed, or of an `arc` of it, once the last answer ended."""
+    """Write the summary of a completed session, or of an `arc` of it, after its last answer."""
     session = uuid.UUID(session_id)
     await _wait_for_turn(session)
     models: ModelConnection = context.additional_context[MODELS]
     await write_summary(session, client=await models.client(), arc=arc)
 
 
-class PatientRetries(BaseRetryStrategy):
-    """As many attempts as it takes, an hour apart in the end: what was promised is done when it can be."""
+class UnlimitedRetries(BaseRetryStrategy):
+    """Retries without limit, eventually once an hour."""
 
     def get_retry_decision(self, *, exception: BaseException, job: Job) -> RetryDecision | None:
-        """Say when a failed job is tried again."""
+        """Return when to retry a failed job."""
         if isinstance(exception, asyncio.CancelledError):
             return RetryDecision(retry_in={"seconds": 0})
         return RetryDecision(retry_in={"seconds": min(3600, FIRST_WAIT_SECONDS * 5 ** min(job.attempts, 5))})
 
 
-@app.task(name=REMOVAL_JOB, queue=REMOVAL_QUEUE, retry=PatientRetries())
+@app.task(name=REMOVAL_JOB, queue=REMOVAL_QUEUE, retry=UnlimitedRetries())
 async def remove_account(*, user_id: int) -> None:
     """Remove a person who has closed their account."""
     await remove_person(user_id)
@@ -105,13 +104,13 @@ async def remove_account(*, user_id: int) -> None:
 
 @app.periodic(cron="*/10 * * * *")
 @app.task(name="expire_sessions", queueing_lock="expire_sessions")
-async def expire_sessions(timestamp: int) -> None:  # noqa: ARG001 - every periodic job is given it
-    """End what was left alone for too long, and tell open pages."""
+async def expire_sessions(timestamp: int) -> None:  # noqa: ARG001 - every periodic job gets it
+    """End idle sessions and arcs, and notify open pages."""
     report = await in_database(expire_idle_sessions, now=timezone.now())
     logger.info("sessions_expired", expired=len(report.expired), arcs_left=len(report.arcs_left))
     runner = get_runner()
     for session_id in (*report.expired, *report.arcs_left):
-        if session_id in runner.readers.hubs:  # in `up` the pages are in this very process
+        if session_id in runner.readers.hubs:  # in `up`, the pages are in this process
             await runner.readers.look(session_id)
         await runner.doorbell.ring(session_id)
 
@@ -119,14 +118,14 @@ async def expire_sessions(timestamp: int) -> None:  # noqa: ARG001 - every perio
 @app.periodic(cron="*/5 * * * *")
 @app.task(name="refresh_calendars", queueing_lock="refresh_calendars")
 async def refresh_calendars(timestamp: int) -> None:  # noqa: ARG001
-    """Put a job into the queue for each calendar whose time has come."""
+    """Queue a job for each calendar that is due."""
     count = await in_database(enqueue_due, now=timezone.now())
     logger.info("calendars_due", count=count)
 
 
-@app.task(name=REFRESH_JOB, retry=Retries(), priority=BEHIND_OTHERS)
+@app.task(name=REFRESH_JOB, retry=Retries(), priority=LOW_PRIORITY)
 async def refresh_calendar(*, source_id: int) -> None:
-    """Read one calendar anew, unless somebody did it meanwhile; a server's failure is kept, not raised."""
+    """Read one calendar, unless somebody did meanwhile. A server's failure is stored, not raised."""
     attempt = await in_database(begin_refresh, source_id=source_id, now=timezone.now(), is_due_only=True)
     if attempt is not None:
         outcome = await attempt_refresh(attempt, fetcher=get_fetcher())
@@ -136,14 +135,14 @@ async def refresh_calendar(*, source_id: int) -> None:
 @app.periodic(cron="17 */6 * * *")
 @app.task(name="collect_garbage", queueing_lock="collect_garbage", retry=Retries())
 async def collect_file_garbage(timestamp: int) -> None:  # noqa: ARG001
-    """Remove stored objects that belong to no file."""
+    """Delete stored objects that belong to no file."""
     await in_database_unhurried(collect_garbage, now=timezone.now())
 
 
 @app.periodic(cron="23 4 * * *")
 @app.task(name="remove_unconfirmed", queueing_lock="remove_unconfirmed")
 async def remove_unconfirmed_accounts(timestamp: int) -> None:  # noqa: ARG001
-    """Remove accounts that nobody has confirmed or used for a while."""
+    """Remove old accounts that were never confirmed or used."""
     count = await in_database_unhurried(remove_unconfirmed, now=timezone.now())
     logger.info("unconfirmed_accounts_removed", count=count)
 
@@ -151,7 +150,7 @@ async def remove_unconfirmed_accounts(timestamp: int) -> None:  # noqa: ARG001
 @app.periodic(cron="47 * * * *")
 @app.task(name="remove_old_jobs", pass_context=True, queueing_lock="remove_old_jobs")
 async def remove_old_jobs(context: JobContext, timestamp: int) -> None:  # noqa: ARG001
-    """Forget jobs that succeeded three days ago, failed ones after three months, and removals at once."""
+    """Delete succeeded jobs after three days, failed ones after three months, and removals at once."""
     manager = context.app.job_manager
     await manager.delete_old_jobs(nb_hours=0, queue=REMOVAL_QUEUE)
     await manager.delete_old_jobs(nb_hours=KEPT_SUCCEEDED_HOURS)
@@ -162,28 +161,27 @@ async def remove_old_jobs(context: JobContext, timestamp: int) -> None:  # noqa:
 
 @transaction.atomic
 def free_stalled_jobs(*, silent_seconds: float) -> tuple[int, ...]:
-    """Put the jobs of dead workers back into the queue; return their ids.
+    """Queue the jobs of dead workers again; return their ids.
 
-    A worker is dead when its heartbeat is older than `silent_seconds` or it is gone altogether. A job
-    that has been tried too often ends as failed: it may be what kills its workers. So does one whose
-    like waits in the queue already.
+    A worker is dead if its heartbeat is older than `silent_seconds` or if it is gone. A job with too many
+    attempts fails, because it may be what kills its workers; so does one whose key is already queued.
     """
     silent = Q(worker__isnull=True) | Q(worker__last_heartbeat__lt=Now() - timedelta(seconds=silent_seconds))
     stalled = ProcrastinateJob.objects.filter(silent, status="doing")
-    # Locked, so that of two workers that look at once one finds nothing left to do.
+    # Locked, so that only one of two concurrent workers handles a job.
     jobs = list(stalled.select_for_update(of=("self",), skip_locked=True))
     for job in jobs:
-        is_given_up = job.attempts + 1 >= MAX_ATTEMPTS or not _put_back(job)
+        is_given_up = job.attempts + 1 >= MAX_ATTEMPTS or not _queue_again(job)
         if is_given_up:
-            # Of a job that is asked to abort, a retry is a failure.
+            # Retrying a job that should abort makes it fail.
             app.job_manager.cancel_job_by_id(job.id, abort=True)
-            _put_back(job)
+            _queue_again(job)
         logger.warning("stalled_job_freed", job_id=job.id, job=job.task_name, is_given_up=is_given_up)
     return tuple(job.id for job in jobs)
 
 
-def _put_back(job: ProcrastinateJob) -> bool:
-    """Put a stalled job back into the queue; False where its like waits there already."""
+def _queue_again(job: ProcrastinateJob) -> bool:
+    """Queue a stalled job again; False if its key is already queued."""
     try:
         with transaction.atomic():
             app.job_manager.retry_job_by_id(job.id, retry_at=timezone.now())
@@ -196,6 +194,6 @@ async def _wait_for_turn(session_id: uuid.UUID) -> None:
     try:
         async with asyncio.timeout(TURN_WAIT_SECONDS):
             while await in_database(is_answering, session_id):  # noqa: ASYNC110 - it may run elsewhere
-                await asyncio.sleep(TURN_LOOK_SECONDS)
+                await asyncio.sleep(TURN_POLL_SECONDS)
     except TimeoutError:
         raise TurnStillRunsError(str(session_id)) from None

@@ -1,7 +1,7 @@
-"""Works on background jobs in this process's event loop: alone in `manage.py worker`, beside the web in `up`.
+"""Runs background jobs in this process: alone in `manage.py worker`, or with the web process in `up`.
 
-It starts again by itself when the database was away, and frees the jobs of workers that died. It handles
-no signal: who runs it says when it ends. What the jobs do is in `jobs`.
+It restarts by itself after a database outage, and frees the jobs of dead workers. It handles no signals: its
+owner stops it.
 """
 
 import asyncio
@@ -34,15 +34,15 @@ _OUTAGES = (ConnectorException, psycopg.Error, DatabaseError, OSError)
 
 
 class JobWorker:
-    """A worker: `async with JobWorker():` works until the block is left, or `stop` is called.
+    """A worker: `async with JobWorker():` runs until the block ends or `stop` is called.
 
-    At the end running jobs get `JOB_SECONDS_AT_STOP`, then they go back into the queue.
+    Then running jobs get `JOB_SECONDS_AT_STOP` before they are queued again.
     """
 
     def __init__(self) -> None:
         self._models = ModelConnection()
-        # Of the same jobs; but what they put into the queue goes through Django's connections all the same,
-        # within their transactions.
+        # The same jobs; but what they enqueue still goes through Django's connections, within their
+        # transactions.
         self._queue = app.with_connector(app.connector)
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -62,7 +62,7 @@ class JobWorker:
         await self.stop()
 
     async def stop(self) -> None:
-        """Take no new job, let running ones end, and return after `STOP_SECONDS` at the latest."""
+        """Take no new jobs, let running ones finish, and return within `STOP_SECONDS`."""
         tasks, self._tasks = self._tasks, []
         if not tasks:
             return
@@ -70,7 +70,7 @@ class JobWorker:
             task.cancel()
         _, late = await asyncio.wait(tasks, timeout=STOP_SECONDS)
         if late:
-            # Its jobs are freed by another worker.
+            # Another worker frees its jobs.
             logger.warning("worker_stops_late")
         await self._models.close()
 
@@ -83,7 +83,7 @@ class JobWorker:
             await asyncio.sleep(RESTART_SECONDS)
 
     async def _work_until_outage(self) -> None:
-        # The embedded server is joined by Django's first connection in a process.
+        # Django's first connection in a process joins the embedded server.
         await in_database(connection.ensure_connection)
         with self._queue.replace_connector(_connector()):
             async with self._queue.open_async():
@@ -99,12 +99,12 @@ class JobWorker:
 
 
 def _connector() -> PsycopgConnector:
-    """Return connections of the worker's own: it listens for jobs, which Django's can't."""
+    """Return the worker's own connections, which LISTEN for jobs; Django's can't."""
     return PsycopgConnector(kwargs=connector_params(), min_size=1, max_size=CONCURRENCY, timeout=5)
 
 
 async def _free_stalled() -> None:
-    """Free the jobs of dead workers, time and again: no job, so that a full queue can't hold it up."""
+    """Free the jobs of dead workers periodically. Not a job itself, so that a full queue can't delay it."""
     while True:
         try:
             await in_database(free_stalled_jobs, silent_seconds=SILENT_SECONDS)

@@ -1,7 +1,7 @@
-"""The text blocks of old conversations, which stood for what tools do today.
+"""The text blocks of old conversations, which preceded tools.
 
 `strip_block_tags` guards every prompt: an old tag in a file or message must not teach the model the old
-format. The text between two tags is somebody's own and stays. It applies no block and writes nothing.
+format. The text between two tags is the user's own and stays. No block is applied.
 """
 
 import re
@@ -12,7 +12,7 @@ _NAME = re.compile(rf"(?:{'|'.join(BLOCK_NAMES)})(?![A-Za-z0-9_])", re.IGNORECAS
 _SPACES = "".join(filter(str.isspace, map(chr, range(0x3001))))  # the ideographic space is the last one
 _BEFORE_NAME = f"{_SPACES}\u200b\u200c\u200d[/"
 _VALUE = r"""(?:"[^"\n]*+"?|'[^'\n]*+'?|[^\s"'\]]++)"""
-# The end of a tag, or what looks like the attributes of one that never ends.
+# The end of a tag, or apparent attributes of an unclosed one.
 _REST = re.compile(
     r"(?:[^\[\]\n]{0,300}+\]"
     rf"|(?:[ \t]*+:[ \t]*+\w++)?(?:[ \t]++\w++[ \t]*+=[ \t]*+{_VALUE})*+)[ \t]*+"
@@ -20,10 +20,10 @@ _REST = re.compile(
 
 
 def strip_block_tags(text: str) -> str:
-    """Return the text without the tags of old blocks, malformed ones included.
+    """Return the text without the tags of old blocks, including malformed ones.
 
-    Each leaves a space behind, and brackets that open before one go with it: so no new tag can come together
-    out of what stood around one. Every character is looked at a few times, whatever the text is made of.
+    Each is replaced by a space, and brackets that open before one are removed with it, so that no new tag can
+    form from the surrounding text. Linear in the length of the text.
     """
     if "[" not in text:
         return text

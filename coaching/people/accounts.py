@@ -1,4 +1,4 @@
-"""Who is asking: the signed-in person, their profile and their clock. It decides nothing about rights."""
+"""The signed-in user, their profile and their clock. Permissions are checked elsewhere."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,36 +16,35 @@ TIMEZONE_COOKIE = "sage_timezone"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimezoneOffer:
-    """What a page says about the time zone that it goes by: `browser` is the other one, empty if unknown."""
+    """The time zone that a page uses, and the browser's if it differs (empty if unknown)."""
 
     current: str
     browser: str
 
     @property
     def current_city(self) -> str:
-        """The time zone that holds, in words."""
+        """The city of the current time zone."""
         return city_of(self.current)
 
     @property
     def browser_city(self) -> str:
-        """The browser's, in words."""
+        """The city of the browser's time zone."""
         return city_of(self.browser)
 
 
 def user_id_of(request: HttpRequest) -> int:
-    """Return the id of the signed-in person, loaded before the view; only for views that require one."""
+    """Return the id of the signed-in user, loaded before the view; only for views that require a login."""
     return cast("User", request.user).pk
 
 
 def profile_for(request: HttpRequest) -> Profile:
-    """Return the person's profile, made on first need.
+    """Return the person's profile, created on first use.
 
-    While nobody has said which time zone it is, the browser's is taken over: the page's script puts it in
-    a cookie.
+    Until a time zone is chosen, the browser's is used: the page's script stores it in a cookie.
     """
     profile, _ = Profile.of(user_id_of(request)).select_related("user").get_or_create()
     if is_timezone_unknown(profile) and (named := browser_timezone(request)):
-        # Not where the person has chosen one in another tab just now.
+        # Unless the person has just chosen one in another tab.
         unknown = Profile.of(profile.user_id).filter(timezone_source=TimezoneSource.NOBODY)
         if unknown.update(timezone=named, timezone_source=TimezoneSource.BROWSER):
             profile.timezone, profile.timezone_source = named, TimezoneSource.BROWSER
@@ -55,26 +54,26 @@ def profile_for(request: HttpRequest) -> Profile:
 
 
 def is_timezone_unknown(profile: Profile) -> bool:
-    """Whether nobody has said yet which time zone the person is in."""
+    """Return whether no time zone has been chosen yet."""
     return profile.timezone_source == TimezoneSource.NOBODY and profile.timezone == UNKNOWN_TIMEZONE
 
 
 def browser_timezone(request: HttpRequest) -> str:
-    """Return the browser's time zone; empty where it told none, or one that doesn't exist."""
+    """Return the browser's time zone; empty if it is missing or doesn't exist."""
     named = request.COOKIES.get(TIMEZONE_COOKIE, "")
     return named if named in known_timezones() else ""
 
 
 def is_last_superuser(user: User) -> bool:
-    """Return whether nobody else could look after this installation once the user is gone."""
+    """Return whether no other superuser would be left."""
     others = User.objects.filter(is_superuser=True, is_active=True).exclude(pk=user.pk)
     return user.is_superuser and not others.exists()
 
 
 def timezone_offer(request: HttpRequest, profile: Profile) -> TimezoneOffer | None:
-    """Return what a page offers about the time zone, None where there is nothing to offer.
+    """Return the time zone choice to offer on a page, None for nothing to offer.
 
-    Who has chosen one is left alone, wherever the browser is.
+    Nothing is offered to somebody who has chosen a time zone, wherever their browser is.
     """
     if profile.timezone_source == TimezoneSource.USER:
         return None
@@ -85,12 +84,12 @@ def timezone_offer(request: HttpRequest, profile: Profile) -> TimezoneOffer | No
 
 
 def local_now(profile: Profile) -> datetime:
-    """Return the person's own time."""
+    """Return the current time in the person's time zone."""
     return timezone.now().astimezone(profile.zone)
 
 
 def greeting_at(now: datetime) -> str:
-    """Return the greeting for a local time; up to 04:00 it is still evening."""
+    """Return the greeting for a local time; it is evening until 04:00."""
     if 4 <= now.hour < 12:
         return "Good morning"
     if 12 <= now.hour < 18:

@@ -1,8 +1,8 @@
-"""Looks for words of danger off the event loop, bounded for each person.
+"""Scans long texts for danger off the event loop, with a limit per person.
 
-The longest texts take a third of a second, and a thread that searches one slows down all others. So a
-person's texts are read one after another, and after a long one their next one waits: others keep most of the
-time. A short message costs little and is read where its turn is opened.
+The longest texts take a third of a second, and a scanning thread slows down all others. So a person's texts
+are scanned one after another, with a pause after a long one. A short message is scanned where its turn is
+opened.
 """
 
 import asyncio
@@ -20,23 +20,23 @@ from sessions_app.rate import RateLimit
 from sessions_app.services import refuse_early
 
 LONG_CHARACTERS = 1000
-"""What is shorter is read within some ten milliseconds, whatever it says."""
+"""Shorter texts take at most about ten milliseconds."""
 THREADS = 2
 PAUSE = 3.0
-"""How many times as long as a long text took its person's next one waits."""
+"""A person's next text waits this many times as long as the long one took."""
 
 
 class DangerScans:
-    """The scans of this process. Its methods belong to one event loop."""
+    """This process's scans, for one event loop."""
 
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="danger")
         self._locks: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
 
     async def danger_in(self, words: object, *, user_id: int) -> Danger | None:
-        """Return the danger that words speak of, once the person's texts before have been read."""
+        """Return the danger found in the text, after the person's earlier texts."""
         loop = asyncio.get_running_loop()
-        # Weakly kept: it lives as long as somebody holds it or waits for it.
+        # A weak reference: the lock lives as long as somebody holds it or waits for it.
         lock = self._locks.setdefault(user_id, asyncio.Lock())
         await lock.acquire()
         pause = 0.0
@@ -44,7 +44,7 @@ class DangerScans:
             danger, seconds = await loop.run_in_executor(self._threads, _timed_scan, words)
             pause = PAUSE * seconds if is_long(words) else 0.0
         finally:
-            # The pending call keeps the lock, so that the pause outlives this one.
+            # The pending call holds the lock, so the pause outlasts this call.
             loop.call_later(pause, lock.release)
         return danger
 
@@ -55,7 +55,7 @@ def _timed_scan(words: object) -> tuple[Danger | None, float]:
 
 
 def is_long(words: object) -> bool:
-    """Return whether it takes long to look for danger in a text."""
+    """Return whether scanning a text takes long."""
     return isinstance(words, str) and len(words) > LONG_CHARACTERS
 
 
@@ -71,7 +71,7 @@ async def scan_before_opening(
     rate_limit: RateLimit,
     access: Condition | None = None,
 ) -> dict[str, Any]:
-    """Look for danger in a long text whose turn wouldn't be refused now; return the metadata to keep.
+    """Scan a long text unless its turn would be refused now; return the metadata to store.
 
     Raises what `access` and opening the turn would raise.
     """

@@ -1,6 +1,6 @@
-"""Help lines in the database: who is offered which, how the shipped ones come in, how often a card is shown.
+"""Help lines in the database: which ones to offer, loading the shipped ones, counting cards.
 
-Without the database there are still those that Sage ships with. Nothing here asks whether there is danger.
+If the database fails, the shipped ones are offered. Danger is detected elsewhere.
 """
 
 import contextvars
@@ -27,7 +27,7 @@ _FIELDS = ("kind", "name", "phone", "text", "url", "hours", "language")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyncReport:
-    """What a sync did with how many lines; `left` are those that operators have edited or switched off."""
+    """How many lines a sync changed; `left` are those that operators have edited or switched off."""
 
     added: int
     changed: int
@@ -36,22 +36,22 @@ class SyncReport:
 
 
 def country_of(profile: Profile) -> str:
-    """Return the country whose lines somebody is offered: their choice, else that of their time zone."""
+    """Return the country whose lines a person sees: their choice, otherwise that of their time zone."""
     return profile.country or country_of_timezone(profile.timezone)
 
 
 def offer_in(country: str, *, topic: Topic = "life") -> Offer:
-    """Read what is offered in a country."""
+    """Read the offer for a country."""
     rows = HelpLine.objects.filter(is_active=True, country__in=(country, ANYWHERE))
     lines = [(row.country, line_of(row)) for row in rows.order_by("order", "id")]
     if lines:
         return offer_of(lines, country=country, topic=topic)
-    # What an operator has switched off doesn't come back by this.
+    # Don't bring back what an operator has switched off.
     return shipped_offer(country=ANYWHERE if HelpLine.objects.exists() else country, topic=topic)
 
 
 def offer_in_session(session_id: uuid.UUID, *, topic: Topic = "life") -> Offer:
-    """Read what the user of a session is offered; while the database fails, what is shipped for anywhere."""
+    """Read the offer for a session's user; if the database fails, the shipped international lines."""
     try:
         with transaction.atomic():
             profile = Profile.unscoped.filter(user__coaching_sessions=session_id).first()
@@ -62,22 +62,22 @@ def offer_in_session(session_id: uuid.UUID, *, topic: Topic = "life") -> Offer:
 
 
 def offered_countries() -> Mapping[str, str]:
-    """Return the names, by code, of the countries that have lines of their own."""
+    """Return the names, by code, of the countries with their own lines."""
     codes = set(HelpLine.objects.filter(is_active=True).values_list("country", flat=True).distinct())
     codes = codes or {row.country for row in shipped_lines()}
     return {code: name for code, name in COUNTRY_NAMES.items() if code in codes}
 
 
 def line_of(row: HelpLine) -> Line:
-    """Return a stored line as it is shown."""
+    """Convert a stored line for display."""
     return Line(**{field: getattr(row, field) for field in _FIELDS})
 
 
 @transaction.atomic
 def sync_help_lines(shipped: Iterable[ShippedLine] | None = None) -> SyncReport:
-    """Bring the shipped lines in: new ones are added, others follow unless they were edited.
+    """Load the shipped lines: add new ones, update those that operators haven't edited.
 
-    A line that isn't shipped any more is switched off. Two at once wait for each other.
+    A line that isn't shipped any more is switched off. Concurrent calls wait for each other.
     """
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [SYNC_LOCK])
@@ -108,7 +108,7 @@ def _is_as_shipped(row: HelpLine) -> bool:
 
 
 def count_card(level: str, *, now: datetime) -> None:
-    """Count a card that was shown at `now` (aware), on its day; what fails is logged and not counted."""
+    """Count a card shown at `now` (aware) on its day (UTC); a failure is logged and not counted."""
     day = now.date()
     try:
         with transaction.atomic():
@@ -118,12 +118,12 @@ def count_card(level: str, *, now: datetime) -> None:
             try:
                 with transaction.atomic():
                     CardCount.objects.create(day=day, level=level, shown=1)
-            except IntegrityError:  # another one was quicker
+            except IntegrityError:  # another process was faster
                 counts.update(shown=F("shown") + 1)
     except DatabaseError:
         _log_of_nobody("card_not_counted")
 
 
 def _log_of_nobody(event: str) -> None:
-    """Log without the request's and the turn's ids: a line may say that a card was shown, never to whom."""
+    """Log without request and turn ids: a line may say that a card was shown, never to whom."""
     contextvars.Context().run(logger.warning, event)

@@ -1,4 +1,4 @@
-"""What a person says about themselves: each change of the profile, and what follows from it."""
+"""Changes of a profile, and their consequences."""
 
 from datetime import datetime
 
@@ -11,10 +11,10 @@ from coaching.skills.facts import checkin_due_on
 
 @transaction.atomic
 def change_profile(*, user_id: int, name: str, timezone: str, checkin_weekday: int, now: datetime) -> Profile:
-    """Change what the settings page shows; the values are checked already. `now` is aware.
+    """Apply the settings form, whose values are already validated. `now` is aware.
 
-    Another check-in day moves the check-in that comes next, or is overdue, to its nearest such day. Who
-    leaves the time zone as it was has not chosen it by that.
+    Another check-in day moves a planned or overdue check-in to its nearest such day. Saving an unchanged time
+    zone doesn't count as choosing it.
     """
     profile = _locked_profile(user_id)
     planned = checkin_due_on(profile)
@@ -32,7 +32,7 @@ def change_profile(*, user_id: int, name: str, timezone: str, checkin_weekday: i
 
 @transaction.atomic
 def choose_timezone(*, user_id: int, timezone: str) -> Profile:
-    """Set the time zone that the person has picked, which is checked already."""
+    """Set the time zone that the person chose, already validated."""
     profile = _locked_profile(user_id)
     profile.timezone = timezone
     profile.timezone_source = TimezoneSource.USER
@@ -42,7 +42,7 @@ def choose_timezone(*, user_id: int, timezone: str) -> Profile:
 
 @transaction.atomic
 def choose_country(*, user_id: int, country: str) -> Profile:
-    """Set whose help lines the person sees: a country that is known, or none, for that of the time zone."""
+    """Set the country of the help lines; empty for that of the time zone."""
     profile = _locked_profile(user_id)
     profile.country = country
     profile.save(update_fields=["country"])
@@ -50,7 +50,7 @@ def choose_country(*, user_id: int, country: str) -> Profile:
 
 
 def open_profile(*, user_id: int, timezone: str) -> None:
-    """Make the profile of somebody who has just signed up, in the time zone that their browser told."""
+    """Create the profile after sign-up, with the browser's time zone."""
     Profile.of(user_id).get_or_create(
         defaults={"timezone": timezone, "timezone_source": TimezoneSource.BROWSER}
     )

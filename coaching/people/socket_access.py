@@ -28,7 +28,7 @@ MAX_SOCKETS = 10
 FRAMES_PER_SECOND = 20
 FRAME_BURST = 40
 
-# Written out: every frame of every socket waits for it.
+# Raw SQL, because every frame of every socket waits for it.
 _SIGNED_IN_SQL = """
     SELECT browser.session_key, browser.session_data, person.id, person.password
     FROM unnest(%(keys)s::text[], %(users)s::bigint[]) AS claimed(session_key, user_id)
@@ -44,7 +44,7 @@ class SignedOutError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class OpenSocket:
-    """A socket that is open: the browser session that it speaks for, and how to end it."""
+    """An open socket: its browser session, and how to close it."""
 
     session_key: str
     user_id: int
@@ -52,14 +52,14 @@ class OpenSocket:
 
 
 class FrameBudget:
-    """How many frames a person may send over all sockets: a burst, refilled at a steady rate."""
+    """Frames that a person may send over all sockets: a burst, refilled at a steady rate."""
 
     def __init__(self) -> None:
         self._left = float(FRAME_BURST)
         self._at = time.monotonic()
 
     def admits(self) -> bool:
-        """Count a frame and return whether it may be handled."""
+        """Count a frame; return whether it may be handled."""
         if self._refill() < 1:
             return False
         self._left -= 1
@@ -67,7 +67,7 @@ class FrameBudget:
 
     @property
     def is_full(self) -> bool:
-        """Whether nothing of it is used up: a new budget would be the same."""
+        """Whether it is unused, so that a new budget would be the same."""
         return self._refill() >= FRAME_BURST
 
     def _refill(self) -> float:
@@ -78,7 +78,7 @@ class FrameBudget:
 
 
 class OpenSockets:
-    """The open sockets of this process, and what their people may still send."""
+    """The open sockets of this process, and their users' frame budgets."""
 
     def __init__(self) -> None:
         self._sockets: dict[int, set[OpenSocket]] = {}
@@ -88,7 +88,7 @@ class OpenSockets:
         return sum(map(len, self._sockets.values()))
 
     def admit(self, opened: OpenSocket) -> bool:
-        """Watch a socket from now on; False where its person has `MAX_SOCKETS` already."""
+        """Register a socket; False if its user has `MAX_SOCKETS` already."""
         theirs = self._sockets.setdefault(opened.user_id, set())
         if len(theirs) >= MAX_SOCKETS:
             return False
@@ -103,11 +103,11 @@ class OpenSockets:
             self._sockets.pop(opened.user_id, None)
 
     def budget_of(self, user_id: int) -> FrameBudget:
-        """Return the person's frame budget. It outlives their sockets: opening a new one refills nothing."""
+        """Return the person's frame budget. It outlives their sockets, so reconnecting doesn't refill it."""
         return self._budgets.setdefault(user_id, FrameBudget())
 
     async def watch(self) -> None:
-        """End sockets whose user has signed out, was disabled or changed the password; until cancelled."""
+        """Close sockets whose user has signed out, was disabled or changed the password; until cancelled."""
         while True:
             await asyncio.sleep(WATCH_SECONDS)
             self._forget_full_budgets()
@@ -132,15 +132,16 @@ open_sockets = OpenSockets()
 
 
 def signed_in_of(sockets: Collection[tuple[str, int]]) -> set[tuple[str, int]]:
-    """Return those pairs of browser session and user that still belong together, in one query.
+    """Return the pairs of browser session and user that are still signed in, in one query.
 
-    Reads the browser sessions again: one may have ended, or its user been disabled or changed their password.
+    Reads the browser sessions again: one may have ended, or its user may have been disabled or have changed
+    their password.
     """
     return _signed_in(run_query(_signed_in_query(sockets)))
 
 
 def access_of(session_key: str | None, user_id: int) -> Condition:
-    """Return the condition that a socket may still speak for its user; it raises `SignedOutError`.
+    """Return the access check of a socket as a condition; it raises `SignedOutError`.
 
     The service that handles the frame checks session ownership.
     """
@@ -154,7 +155,7 @@ def access_of(session_key: str | None, user_id: int) -> Condition:
 
 
 def check_access(access: Condition) -> None:
-    """See that a socket may still speak for its user. Raises `SignedOutError`."""
+    """Check that a socket is still signed in. Raises `SignedOutError`."""
     access.check(run_query(access.query))
 
 
@@ -170,9 +171,9 @@ def _signed_in(rows: Rows) -> set[tuple[str, int]]:
 
 @lru_cache(maxsize=512)
 def _speaks_for(session_data: str, user_id: int, password: str) -> bool:
-    """Say whether a browser session is signed in as a user with that password.
+    """Return whether a browser session is signed in as a user with that password.
 
-    What was read decides alone, so the same is worked out once: signatures take longer than the question.
+    Cached by its arguments: verifying the signatures takes longer than the query.
     """
     claims = SessionStore().decode(session_data)
     if claims.get(SESSION_KEY) != str(user_id):

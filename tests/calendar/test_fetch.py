@@ -248,9 +248,9 @@ async def test_a_feed_without_end_is_left_at_its_limit(server: FeedServer) -> No
     for path in ("/endless", "/announced", "/bomb"):
         assert "larger than" in await refusal(fetcher, server.url(path))
     assert sent < 20_000_000
-    assert await refusal(fetcher, server.url("/cut")) == fetch.BREAKS_OFF
-    assert await refusal(fetcher, server.url("/odd")) == fetch.ODD_ANSWER
-    assert await refusal(fetcher, server.url("/no-gzip")) == fetch.ODD_ANSWER
+    assert await refusal(fetcher, server.url("/cut")) == fetch.INCOMPLETE
+    assert await refusal(fetcher, server.url("/odd")) == fetch.UNREADABLE_RESPONSE
+    assert await refusal(fetcher, server.url("/no-gzip")) == fetch.UNREADABLE_RESPONSE
     assert (await fetched(fetcher, server.url("/gzip"))).body == TEXT.encode()
 
 
@@ -274,10 +274,13 @@ async def test_a_server_that_knows_no_http_or_isn_t_there_has_its_sentence(serve
     listener = await asyncio.start_server(rude, "127.0.0.1", 0)
     port = listener.sockets[0].getsockname()[1]
     fetcher = FeedFetcher(allowed=frozenset({("127.0.0.1", port)}), resolve=names())
-    assert await refusal(fetcher, f"http://127.0.0.1:{port}/") in (fetch.ODD_ANSWER, fetch.BREAKS_OFF)
+    assert await refusal(fetcher, f"http://127.0.0.1:{port}/") in (
+        fetch.UNREADABLE_RESPONSE,
+        fetch.INCOMPLETE,
+    )
     listener.close()
     await listener.wait_closed()
-    assert await refusal(fetcher, f"http://127.0.0.1:{port}/") == fetch.UNREACHED
+    assert await refusal(fetcher, f"http://127.0.0.1:{port}/") == fetch.UNREACHABLE
     assert await refusal(fetcher, f"http://nowhere.example:{port}/") == fetch.UNKNOWN_NAME
 
 

@@ -9,7 +9,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 
-from coaching.people.in_flight import EACH, STRANGERS_EACH, WAITING_EACH
+from coaching.people.in_flight import MAX_PER_ADDRESS, MAX_PER_PERSON, MAX_WAITING_PER_PERSON
 from coaching.practice.script import Hold, Reply
 from coaching.practice.server import PracticeServer
 from sessions_app import services
@@ -39,14 +39,14 @@ async def test_one_person_has_so_many_requests_in_flight_and_others_notice_nothi
         many = asyncio.gather(
             *(
                 mine.post(PREVIEW, {"body": f"{number} {COSTLY}"}, Accept=KINDS[number % 2])
-                for number in range(EACH * 3)
+                for number in range(MAX_PER_PERSON * 3)
             )
         )
         slowest = await slowest_page_during(many, theirs)
         answers = await many
         statuses = Counter(answer.status for answer in answers)
         assert set(statuses) == {200, 429}, statuses
-        assert statuses[200] >= EACH
+        assert statuses[200] >= MAX_PER_PERSON
         page, program = (
             next(answer for answer in answers[place::2] if answer.status == 429) for place in (0, 1)
         )
@@ -66,10 +66,10 @@ async def test_forms_that_wait_for_an_answer_leave_room_for_pages(
     address = f"/chat/{session.id}/message/"
     form = {"text": "hello", "id": "7f0a1a52-7a4e-4d6e-9b62-0a2f7d4f9d10"}
     async with browser_of(user, live_sage) as mine:
-        posts = [asyncio.create_task(mine.post(address, form)) for _ in range(EACH - 2)]
+        posts = [asyncio.create_task(mine.post(address, form)) for _ in range(MAX_PER_PERSON - 2)]
         await practice.reached("thinking")
         done, waiting = await asyncio.wait(posts, timeout=2)
-        assert len(waiting) == WAITING_EACH
+        assert len(waiting) == MAX_WAITING_PER_PERSON
         assert {post.result().status for post in done} == {303}
         pages = await asyncio.gather(*(mine.get(path) for path in ("/", "/files/", "/chat/", "/map/")))
         assert [page.status for page in pages] == [200] * 4
@@ -86,7 +86,7 @@ async def test_behind_a_proxy_strangers_are_told_apart_by_the_address_that_it_ad
 
     async with browser_of(None, proxied_sage) as strangers:
         ask = partial(strangers.get, "/accounts/login/")
-        numbers = range(STRANGERS_EACH * 3)
+        numbers = range(MAX_PER_ADDRESS * 3)
         one = await asyncio.gather(*(ask(**forwarded(number, 1)) for number in numbers))
         many = await asyncio.gather(*(ask(**forwarded(1, number)) for number in numbers))
     assert 429 in {page.status for page in one}

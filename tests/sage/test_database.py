@@ -12,7 +12,7 @@ from django.db import connection, connections, transaction
 from django.utils.module_loading import import_string
 
 from coaching.files.objects import store_object_now
-from coaching.people.in_flight import AT_WORK
+from coaching.people.in_flight import MAX_RUNNING
 from coaching.sandbox.differences import compare
 from coaching.sandbox.markdown import render_markdown
 from sage import settings
@@ -165,4 +165,4 @@ async def test_the_heartbeat_needs_no_connection_of_the_pool_and_heals() -> None
 
 
 def test_the_pool_has_room_for_every_thread_that_may_hold_a_connection() -> None:
-    assert settings.DATABASE_POOL["max_size"] > THREADS + UNHURRIED_THREADS + AT_WORK
+    assert settings.DATABASE_POOL["max_size"] > THREADS + UNHURRIED_THREADS + MAX_RUNNING
