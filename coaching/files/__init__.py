@@ -1,5 +1,4 @@
 """The user's files: types and paths, frontmatter, permissions, the versioned store.
 
-Knows nothing of tools, turns or sockets. `store.store_file` writes, `selectors` reads; both are bound to
-one user, and nothing else in the project touches the rows or the objects.
+`store` writes and `selectors` reads, each bound to one user; no other package touches the rows or objects.
 """

@@ -1,8 +1,7 @@
-"""What a write also means as data, in the same transaction: one function for each type that means more.
+"""Side effects of a write, in the same transaction: one function per type that has any.
 
-A function may run again for the same text (a retry), so each leaves the same rows behind; only a rating is
-an event, and is written with a new version alone. A restored version brings back what the file says, and
-repeats nothing that happened.
+A function may run again for the same text (a retry), so each must be idempotent; only a rating is an event,
+written with a new version only. Restoring a version restores what the file says, without repeating events.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,7 +18,7 @@ from coaching.models import Capture, DayPlan, FileType, Profile, PulseRating, Re
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Write:
-    """A write that is about to commit. `file` is at its newest version, its row locked."""
+    """A write about to commit. `file` is at its newest version, its row locked."""
 
     file: UserFile
     draft: FileDraft
@@ -28,7 +27,7 @@ class Write:
 
 
 def apply_after_effects(write: Write) -> None:
-    """Write what the file's type means beside its text. Call it in the write's transaction."""
+    """Apply the side effects of the file's type. Call it in the write's transaction."""
     effect = AFTER_EFFECTS.get(write.draft.file_type)
     if effect is not None and write.draft.file_type in EFFECTIVE[write.draft.occasion]:
         effect(write)
@@ -49,10 +48,10 @@ def _fill_day_plan(write: Write) -> None:
 
 
 def _fold_captures(write: Write) -> None:
-    """Fold in the captures that the log's text names. Raises `FileMoved` where another log took one in."""
+    """Fold the captures that the log names. Raises `FileMoved` if another log took one in."""
     day, ids = write.draft.path.day, write.draft.capture_ids
     is_free = Q(folded_on=None) | Q(folded_on=day)
-    # Locked in one order, so that two logs can't wait for each other.
+    # In a fixed order, so that two logs can't deadlock.
     named = Capture.of(write.file.user_id).filter(pk__in=ids)
     locked = named.filter(is_free).select_for_update()
     if len(locked.order_by("pk").values_list("pk", flat=True)) != len(ids):

@@ -1,4 +1,4 @@
-"""What an archive of a user's files holds. How it is made and sent stands in `zip_stream`."""
+"""The entries of a file archive. `zip_stream` creates and sends it."""
 
 from collections.abc import Iterator, Sequence
 
@@ -10,9 +10,9 @@ OLD_VERSIONS = "old-versions"
 
 
 def file_entries(*, user_id: int, has_versions: bool) -> Iterator[Entry]:
-    """Yield each of the user's files at its newest version; with `has_versions` the older ones too.
+    """Yield each of the user's files at its newest version; with `has_versions` the older ones, too.
 
-    Sync ORM code that reads a few files at a time, and holds no transaction open between them.
+    Sync ORM code that reads a few files at a time, with no transaction open in between.
     """
     seen: set[int] = set()
     ids = _version_ids(user_id, has_versions=has_versions)
@@ -21,7 +21,7 @@ def file_entries(*, user_id: int, has_versions: bool) -> Iterator[Entry]:
         versions = UserFileVersion.of(user_id).select_related("file")
         found = versions.in_bulk(batch)
         for version in (found[pk] for pk in batch if pk in found):
-            # A file's versions come one after another, the newest first.
+            # A file's versions are consecutive, newest first.
             path = _old_path(version) if version.file_id in seen else version.file.path
             seen.add(version.file_id)
             yield Entry(path=path, changed_at=version.created_at, pieces=[version.content])

@@ -1,4 +1,4 @@
-"""The typed attributes that may come with a file's text. The server makes the frontmatter of them."""
+"""Typed attributes of a file. The server renders them as frontmatter."""
 
 import re
 from collections.abc import Collection
@@ -16,7 +16,7 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def check_storable(value: object) -> object:
-    """Return the value; raise `ValueError` for text that can't be stored as it is, saying why."""
+    """Return the value; raise `ValueError` with the reason if its text can't be stored."""
     if not isinstance(value, str):
         return value
     if found := _LONE_SURROGATE.search(value):
@@ -48,7 +48,7 @@ Line = Annotated[StorableText, Field(min_length=1, max_length=300), AfterValidat
 
 
 class FileAttributes(BaseModel):
-    """What a file says in a form that can be queried. Give only what was said; nothing is required."""
+    """Attributes of a file for queries. Give only what was said; nothing is required."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -71,7 +71,7 @@ class FileAttributes(BaseModel):
     preview_line: Line | None = Field(default=None, description="One line that shows the file in a list.")
 
     def given(self) -> dict[str, str | int | list[str]]:
-        """Return what was given as plain values by name, in the fixed order."""
+        """Return the given attributes as plain values, in a fixed order."""
         values = self.model_dump(mode="json", exclude_none=True)
         return {name: values[name] for name in ATTRIBUTE_ORDER if name in values}
 
@@ -82,9 +82,9 @@ NO_ATTRIBUTES = FileAttributes()
 def check_attributes(
     file_type: FileType, attributes: FileAttributes, removed: Collection[AttributeName] = ()
 ) -> None:
-    """Raise `FileRefused`, naming those that fit, where an attribute doesn't belong to the type.
+    """Raise `FileRefused`, naming the valid ones, if an attribute doesn't belong to the type.
 
-    And where one is given and removed at once.
+    Also if one is given and removed at once.
     """
     fitting, given = RULES[file_type].attributes, attributes.given()
     if both := [name for name in given if name in removed]:

@@ -1,4 +1,4 @@
-"""Objects on disk: Django's storage, and what is confirmed survives a power cut."""
+"""Objects on disk: Django's storage with durable writes."""
 
 import errno
 import os
@@ -19,7 +19,7 @@ ERASE_PASSES = 5
 
 @deconstructible
 class DiskObjectStorage(FileSystemStorage):
-    """Flushes file and folder before it confirms; leaves no half-written object on a full disk."""
+    """Flushes file and folder before it confirms; leaves no partial object on a full disk."""
 
     def _save(self, name: str, content: "File[bytes]") -> str:
         try:
@@ -32,7 +32,7 @@ class DiskObjectStorage(FileSystemStorage):
         return saved_as
 
     def list_objects(self, prefix: str) -> Iterator[ListedObject]:
-        """Yield every object whose key starts with `prefix`, a folder. Links are not followed."""
+        """Yield every object whose key starts with `prefix`, a folder. Doesn't follow links."""
         root = Path(self.path(""))
         for folder, _, names in os.walk(root / prefix):
             for name in names:
@@ -42,10 +42,10 @@ class DiskObjectStorage(FileSystemStorage):
                     yield ListedObject(key=path.relative_to(root).as_posix(), modified_at=modified_at)
 
     def erase(self, prefix: str) -> Iterator[int]:
-        """Delete every object whose key starts with `prefix`, a folder, and it; yield how many now and then.
+        """Delete the folder `prefix` and its objects; yield their number in batches.
 
-        Others may write there or erase it, too: what is gone already is no error, and a folder that was
-        written to meanwhile is gone through again, a few times.
+        Others may write or delete there meanwhile: missing objects are no error, and a folder that isn't
+        empty afterwards is deleted again, a few times.
         """
         root = Path(self.path(prefix))
         if root.is_symlink():
@@ -66,7 +66,7 @@ class DiskObjectStorage(FileSystemStorage):
 
 
 def _is_removed(remove: Callable[[Path], None], path: Path) -> bool:
-    """Remove a file, or a folder where nothing came into it meanwhile; say whether it was there to go."""
+    """Remove a file, or a folder that is still empty; return whether it existed."""
     try:
         remove(path)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""A draft: everything that a write will be, checked and rendered before anything is stored. Pure."""
+"""A draft: a whole write, checked and rendered before anything is stored. Pure."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -21,12 +21,11 @@ Occasion = Literal["written", "edited", "restored"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileDraft:
-    """One write. `text` is the whole file as it will be stored, `body` its part below the frontmatter.
+    """One write. `text` is the whole file, `body` its part below the frontmatter.
 
-    `attributes` is what the write says anew, `cleared` what it takes back; the frontmatter holds all.
-    `unwritten` are attributes that it named and that have no place in a file whose frontmatter can't be read.
-    `expected_version` is the version that it was made against, None where any will do. `capture_ids` are the
-    captures that a log's text names.
+    `attributes` are those that the write sets, `cleared` those that it removes; the frontmatter has all.
+    `unwritten` were given but have no place in a file whose frontmatter can't be read. `expected_version` is
+    the version that the write is based on, None for any. `capture_ids` are the captures that a log names.
     """
 
     file_type: FileType
@@ -45,7 +44,7 @@ class FileDraft:
 
     @property
     def data(self) -> bytes:
-        """The bytes that the storage keeps."""
+        """The bytes to store."""
         return self.text.encode()
 
 
@@ -59,11 +58,10 @@ def build_draft(
     attributes: FileAttributes = NO_ATTRIBUTES,
     remove: Iterable[AttributeName] = (),
 ) -> FileDraft:
-    """Build the draft of a file from its type, its name, its body and its attributes.
+    """Build a file's draft from its type, name, body and attributes.
 
-    `remove` names attributes that the file is to hold no more.
-
-    Raises `FileRefused`, saying what would be taken, for anything that doesn't fit.
+    `remove` names attributes to remove. Raises `FileRefused`, with what would be accepted, for anything
+    invalid.
     """
     body = strip_frontmatter(check_content(content)).strip()
     if not body:
@@ -86,7 +84,7 @@ def build_draft(
 
 
 def check_content(content: str) -> str:
-    """Return the content; raise `FileRefused`, saying why, where it is too long or can't be stored."""
+    """Return the content; raise `FileRefused` with the reason if it is too long or can't be stored."""
     if len(content) > MAX_CONTENT_CHARACTERS:
         raise FileRefused(
             f"The content has {len(content):,} characters; {MAX_CONTENT_CHARACTERS:,} is the most that fits. "

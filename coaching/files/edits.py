@@ -1,7 +1,7 @@
-"""What a user may change in a file of theirs: its body, and the attributes that its type has. Pure.
+"""What a user may edit in a file: its body, and the attributes of its type. Pure.
 
-Type and day stay the server's, and every other entry of the frontmatter is kept as it is, whatever it is:
-what an import brought along is nobody's to drop. Frontmatter that can't be read stays word for word.
+The server sets type and day; every other frontmatter entry stays as it is, because imports bring their own.
+Frontmatter that can't be read stays verbatim.
 """
 
 from collections.abc import Mapping
@@ -30,11 +30,10 @@ from coaching.models import FileType
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Editable:
-    """A file's text as a user may edit it.
+    """A file's text as its user may edit it.
 
-    `attributes` are those that its type has and that hold a value of the right kind; a rating is the newest
-    one. Without `has_fields`
-    the frontmatter can't be read: only the body is offered.
+    `attributes` are those of its type with a valid value; a rating is the newest one. Without `has_fields`
+    the frontmatter can't be read, and only the body can be edited.
     """
 
     file_type: FileType
@@ -49,7 +48,7 @@ class Editable:
         return bool(self.frontmatter) or not self.head
 
     def says(self, *, body: str, attributes: FileAttributes) -> bool:
-        """Say whether it says that already."""
+        """Return whether the file has exactly this body and these attributes."""
         return self.body == _trimmed(body) and _values(self.attributes) == _values(attributes)
 
 
@@ -69,9 +68,9 @@ def editable_of(found: FileText) -> Editable:
 def build_edit(
     newest: FileText, *, body: str, attributes: FileAttributes, now: datetime, timezone: ZoneInfo
 ) -> FileDraft:
-    """Build the draft that gives a file this body and these attributes, and keeps all else that it holds.
+    """Build a draft with this body and these attributes that keeps everything else in the file.
 
-    Raises `FileRefused`, saying what would be taken.
+    Raises `FileRefused`, with what would be accepted.
     """
     held = editable_of(newest)
     body = _trimmed(check_content(body.replace("\r\n", "\n")))
@@ -87,7 +86,7 @@ def build_edit(
     if held.has_fields:
         frontmatter = build_frontmatter(held.file_type, attributes, day=path.day)
         frontmatter |= kept_entries(held, frontmatter)
-        if "date" in frontmatter:  # The day that a file is of doesn't change with its words.
+        if "date" in frontmatter:  # A file's day doesn't change with its text.
             frontmatter["date"] = held.frontmatter.get("date", frontmatter["date"])
         text = render_file(frontmatter, body)
     else:
@@ -106,7 +105,7 @@ def build_edit(
 
 
 def build_restore(old: FileText, newest: FileText, *, now: datetime, timezone: ZoneInfo) -> FileDraft:
-    """Build the draft that stores an older version's text again, byte for byte."""
+    """Build the draft that restores an older version's text, byte for byte."""
     held, was = editable_of(newest), editable_of(old)
     news = _news(held.attributes, was.attributes)
     return FileDraft(
@@ -124,7 +123,7 @@ def build_restore(old: FileText, newest: FileText, *, now: datetime, timezone: Z
 
 
 def merge_attributes(base: FileAttributes, mine: FileAttributes, theirs: FileAttributes) -> FileAttributes:
-    """Return what `mine` changed of `base`, and for the rest what `theirs` says."""
+    """Apply the changes from `base` to `mine` on top of `theirs`."""
     was, own, others = _values(base), _values(mine), _values(theirs)
     merged = {
         name: own.get(name) if own.get(name) != was.get(name) else others.get(name)
@@ -134,7 +133,7 @@ def merge_attributes(base: FileAttributes, mine: FileAttributes, theirs: FileAtt
 
 
 def kept_entries(held: Editable, written: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the entries that no field stands for and that `written` doesn't hold, in their order."""
+    """Return the entries without a field that `written` lacks, in order."""
     typed = held.attributes.given()
     return {key: value for key, value in held.frontmatter.items() if key not in written and key not in typed}
 
@@ -162,7 +161,7 @@ def _values(attributes: FileAttributes) -> dict[str, Any]:
 
 
 def _news(was: FileAttributes, given: FileAttributes) -> dict[str, Any]:
-    """Return which attributes are new or other than they were, and which are gone."""
+    """Return the attributes that are new or changed, and those that are gone."""
     old, new = _values(was), _values(given)
     changed = {name: value for name, value in new.items() if old.get(name) != value}
     cleared: frozenset[AttributeName] = frozenset(

@@ -1,10 +1,10 @@
-"""Why a file was not written or found: each a sentence that the user and the model can act on."""
+"""Why a file wasn't written or found, as a sentence that the user and the model can act on."""
 
 from sessions_app.errors import Refused
 
 
 class FileRefused(Refused):
-    """The name, the text or the attributes don't fit; nothing was changed."""
+    """The name, text or attributes are invalid; nothing was changed."""
 
 
 class QuotaReached(FileRefused):
@@ -12,7 +12,7 @@ class QuotaReached(FileRefused):
 
 
 class FileMoved(Refused):
-    """Somebody else wrote the file since it was opened; nothing was changed."""
+    """Somebody else changed the file since it was opened; nothing was changed."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -21,7 +21,7 @@ class FileMoved(Refused):
 
 
 class StorageFailed(Refused):
-    """The storage didn't take the bytes, or gave no sign that it did; nothing was changed."""
+    """The storage failed or didn't confirm; nothing was changed."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -31,4 +31,4 @@ class StorageFailed(Refused):
 
 
 class ObjectsNotErased(Exception):
-    """The storage didn't delete all objects of a user, or gave no sign that it did."""
+    """The storage failed to delete all objects of a user, or didn't confirm."""

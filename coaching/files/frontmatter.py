@@ -1,8 +1,7 @@
-"""YAML frontmatter: written by the server only, read back without trust.
+"""YAML frontmatter: written by the server only, parsed as untrusted input.
 
-The same values always give the same bytes. What a model or an import puts at the head of a text as
-frontmatter is cut off, never merged. Reading refuses what YAML can be abused for: aliases, tags,
-huge or deeply nested blocks, values that JSON doesn't know.
+The same values always give the same bytes. Frontmatter in a text from a model or an import is removed, never
+merged. Parsing refuses aliases, tags, large or deeply nested blocks, and values that JSON lacks.
 """
 
 import math
@@ -19,7 +18,7 @@ from coaching.models import FileType
 
 MAX_FRONTMATTER_CHARACTERS = 16_384
 MAX_INTEGER_BITS = 1_024
-"""Python refuses to write out a number of thousands of digits, which a few in base 16 or 60 can stand for."""
+"""Python refuses to print integers of thousands of digits, which are short in base 16 or 60."""
 
 _OPENING = re.compile(r"\A\ufeff?\s*?^---[ \t]*\n", re.MULTILINE)
 _CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
@@ -28,7 +27,7 @@ _ANY_LINE = re.compile(r"\s*\Z|[ \t]|#|- |-\Z|[\]}]|[A-Za-z_][A-Za-z0-9_-]*[ \t]
 
 
 class _NoAliasLoader(yaml.SafeLoader):
-    """Aliases are refused: a few nested ones stand for gigabytes."""
+    """Refuses aliases: a few nested ones expand to gigabytes."""
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):
@@ -37,34 +36,34 @@ class _NoAliasLoader(yaml.SafeLoader):
 
 
 def build_frontmatter(file_type: FileType, attributes: FileAttributes, *, day: date) -> dict[str, Any]:
-    """Build the values in their order: type, day, attributes.
+    """Build the frontmatter in order: type, day, attributes.
 
-    The day is `date` where the file is of one day and `updated` where it is replaced over time.
+    The day's key is `date` for a file of one day and `updated` for one that is replaced over time.
     """
     day_field = "updated" if RULES[file_type].naming in ("fixed", "domain") else "date"
     return {"type": str(file_type), day_field: day.isoformat(), **attributes.given()}
 
 
 def render_file(frontmatter: Mapping[str, Any], body: str) -> str:
-    """Render the whole text of a file: frontmatter, an empty line, the body, one newline at the end."""
+    """Render a whole file: frontmatter, an empty line, the body, one newline at the end."""
     values = {key: _dated(key, value) for key, value in frontmatter.items()}
     block = yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=10**9)
     return f"---\n{block}---\n\n{body.strip()}\n"
 
 
 def split_head(text: str) -> tuple[str, str]:
-    """Split a stored text into its head, frontmatter and the lines around it as they are, and its body."""
+    """Split a stored text into its head (frontmatter and the lines around it) and its body."""
     block = _head_block(text)
     return (text[: block[1]], text[block[1] :].removeprefix("\n")) if block else ("", text)
 
 
 def starts_with_frontmatter(text: str) -> bool:
-    """Say whether a text has frontmatter at its head."""
+    """Return whether a text starts with frontmatter."""
     return _head_block(text.replace("\r\n", "\n")) is not None
 
 
 def strip_frontmatter(text: str) -> str:
-    """Return the text without frontmatter at its head; a text that starts with a rule stays whole."""
+    """Return the text without its frontmatter; a text that starts with a horizontal rule is unchanged."""
     text = text.replace("\r\n", "\n")
     while (block := _head_block(text)) is not None:
         text = text[block[1] :]
@@ -74,7 +73,7 @@ def strip_frontmatter(text: str) -> str:
 def parse_file(text: str) -> tuple[dict[str, Any], str]:
     """Split a stored text into its frontmatter and its body.
 
-    Frontmatter that can't be read safely is empty; the body is the same either way. Dates are ISO text.
+    Frontmatter that can't be parsed safely is empty; the body is the same either way. Dates are ISO text.
     """
     block = _head_block(text)
     if block is None:
@@ -92,7 +91,7 @@ def parse_file(text: str) -> tuple[dict[str, Any], str]:
 
 
 def _dated(key: str, value: Any) -> Any:
-    """Return a day as YAML writes days, without quotes; whatever else is there as it is."""
+    """Return a day as YAML's date type, anything else unchanged."""
     try:
         return date.fromisoformat(value) if key in ("date", "updated") else value
     except (TypeError, ValueError):
@@ -100,7 +99,7 @@ def _dated(key: str, value: Any) -> Any:
 
 
 def _head_block(text: str) -> tuple[int, int] | None:
-    """Return where the frontmatter's lines start and where the text after it does, or None."""
+    """Return the offsets of the frontmatter's first line and of the text after it, or None."""
     opening = _OPENING.match(text)
     if opening is None:
         return None

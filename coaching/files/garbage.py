@@ -1,7 +1,6 @@
-"""Removes objects that no version names: what a failed write left behind.
+"""Deletes objects without a version, left by failed writes.
 
-Touches only the store's own prefix, and only what is old enough that no write can still be on its way to
-the row.
+Only under the store's prefix, and only when they are too old for a write still in progress.
 """
 
 from collections.abc import Sequence
@@ -24,7 +23,7 @@ BATCH = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GarbageReport:
-    """How many objects were looked at, removed, and could not be removed."""
+    """How many objects were checked, removed, and couldn't be removed."""
 
     seen: int
     removed: int
@@ -32,9 +31,9 @@ class GarbageReport:
 
 
 def collect_garbage(*, now: datetime, min_age: timedelta = MIN_AGE) -> GarbageReport:
-    """Remove every object older than `min_age` that no version names. Blocks.
+    """Delete every object older than `min_age` without a version. Blocks.
 
-    Raises one of `STORAGE_ERRORS` where the storage can't be listed; what can't be removed is left for the
+    Raises one of `STORAGE_ERRORS` if the storage can't be listed; objects that can't be deleted are retried
     next time.
     """
     storage = storages["default"]
@@ -44,7 +43,7 @@ def collect_garbage(*, now: datetime, min_age: timedelta = MIN_AGE) -> GarbageRe
     listed = storage.list_objects(OBJECTS_PREFIX)
     while batch := list(islice(listed, BATCH)):
         seen += len(batch)
-        # Rows are asked after the listing: a row that committed meanwhile is found.
+        # Query the rows after the listing, so that a row committed meanwhile is found.
         orphans = _without_row([entry.key for entry in batch if now - entry.modified_at > min_age])
         for key in orphans:
             try:
@@ -58,5 +57,5 @@ def collect_garbage(*, now: datetime, min_age: timedelta = MIN_AGE) -> GarbageRe
 
 def _without_row(keys: Sequence[str]) -> list[str]:
     named = set(UserFileVersion.unscoped.filter(storage_key__in=keys).values_list("storage_key", flat=True))
-    give_back_connections()  # the storage is asked next
+    give_back_connections()  # the storage is queried next
     return [key for key in keys if key not in named]

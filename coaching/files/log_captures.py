@@ -1,7 +1,6 @@
-"""The captures that a daily log takes in: each stands in the log with a link to its file.
+"""The captures that a daily log takes in, each with a link to its file.
 
-Which ones, and how a log names them. That they no longer wait is written with the log's version
-(`after_effects`).
+Which ones, and how the log names them. `after_effects` marks them as folded with the log's version.
 """
 
 import re
@@ -31,7 +30,7 @@ _LISTED = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkedCapture:
-    """A capture as a log names it. `excerpt` is one line."""
+    """A capture in a log. `excerpt` is one line."""
 
     id: int
     path: str
@@ -39,13 +38,13 @@ class LinkedCapture:
 
 
 def captures_of_log(*, user_id: int, day: date) -> Sequence[LinkedCapture]:
-    """Return what the log of that day takes in, or has taken in before, the oldest first.
+    """Return the captures that the log of that day takes in or has taken in, oldest first.
 
-    Those are the captures of the day, and those that came when their own day was closed already. Those of a
-    day without a log wait on: nobody looked back on it. What its user put away isn't taken in.
+    Those are the captures of the day, and those that came after their own day was closed. Captures of a day
+    without a log keep waiting, because it was never reviewed. Archived ones are excluded.
     """
     place = RULES[FileType.CAPTURE].place
-    # A capture is of the day that its path names, whatever time zone the user is in by now.
+    # A capture's day is the one in its path, whatever the user's time zone is now.
     named = Substr("file__path", len(place) + 2, _DATE_CHARACTERS)
     log_path = Concat(Value(f"{RULES[FileType.DAILY_LOG].place}/"), named, Value(".md"))
     logs = UserFile.of(user_id).filter(path=OuterRef("log_path"))
@@ -66,9 +65,9 @@ def captures_of_log(*, user_id: int, day: date) -> Sequence[LinkedCapture]:
 def with_links(
     body: str, captures: Sequence[LinkedCapture], *, most_characters: int = MAX_CONTENT_CHARACTERS
 ) -> tuple[str, Sequence[LinkedCapture]]:
-    """Return the body with a link to each capture, and which captures it names.
+    """Return the body with a link to each capture, and the captures that it names.
 
-    Links that stand there already are left as they are. What doesn't fit isn't named, and waits on.
+    Existing links stay. Captures that don't fit are left out and keep waiting.
     """
     named = [capture for capture in captures if _is_linked(body, capture.path)]
     missing = [capture for capture in captures if capture not in named]
@@ -86,9 +85,9 @@ def with_links(
 
 
 def _place_in(body: str) -> tuple[int, str]:
-    """Return where further captures go, and what comes before them.
+    """Return where to insert captures, and the text before them.
 
-    That is below the last one in a list, whatever the heading above it says and in whichever language.
+    That is below the last linked capture in a list, whatever the heading's language.
     """
     listed = list(_LISTED.finditer(body))
     if listed:

@@ -1,7 +1,7 @@
-"""Objects: the bytes of a version in the storage backend, each under a random key of its own.
+"""Objects: the bytes of a version in the storage backend, each under its own random key.
 
-An object is written before its row and never changed. No database work happens here, and no call blocks the
-event loop: the storage has its own threads and a bound on its time.
+An object is written before its row and never changed. This module uses no database, and no call blocks the
+event loop: storage calls have their own threads and a time limit.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ logger = structlog.get_logger(__name__)
 OBJECTS_PREFIX = "users/"
 STORAGE_SECONDS = 20.0
 ERASE_SECONDS = 60.0
-"""For two requests, each with its second attempt: one lists a thousand objects, one deletes them."""
+"""Enough for two requests with a retry each: listing a thousand objects and deleting them."""
 THREADS = 8
 STORAGE_ERRORS = (OSError, BotoCoreError, ClientError)
 
@@ -36,7 +36,7 @@ _executor = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="storage"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredObject:
-    """Bytes that the storage has confirmed."""
+    """Bytes confirmed by the storage."""
 
     key: str
     size: int
@@ -45,7 +45,7 @@ class StoredObject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedObject:
-    """An object that lies in the storage, with or without a row."""
+    """An object in the storage, with or without a row."""
 
     key: str
     modified_at: datetime
@@ -53,7 +53,7 @@ class ListedObject:
 
 @runtime_checkable
 class ObjectStorage(Protocol):
-    """What our storages offer beyond Django's: a listing with times in as few requests as possible."""
+    """Our additions to Django's storage API: listing objects with times, and erasing."""
 
     def list_objects(self, prefix: str) -> Iterator[ListedObject]:
         """Yield every object whose key starts with `prefix`."""
@@ -64,19 +64,19 @@ class ObjectStorage(Protocol):
         ...
 
     def erase(self, prefix: str) -> Iterator[int]:
-        """Delete every object whose key starts with `prefix`, a folder, for good.
+        """Permanently delete every object whose key starts with `prefix`, a folder.
 
-        It yields after each thousand or so how many those were: what lies between is bounded work.
+        Yields the number after each thousand or so, so that the time between is bounded.
         """
         ...
 
 
 @runtime_checkable
 class WarmStorage(Protocol):
-    """A storage that takes its time before its first write."""
+    """A storage with an expensive first write."""
 
     def warm(self) -> None:
-        """Make ready."""
+        """Prepare for writing."""
         ...
 
 
@@ -85,22 +85,22 @@ async def store_object(
 ) -> StoredObject:
     """Store bytes under a new key and return it once the storage has confirmed them.
 
-    Raises `StorageFailed` for every failure and after `deadline_seconds`. Whether the bytes arrived all the
-    same is then unknown: no row will name the key, and the garbage collection removes what lies there.
+    Raises `StorageFailed` for every failure and after `deadline_seconds`. The bytes may have arrived anyway:
+    no row will refer to them, and garbage collection removes them.
     """
     key = f"{OBJECTS_PREFIX}{user_id}/{uuid.uuid4().hex}"
     try:
         async with asyncio.timeout(deadline_seconds):
             await asyncio.get_running_loop().run_in_executor(_executor, _save, key, data)
     except STORAGE_ERRORS as error:
-        # The class says enough; a text of the storage may hold addresses and credentials.
+        # Only the class: a storage's message may contain addresses and credentials.
         logger.warning("object_not_stored", user_id=user_id, key=key, error=type(error).__name__)
         raise StorageFailed from error
     return StoredObject(key=key, size=len(data), sha256=hashlib.sha256(data).hexdigest())
 
 
 def store_object_now(*, user_id: int, data: bytes) -> StoredObject:
-    """Store bytes from synchronous code, with no connection held meanwhile. Raises `StorageFailed`.
+    """Store bytes from synchronous code, without holding a connection. Raises `StorageFailed`.
 
     Raises `TransactionOpenError` inside a transaction.
     """
@@ -109,10 +109,10 @@ def store_object_now(*, user_id: int, data: bytes) -> StoredObject:
 
 
 async def erase_objects(*, user_id: int, deadline_seconds: float = ERASE_SECONDS) -> int:
-    """Delete all objects of a user, in every state that the storage keeps; return how many there were.
+    """Delete all objects of a user, including old versions; return how many there were.
 
-    Raises `ObjectsNotErased` where some may be left: after a failure, and where a thousand of them take
-    longer than `deadline_seconds`. A second call goes on.
+    Raises `ObjectsNotErased` if some may be left: after a failure, or if a thousand of them take longer than
+    `deadline_seconds`. Another call continues.
     """
     erased, batches = 0, _erase(f"{OBJECTS_PREFIX}{user_id}/")
     try:
@@ -128,7 +128,7 @@ async def erase_objects(*, user_id: int, deadline_seconds: float = ERASE_SECONDS
 
 
 def warm_storage() -> None:
-    """Have the storage make ready what a first write would wait for."""
+    """Prepare the storage, so that the first write doesn't wait for it."""
     storage = storages["default"]
     if isinstance(storage, WarmStorage):
         storage.warm()

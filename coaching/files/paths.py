@@ -1,7 +1,7 @@
-"""Paths come from the type and a checked name, never from the model.
+"""Paths are built from the type and a checked name, never taken from the model.
 
-A path is only a label in the database: objects lie under random keys, so no path ever reaches a disk or a
-bucket. It is still built from closed sets and ASCII alone, because people download files under it.
+A path is only a label in the database: objects have random keys, so it never reaches a disk or bucket. It
+still uses closed sets and ASCII only, because people download files under it.
 """
 
 import hashlib
@@ -27,9 +27,9 @@ _UNFIT_FOR_TITLE = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilePath:
-    """Where a file goes, without its ending. `day` is the user's day that it is of.
+    """A file's path, without extension. `day` is the user's day that it belongs to.
 
-    `is_always_new`: a taken path is never written again; a suffix makes it free.
+    `is_always_new`: an existing path is never overwritten; a suffix makes it unique.
     """
 
     stem: str
@@ -37,7 +37,7 @@ class FilePath:
     is_always_new: bool = False
 
     def text(self, suffix: int = 1) -> str:
-        """Return the path; from 2 on the suffix is part of it."""
+        """Return the path, with the suffix if it is 2 or more."""
         return f"{self.stem}.md" if suffix == 1 else f"{self.stem}-{suffix}.md"
 
 
@@ -46,8 +46,8 @@ def build_path(
 ) -> FilePath:
     """Build the path of a file of that type.
 
-    `body` gives an unnamed reflection prompt its name. Raises `FileRefused` for a name that the type
-    doesn't take; the message says what it takes.
+    `body` names an unnamed reflection prompt. Raises `FileRefused` for a name that the type doesn't accept;
+    the message says what it accepts.
     """
     rule, today, name = RULES[file_type], local_day(now, timezone), file_name or None
     match rule.naming:
@@ -69,7 +69,7 @@ def build_path(
 
 
 def path_of_stored(file_type: FileType, path: str, *, now: datetime, timezone: ZoneInfo) -> FilePath:
-    """Return the path of a file that exists already, with the day that it is of."""
+    """Return the path of an existing file, with its day."""
     stem = path.removesuffix(".md")
     today = local_day(now, timezone)
     if RULES[file_type].naming in ("fixed", "domain"):
@@ -109,7 +109,7 @@ def _day(file_type: FileType, rule: TypeRule, name: str, today: date) -> date:
 
 
 def _title(name: str) -> str:
-    # Compatibility forms first: a full-width slash is a slash.
+    # Normalise compatibility forms first: a full-width slash is a slash.
     if len(name) > MAX_NAME_CHARACTERS or any(
         _UNFIT_FOR_TITLE.search(form) for form in (name, unicodedata.normalize("NFKC", name))
     ):
@@ -121,7 +121,7 @@ def _title(name: str) -> str:
 
 
 def _slug(text: str) -> str:
-    """Return a name of `a-z`, `0-9` and single hyphens; the same text always gives the same one."""
+    """Return a name of `a-z`, `0-9` and single hyphens; deterministic."""
     line = next((line for line in text.splitlines() if line.strip()), "")[: MAX_SLUG_CHARACTERS * 4]
     plain = unicodedata.normalize("NFKD", line).encode("ascii", "ignore").decode("ascii").lower()
     words = re.findall(r"[a-z0-9]+", plain.replace("'", ""))

@@ -1,7 +1,7 @@
-"""Which types may be written, by what the conversation is at this moment.
+"""Which types may be written in which kind of conversation (SPEC 4).
 
-SPEC 4's table as it stands. Checked when a tool runs, at every write: an arc that was entered a call ago
-counts. The user's own edits and restores are not asked.
+Checked at every write when a tool runs, so an arc entered one call earlier counts. The user's own edits and
+restores aren't checked.
 """
 
 from coaching.files.errors import FileRefused
@@ -48,12 +48,12 @@ WRITABLE: dict[SessionKind, tuple[FileType, ...]] = {
 
 
 def may_write(effective_kind: str, file_type: FileType) -> bool:
-    """Return whether a conversation of that effective kind may write files of that type."""
+    """Return whether a conversation of that effective kind may write the type."""
     return file_type in _writable(effective_kind)
 
 
 def check_may_write(effective_kind: str, file_type: FileType) -> None:
-    """Raise `FileRefused`, naming what may be written now, unless `may_write`."""
+    """Raise `FileRefused`, with the types that may be written now, unless `may_write`."""
     if not may_write(effective_kind, file_type):
         writable = ", ".join(_writable(effective_kind)) or "nothing"
         raise FileRefused(

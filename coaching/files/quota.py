@@ -1,8 +1,7 @@
-"""How much a person may keep: so many files, and so many bytes with all their versions.
+"""Storage limits per person: a number of files, and bytes with all their versions.
 
-The database counts (`FileUsage`, by triggers of migration 0007), in the transaction that writes or deletes.
-Whoever writes locks the person's count before any file, and so does whoever deletes files: two transactions
-then can't wait for each other.
+Triggers (migration 0007) count in `FileUsage`, in the transaction that writes or deletes. Lock order: a
+person's usage, then files.
 """
 
 from django.conf import settings
@@ -14,7 +13,7 @@ BYTES_A_MB = 1_000_000
 
 
 def lock_usage(user_id: int) -> FileUsage:
-    """Return what a person keeps, locked until the transaction ends."""
+    """Return a person's usage, locked until the transaction ends."""
     usage = FileUsage.of(user_id).select_for_update().first()
     if usage is None:
         FileUsage.of(user_id).bulk_create([FileUsage(user_id=user_id)], ignore_conflicts=True)
@@ -23,7 +22,7 @@ def lock_usage(user_id: int) -> FileUsage:
 
 
 def check_room(usage: FileUsage, *, size: int, is_new_file: bool) -> None:
-    """Raise `QuotaReached` where a version of `size` bytes is too much beside what is there."""
+    """Raise `QuotaReached` if a version of `size` bytes doesn't fit."""
     if is_new_file and usage.files >= settings.SAGE_MAX_FILES:
         raise QuotaReached(
             f"This account has {usage.files:,} files and can have {settings.SAGE_MAX_FILES:,}, so no new one "
@@ -38,5 +37,5 @@ def check_room(usage: FileUsage, *, size: int, is_new_file: bool) -> None:
 
 
 def refuse_when_full(*, user_id: int, size: int) -> None:
-    """Raise `QuotaReached` before bytes are stored that couldn't be kept; only the write itself decides."""
+    """Raise `QuotaReached` early, before bytes are stored in vain; the write itself checks again."""
     check_room(FileUsage.of(user_id).first() or FileUsage(user_id=user_id), size=size, is_new_file=False)

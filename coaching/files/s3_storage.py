@@ -1,6 +1,6 @@
-"""Objects in S3 or what speaks its protocol, with a bound on every wait.
+"""Objects in S3 or a compatible server, with a limit on every wait.
 
-Imported only where a bucket is configured: the client library is slow to load.
+Imported only with a bucket configured: the client library is slow to load.
 """
 
 from collections.abc import Iterator
@@ -27,11 +27,11 @@ _NO_VERSIONS = frozenset({"AccessDenied", "MethodNotAllowed", "NotImplemented"})
 
 @deconstructible
 class S3ObjectStorage(S3Storage):  # type: ignore[misc]  # the package has no types
-    """django-storages' S3 storage: short waits, two attempts, no threads of its own.
+    """django-storages' S3 storage with short timeouts, two attempts and no threads of its own.
 
-    Two attempts of connecting and reading stay below `objects.STORAGE_SECONDS`. Keys are random, so it isn't
-    asked before a write whether a key is taken. A server with an address of its own gets the bucket in
-    the path, and every server only the checksums that all of them know.
+    Two attempts stay below `objects.STORAGE_SECONDS`. Keys are random, so writes don't check whether one is
+    taken. A server with its own endpoint gets the bucket in the path; only checksums that all servers support
+    are sent.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class S3ObjectStorage(S3Storage):  # type: ignore[misc]  # the package has no ty
 
     @cached_property
     def client(self) -> Any:
-        """The one client that all threads write with. Making one takes a tenth of a second and more."""
+        """The client that all threads share for writes. Creating one takes a tenth of a second or more."""
         return self._create_session().client(
             "s3",
             region_name=self.region_name,
@@ -67,7 +67,7 @@ class S3ObjectStorage(S3Storage):  # type: ignore[misc]  # the package has no ty
         )
 
     def warm(self) -> None:
-        """Make the client now, so that the first write doesn't wait for it."""
+        """Create the client now, so that the first write doesn't wait for it."""
         _ = self.client
 
     def _create_session(self) -> Any:
@@ -76,7 +76,7 @@ class S3ObjectStorage(S3Storage):  # type: ignore[misc]  # the package has no ty
         return session
 
     def _save(self, name: str, content: "File[bytes]") -> str:
-        """Write what fits into one request by the one client; django-storages makes one for each thread."""
+        """Write small objects with the shared client; django-storages creates one per thread."""
         if content.size > MAX_BYTES_AT_ONCE:
             saved_as: str = super()._save(name, content)
             return saved_as
@@ -90,7 +90,7 @@ class S3ObjectStorage(S3Storage):  # type: ignore[misc]  # the package has no ty
         return name
 
     def list_objects(self, prefix: str) -> Iterator[ListedObject]:
-        """Yield every object whose key starts with `prefix`, a thousand in each request."""
+        """Yield every object whose key starts with `prefix`, a thousand per request."""
         pages = self.connection.meta.client.get_paginator("list_objects_v2").paginate(
             Bucket=self.bucket_name, Prefix=prefix
         )
@@ -101,7 +101,7 @@ class S3ObjectStorage(S3Storage):  # type: ignore[misc]  # the package has no ty
     def erase(self, prefix: str) -> Iterator[int]:
         """Delete every object whose key starts with `prefix`; yield how many after each request.
 
-        In a bucket that keeps what is deleted, that goes as well, where the server lets us see it.
+        In a versioned bucket old versions are deleted as well, if we may list them.
         """
         for found in self._versions(prefix):
             answer = self.connection.meta.client.delete_objects(
@@ -112,7 +112,7 @@ class S3ObjectStorage(S3Storage):  # type: ignore[misc]  # the package has no ty
             yield len(found)
 
     def _versions(self, prefix: str) -> Iterator[list[dict[str, str]]]:
-        """Yield what lies under `prefix`, at most a thousand at a time, as a deletion names it."""
+        """Yield the objects under `prefix`, up to a thousand at a time, as a delete request names them."""
         pages = self.connection.meta.client.get_paginator("list_object_versions").paginate(
             Bucket=self.bucket_name, Prefix=prefix
         )
@@ -131,5 +131,5 @@ class S3ObjectStorage(S3Storage):  # type: ignore[misc]  # the package has no ty
 
 
 def _ask_nothing_first(params: dict[str, Any], **_: Any) -> None:
-    """Send an object without asking first whether it may be: that would take a whole way there and back."""
+    """Send an object without `Expect: 100-continue`, which costs a round trip."""
     params["headers"].pop("Expect", None)

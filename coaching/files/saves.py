@@ -1,7 +1,7 @@
-"""What a save makes of the file as it stands: a save says what is new, and everything else stays.
+"""Merges a save into the newest version of its file: what the save doesn't name stays.
 
-Prepared before the bytes are stored, against the newest version, which the write then checks under the file's
-lock: whoever was faster is merged with, never overwritten unseen.
+Prepared before the bytes are stored; the write checks it again under the file's lock, so a concurrent change
+is merged, never silently overwritten.
 """
 
 from collections.abc import Sequence
@@ -21,9 +21,9 @@ from coaching.models import FileType, UserFileVersion
 
 
 def prepare_save(*, user_id: int, draft: FileDraft) -> FileDraft:
-    """Return the draft as it is to be stored over the newest version. Reads, writes nothing.
+    """Return the draft to store over the newest version. Writes nothing.
 
-    Raises `QuotaReached` where there is no room for it.
+    Raises `QuotaReached` if it doesn't fit.
     """
     if draft.path.is_always_new:
         refuse_when_full(user_id=user_id, size=len(draft.data))
@@ -40,10 +40,10 @@ def prepare_save(*, user_id: int, draft: FileDraft) -> FileDraft:
 def merge_save(
     draft: FileDraft, newest: FileText | None, captures: Sequence[LinkedCapture] = ()
 ) -> FileDraft:
-    """Put a draft over the newest version of its file, None where there is none. Pure.
+    """Merge a draft into the newest version of its file, None for a new one. Pure.
 
-    Where the newest version's frontmatter can't be read, it stays as it is, and the draft's attributes are
-    left out: they are then its `unwritten`.
+    If the newest version's frontmatter can't be read, it stays as it is and the draft's attributes become its
+    `unwritten`.
     """
     body, captures = with_links(draft.body, captures)
     draft = replace(
@@ -69,7 +69,7 @@ def merge_save(
     frontmatter = build_frontmatter(draft.file_type, attributes, day=draft.path.day)
     kept = kept_entries(held, frontmatter)
     frontmatter |= {name: value for name, value in kept.items() if name not in draft.cleared}
-    if "date" in frontmatter:  # The day that a file is of doesn't change with its words.
+    if "date" in frontmatter:  # A file's day doesn't change with its text.
         frontmatter["date"] = held.frontmatter.get("date", frontmatter["date"])
     return replace(draft, text=render_file(frontmatter, body), frontmatter=frontmatter)
 

@@ -11,10 +11,9 @@ from coaching.models import FileType, PulseRating, UserFile, UserFileVersion
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileText:
-    """A file with the whole text of one of its versions, frontmatter included.
+    """A file with the text of one of its versions, including frontmatter.
 
-    `rating` is the newest one of a domain, wherever it was given; the text may hold an earlier one. Only the
-    newest version comes with it.
+    `rating` is a domain's newest, which may be newer than the text; only set for the newest version.
     """
 
     file: UserFile
@@ -28,14 +27,14 @@ class FileText:
 
 
 def files_of(user_id: int) -> QuerySet[UserFile]:
-    """Return the user's files, unread."""
+    """Return the user's files, as a lazy queryset."""
     return UserFile.of(user_id)
 
 
 def accessible_file(*, user_id: int, path: str) -> UserFile:
-    """Return the user's file at that path, whatever characters the path holds.
+    """Return the user's file at that path, whatever characters it contains.
 
-    Raises `UserFile.DoesNotExist` for a missing file and for another user's alike.
+    Raises `UserFile.DoesNotExist`, also for another user's file.
     """
     try:
         check_storable(path)
@@ -50,7 +49,7 @@ def read_file(*, user_id: int, path: str, number: int | None = None) -> FileText
     Raises `UserFile.DoesNotExist` and `UserFileVersion.DoesNotExist`.
     """
     file = accessible_file(user_id=user_id, path=path)
-    # The file's row may be a version behind by now: the newest is asked for, not `version_number`.
+    # The file's row may be outdated by now, so query the newest instead of `version_number`.
     versions = file.versions.order_by("-number")
     if number is None:
         return FileText(file=file, version=versions[:1].get(), rating=newest_rating(file))
@@ -61,7 +60,7 @@ def read_file(*, user_id: int, path: str, number: int | None = None) -> FileText
 
 
 def newest_rating(file: UserFile) -> int | None:
-    """Return the newest rating of the domain that a file is about; None without one, and for other files."""
+    """Return the newest rating of a domain page's domain; None without one, and for other files."""
     if file.file_type != FileType.DOMAIN:
         return None
     ratings = PulseRating.of(file.user_id).filter(domain=domain_of(file.path))
@@ -69,14 +68,14 @@ def newest_rating(file: UserFile) -> int | None:
 
 
 def domain_of(path: str) -> str:
-    """Return the name of the domain that the page at a path is about."""
+    """Return the domain's name in a domain page's path."""
     return path.rpartition("/")[2].removesuffix(".md")
 
 
 def versions_of(
     *, user_id: int, path: str, offset: int = 0, limit: int | None = None
 ) -> Sequence[UserFileVersion]:
-    """Return a file's versions with their sessions and without their texts, the newest first.
+    """Return a file's versions with their sessions but without texts, newest first.
 
     Raises `UserFile.DoesNotExist`.
     """
@@ -86,7 +85,7 @@ def versions_of(
 
 
 def earlier_with_same_text(file: UserFile, versions: Sequence[UserFileVersion]) -> dict[int, int]:
-    """Return the last earlier version that says the same, by the number of each version that has one."""
+    """Map version numbers to the last earlier version with the same text, if there is one."""
     sums = {version.sha256 for version in versions if version.sha256}
     same = file.versions.filter(sha256__in=sums).order_by("number").values_list("sha256", "number")
     last: dict[str, int] = {}

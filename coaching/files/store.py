@@ -1,9 +1,9 @@
 """The versioned store: the only writer of files.
 
 An object is stored first, outside any transaction and off the event loop; then one transaction locks the
-file's row, appends the version and writes what it means. Whatever fails on the way, the version before is
-whole and an object without a row is collected later. Whoever writes against the version that they have seen
-names it, and is refused where somebody else was faster. Permissions are the caller's to check.
+file's row, appends the version and applies its side effects. After a failure the previous version is intact,
+and an object without a row is collected later. A write based on a known version names it, and is refused if
+that isn't the newest any more. The caller checks permissions.
 """
 
 from collections.abc import Awaitable, Callable
@@ -36,9 +36,9 @@ MAX_TRIES = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredFile:
-    """A file whose bytes and row are safe. `size` is in bytes.
+    """A stored file. `size` is in bytes.
 
-    Not a new version: its bytes were the newest version's already. `unwritten` as in `FileDraft`.
+    Not a new version if its bytes equal the newest version's. `unwritten` as in `FileDraft`.
     """
 
     file_id: int
@@ -57,7 +57,7 @@ async def store_file(
     session_id: UUID | None = None,
     tool_use_id: str = "",
 ) -> StoredFile:
-    """Store a draft as the newest version of its file, in a transaction of its own; see `save_file`."""
+    """Store a draft as the newest version of its file, in its own transaction; see `save_file`."""
     return await save_file(
         user_id=user_id,
         draft=draft,
@@ -79,7 +79,7 @@ async def save_file(
 ) -> T:
     """Store a draft over the newest version of its file: what it doesn't name stays.
 
-    `commit` runs the write in a transaction and makes what it returns of it. Raises `StorageFailed` and
+    `commit` runs the write in a transaction and converts its result. Raises `StorageFailed` and
     `FileRefused`; nothing has changed then.
     """
     for _ in range(MAX_TRIES):
@@ -97,14 +97,14 @@ async def save_file(
         try:
             return await commit(write)
         except FileMoved:
-            continue  # Somebody was faster: what they wrote is merged with.
+            continue  # Somebody was faster: merge with their text.
     raise FileRefused("This file is being changed by others right now, so nothing was saved. Try again.")
 
 
 def store_edit(*, user_id: int, draft: FileDraft, expected_version: int) -> StoredFile:
-    """Store what the user wrote as the newest version. Blocks; call it in no transaction.
+    """Store the user's text as the newest version. Blocks; call it outside transactions.
 
-    Raises `FileMoved` where `expected_version` isn't the newest any more, and `StorageFailed`.
+    Raises `FileMoved` if `expected_version` isn't the newest any more, and `StorageFailed`.
     """
     stored = _stored_object(user_id, draft)
     draft = replace(draft, expected_version=expected_version)
@@ -112,9 +112,9 @@ def store_edit(*, user_id: int, draft: FileDraft, expected_version: int) -> Stor
 
 
 def store_aside(*, user_id: int, draft: FileDraft, newest: FileText) -> StoredFile:
-    """Store what the user wrote below the newest text: it is kept among the versions, and doesn't hold.
+    """Store the user's text as a version below the newest one, which stays current.
 
-    Nothing else changes: what the text would have meant doesn't happen. Raises as `store_edit` does.
+    It has no side effects. Raises as `store_edit` does.
     """
     again = build_restore(newest, newest, now=draft.now, timezone=draft.timezone)
     both = [(kept, _stored_object(user_id, kept)) for kept in (draft, again)]
@@ -132,7 +132,7 @@ def store_aside(*, user_id: int, draft: FileDraft, newest: FileText) -> StoredFi
 
 
 def restore_version(*, user_id: int, path: str, number: int, now: datetime, timezone: ZoneInfo) -> StoredFile:
-    """Store the text of an older version again, as the newest one, written by the user. Blocks.
+    """Store an older version's text as the newest version, written by the user. Blocks.
 
     Raises `UserFile.DoesNotExist`, `UserFileVersion.DoesNotExist` and `StorageFailed`.
     """
@@ -153,11 +153,10 @@ def store_version(
     session_id: UUID | None = None,
     tool_use_id: str = "",
 ) -> StoredFile:
-    """Append a version whose object is stored already, with what it means, in one transaction.
+    """Append a version of a stored object, with its side effects, in one transaction.
 
-    Bytes that are the newest version's already make no second one. Raises `FileRefused` where no path
-    is free, `QuotaReached` where there is no room, and `FileMoved` where the newest version isn't the one
-    that the draft was made against.
+    Bytes that equal the newest version's add none. Raises `FileRefused` if no path is free, `QuotaReached` if
+    it doesn't fit, and `FileMoved` if the newest version isn't the one that the draft is based on.
     """
     usage = lock_usage(user_id)
     file = _locked_file(user_id, draft)
@@ -179,16 +178,16 @@ def store_version(
 
 
 def _stored_object(user_id: int, draft: FileDraft) -> StoredObject:
-    """Store a draft's bytes, unless there is no room for them."""
+    """Store a draft's bytes, unless they exceed the quota."""
     refuse_when_full(user_id=user_id, size=len(draft.data))
     return store_object_now(user_id=user_id, data=draft.data)
 
 
 def _locked_file(user_id: int, draft: FileDraft) -> UserFile:
-    """Return the file's row, made where it is missing, locked until the transaction ends."""
+    """Return the file's row, created if missing, locked until the transaction ends."""
     for suffix in range(1, MAX_SUFFIX + 1):
         path = draft.path.text(suffix)
-        # Waits for a writer that is just making the same row, then does nothing.
+        # Waits for a concurrent insert of the same row, then does nothing.
         UserFile.of(user_id).bulk_create(
             [UserFile(user_id=user_id, path=path, file_type=draft.file_type)], ignore_conflicts=True
         )
@@ -199,7 +198,7 @@ def _locked_file(user_id: int, draft: FileDraft) -> UserFile:
 
 
 def _still_fits(file: UserFile, draft: FileDraft) -> bool:
-    """Say whether a save gives the same text over the newest version, although somebody was faster."""
+    """Return whether a save gives the same text over the newest version, despite a concurrent write."""
     is_save = draft.occasion == "written" and not draft.unwritten
     return is_save and prepare_save(user_id=file.user_id, draft=draft).text == draft.text
 

@@ -1,7 +1,7 @@
-"""A person's files by folder: the first of each, counted by the database, and one folder page by page.
+"""A person's files by folder: the first files of each with counts, and one folder page by page.
 
-A folder of days begins with the newest, any other one with its first name. However many files there are, few
-are read.
+Folders of dated files start with the newest, others with the first name. Few rows are read, however many
+files there are.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ FOLDERS_OF_DAYS = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FolderFiles:
-    """Some of a folder's files, in its order, and how many there are."""
+    """Some files of a folder, in order, and how many it has."""
 
     path: str
     files: Sequence[UserFile]
@@ -31,12 +31,12 @@ class FolderFiles:
 
     @property
     def is_of_days(self) -> bool:
-        """Whether its files are of days."""
+        """Whether the files are dated."""
         return self.path in FOLDERS_OF_DAYS
 
 
 def folders_of(*, user_id: int, limit: int) -> Sequence[FolderFiles]:
-    """Return all folders by path, each with its first files, at most `limit`; with one query."""
+    """Return all folders by path, each with up to `limit` files, in one query."""
     found = (
         _in_folders(user_id)
         .annotate(
@@ -57,7 +57,7 @@ def _first_of(path: str, files: list[Any], limit: int) -> FolderFiles:
 
 
 def read_folder(*, user_id: int, path: str, limit: int, before: int = 0) -> FolderFiles:
-    """Return the files of a folder from the one after the first `before`, at most `limit`."""
+    """Return up to `limit` files of a folder, after the first `before`."""
     files = _in_folders(user_id).filter(folder=path)
     order = "-path" if path in FOLDERS_OF_DAYS else "path"
     return FolderFiles(

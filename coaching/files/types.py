@@ -1,6 +1,6 @@
-"""What each type of file is: where it lies, how it is named, which attributes it takes.
+"""The file types: folder, naming, attributes.
 
-A literal table, so that a new type is one new row. It holds no code and reads nothing.
+A literal table: a new type is a new row. No code.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ AttributeName = Literal[
     "preview_line",
 ]
 
-# The order in which they are written.
+# In the order of the frontmatter.
 ATTRIBUTE_ORDER: tuple[AttributeName, ...] = (
     "status",
     "updated_rating",
@@ -37,9 +37,9 @@ ATTRIBUTE_ORDER: tuple[AttributeName, ...] = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypeRule:
-    """One type. `place` is the whole path of a `fixed` type and the folder of every other.
+    """A file type. `place` is the whole path of a `fixed` type and the folder of every other.
 
-    `days_back` and `days_ahead` bound the date that may be given as the name of a `date` type.
+    `days_back` and `days_ahead` limit the date in the name of a `date` type.
     """
 
     naming: Naming

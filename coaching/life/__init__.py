@@ -1,1 +1,1 @@
-"""A life as its pages show it: the day's plan, captures, prompts, the map; a module for each."""
+"""The day's plan, captures, reflection prompts and the life map, one module each."""

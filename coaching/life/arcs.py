@@ -1,6 +1,6 @@
-"""What each arc is: the skill that guides it, and what it has to leave behind to be whole.
+"""The arcs: the skill that guides each, and the artefacts that complete it.
 
-A literal table, read from the user's files and ratings. It moves no session and writes nothing.
+A literal table, checked against the user's files and ratings. Writes nothing.
 """
 
 from collections.abc import Mapping
@@ -21,9 +21,9 @@ ONE_DAY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DayFile:
-    """A file of the arc's day, written in the arc, with these attributes.
+    """A file of the arc's day, written during the arc, with these attributes.
 
-    The day before and after count as well: a day may be closed the next morning, or planned the evening
+    The days before and after count as well: a day may be closed the next morning, or planned the evening
     before.
     """
 
@@ -33,7 +33,7 @@ class DayFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """A file that stays in its place. `may_be_older`: one from before the arc counts too."""
+    """A file with a fixed path. `may_be_older`: one from before the arc counts, too."""
 
     name: str
     path: str
@@ -50,7 +50,7 @@ Artefact = DayFile | Page | Pulse
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArcRule:
-    """One arc: the folder of its skill, and what it leaves behind."""
+    """An arc: the folder of its skill, and its artefacts."""
 
     skill: str
     leaves: tuple[Artefact, ...]
@@ -78,7 +78,7 @@ ARCS: Mapping[SessionKind, ArcRule] = {
     SessionKind.LIFE_MAPPING: ArcRule(
         skill="life-mapping",
         leaves=(
-            # A map is often drawn in more than one sitting: what is on it already stays on it.
+            # A map is often drawn in several sessions: pages from earlier ones count.
             *(
                 Page(
                     name=f"domain {domain}",
@@ -96,14 +96,14 @@ ARCS: Mapping[SessionKind, ArcRule] = {
 
 
 def arc_skill_text(session: Session, arc: SessionKind) -> str:
-    """Return the text that guides an arc in a session. Raises `SkillError` where it is missing."""
+    """Return the text that guides an arc in a session. Raises `SkillError` if it is missing."""
     return skill_text(ARCS[arc].skill, moment=skills_moment(session))
 
 
 def lacking_artefacts(
     *, user_id: int, arc: SessionKind, since: datetime, now: datetime, timezone: ZoneInfo
 ) -> list[str]:
-    """Name what an arc that began at `since` (aware) still lacks; empty when it is whole."""
+    """Name what an arc that began at `since` (aware) still lacks; empty when it is complete."""
     days = (local_day(since, timezone) - ONE_DAY, local_day(now, timezone) + ONE_DAY)
     lacking: list[str] = []
     for artefact in ARCS[arc].leaves:
@@ -128,7 +128,7 @@ def _lacking_of_day(
     files = files_of(user_id).filter(
         file_type=artefact.file_type, path__gte=first, path__lte=last, updated_at__gte=since
     )
-    # The one that lacks least: a plan of tomorrow doesn't take from the whole one of today.
+    # The file that lacks least: an incomplete plan for tomorrow doesn't count against today's complete one.
     unmet = [[name for name in artefact.attributes if not _attributes_of(file).get(name)] for file in files]
     if not unmet:
         return [f"{artefact.file_type} with {', '.join(artefact.attributes)}"]
@@ -136,7 +136,7 @@ def _lacking_of_day(
 
 
 def _attributes_of(file: UserFile) -> dict[str, Any]:
-    """Return what the file says; a plan that is saved again without them keeps its own."""
+    """Return the file's attributes; a plan saved again without some keeps its earlier ones."""
     if file.file_type == FileType.DAY_PLAN and (plan := DayPlan.of(file.user_id).filter(file=file).first()):
         return {**file.frontmatter, "intention": plan.intention, "priorities": plan.priorities}
     return dict(file.frontmatter)
@@ -150,7 +150,7 @@ def _lacking_page(artefact: Page, *, user_id: int, since: datetime) -> list[str]
 
 
 def next_checkin(profile: Profile, *, today: date) -> date:
-    """Return the day of the next weekly check-in; one that is overdue is due today."""
+    """Return the day of the next weekly check-in; an overdue one is due today."""
     if profile.next_checkin_on is not None:
         return max(profile.next_checkin_on, today)
     return next_weekday(today, profile.checkin_weekday)

@@ -1,7 +1,7 @@
-"""Captures as their user sees them: kept from anywhere, waiting, put away.
+"""Captures: adding, listing, archiving and restoring them.
 
-A capture is a file like any other, written through the versioned store; the row beside it says whether it
-still waits. Nothing here deletes: what is put away stays among the files.
+A capture is a file in the versioned store; the row next to it says whether it is still waiting. Nothing here
+deletes: an archived capture stays in Files.
 """
 
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ _limit = AttemptLimit(attempts=MAX_IN_A_MINUTE, seconds=60)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitingCapture:
-    """A capture in a list. `text` may be its beginning only: then `is_cut`."""
+    """A capture in a list. `text` may be truncated: then `is_cut`."""
 
     id: int
     path: str
@@ -47,7 +47,9 @@ class WaitingCapture:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitingCaptures:
-    """Some of those that wait, the newest first, and how many wait in all. `before` are newer than those."""
+    """Some waiting captures, newest first, and how many wait in total. `before` are newer ones on earlier
+    pages.
+    """
 
     newest: Sequence[WaitingCapture]
     total: int
@@ -61,7 +63,7 @@ class WaitingCaptures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoldedCapture:
-    """A capture that stands in a log: its first line, and where."""
+    """A capture in a log: its first line, and the log."""
 
     path: str
     line: str
@@ -75,19 +77,19 @@ class FoldedCapture:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoldedCaptures:
-    """Some of those that stand in logs, the newest first, and how many do in all."""
+    """Some captures in logs, newest first, and how many there are in total."""
 
     newest: Sequence[FoldedCapture]
     total: int
 
 
 def captures_of(user_id: int) -> CaptureQuerySet:
-    """Return the user's captures, as a lazy queryset; query them only through this."""
+    """Return the user's captures, as a lazy queryset."""
     return Capture.of(user_id)
 
 
 def waiting_captures(*, user_id: int, limit: int, before: int = 0) -> WaitingCaptures:
-    """Read the newest captures that wait, but for the first ones, with one query."""
+    """Read the newest waiting captures after the first `before`, in one query."""
     found = (
         captures_of(user_id)
         .waiting()
@@ -102,7 +104,7 @@ def waiting_captures(*, user_id: int, limit: int, before: int = 0) -> WaitingCap
 
 
 def folded_captures(*, user_id: int, limit: int, before: int = 0, day: date | None = None) -> FoldedCaptures:
-    """Read the newest captures that stand in logs, or in the log of one day, with one query."""
+    """Read the newest captures in logs, or in the log of one day, in one query."""
     captures = captures_of(user_id).exclude(folded_on=None)
     folded = captures if day is None else captures.filter(folded_on=day)
     rows = list(
@@ -122,9 +124,9 @@ def folded_captures(*, user_id: int, limit: int, before: int = 0, day: date | No
 def keep_capture(
     *, user_id: int, text: object, client_id: object, now: datetime, timezone: ZoneInfo
 ) -> Capture:
-    """Keep a thought as a new file of the user's day. The same client id twice is one capture.
+    """Store a thought as a new file of the user's day. A repeated client id is the same capture.
 
-    Raises `Refused`; nothing was kept then.
+    Raises `Refused`; nothing was stored then.
     """
     name = check_client_id(client_id) or ""
     if name and (kept := captures_of(user_id).filter(client_id=name).first()):
@@ -136,7 +138,7 @@ def keep_capture(
     try:
         return _store(user_id=user_id, draft=draft, stored=stored, client_id=name)
     except IntegrityError:
-        # Sent twice at once, and the other one was quicker. Anything else isn't what was to be kept.
+        # Sent twice at once, and the other one won. Anything else is a real conflict.
         kept = captures_of(user_id).filter(client_id=name).first() if name else None
         if kept is None:
             raise
@@ -144,17 +146,17 @@ def keep_capture(
 
 
 def put_capture_away(*, user_id: int, capture_id: int, now: datetime) -> None:
-    """Let a capture wait no longer; its file stays. Raises `Capture.DoesNotExist`."""
+    """Archive a capture; its file stays. Raises `Capture.DoesNotExist`."""
     _set_put_away(user_id=user_id, capture_id=capture_id, at=now)
 
 
 def bring_capture_back(*, user_id: int, capture_id: int) -> None:
-    """Let a capture that was put away wait again. Raises `Capture.DoesNotExist`."""
+    """Make an archived capture wait again. Raises `Capture.DoesNotExist`."""
     _set_put_away(user_id=user_id, capture_id=capture_id, at=None)
 
 
 def put_all_captures_away(*, user_id: int, now: datetime, newest_id: int) -> int:
-    """Let all captures up to that one wait no longer, and return how many did: later ones nobody has seen."""
+    """Archive all captures up to that one, which its sender has seen; return how many."""
     return captures_of(user_id).waiting().filter(id__lte=newest_id).update(put_away_at=now)
 
 
@@ -173,7 +175,7 @@ def _store(*, user_id: int, draft: FileDraft, stored: StoredObject, client_id: s
 
 
 def _content_of(text: object) -> str:
-    """Return the text as the body of a file: of a person's own words nothing is frontmatter."""
+    """Return the text as a file body: nothing in a person's own words is frontmatter."""
     if not isinstance(text, str) or not text.strip():
         raise Refused("Please write something first.")
     if len(text) > MAX_CAPTURE_CHARACTERS:

@@ -1,7 +1,6 @@
-"""The pictures of ratings as geometry: a radar of all domains, a trend of one.
+"""Geometry of the rating charts: a radar of all domains, a trend of one.
 
-Pure: numbers in, coordinates out. A domain without a rating is a gap and never a zero: the shape is open
-there.
+Pure: numbers in, coordinates out. A domain without a rating is a gap, not a zero: the shape is open there.
 """
 
 import math
@@ -14,7 +13,7 @@ HIGHEST = 5
 _CENTRE_X, _CENTRE_Y = 210.0, 176.0
 _RADIUS = 122.0
 _LABEL_GAP = 17.0
-# Labels at the sides start beside their axis; at top and bottom they stand over and under it.
+# Labels at the sides start next to their axis; at top and bottom they are centred on it.
 _SIDE = 0.3
 
 _TREND_WIDTH, _TREND_HEIGHT, _TREND_MARGIN = 132.0, 44.0, 6.0
@@ -24,7 +23,7 @@ Anchor = Literal["start", "middle", "end"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spoke:
-    """One axis of a radar: its end, its label, and where the ratings lie on it (None without one)."""
+    """An axis of a radar: its end, its label, and the points of the ratings (None without one)."""
 
     label: str
     x: str
@@ -37,9 +36,9 @@ class Spoke:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Radar:
-    """A radar: rings and spokes, the ratings of now as filled areas with an outline, the first as an outline.
+    """A radar: rings and spokes, current ratings as a filled area with an outline, first ones as an outline.
 
-    `area`, `outline` and `first` are SVG paths, empty where there is nothing to draw.
+    `area`, `outline` and `first` are SVG paths, empty if there is nothing to draw.
     """
 
     view_box: str
@@ -53,7 +52,7 @@ class Radar:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trend:
-    """A trend of one to four ratings. `line` is empty for a single one; `dots` are the ratings' places."""
+    """A trend of one to four ratings. `line` is empty for a single one; `dots` are the ratings' points."""
 
     view_box: str
     left: str
@@ -64,7 +63,7 @@ class Trend:
 
 
 def draw_radar(labels: Sequence[str], now: Sequence[int | None], first: Sequence[int | None]) -> Radar:
-    """Draw ratings from 1 to 5, one a label, clockwise from the top."""
+    """Draw ratings from 1 to 5, one per label, clockwise from the top."""
     number = len(labels)
     places = [_place(index, number, rating) for index, rating in enumerate(now)]
     firsts = [_place(index, number, rating) for index, rating in enumerate(first)]
@@ -86,7 +85,7 @@ def draw_radar(labels: Sequence[str], now: Sequence[int | None], first: Sequence
 
 
 def draw_trend(ratings: Sequence[int]) -> Trend:
-    """Draw ratings from 1 to 5, the oldest at the left; a single one stands at the right, where now is."""
+    """Draw ratings from 1 to 5, oldest on the left; a single one is at the right end."""
     usable = _TREND_WIDTH - 2 * _TREND_MARGIN
     step = usable / 3
     right = _TREND_WIDTH - _TREND_MARGIN
@@ -112,7 +111,7 @@ def _spoke(index: int, number: int, label: str, place: tuple[float, float] | Non
         x=_text(x),
         y=_text(y),
         label_x=_text(x + across * _LABEL_GAP),
-        # The baseline of letters lies below their middle.
+        # Text baselines are below the middle of the letters.
         label_y=_text(y + down * _LABEL_GAP + 5),
         anchor=anchor,
         dot=(_text(place[0]), _text(place[1])) if place else None,
@@ -120,21 +119,21 @@ def _spoke(index: int, number: int, label: str, place: tuple[float, float] | Non
 
 
 def _area(places: Sequence[tuple[float, float] | None]) -> str:
-    """Fill between each pair of neighbours that both have a rating."""
+    """Fill between each pair of adjacent points that both have a rating."""
     if all(places):
         return _outline(places)
     centre = _pair((_CENTRE_X, _CENTRE_Y))
-    return " ".join(f"M{centre} L{_pair(one)} L{_pair(other)} Z" for one, other in _neighbours(places))
+    return " ".join(f"M{centre} L{_pair(one)} L{_pair(other)} Z" for one, other in _adjacent(places))
 
 
 def _outline(places: Sequence[tuple[float, float] | None]) -> str:
     whole = [place for place in places if place]
     if len(whole) == len(places):
         return f"M{' L'.join(map(_pair, whole))} Z" if whole else ""
-    return " ".join(f"M{_pair(one)} L{_pair(other)}" for one, other in _neighbours(places))
+    return " ".join(f"M{_pair(one)} L{_pair(other)}" for one, other in _adjacent(places))
 
 
-def _neighbours(
+def _adjacent(
     places: Sequence[tuple[float, float] | None],
 ) -> list[tuple[tuple[float, float], tuple[float, float]]]:
     following = [*places[1:], *places[:1]]

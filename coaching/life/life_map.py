@@ -1,4 +1,4 @@
-"""The life map: eight domains, how each stands by its page, and how it was rated over time."""
+"""The life map: the status of eight domains from their pages, and their ratings over time."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _MAP_TYPES = (FileType.DOMAIN, FileType.OVERVIEW, FileType.LIFE_PLAN)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DomainGlance:
-    """A domain in a line: its status, empty where its page gives none or there is no page."""
+    """A domain in a line: its status, empty if it has no page or the page has none."""
 
     name: str
     label: str
@@ -29,13 +29,13 @@ class DomainGlance:
 
     @property
     def standing(self) -> str:
-        """How it stands, in words."""
+        """The status in words."""
         return self.status_label or ("Status not set" if self.has_page else "No page yet")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DomainOnMap:
-    """A domain with all that is known of it. `path` is its page's, empty where it has none yet."""
+    """A domain with everything known about it. `path` is its page's, empty if it has none."""
 
     glance: DomainGlance
     path: str
@@ -45,19 +45,19 @@ class DomainOnMap:
 
     @property
     def trend_cells(self) -> Sequence[tuple[int | None, datetime | None]]:
-        """The trend with its times as a row of a table: the newest last, None before the first."""
+        """The trend with its times as a table row: the newest last, None before the first."""
         ratings = list(zip(self.pulse.trend, self.pulse.trend_at, strict=True)) if self.pulse else []
         return [*((None, None) for _ in range(TREND_LENGTH - len(ratings))), *ratings]
 
     @property
     def is_drawn(self) -> bool:
-        """Whether anything is known of it."""
+        """Whether it has a page or a rating."""
         return bool(self.path) or self.pulse is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LifeMap:
-    """The whole map. `mapping` is a session of life mapping that can be gone on with."""
+    """The whole map. `mapping` is a life-mapping session that can be continued."""
 
     domains: Sequence[DomainOnMap]
     radar: Radar
@@ -67,22 +67,22 @@ class LifeMap:
 
     @property
     def pages(self) -> int:
-        """How many domains have their page."""
+        """The number of domains with a page."""
         return sum(bool(domain.path) for domain in self.domains)
 
     @property
     def missing(self) -> Sequence[str]:
-        """The names of the domains without a page, as words."""
+        """The names of the domains without a page."""
         return [domain.glance.label for domain in self.domains if not domain.path]
 
     @property
     def without_status(self) -> Sequence[str]:
-        """The names of the domains whose page gives no status, as words."""
+        """The names of the domains whose page has no status."""
         return [domain.glance.label for domain in self.domains if domain.path and not domain.glance.status]
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is known at all."""
+        """Whether there are neither pages nor ratings."""
         return not (self.overview_path or self.plan_path or any(domain.is_drawn for domain in self.domains))
 
     @property
@@ -92,12 +92,12 @@ class LifeMap:
 
     @property
     def trend_columns(self) -> Sequence[str]:
-        """The heads of the columns of a table of all trends, the newest last."""
+        """The column headings for a table of trends, the newest last."""
         return [*(f"{TREND_LENGTH - place} before" for place in range(1, TREND_LENGTH)), "Newest"]
 
 
 def glances(statuses: Mapping[str, str], *, pages: Collection[str]) -> Sequence[DomainGlance]:
-    """Return all eight domains in their order; `statuses` are by a domain's name, `pages` are names."""
+    """Return all eight domains in order; `statuses` are by domain name, `pages` are domain names."""
     return [
         _glance(domain, statuses.get(domain.value, ""), has_page=domain.value in pages)
         for domain in LifeDomain
@@ -105,7 +105,7 @@ def glances(statuses: Mapping[str, str], *, pages: Collection[str]) -> Sequence[
 
 
 def all_statuses() -> Sequence[DomainGlance]:
-    """Return every status a domain can have, the best first: the key of the marks."""
+    """Return every possible status, best first, for the legend."""
     return [
         DomainGlance(name="", label="", status=status.value, status_label=str(status.label))
         for status in DomainStatus
@@ -113,7 +113,7 @@ def all_statuses() -> Sequence[DomainGlance]:
 
 
 def read_life_map(*, user_id: int) -> LifeMap:
-    """Read the user's life map, with three queries."""
+    """Read the user's life map, in three queries."""
     files = files_of(user_id).filter(file_type__in=_MAP_TYPES, version_number__gt=0)
     pages: dict[str, Mapping[str, Any]] = dict(files.values_list("path", "frontmatter"))
     pulse = read_pulse(user_id)
@@ -147,7 +147,7 @@ def _on_map(
 
 
 def _glance(domain: LifeDomain, status: str, *, has_page: bool) -> DomainGlance:
-    # A page that came from elsewhere may say anything; what isn't a status is none.
+    # An imported page may have any text here.
     known = DomainStatus(status) if status in DomainStatus.values else None
     return DomainGlance(
         name=domain.value,

@@ -1,9 +1,9 @@
-"""The plan of a day as its user ticks it off.
+"""The day's plan and its ticks.
 
-A tick changes the day's row and not the day's file. The file is what was planned, and a version of it for
-every tick would bury the words; the row is how the day goes, written under a lock in a moment, even while the
-storage is down. Sage reads the row (`context.sections.todays_plan`), and a plan that is written again keeps
-the ticks of what stays in it (`files.after_effects`).
+A tick changes the day's row, not the file. The file is what was planned, and a version per tick would swamp
+its history; the row is updated under a lock, even while the storage is down. Sage reads the row
+(`context.sections.todays_plan`), and saving a plan again keeps the ticks of the priorities that remain
+(`files.after_effects`).
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ GONE = "That’s no longer in the plan. This is the current plan."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Priority:
-    """One thing of the plan. Its text is its name: the same text twice is ticked as one."""
+    """A priority. Its text identifies it: identical texts are ticked together."""
 
     text: str
     is_done: bool
@@ -31,7 +31,7 @@ class Priority:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownPlan:
-    """A day's plan. `path` is its file's, empty where it has none."""
+    """A day's plan. `path` is its file's, empty if it has none."""
 
     day: date
     intention: str
@@ -40,28 +40,28 @@ class ShownPlan:
 
     @property
     def done(self) -> int:
-        """How many priorities are ticked."""
+        """The number of ticked priorities."""
         return sum(priority.is_done for priority in self.priorities)
 
     @property
     def is_all_done(self) -> bool:
-        """Whether there were priorities and all are ticked."""
+        """Whether there are priorities and all are ticked."""
         return bool(self.priorities) and self.done == len(self.priorities)
 
 
 def plans_of(user_id: int) -> QuerySet[DayPlan]:
-    """Return the user's day plans, as a lazy queryset; query them only through this."""
+    """Return the user's day plans, as a lazy queryset."""
     return DayPlan.of(user_id)
 
 
 def read_plan(*, user_id: int, day: date) -> ShownPlan | None:
-    """Read the plan of a day; None where there is none, or one that says nothing."""
+    """Read the plan of a day; None if it is missing or empty."""
     plan = plans_of(user_id).select_related("file").filter(date=day).first()
     return _shown(plan) if plan is not None and plan.says_something else None
 
 
 def plan_title(plan: ShownPlan, *, today: date) -> str:
-    """Return what stands over a plan on the day `today`: a page may still show the day before's."""
+    """Return the heading of a plan on the day `today`: a page may still show the previous day's."""
     words = day_in_words(plan.day, today=today)
     if not plan.intention:
         return words[0].upper() + words[1:]
@@ -71,13 +71,13 @@ def plan_title(plan: ShownPlan, *, today: date) -> str:
 
 @transaction.atomic
 def tick_priority(*, user_id: int, day: date, text: str, is_done: bool) -> ShownPlan:
-    """Set whether a priority is done, and return the plan as it is then.
+    """Set whether a priority is done; return the resulting plan.
 
-    It sets and doesn't turn over: two tabs, or a form that is sent twice, come to the same. Raises
-    `DayPlan.DoesNotExist`, and `Refused` where the plan has changed and holds it no more.
+    Idempotent rather than a toggle, so two tabs or a repeated form give the same result. Raises
+    `DayPlan.DoesNotExist`, and `Refused` if the plan no longer has that priority.
     """
     plan = plans_of(user_id).select_for_update(of=("self",)).select_related("file").get(date=day)
-    # By its words: a form writes the breaks between lines in its own way.
+    # Compare words: forms normalise line breaks.
     found = [priority for priority in plan.priorities if _words(priority) == text.split()]
     if not found:
         raise Refused(GONE)

@@ -1,7 +1,7 @@
-"""Reflection prompts as their user meets them: one at a time, answered, or put away.
+"""Reflection prompts for the user: shown one at a time, answered or skipped.
 
-An answer goes where Sage will find it: into a conversation, or into a capture that the day's log folds in.
-The prompt's own file stays the question.
+An answer goes where Sage reads it: into a conversation, or into a capture that the day's log takes in. The
+prompt's own file keeps the question.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ ALREADY = "You’ve already answered or skipped this question."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownPrompt:
-    """A question, the day it was asked on, and how many wait in all."""
+    """A question, the day it was asked, and how many wait in total."""
 
     id: int
     text: str
@@ -34,12 +34,12 @@ class ShownPrompt:
 
 
 def prompts_of(user_id: int) -> QuerySet[ReflectionPrompt]:
-    """Return the user's reflection prompts, as a lazy queryset; query them only through this."""
+    """Return the user's reflection prompts, as a lazy queryset."""
     return ReflectionPrompt.of(user_id)
 
 
 def next_prompt(*, user_id: int, timezone: ZoneInfo) -> ShownPrompt | None:
-    """Return the newest prompt that is open, with one query."""
+    """Return the newest open prompt, in one query."""
     waiting = _open(prompts_of(user_id)).select_related("file").annotate(waiting=Window(Count("id")))
     prompt = waiting.order_by("-created_at", "-id").first()
     return _shown(prompt, timezone=timezone, waiting=prompt.waiting) if prompt else None
@@ -51,22 +51,22 @@ def accessible_prompt(*, user_id: int, prompt_id: int, timezone: ZoneInfo) -> Sh
 
 
 def put_prompt_away(*, user_id: int, prompt_id: int, now: datetime) -> None:
-    """Ask a question no longer; its file stays. Raises `ReflectionPrompt.DoesNotExist`."""
+    """Skip a question; its file stays. Raises `ReflectionPrompt.DoesNotExist`."""
     prompt = prompts_of(user_id).get(id=prompt_id)
     _open(prompts_of(user_id)).filter(id=prompt.pk).update(put_away_at=now)
 
 
 def mark_answered(*, user_id: int, prompt_id: int, now: datetime) -> None:
-    """Ask a question no longer, since it is answered."""
+    """Mark a question as answered."""
     _open(prompts_of(user_id)).filter(id=prompt_id).update(answered_at=now)
 
 
 def keep_answer(
     prompt: ShownPrompt, *, user_id: int, text: str, client_id: str, now: datetime, timezone: ZoneInfo
 ) -> Capture:
-    """Keep an answer below its question in a capture, and mark the prompt as answered.
+    """Store an answer with its question as a capture, and mark the prompt as answered.
 
-    Sent twice it is kept once. Raises `Refused`.
+    Idempotent. Raises `Refused`.
     """
     if not text.strip():
         raise Refused("Please write something first.")
@@ -81,7 +81,7 @@ def keep_answer(
 
 
 def message_about(prompt: ShownPrompt, text: str) -> str:
-    """Return what the user says first where a conversation begins with an answer, or without one."""
+    """Return the user's first message for a conversation about the question, with or without an answer."""
     return f"You left me a question: “{_quoted(prompt.text)}”\n\n{text.strip() or NO_ANSWER_YET}"
 
 

@@ -1,6 +1,6 @@
-"""How a life feels over time: ratings of the eight domains, a series that is only ever added to.
+"""Ratings of the eight domains over time: an append-only series.
 
-The baseline is a domain's first rating, the trend its last four. It asks nobody anything and shows nothing.
+The baseline is a domain's first rating, the trend its last four.
 """
 
 import uuid
@@ -13,7 +13,7 @@ from sessions_app.queries import Query, Rows, run_query
 
 TREND_LENGTH = 4
 
-# Written out: a user waits for it before the first word of an answer.
+# Raw SQL, because the first word of an answer waits for it.
 _PULSE_SQL = """
     SELECT domain, rating, rated_at, place, age FROM (
         SELECT id, domain, rating, rated_at,
@@ -28,7 +28,7 @@ _PULSE_SQL = """
 class DomainPulse:
     """One domain's ratings, 1 (worst) to 5.
 
-    `trend` is the last four, the oldest first, and never empty; `trend_at` are their times.
+    `trend` is the last four, oldest first, never empty; `trend_at` are their times.
     """
 
     domain: LifeDomain
@@ -48,17 +48,17 @@ class DomainPulse:
 
     @property
     def previous(self) -> int | None:
-        """The rating before the newest one."""
+        """The rating before the newest."""
         return self.trend[-2] if len(self.trend) > 1 else None
 
     @property
     def change(self) -> int | None:
-        """What the newest rating changed; None for a first one."""
+        """The change of the newest rating; None for a first one."""
         return None if self.previous is None else self.latest - self.previous
 
     @property
     def change_since_baseline(self) -> int:
-        """How far the newest rating is from the first."""
+        """The difference between the newest rating and the first."""
         return self.latest - self.baseline
 
 
@@ -70,7 +70,7 @@ def store_ratings(
     session_id: uuid.UUID | None,
     rated_at: datetime,
 ) -> None:
-    """Add one rating to each of the domains; the note belongs to all of them."""
+    """Add a rating to each of the domains, all with the same note."""
     PulseRating.of(user_id).bulk_create(
         PulseRating(
             user_id=user_id,
@@ -85,17 +85,17 @@ def store_ratings(
 
 
 def read_pulse(user_id: int) -> Mapping[LifeDomain, DomainPulse]:
-    """Return the pulse of every domain that the user has rated, in the domains' own order."""
+    """Return the pulse of every rated domain, in the domains' order."""
     return pulse_of(run_query(pulse_query(user_id)))
 
 
 def pulse_query(user_id: int) -> Query:
-    """Ask for a user's first and last ratings."""
+    """Build the query for a user's first and last ratings."""
     return Query(_PULSE_SQL, {"user": user_id, "length": TREND_LENGTH})
 
 
 def pulse_of(rows: Rows) -> Mapping[LifeDomain, DomainPulse]:
-    """Return the pulse that the answer gives."""
+    """Build the pulse from the rows."""
     firsts = {domain: rating for domain, rating, _, place, _ in rows if place == 1}
     lasts: dict[str, list[tuple[int, datetime]]] = {}
     for domain, rating, rated_at, _, age in rows:

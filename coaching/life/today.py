@@ -1,7 +1,7 @@
-"""The user's own day at one moment, as home shows it: what is planned, what waits, what is due.
+"""The user's day for the home page: its plan, what is waiting, what is due.
 
-It is read once, in a fixed number of queries, and the signals are asked about just that: home offers the arc
-that Sage would offer. Days are the user's own: up to 04:00 an evening belongs to the day before.
+Read once, in a fixed number of queries. The signals get the same facts, so home offers the arc that Sage
+would offer. Days are the user's own: until 04:00 it is still the day before.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ CAPTURES_SHOWN = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckIn:
-    """The weekly check-in: the day on which it is due, or was, and how many days off that is."""
+    """The weekly check-in: its day, and how many days away that is."""
 
     due_on: date
     days: int
@@ -47,7 +47,7 @@ class CheckIn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Today:
-    """The day. `log_path` is the log's that closed it, empty while it is open."""
+    """The day. `log_path` is the path of the log that closed it, empty while it is open."""
 
     day: date
     bracket: TimeBracket
@@ -68,7 +68,7 @@ class Today:
 
     @property
     def reason(self) -> str:
-        """Why an arc is offered, in a sentence; empty where none is."""
+        """The reason for the offered arc in a sentence; empty without one."""
         because = [
             match.because
             for match in self.called.trace

@@ -1,4 +1,4 @@
-"""What a form carries so that sending it twice does nothing twice."""
+"""Ids that make forms idempotent."""
 
 import uuid
 
@@ -9,5 +9,5 @@ register = template.Library()
 
 @register.simple_tag
 def fresh_id() -> str:
-    """Return an id that nothing has had before."""
+    """Return a new unique id."""
     return str(uuid.uuid4())

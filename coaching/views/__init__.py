@@ -1,1 +1,1 @@
-"""The pages, one module per room. A view checks who asks and shows; rules live below."""
+"""The pages, one module each. A view checks access and renders; rules are in the layers below."""

@@ -1,4 +1,4 @@
-"""What belongs to a person: taken along as one archive, or removed with the account."""
+"""Export of a person's data, and deletion of their account."""
 
 from http import HTTPStatus
 from typing import cast
@@ -31,7 +31,7 @@ TOO_OFTEN = "Too many attempts. Wait a minute, then try again."
 @login_required
 @require_POST
 async def export(request: HttpRequest) -> HttpResponseBase:
-    """Send everything that Sage keeps of the person, as a zip; one at a time."""
+    """Send all of the person's data as a zip; one at a time."""
     user = cast("User", request.user)
     now = timezone.now()
     try:
@@ -50,11 +50,11 @@ async def export(request: HttpRequest) -> HttpResponseBase:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete_account(request: HttpRequest) -> HttpResponse:
-    """Say what goes with the account; asked for in earnest, close it and have everything removed."""
+    """Show what deleting the account removes; once confirmed, close it and queue the removal."""
     user = cast("User", request.user)
     if request.method != "POST":
         return _delete_page(request, DeleteAccountForm(user=user))
-    # Here a password can be guessed at, as where one signs in: the same limit holds.
+    # Passwords could be guessed here as at sign-in, so the same limit applies.
     if not ratelimit.consume(request, action="reauthenticate", user=user):
         form = DeleteAccountForm(user=user)
         return _delete_page(request, form, refusal=TOO_OFTEN, status=HTTPStatus.TOO_MANY_REQUESTS)
@@ -69,7 +69,7 @@ def delete_account(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def goodbye(request: HttpRequest) -> HttpResponse:
-    """Say what is happening to somebody whose account is closed, and who is nobody here any more."""
+    """Explain the deletion to somebody whose account is closed and who is signed out."""
     if request.user.is_authenticated:
         return redirect("home")
     return render(request, "coaching/pages/goodbye.html")

@@ -1,7 +1,7 @@
-"""Calendars in the settings: what Sage may read, how it stands, and the forms that change it.
+"""Calendar settings: the list, and the forms that change it.
 
-Plain forms: the answer comes when the calendar has been fetched and read. What is wrong with one stands
-beside its field, and what was typed stays.
+Plain forms: the response comes when the calendar has been fetched and read. An error is shown at its field,
+and input is kept.
 """
 
 import asyncio
@@ -49,7 +49,7 @@ MUCH_WAITS = "Your other calendars are still being read. Please try again in a m
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceRow:
-    """A calendar in the list. `ahead`: how many events are known from today on."""
+    """A calendar in the list. `ahead`: the number of events from today on."""
 
     source: CalendarSource
     ahead: int
@@ -58,14 +58,14 @@ class SourceRow:
 @login_required
 @require_safe
 def show_calendars(request: HttpRequest) -> HttpResponse:
-    """List the person's calendars and show what stands in them today."""
+    """List the person's calendars and show today's events."""
     return _page(request)
 
 
 @login_required
 @require_POST
 async def upload_calendar(request: HttpRequest) -> HttpResponse:
-    """Read an uploaded file and keep it; one of the same name is replaced."""
+    """Read an uploaded file and store it, replacing one of the same name."""
     form = CalendarFileForm(request.POST, request.FILES)
     if not form.is_valid():
         return await _page_async(request, file_form=form)
@@ -85,7 +85,7 @@ async def upload_calendar(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 async def subscribe_calendar(request: HttpRequest) -> HttpResponse:
-    """Fetch a feed for the first time and follow it from then on."""
+    """Fetch a feed for the first time and subscribe to it."""
     form = CalendarFeedForm(request.POST)
     if not form.is_valid():
         return await _page_async(request, feed_form=form)
@@ -101,7 +101,7 @@ async def subscribe_calendar(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 async def refresh_calendar(request: HttpRequest, source_id: int) -> HttpResponse:
-    """Ask a feed's server now, and say what came of it."""
+    """Fetch a feed now and show the result."""
     user_id = user_id_of(request)
     now = timezone.now()
     try:
@@ -139,7 +139,7 @@ def remove_calendar(request: HttpRequest, source_id: int) -> HttpResponse:
 async def _add(
     request: HttpRequest, kind: CalendarKind, place: str | URL, name: str, fetched: Fetched | None = None
 ) -> None:
-    """Fetch, read and keep a calendar. Raises `Refused`."""
+    """Fetch, read and store a calendar. Raises `Refused`."""
     user_id = user_id_of(request)
     await in_database(check_room, user_id=user_id, kind=kind, origin=str(place))
     attempts.count(user_id)
@@ -167,7 +167,9 @@ async def _add(
 
 @asynccontextmanager
 async def _waiting() -> AsyncIterator[None]:
-    """Wait for a feed's server or a calendar's reader. Raises `Refused` where much of the person's waits."""
+    """Wait for a feed server or a calendar parser. Raises `Refused` if too many of the person's requests
+    wait.
+    """
     async with waiting() as may_wait:
         if not may_wait:
             raise Refused(MUCH_WAITS)
@@ -175,7 +177,7 @@ async def _waiting() -> AsyncIterator[None]:
 
 
 def _came_of(outcome: Outcome, *, is_kept: bool) -> str:
-    """Say what came of asking a feed's server, after the feed's name."""
+    """Describe a refresh's result, to follow the feed's name."""
     if not is_kept:
         return "was updated or removed at the same time. This is the current list."
     if outcome.error:
@@ -186,7 +188,7 @@ def _came_of(outcome: Outcome, *, is_kept: bool) -> str:
 
 
 def _found(read: ReadCalendar) -> str:
-    """Say how much of a calendar is known now; what was left out of it stands in its row."""
+    """Return how many events were found; the calendar's row shows what was left out."""
     if read.left_out and not read.events:
         return "none of its events around today could be read"
     number = len(read.events)
@@ -212,7 +214,7 @@ def _page(
     file_form: CalendarFileForm | None = None,
     feed_form: CalendarFeedForm | None = None,
 ) -> HttpResponse:
-    """Show the page; a form that was refused stands there as it was sent."""
+    """Show the page; a refused form keeps its input."""
     user_id, profile = user_id_of(request), profile_for(request)
     today = local_day(local_now(profile), profile.zone)
     rows = _rows(user_id)

@@ -1,4 +1,4 @@
-"""Captures: keep one from anywhere, see which wait, put them away."""
+"""Captures: add one from anywhere, list the waiting ones, archive and restore them."""
 
 import uuid
 from datetime import date
@@ -49,7 +49,7 @@ def capture_context(
     refusal: str = "",
     draft: str = "",
 ) -> dict[str, Any]:
-    """Return what the list of captures and its form show. `then` is the page that they stand on."""
+    """Return the context of the capture list and its form. `then` is the page that shows them."""
     rows = [
         {"capture": capture, "at": moment_in_words(capture.captured_at, today=today, zone=profile.zone)}
         for capture in captures.newest
@@ -57,7 +57,7 @@ def capture_context(
     return {
         "captures": captures,
         "rows": rows,
-        # At home those of the day alone: older ones are no news.
+        # Home shows only today's.
         "folded": folded_captures(
             user_id=profile.user_id, limit=FOLDED_SHOWN, day=today if then == "home" else None
         ),
@@ -73,7 +73,7 @@ def capture_context(
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def captures(request: HttpRequest) -> HttpResponse:
-    """Show the captures that wait below a form; posted to, keep what it holds."""
+    """Show the waiting captures below a form; a POST adds one."""
     profile = profile_for(request)
     if request.method != "POST":
         return _page(request, profile, number=page_in(request))
@@ -102,7 +102,7 @@ def captures(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_safe
 def folded(request: HttpRequest) -> HttpResponse:
-    """List the captures that stand in logs, page by page."""
+    """List the captures that are in logs, page by page."""
     number = page_in(request)
     before = (number - 1) * CAPTURES_A_PAGE
     found = folded_captures(user_id=user_id_of(request), limit=CAPTURES_A_PAGE, before=before)
@@ -120,7 +120,7 @@ def folded(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def capture(request: HttpRequest, capture_id: int) -> HttpResponse:
-    """Put a capture away, or bring it back."""
+    """Archive or restore a capture."""
     form = CaptureActionForm(request.POST)
     user_id = user_id_of(request)
     if not form.is_valid():
@@ -146,7 +146,7 @@ def capture(request: HttpRequest, capture_id: int) -> HttpResponse:
 @login_required
 @require_POST
 def all_captures(request: HttpRequest) -> HttpResponse:
-    """Put all captures away that its sender saw."""
+    """Archive all captures that the page showed."""
     newest = request.POST.get("newest", "")
     if newest.isascii() and newest.isdigit() and len(newest) < 19:
         put_all_captures_away(user_id=user_id_of(request), now=timezone.now(), newest_id=int(newest))
@@ -155,7 +155,7 @@ def all_captures(request: HttpRequest) -> HttpResponse:
 
 
 def _put_away_lately(request: HttpRequest) -> int | None:
-    """Return the capture that was just put away, so that it can be brought back."""
+    """Return the capture that was just archived, to offer restoring it."""
     named = request.GET.get("away", "")
     if not (named.isascii() and named.isdigit() and len(named) < 19):
         return None
@@ -190,7 +190,7 @@ def _page(
 
 
 def _page_left(user_id: int, number: int) -> int:
-    """Return the page of the list, or the last one where that has gone with its last capture."""
+    """Return the page of the list, or the last one if its captures are gone."""
     if number == 1:
         return number
     pages = -(-captures_of(user_id).waiting().count() // CAPTURES_A_PAGE)

@@ -1,7 +1,7 @@
-"""Conversations: their list, one of them, and the ways to speak that need no script.
+"""Conversations: the list, one of them, and the forms that work without JavaScript.
 
-With a script the page talks through its WebSocket; here a form waits for the answer and shows the page again.
-How that page is put together is in `conversation_page`.
+With JavaScript the page uses its WebSocket; without it, a form waits for the answer and shows the page again.
+`conversation_page` builds that page.
 """
 
 import re
@@ -39,7 +39,7 @@ from sessions_app.models import Session, SessionKind
 from sessions_app.services import begin_session
 
 SESSIONS_A_PAGE = 30
-# A part of a turn takes at most 55 s; a form waits a little longer for its last words.
+# A turn part takes at most 55 s; a form waits slightly longer for its end.
 WAIT_SECONDS = 57.0
 RATING_FIELD = "rating_"
 RATING = re.compile(r"-?[0-9]{1,3}", re.ASCII)
@@ -50,7 +50,7 @@ KEPT = "Files that Sage has already written stay as they are: {files}."
 @login_required
 @require_safe
 def sessions(request: HttpRequest) -> HttpResponse:
-    """List the person's conversations in which anything was said, the last active first."""
+    """List the person's non-empty conversations, last active first."""
     used = Session.of(user_id_of(request)).filter(last_message_number__gt=0)
     rows = used.order_by("-last_active_at")
     profile = profile_for(request)
@@ -66,9 +66,9 @@ def sessions(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_safe
 def session(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """Show one conversation; with `?edit` its last message stands in the composer, to be changed.
+    """Show one conversation; with `?edit` its last message is in the composer, for editing.
 
-    With `?before=NUMBER` what was said before that message is shown, to be read again.
+    `?before=NUMBER` shows the messages before that one, read-only.
     """
     if (before := number_in(request)) is not None:
         return earlier(request, session_id, before=before)
@@ -78,7 +78,7 @@ def session(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 @login_required
 @require_POST
 async def new_session(request: HttpRequest) -> HttpResponse:
-    """Start a conversation, with its first message where one was written, and go to it."""
+    """Start a conversation, with a first message if there is one, and redirect to it."""
     form = NewSessionForm(request.POST)
     if not form.is_valid():
         return await _refused_home(request)
@@ -91,9 +91,9 @@ async def new_session(request: HttpRequest) -> HttpResponse:
 
 
 async def begin(request: HttpRequest, *, kind: str, text: str, client_id: str) -> HttpResponse:
-    """Open a session, with its first message where there is one, and lead to it.
+    """Open a session, with a first message if there is one, and redirect to it.
 
-    A message that is refused stands in the new session's composer, and the answer is no redirect.
+    A refused message is put into the new session's composer instead, without a redirect.
     """
     user_id = user_id_of(request)
     try:
@@ -120,7 +120,7 @@ async def begin(request: HttpRequest, *, kind: str, text: str, client_id: str) -
 @login_required
 @require_POST
 async def message(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """Send a message, or act on the last turn; wait for the answer and show it."""
+    """Send a message or act on the last turn; wait for the answer and show it."""
     form = MessageForm(request.POST)
     draft = request.POST.get("text", "")
     if not form.is_valid():
@@ -146,7 +146,7 @@ async def message(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 
 
 async def _act(request: HttpRequest, session_id: uuid.UUID, form: MessageForm) -> tuple[str, uuid.UUID]:
-    """Do what the form asks; return the answer's anchor and the session that it is in."""
+    """Execute the form; return the answer's anchor and its session."""
     runner = get_runner()
     user_id = user_id_of(request)
     tool_use_id = form.cleaned_data["tool_use_id"]
@@ -174,7 +174,7 @@ async def _act(request: HttpRequest, session_id: uuid.UUID, form: MessageForm) -
 
 
 async def _answer(user_id: int, session_id: uuid.UUID, tool_use_id: str, value: object) -> str:
-    """Answer a pending call; return the place on the page to go to."""
+    """Answer a pending call; return the anchor to go to."""
     ended = await get_runner().answer_call(
         user_id=user_id, session_id=session_id, tool_use_id=tool_use_id, value=value
     )
@@ -185,27 +185,29 @@ async def _answer(user_id: int, session_id: uuid.UUID, tool_use_id: str, value: 
 
 
 async def _place_of(started: StartedTurn, session_id: uuid.UUID) -> str:
-    """Wait for the answer to a message; return the place on its page to go to.
+    """Wait for the answer to a message; return the anchor to go to.
 
-    A card never waits for an answer: its page looks again by itself.
+    With a safety card it doesn't wait: the page refreshes itself.
     """
     if started.danger:
         return f"#beside-message-{started.opened.message.number}"
-    # Where it went on in another session there is a page to go to: that shows the answer as it comes.
+    # If the turn continued in another session, redirect: that page shows the answer as it streams.
     if started.opened.session_id == session_id:
         await _wait_for_answer(session_id)
     return f"#turn-{started.opened.turn.id}"
 
 
 async def _wait_for_answer(session_id: uuid.UUID) -> None:
-    """Wait for the running turn, unless many of the person's requests do: the page follows it anyway."""
+    """Wait for the running turn, unless many of the person's requests wait already: the page follows it
+    anyway.
+    """
     async with waiting() as may_wait:
         if may_wait:
             await get_runner().wait_until_idle(session_id, seconds=WAIT_SECONDS)
 
 
 def _turn_request(user_id: int, session_id: uuid.UUID, form: MessageForm) -> TurnRequest:
-    """Return the request for a turn that the form makes."""
+    """Build the turn request from the form."""
     match form.cleaned_data["do"]:
         case "retry" | "continue" as kind:
             return TurnRequest(kind=kind, user_id=user_id, session_id=session_id)
@@ -220,9 +222,9 @@ def _turn_request(user_id: int, session_id: uuid.UUID, form: MessageForm) -> Tur
 
 
 def _answer_in(fields: QueryDict) -> object:
-    """Return the answer that a form holds: ratings where it has fields for them, else a value.
+    """Return the answer in a form: ratings if it has fields for them, otherwise a value.
 
-    What a field says is only given its shape here; the tool that asked decides whether it is an answer.
+    Only the shape is decided here; the tool that asked validates the answer.
     """
     if "note" not in fields and not any(name.startswith(RATING_FIELD) for name in fields):
         return fields.get("value", "")

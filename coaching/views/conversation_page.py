@@ -1,6 +1,6 @@
-"""One conversation as its page shows it: read first, then rendered with no connection held.
+"""A conversation's page: read first, then rendered without a connection.
 
-Who is answered with it, and why, is in `conversation`.
+`conversation` decides when to show it.
 """
 
 import uuid
@@ -35,7 +35,7 @@ PLACEHOLDER_ASKED = "Answer above, or type a message"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _PageRows:
-    """What a conversation's page is made of, as it was read; `turn` is the open one, `cards` are its own."""
+    """The data of a conversation's page; `turn` is the open one, `cards` are its own."""
 
     session: Session
     zone: ZoneInfo
@@ -48,12 +48,12 @@ class _PageRows:
 
 
 def _read_page(request: HttpRequest, session_id: uuid.UUID, *, refused: Danger | None) -> _PageRows:
-    """Read a conversation's page, and give the database back. Raises `Http404`."""
+    """Read a conversation's page, then return the connection. Raises `Http404`."""
     try:
         found = selectors.accessible_session(user_id=user_id_of(request), session_id=session_id)
     except Session.DoesNotExist:
         raise Http404 from None
-    # The open turn first: one that closes in between is then in the history, never in neither.
+    # The open turn first: if it closes in between, it is in the history.
     turn = selectors.read_open_turn(found)
     history = read_history(found)
     if turn and any(message.turn_id == turn.id and not message.turn.is_open for message in history.messages):
@@ -68,7 +68,7 @@ def _read_page(request: HttpRequest, session_id: uuid.UUID, *, refused: Danger |
         head=head_of(found),
         ending=ending_of(found, now=timezone.now()),
     )
-    give_back_connections()  # rendering takes its time
+    give_back_connections()  # rendering is slow
     return rows
 
 
@@ -82,9 +82,9 @@ def show_conversation(
     given: object = None,
     refused: Danger | None = None,
 ) -> HttpResponse:
-    """Show one conversation; with a refusal, the text or the answer that was refused stays where it was.
+    """Show a conversation; after a refusal, the refused text or answer is kept.
 
-    Where `refused` words spoke of danger, a card stands beside the refusal.
+    If the `refused` text suggests danger, a card is shown with the refusal.
     """
     rows = _read_page(request, session_id, refused=refused)
     context = _context_of(rows, draft=draft, is_editing=is_editing, given=given)
@@ -129,7 +129,7 @@ def _context_of(rows: _PageRows, *, draft: str, is_editing: bool, given: object)
         "placeholder": PLACEHOLDER_ASKED if _has_status(turn, TurnStatus.AWAITING_USER) else PLACEHOLDER,
         "draft": draft or (said[-1].text if is_editing else ""),
         "is_editing": is_editing,
-        # Somebody who has just begun goes on writing; somebody who comes back reads first.
+        # Focus the composer only in a new conversation; people who return read first.
         "is_new": len(said) <= 1
         and not history.has_earlier
         and not _has_status(turn, TurnStatus.AWAITING_USER),

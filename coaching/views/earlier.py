@@ -1,4 +1,4 @@
-"""What was said earlier in a conversation, a page at a time: to be read, without a socket and a composer."""
+"""Earlier messages of a conversation, page by page and read-only: no socket, no composer."""
 
 import re
 import uuid
@@ -20,13 +20,13 @@ NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
 
 
 def number_in(request: HttpRequest) -> int | None:
-    """Return the number of the message before which to begin; None for none and for nonsense."""
+    """Return the message number in `?before`; None if it is missing or invalid."""
     text = request.GET.get("before", "")
     return int(text) if NUMBER.fullmatch(text) else None
 
 
 def earlier(request: HttpRequest, session_id: uuid.UUID, *, before: int) -> HttpResponse:
-    """Show what was said before a message; where that is nothing, the conversation itself."""
+    """Show the messages before one; if there are none, the conversation itself."""
     try:
         found = selectors.accessible_session(user_id=user_id_of(request), session_id=session_id)
     except Session.DoesNotExist:
@@ -36,7 +36,7 @@ def earlier(request: HttpRequest, session_id: uuid.UUID, *, before: int) -> Http
         return redirect("session", found.id)
     later = selectors.number_after(found, rows.messages[-1].number, count=PAGE_MESSAGES)
     zone = profile_for(request).zone
-    give_back_connections()  # rendering takes its time
+    give_back_connections()  # rendering is slow
     context = {
         "here": "sessions",
         "session": found,
@@ -50,7 +50,7 @@ def earlier(request: HttpRequest, session_id: uuid.UUID, *, before: int) -> Http
 
 
 def _as_past(item: ShownItem) -> ShownItem:
-    """Return an item without what can be done with the last ones only."""
+    """Return an item without the actions of the last turn."""
     if isinstance(item, SaidItem):
         return replace(item, session_id="")
     if isinstance(item, TurnItem):

@@ -18,9 +18,9 @@ from sessions_app.errors import Refused
 @login_required
 @require_GET
 async def archive(request: HttpRequest) -> HttpResponseBase:
-    """Send the person's files as a zip, made while it is sent; with `versions=all` the older versions too.
+    """Send the person's files as a zip; with `versions=all` the older versions, too.
 
-    One at a time, as everything that Sage keeps of them.
+    One at a time, including the export of all their data.
     """
     user_id = user_id_of(request)
     profile = await in_database(profile_for, request)

@@ -1,6 +1,6 @@
-"""A file as its user edits it: preview, save, and what to do when somebody else wrote meanwhile.
+"""Editing a file: preview, save, and conflicts with concurrent changes.
 
-Works as a plain form. Whatever happens, what was typed stands on the page that comes back, or in a version.
+Works as a plain form. Whatever happens, the input is on the next page or in a version.
 """
 
 from dataclasses import dataclass, replace
@@ -44,7 +44,7 @@ _previews = AttemptLimit(attempts=PREVIEWS_IN_A_MINUTE, seconds=60)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edit:
-    """What somebody sent, and the file as it stands now."""
+    """A submitted edit, and the file's current state."""
 
     request: HttpRequest
     user_id: int
@@ -54,13 +54,13 @@ class Edit:
 
     @property
     def opened(self) -> int:
-        """The version that it was written over, 0 where nobody can tell."""
+        """The version that was edited, 0 if unknown."""
         text = str(self.form.cleaned_data.get("version", ""))
         return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
 
     @property
     def body(self) -> str:
-        """The text that it is about: the one on the screen, or the one from before a merge."""
+        """The edited text: the form's, or the one before a merge."""
         is_earlier = self.request.POST.get("do") in ("mine", "aside") and "mine" in self.request.POST
         text: str = self.form.cleaned_data["mine" if is_earlier else "body"]
         return text
@@ -75,11 +75,11 @@ class Edit:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def edit(request: HttpRequest, path: str) -> HttpResponse:
-    """Show a file to be edited, preview it or save it."""
+    """Show, preview or save an edit."""
     user_id = user_id_of(request)
     newest = _newest(user_id, path)
     held = editable_of(newest)
-    if "body" not in request.POST:  # What came without a text would empty the file.
+    if "body" not in request.POST:  # A form without a text would empty the file.
         form = FileForm.showing(
             held, body=held.body, attributes=held.attributes, version=newest.version.number
         )
@@ -101,7 +101,7 @@ def edit(request: HttpRequest, path: str) -> HttpResponse:
 @login_required
 @require_POST
 def preview(request: HttpRequest, path: str) -> HttpResponse:
-    """Render a text as the file's page would show it."""
+    """Render a text as on the file's page."""
     user_id = user_id_of(request)
     try:
         accessible_file(user_id=user_id, path=path)
@@ -129,7 +129,7 @@ def _newest(user_id: int, path: str) -> FileText:
 
 
 def _save(edit: Edit) -> HttpResponse:
-    """Save what was sent, or say why not with everything still on the page."""
+    """Save the edit, or show what is wrong with all input kept."""
     profile = profile_for(edit.request)
     try:
         draft = build_edit(
@@ -170,7 +170,7 @@ def _store(edit: Edit, draft: FileDraft) -> HttpResponse:
 
 
 def _after_another(edit: Edit) -> HttpResponse:
-    """Somebody wrote since the file was opened: ask, unless nothing of the user's is at stake."""
+    """The file has changed since it was opened: ask, unless the user changed nothing."""
     base = _opened(edit)
     if base is not None and editable_of(base).says(body=edit.body, attributes=edit.attributes):
         info(
@@ -192,7 +192,7 @@ def _opened(edit: Edit) -> FileText | None:
 
 
 def _again(edit: Edit) -> Edit:
-    """Return the same edit beside the file as it stands by now."""
+    """Return the same edit with the file's current state."""
     newest = _newest(edit.user_id, edit.newest.file.path)
     held = editable_of(newest)
     form = FileForm(held, edit.request.POST)
@@ -201,7 +201,7 @@ def _again(edit: Edit) -> Edit:
 
 
 def _conflict(edit: Edit) -> HttpResponse:
-    """Show both texts, with what goes together of them, and let the user choose."""
+    """Show both texts and their merge, and let the user choose."""
     base, mine = _opened(edit), edit.body
     was = editable_of(base) if base else None
     merged, attributes = None, edit.attributes
@@ -256,6 +256,6 @@ def _shown(request: HttpRequest, found: FileText) -> dict[str, object]:
 
 
 def _to_file(edit: Edit) -> HttpResponse:
-    """Go to the file's page, whose script then forgets what it kept of the text."""
+    """Redirect to the file's page, whose script then deletes the stored draft."""
     address = reverse("file", args=[edit.newest.file.path])
     return HttpResponseRedirect(f"{address}#saved", status=HTTPStatus.SEE_OTHER)

@@ -1,7 +1,7 @@
-"""The form that a file is edited with: its body, and a field for each attribute that its type has.
+"""The form for editing a file: its body, and a field for each attribute of its type.
 
-It gives fields their shape and says in people's words what the attributes' own rules refuse. What a type
-takes stands in `files.types`, what an attribute may be in `files.attributes`; no rule is made here.
+It shapes the fields and words validation errors for people. `files.types` and `files.attributes` have the
+rules.
 """
 
 from typing import Any
@@ -17,7 +17,7 @@ from coaching.models import LifeDomain
 from coaching.models.life import DomainStatus
 
 LISTS = ("priorities", "themes")
-# Written in one order everywhere; asked for with what a person opens the file for first.
+# The attributes that people edit most come first.
 FIELD_ORDER: tuple[AttributeName, ...] = (
     "status",
     "updated_rating",
@@ -33,10 +33,10 @@ RATINGS = (("", "Not set"), ("1", "1, the lowest"), ("2", "2"), ("3", "3"), ("4"
 
 
 class PlainField(forms.Field):
-    """Text as it was typed: what is wrong with it is said by whoever knows what it is for."""
+    """Text without stripping; validation is up to its attribute."""
 
     def to_python(self, value: Any) -> str:
-        """Return the text with the line ends that files have."""
+        """Normalise line endings."""
         return str(value or "").replace("\r\n", "\n")
 
 
@@ -79,7 +79,7 @@ def _field_of(name: AttributeName) -> forms.Field:
 
 
 def text_with_facts(attributes: FileAttributes, body: str) -> str:
-    """Return a text below lines that say its attributes, for two of them to be compared."""
+    """Return a text below lines with its attributes, for comparing two of them."""
     given = attributes.given()
     lines = [line for name in ATTRIBUTE_ORDER if name in given for line in _fact_lines(name, given[name])]
     return "\n".join([*lines, "", body] if lines else [body])
@@ -94,10 +94,10 @@ def _fact_lines(name: AttributeName, value: Any) -> list[str]:
 
 
 class FileForm(forms.Form):
-    """A file as its user wants it. `version` is the one that was opened, 0 where nobody can tell.
+    """The editing form. `version` is the one that was opened, 0 if unknown.
 
-    `mine` is what was typed before another's changes were merged into `body`. An attribute that isn't sent
-    at all stays as it is: only a field that came empty takes one back.
+    `mine` is the user's text from before another's changes were merged into `body`. An attribute that isn't
+    sent stays unchanged; only an empty field removes one.
     """
 
     body = PlainField(required=False, label="Text", widget=forms.Textarea(attrs={"rows": 22, "dir": "auto"}))
@@ -118,7 +118,7 @@ class FileForm(forms.Form):
     def showing(
         cls, held: Editable, *, body: str, attributes: FileAttributes, version: int, mine: str = ""
     ) -> "FileForm":
-        """Return the form as it is first shown."""
+        """Return the form for its first display."""
         shown: dict[str, Any] = {"body": body, "version": version, "mine": mine}
         for name, value in attributes.given().items():
             shown[name] = "\n".join(map(str, value)) if isinstance(value, list) and name in LISTS else value
@@ -129,11 +129,11 @@ class FileForm(forms.Form):
         return [self[name] for name in self.attribute_names]
 
     def has_facts(self) -> bool:
-        """Say whether one of them holds something."""
+        """Return whether any attribute has a value."""
         return any(field.value() for field in self.facts())
 
     def clean(self) -> dict[str, Any]:
-        """Check the attributes by their own rules."""
+        """Validate the attributes by their own rules."""
         cleaned = super().clean() or {}
         held = self._held.attributes.given()
         given = {
@@ -148,7 +148,7 @@ class FileForm(forms.Form):
         return cleaned
 
     def _is_sent(self, name: AttributeName) -> bool:
-        """Say whether a field came. Boxes come only where one is ticked: they came where any field did."""
+        """Return whether a field was sent. Browsers omit unticked boxes: those were sent if any field was."""
         if isinstance(self.fields[name], forms.MultipleChoiceField):
             return any(other in self.data for other in self.attribute_names)
         return name in self.data

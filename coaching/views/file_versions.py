@@ -1,4 +1,4 @@
-"""A file's versions: who wrote each and where, how two differ, and an older one brought back."""
+"""A file's versions: authors, differences, and restoring one."""
 
 import re
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ _WRITERS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VersionRow:
-    """A version in a list. `same_as` is an earlier one that says the same, 0 where none does."""
+    """A version in a list. `same_as` is an earlier one with the same text, 0 if there is none."""
 
     number: int
     writer: str
@@ -49,12 +49,12 @@ class VersionRow:
 
 
 def writer_of(version: UserFileVersion) -> str:
-    """Return who wrote a version, in words for its user."""
+    """Return a version's author, in words for the user."""
     return _WRITERS[FileSource(version.source)]
 
 
 def number_in(text: str) -> int:
-    """Return the number of a version that an address names. Raises `Http404`."""
+    """Return the version number in a URL. Raises `Http404`."""
     if not _NUMBER.fullmatch(text):
         raise Http404
     return int(text)
@@ -86,7 +86,7 @@ def _row_of(user_id: int, version: UserFileVersion, same_as: int) -> VersionRow:
 @login_required
 @require_safe
 def versions(request: HttpRequest, path: str) -> HttpResponse:
-    """List a file's versions, the newest first."""
+    """List a file's versions, newest first."""
     user_id = user_id_of(request)
     file = _file(user_id, path)
     page = number_in(request.GET.get("page") or "1")
@@ -107,7 +107,7 @@ def versions(request: HttpRequest, path: str) -> HttpResponse:
 @login_required
 @require_safe
 def difference(request: HttpRequest, path: str) -> HttpResponse:
-    """Show how version `to` (the newest) differs from version `from` (the one before)."""
+    """Show the difference between version `from` (default: the previous) and `to` (default: the newest)."""
     user_id = user_id_of(request)
     newest = _file(user_id, path).version_number
     to = number_in(request.GET.get("to") or str(newest))
@@ -132,7 +132,7 @@ def difference(request: HttpRequest, path: str) -> HttpResponse:
 @login_required
 @require_POST
 def restore(request: HttpRequest, path: str) -> HttpResponse:
-    """Let an older version hold again: a new version with its text."""
+    """Restore an older version: a new version with its text."""
     user_id = user_id_of(request)
     number = number_in(request.POST.get("version", ""))
     try:

@@ -1,4 +1,4 @@
-"""Files: their tree, and one of them as a page, raw, at an older version, or as a download."""
+"""Files: the tree, and a single file as a page, raw, at an older version, or as a download."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -63,7 +63,7 @@ class FileRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """Files of a folder that stand together: those of a month, or all of them without a name."""
+    """Files of a folder in a group: those of a month, or all of them without a name."""
 
     name: str
     files: Sequence[FileRow]
@@ -91,7 +91,7 @@ class Folder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """One entry of a file's frontmatter: `entries` where it is a list, else `text`."""
+    """A frontmatter entry: `entries` if it is a list, otherwise `text`."""
 
     name: str
     text: str = ""
@@ -101,7 +101,7 @@ class Fact:
 @login_required
 @require_safe
 def files(request: HttpRequest) -> HttpResponse:
-    """Show the person's folders with their first files, or one of them whole, page by page."""
+    """Show the person's folders with their first files, or one folder page by page."""
     user_id, zone = user_id_of(request), profile_for(request).zone
     if "folder" in request.GET:
         return _folder_page(request, user_id, zone)
@@ -146,7 +146,7 @@ def _month_in_words(month: str) -> str:
 @login_required
 @require_safe
 def file(request: HttpRequest, path: str) -> HttpResponse:
-    """Show one file: as a page, raw (`view=raw`), at an older version (`version=n`), or as a download."""
+    """Show a file: as a page, raw (`view=raw`), at an older version (`version=n`), or as a download."""
     user_id = user_id_of(request)
     found = _read(user_id, path, request.GET.get("version"))
     if request.GET.get("download"):
@@ -189,7 +189,7 @@ def _download(found: FileText) -> HttpResponse:
 
 
 def _rated(frontmatter: Mapping[str, Any], rating: int) -> Mapping[str, Any]:
-    """Return what the file says with the rating that its domain has by now, as the map shows it."""
+    """Return the frontmatter with the domain's current rating, as on the map."""
     return {**frontmatter, "updated_rating": rating}
 
 
@@ -221,7 +221,7 @@ def _value_in_words(value: Any) -> str:
 
 
 def _text_in_words(text: str) -> str:
-    """Return a date or a name made for programs in words; other text as it is."""
+    """Return a date or a programmatic name in words; other text unchanged."""
     try:
         day = date.fromisoformat(text)
     except ValueError:

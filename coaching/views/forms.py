@@ -1,4 +1,4 @@
-"""What people send by form. A form only gives fields their shape; rules and refusals are the services'."""
+"""The forms. They only shape fields; services have the rules and refusals."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -21,7 +21,7 @@ ACTIONS = (
 
 
 class NewSessionForm(forms.Form):
-    """Begin a session, with its first message or without."""
+    """Start a session, with or without a first message."""
 
     kind = forms.CharField(max_length=32, required=False)
     text = forms.CharField(required=False, strip=False)
@@ -32,7 +32,7 @@ class CalendarFileForm(forms.Form):
     """Upload a calendar."""
 
     def __init__(self, data: Any = None, files: Any = None) -> None:
-        # Both forms stand on one page.
+        # Both forms are on one page.
         super().__init__(data, files, auto_id="upload_%s")
 
     file = forms.FileField(
@@ -69,7 +69,7 @@ class CalendarFeedForm(forms.Form):
 
 
 class MessageForm(forms.Form):
-    """Say something in a session, answer its pending call, or act on its last turn (`do`)."""
+    """Send a message, answer the session's pending call, or act on its last turn (`do`)."""
 
     do = forms.ChoiceField(choices=ACTIONS, required=False)
     tool_use_id = forms.CharField(max_length=100, required=False)
@@ -79,7 +79,7 @@ class MessageForm(forms.Form):
 
 
 class ProfileForm(forms.Form):
-    """Who the person is to Sage."""
+    """The profile that Sage uses."""
 
     name = forms.CharField(
         max_length=100,
@@ -104,12 +104,12 @@ class ProfileForm(forms.Form):
         field.choices = timezones
 
     def clean_name(self) -> str:
-        """Return the name on one line: it stands in a line of Sage's context."""
+        """Collapse the name to one line, because it is one in Sage's context."""
         return " ".join(self.cleaned_data["name"].split())
 
 
 class DeleteAccountForm(forms.Form):
-    """Confirm twice: by the password, and by the email address, or a fixed word where there is none."""
+    """Confirm deletion by password and email address, or by a fixed word if there is no address."""
 
     confirmation = forms.CharField(
         max_length=254,
@@ -133,7 +133,7 @@ class DeleteAccountForm(forms.Form):
         )
 
     def clean_confirmation(self) -> str:
-        """Refuse anything else than what the label asks for, in upper or lower case."""
+        """Require exactly the text in the label, ignoring case."""
         typed: str = self.cleaned_data["confirmation"].strip()
         if typed.casefold() != self._wanted.casefold():
             raise forms.ValidationError(f"That doesn’t match {self._wanted}.")
@@ -148,13 +148,13 @@ class DeleteAccountForm(forms.Form):
 
 
 class TimezoneForm(forms.Form):
-    """Take another time zone over, or keep the one that holds, and go `back` to the page it was asked on."""
+    """Adopt another time zone or keep the current one, then return to `back`."""
 
     timezone = forms.CharField(max_length=64)
     back = forms.CharField(max_length=500, required=False)
 
     def clean_timezone(self) -> str:
-        """Refuse what is no time zone."""
+        """Refuse an unknown time zone."""
         name: str = self.cleaned_data["timezone"]
         if name not in known_timezones():
             raise forms.ValidationError("Choose a time zone from the list.")
@@ -162,7 +162,7 @@ class TimezoneForm(forms.Form):
 
 
 class CaptureForm(forms.Form):
-    """Keep a thought. `then` is the page that its sender is on and comes back to."""
+    """Add a capture. `then` is the page that its sender is on and returns to."""
 
     text = forms.CharField(required=False, strip=False)
     id = forms.CharField(max_length=100, required=False)
@@ -170,7 +170,7 @@ class CaptureForm(forms.Form):
 
 
 class CaptureActionForm(forms.Form):
-    """Put a capture away, or bring it back."""
+    """Archive or restore a capture."""
 
     do = forms.ChoiceField(choices=(("put_away", "Archive"), ("bring_back", "Restore")))
     then = forms.ChoiceField(choices=(("", "Captures"), ("home", "Home")), required=False)
@@ -178,14 +178,14 @@ class CaptureActionForm(forms.Form):
 
 
 class TickForm(forms.Form):
-    """Set whether a priority of a plan is done; its text names it."""
+    """Set whether a priority is done; its text identifies it."""
 
     text = forms.CharField(strip=False)
     done = forms.ChoiceField(choices=(("1", "Done"), ("0", "Not done")))
 
 
 class PromptForm(forms.Form):
-    """Answer a question that Sage left: talk about it, write it down, or put it away."""
+    """Answer Sage's question in a conversation, write the answer down, or skip it."""
 
     do = forms.ChoiceField(choices=(("talk", "Talk"), ("write", "Write it down"), ("put_away", "Skip")))
     text = forms.CharField(required=False, strip=False)

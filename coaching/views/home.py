@@ -1,4 +1,4 @@
-"""The first page: where the day stands, what waits, and how to begin; and the ticks of the day's plan."""
+"""The home page: the day, what is waiting, conversations to start; and the plan's ticks."""
 
 import uuid
 from datetime import date
@@ -29,14 +29,14 @@ from sessions_app.selectors import recent_sessions
 
 RECENT_SESSIONS = 4
 SESSIONS_LOOKED_AT = 20
-"""Among these is what one may go on with."""
+"""Enough to find one that can be continued."""
 RECENT_FILES = 4
 UNREADABLE = "Sage couldn’t read that. Please try again."
 
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    """Show the person's home, or send a stranger to the sign-in page."""
+    """Show the person's home, or redirect to the sign-in page."""
     if not request.user.is_authenticated:
         return redirect("account_login")
     user_id = user_id_of(request)
@@ -64,7 +64,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "client_id": str(uuid.uuid4()),
         **capture_context(request, profile=profile, captures=today.captures, today=today.day, then="home"),
     }
-    # After all reads: rendering gives the connection back.
+    # After all reads, because rendering returns the connection.
     context["question"] = render_markdown(today.prompt.text) if today.prompt else ""
     return render(request, "coaching/pages/home.html", context)
 
@@ -72,7 +72,7 @@ def home(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def plan(request: HttpRequest, day: str) -> HttpResponse:
-    """Tick a priority of a day's plan, or take the tick away."""
+    """Tick or untick a priority of a day's plan."""
     user_id, on = user_id_of(request), _day_of(day)
     form = TickForm(request.POST)
     refusal = "" if form.is_valid() else UNREADABLE

@@ -1,4 +1,4 @@
-"""The life map: how eight parts of a life stand, and how they were rated over time."""
+"""The life map: the status of eight domains, and their ratings over time."""
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse

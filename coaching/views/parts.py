@@ -1,4 +1,4 @@
-"""Small forms on a page: with a script their answer is the part that changed, without one the page again."""
+"""Small forms on a page: with JavaScript the response is the changed part, otherwise the page."""
 
 import re
 from http import HTTPStatus
@@ -14,7 +14,7 @@ _PAGE = re.compile(r"[1-9][0-9]{0,5}", re.ASCII)
 
 
 def page_in(request: HttpRequest) -> int:
-    """Return the page of a list that an address names. Raises `Http404`."""
+    """Return the list page in a URL. Raises `Http404`."""
     text = request.GET.get("page", "1")
     if not _PAGE.fullmatch(text):
         raise Http404
@@ -22,25 +22,25 @@ def page_in(request: HttpRequest) -> int:
 
 
 def wants_part(request: HttpRequest) -> bool:
-    """Say whether a script asks, which puts the answer in the place of the part (`static/js/parts.js`)."""
+    """Return whether a script sent the form and will replace the part (`static/js/parts.js`)."""
     return request.headers.get("Sage-Part") == "1"
 
 
 def status_of(refusal: Refused) -> HTTPStatus:
-    """Return what a page that repeats a refusal answers: too much of it, or something to be put right."""
+    """Return the status for a refused form: rate limit or invalid input."""
     is_too_much = isinstance(refusal, TooOften | QuotaReached)
     return HTTPStatus.TOO_MANY_REQUESTS if is_too_much else HTTPStatus.UNPROCESSABLE_ENTITY
 
 
 def with_wait(response: HttpResponse, refusal: Refused | None) -> HttpResponse:
-    """Return the answer with the seconds after which it may be tried again, where that helps."""
+    """Add `Retry-After` to the response if waiting helps."""
     if isinstance(refusal, TooOften):
         response["Retry-After"] = str(refusal.wait_seconds)
     return response
 
 
 def back_to(name: str, anchor: str = "") -> HttpResponse:
-    """Lead back to a page by its name: a reload then sends nothing again."""
+    """Redirect to a page by its name, so that a reload sends nothing again."""
     response = HttpResponseRedirect(reverse(name) + anchor)
     response.status_code = HTTPStatus.SEE_OTHER
     return response

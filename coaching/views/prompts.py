@@ -1,4 +1,4 @@
-"""A question that Sage left: its page, and what becomes of the answer."""
+"""A question from Sage: its page, and its answers."""
 
 import uuid
 from http import HTTPStatus
@@ -38,7 +38,7 @@ PUT_AWAY = "Skipped. You’ll find the question in Files."
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 async def prompt(request: HttpRequest, prompt_id: int) -> HttpResponse:
-    """Show a question; posted to, talk about it, write the answer down, or put it away."""
+    """Show a question; a POST talks about it, writes the answer down, or skips it."""
     profile, shown = await in_database(_read, request, prompt_id)
     if request.method != "POST":
         return await in_database_page(_page, request, shown)
@@ -58,7 +58,7 @@ async def prompt(request: HttpRequest, prompt_id: int) -> HttpResponse:
 
 
 async def _talk(request: HttpRequest, shown: ShownPrompt, form: PromptForm, *, user_id: int) -> HttpResponse:
-    """Start a conversation with the answer; sent twice it begins once."""
+    """Start a conversation with the answer; idempotent."""
     client_id = form.cleaned_data["id"]
     is_begun = await in_database(was_begun_by, user_id=user_id, client_id=client_id)
     if not (shown.is_open or is_begun):

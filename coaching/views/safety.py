@@ -1,4 +1,4 @@
-"""The page `/safety/`, open to everybody: help lines, and what happens when words sound like danger."""
+"""`/safety/`, open to everybody: help lines, and what happens when words suggest danger."""
 
 import uuid
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ from sessions_app.models import Session
 
 @require_safe
 def safety(request: HttpRequest) -> HttpResponse:
-    """Show the lines of a country (`?country=`) and the protocol; `?from=` is the conversation before."""
+    """Show a country's lines (`?country=`) and the protocol; `?from=` is the conversation to return to."""
     country = _country_for(request)
     context = {
         "here": "safety",
@@ -41,7 +41,7 @@ def safety(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def choose_help_country(request: HttpRequest) -> HttpResponse:
-    """Keep whose help lines the person wants to see; an unknown country means: those of the time zone."""
+    """Set the country of the person's help lines; an unknown one means that of their time zone."""
     country = known_country(request.POST.get("country"))
     choose_country(user_id=user_id_of(request), country=country)
     if country:
@@ -53,7 +53,7 @@ def choose_help_country(request: HttpRequest) -> HttpResponse:
 
 
 def _country_for(request: HttpRequest) -> str:
-    """Return the country that was asked for, else the person's, else that of the browser's time zone."""
+    """Return the requested country, otherwise the person's, otherwise that of the browser's time zone."""
     if "country" in request.GET:
         return known_country(request.GET["country"])
     if request.user.is_authenticated:
@@ -62,7 +62,7 @@ def _country_for(request: HttpRequest) -> str:
 
 
 def _conversation_of(request: HttpRequest) -> Session | None:
-    """Return the person's own conversation that they came from, None where there is no such thing."""
+    """Return the person's own conversation to return to, if there is one."""
     if not request.user.is_authenticated:
         return None
     try:

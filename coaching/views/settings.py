@@ -1,4 +1,4 @@
-"""Settings: profile, the month's usage, and links to what is stored about the person."""
+"""Settings: profile, the month's usage, and links to the person's data."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -60,7 +60,7 @@ class Month:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """The daily budget of tokens."""
+    """The daily token budget."""
 
     limit: int
     used: int
@@ -68,17 +68,17 @@ class Budget:
 
     @property
     def shown_used(self) -> int:
-        """How much of it is used, at most all."""
+        """How much is used, capped at the limit."""
         return min(self.used, self.limit)
 
     @property
     def left_in_words(self) -> str:
-        """What is left."""
+        """The remaining tokens."""
         return f"{self.limit - self.shown_used:,}"
 
     @property
     def limit_in_words(self) -> str:
-        """The whole of it."""
+        """The limit."""
         return f"{self.limit:,}"
 
 
@@ -106,7 +106,7 @@ def settings(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def take_timezone(request: HttpRequest) -> HttpResponse:
-    """Take over the time zone that a page has offered, or keep the one that holds."""
+    """Adopt the time zone that a page has offered, or keep the current one."""
     form = TimezoneForm(request.POST)
     if not form.is_valid():
         return HttpResponseBadRequest("Choose a time zone from the list.", content_type="text/plain")
@@ -114,7 +114,7 @@ def take_timezone(request: HttpRequest) -> HttpResponse:
     choose_timezone(user_id=user_id_of(request), timezone=name)
     success(request, f"Sage now uses the time in {city_of(name)}.")
     back = form.cleaned_data["back"]
-    # An address and never a view's name, which `redirect` would take it for.
+    # Only a path: `redirect` would resolve a view's name.
     if not (back.startswith("/") and url_has_allowed_host_and_scheme(back, allowed_hosts=None)):
         back = reverse("settings")
     return HttpResponseRedirect(back)
@@ -138,7 +138,7 @@ def _page(request: HttpRequest, profile: Profile, form: ProfileForm) -> HttpResp
 
 
 def _month(profile: Profile) -> Month:
-    """Add up the month on the person's own calendar."""
+    """Sum up the month in the person's own calendar."""
     now = local_now(profile)
     began = now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     found = usage_by_purpose(user_id=profile.user_id, since=began, until=now)
@@ -162,7 +162,7 @@ def _usage_row(usage: PurposeUsage) -> UsageRow:
 
 
 def _dollars(micro_usd: int) -> str:
-    """Return an amount in dollars and cents; one that is smaller than a cent is not shown as nothing."""
+    """Return an amount in dollars and cents; less than a cent doesn't become zero."""
     if 0 < micro_usd < _MICRO / 100:
         return "under $0.01"
     return f"${micro_usd / _MICRO:,.2f}"

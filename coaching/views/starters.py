@@ -1,4 +1,4 @@
-"""The kinds of conversation that a page offers to begin, and which of them has its time now."""
+"""The kinds of conversation that a page offers, and which of them is due."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from sessions_app.models import SessionKind
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Starter:
-    """One kind of conversation to begin. `is_due`: a signal of the person's life calls for it."""
+    """A kind of conversation to start. `is_due`: a signal suggests it."""
 
     kind: str
     label: str
@@ -23,12 +23,12 @@ class Starter:
 
 
 def starters_for(profile: Profile) -> Sequence[Starter]:
-    """Return the arcs in their order, the one that the signals call for marked."""
+    """Return the arcs in order, with the one that the signals suggest marked."""
     return starters_of(call_skills(build_life_facts(user_id=profile.user_id, now=timezone.now())))
 
 
 def starters_of(called: Called) -> Sequence[Starter]:
-    """Return the arcs in their order, the one that was called marked."""
+    """Return the arcs in order, with the suggested one marked."""
     return [
         Starter(
             kind=kind,

@@ -1,4 +1,4 @@
-"""The first page after signing up: what Sage is, what it writes down and where, and how to begin."""
+"""The first page after sign-up: what Sage is, what it writes down and where, and how to start."""
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
@@ -11,7 +11,7 @@ from coaching.people.accounts import profile_for
 @login_required
 @require_safe
 def welcome(request: HttpRequest) -> HttpResponse:
-    """Welcome somebody; whoever comes back later sees the same."""
+    """Show the welcome page, at any time."""
     return render(
         request, "coaching/pages/welcome.html", {"here": "welcome", "name": profile_for(request).name}
     )
