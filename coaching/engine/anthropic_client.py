@@ -23,13 +23,12 @@ from anthropic.resources.messages.messages import DEPRECATED_MODELS
 from coaching.engine.errors import UpstreamError
 from coaching.engine.failures import failure_in_stream, failure_of
 from coaching.engine.messages import ModelRequest
-from coaching.engine.ports import StreamTimeouts
+from coaching.engine.ports import DEFAULT_TIMEOUTS, StreamTimeouts
 from coaching.engine.profiles import profile_for
 from coaching.engine.reply import Reply, ReplyBuilder, ReplyDelta
 from coaching.engine.sse import SSEParser
 
 DEFAULT_BASE_URL = "https://api.anthropic.com"
-DEFAULT_TIMEOUTS = StreamTimeouts()
 DRAIN_SECONDS = 0.25
 
 RawStream = anthropic.AsyncStream[anthropic.types.RawMessageStreamEvent]
@@ -218,7 +217,6 @@ def build_params(request: ModelRequest) -> dict[str, Any]:
         "tools": request.tools,
         "tool_choice": request.tool_choice if request.tools else None,
         "cache_control": request.cache_control,
-        "stop_sequences": list(request.stop_sequences),
     }
     return params | {name: value for name, value in optional.items() if value}
 

@@ -1,39 +1,44 @@
 """Asks the model for one round and shows it as it comes, through retries, stop and deadline.
 
-It returns a reply that is whole, or raises. It runs no call and decides nothing about what the
-reply means; what was shown of a round that didn't end is kept by `unfinished`.
+It runs no call, records no round and decides nothing about what the reply means.
 """
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
 
-from coaching.engine.budget import PartBudget, PartStoppedError, StopSignal
+from coaching.engine.budget import PartBudget
 from coaching.engine.errors import UpstreamError
 from coaching.engine.events import EngineEvent, NoteDelta, RoundBoundary, RoundRestarted, TextDelta
-from coaching.engine.messages import FinishedRound, ModelRequest, canonical_json
-from coaching.engine.ports import ModelClient, Recorder, StreamTimeouts
-from coaching.engine.profiles import profile_for
+from coaching.engine.messages import ModelRequest
 from coaching.engine.reply import MessageRestarted, Reply, ReplyDelta
 from coaching.engine.retry import RoundRetries
+from coaching.engine.setup import PartSetup
+from coaching.engine.steps import STOPPED, PartResult
 from coaching.engine.usage import RoundUsage
 
 _log = logging.getLogger(__name__)
 
-CUT = "cut"
-"""The stop reason of an answer that never ended."""
 
+class RunningRound:
+    """What the reader has seen of the running round, and what its answer used.
 
-class ShownRound:
-    """What the reader has seen of the running round."""
+    `is_words_only`: it is asked for without tools.
+    """
 
-    def __init__(self, number: int, emit: Callable[[EngineEvent], None], *, shows_notes: bool) -> None:
+    def __init__(
+        self, number: int, emit: Callable[[EngineEvent], None], *, shows_notes: bool, is_words_only: bool
+    ) -> None:
         self.number = number
+        self.is_words_only = is_words_only
         self._emit = emit
         self._shows_notes = shows_notes
         self._has_begun = number == 1
         self._text: list[str] = []
         self._notes: list[str] = []
+        self._usage: RoundUsage | None = None
 
     @property
     def text(self) -> str:
@@ -47,11 +52,11 @@ class ShownRound:
 
     @property
     def has_shown(self) -> bool:
-        """Whether there is anything on the screen that a restart must take back."""
+        """Whether there is anything on the screen that isn't recorded."""
         return bool(self._text or self._notes)
 
     def begin(self) -> None:
-        """Say that the round has begun: before its first output, or when it is whole and had none; once."""
+        """Emit the boundary before the round's first output, or once it is whole and had none; only once."""
         if not self._has_begun:
             self._has_begun = True
             self._emit(RoundBoundary())
@@ -76,80 +81,113 @@ class ShownRound:
         self._text.clear()
         self._notes.clear()
 
-    def unfinished(self, model: str) -> FinishedRound | None:
-        """Return the round as it is kept when it never ended; None if nothing was shown."""
-        if not self.has_shown:
-            return None
-        return text_round(self, reply=None, model=model, is_partial=True)
+    def charge(self, usage: RoundUsage) -> None:
+        """Keep what the answer used until it is recorded."""
+        self._usage = usage
+
+    def take_usage(self) -> RoundUsage | None:
+        """Return what is kept of the usage, once."""
+        usage, self._usage = self._usage, None
+        return usage
+
+    def close(self) -> RoundUsage | None:
+        """Forget what was shown, now that it is recorded, and return the usage to record with it."""
+        self._text.clear()
+        self._notes.clear()
+        return self.take_usage()
 
 
 class Asker:
     """Asks for the rounds of one part."""
 
-    def __init__(
-        self,
-        *,
-        client: ModelClient,
-        recorder: Recorder,
-        budget: PartBudget,
-        stop: StopSignal,
-        timeouts: StreamTimeouts,
-    ) -> None:
-        self._client = client
-        self._recorder = recorder
+    def __init__(self, setup: PartSetup[Any], budget: PartBudget) -> None:
+        self._setup = setup
         self._budget = budget
-        self._stop = stop
-        self._timeouts = timeouts
 
-    async def ask(self, request: ModelRequest, shown: ShownRound) -> tuple[Reply, RoundUsage]:
-        """Return the whole reply to a request, and what it cost: that is recorded with its round.
+    async def ask(self, request: ModelRequest, running: RunningRound) -> Reply | PartResult:
+        """Return the whole reply to a request, or that the user stopped first.
 
-        What failed attempts cost is recorded here. Raises `UpstreamError` after the last attempt and
-        `PartStoppedError` on stop.
+        What failed attempts used is recorded here, what the reply used is kept by `running`. Raises
+        `UpstreamError` after the last attempt.
         """
-        retries = RoundRetries()
-        last_error: UpstreamError | None = None
-        while True:
-            if not self._budget.admits_request():
-                raise last_error or UpstreamError("unavailable", detail="no upstream requests left")
-            try:
-                return await self._listen(request, shown)
-            except UpstreamError as error:
-                last_error = error
-                wait = retries.wait_before_retry(
-                    error,
-                    has_shown=shown.has_shown,
-                    remaining_seconds=self._budget.remaining_seconds(),
-                )
-                _log.warning(
-                    "upstream failed: %s; attempt %s, retry in %s s", str(error), retries.attempts, wait
-                )
-                if wait is None:
-                    raise
-            shown.restart()
-            async with self._budget.interruptible(self._stop):
-                await asyncio.sleep(wait)
+        try:
+            return await self._ask(request, running)
+        except _Stopped:
+            return STOPPED
 
-    async def _listen(self, request: ModelRequest, shown: ShownRound) -> tuple[Reply, RoundUsage]:
+    async def _ask(self, request: ModelRequest, running: RunningRound) -> Reply:
+        retries = RoundRetries()
+        failure = UpstreamError("unavailable", detail="no upstream requests left")
+        while self._budget.admits_request():
+            try:
+                return await self._listen(request, running)
+            except UpstreamError as error:
+                failure = error
+            wait = retries.wait_before_retry(
+                failure, has_shown=running.has_shown, remaining_seconds=self._budget.remaining_seconds()
+            )
+            _log.warning(
+                "upstream failed: %s; attempt %s, retry in %s s", str(failure), retries.attempts, wait
+            )
+            if wait is None:
+                break
+            running.restart()
+            async with self._interruptible():
+                await asyncio.sleep(wait)
+        raise failure
+
+    async def _listen(self, request: ModelRequest, running: RunningRound) -> Reply:
         reply: Reply | None = None
         try:
             async with (
-                self._budget.interruptible(self._stop),
-                self._client.stream(request, timeouts=self._timeouts) as stream,
+                self._interruptible(),
+                self._setup.client.stream(request, timeouts=self._setup.timeouts) as stream,
             ):
                 try:
                     async for deltas in stream:
                         for delta in deltas:
-                            shown.show(delta)
+                            running.show(delta)
                 finally:
                     reply = stream.reply()
             # Outside the stream's block: the upstream is closed before anything is stored.
             checked = _checked(reply)
-        except (UpstreamError, PartStoppedError):
+        except (UpstreamError, _Stopped):
             if reply is not None and reply.has_started:
-                await self._recorder.record_usage(reply.usage(request.model, shown.number))
+                await self._setup.recorder.record_usage(reply.usage(request.model, running.number))
             raise
-        return checked, checked.usage(request.model, shown.number)
+        running.charge(checked.usage(request.model, running.number))
+        return checked
+
+    @asynccontextmanager
+    async def _interruptible(self) -> AsyncIterator[None]:
+        """Run the block until it ends, the deadline passes or the user stops, whichever is first.
+
+        Raises `_Stopped`, or `UpstreamError` with `out_of_time`. No task is made for it: the block's
+        own wait is ended, so it costs nothing per delta.
+        """
+        stop = self._setup.stop
+        if stop.is_requested:
+            raise _Stopped
+        scope = asyncio.timeout_at(self._budget.deadline)
+
+        def end_now() -> None:
+            if not scope.expired():
+                scope.reschedule(asyncio.get_running_loop().time())
+
+        try:
+            async with scope:
+                with stop.watched_by(end_now):
+                    yield
+        except TimeoutError:
+            if not scope.expired():
+                raise
+            if stop.is_requested:
+                raise _Stopped from None
+            raise UpstreamError("out_of_time", detail="inside a round") from None
+
+
+class _Stopped(Exception):
+    """Ends a wait because the user stopped the part. `Asker.ask` makes a value of it."""
 
 
 def _checked(reply: Reply | None) -> Reply:
@@ -171,26 +209,3 @@ def _checked(reply: Reply | None) -> Reply:
     if fault:
         raise UpstreamError("broken_stream", detail=fault, is_retryable=True)
     return reply
-
-
-def text_round(shown: ShownRound, *, reply: Reply | None, model: str, is_partial: bool) -> FinishedRound:
-    """Build a round that keeps its words alone: no thinking and no call of it goes on."""
-    words = shown.text
-    blocks = ({"type": "text", "text": words},) if words.strip() else ()
-    return FinishedRound(
-        number=shown.number,
-        blocks=blocks,
-        blocks_json=canonical_json(blocks),
-        text=words,
-        notes=shown.notes,
-        calls=(),
-        stop_reason=(reply and reply.stop_reason) or CUT,
-        message_id=reply.message_id if reply else "",
-        model=(reply and reply.model) or model,
-        is_partial=is_partial,
-    )
-
-
-def shows_notes(request: ModelRequest, *, is_first_round: bool) -> bool:
-    """Say whether the thinking of this request's reply is shown as notes."""
-    return profile_for(request.model).shows_notes(is_first_round=is_first_round)

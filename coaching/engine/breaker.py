@@ -10,13 +10,12 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from coaching.engine.errors import FailureReason, UpstreamError
 from coaching.engine.messages import ModelRequest
-from coaching.engine.ports import ModelClient, ReplyStream, StreamTimeouts
+from coaching.engine.ports import DEFAULT_TIMEOUTS, ModelClient, ReplyStream, StreamTimeouts
 
 FAILURES_TO_OPEN = 5
 SECONDS_TO_PROBE = 30.0
 
 _UPSTREAM_IS_DOWN: frozenset[FailureReason] = frozenset({"unavailable", "overloaded", "broken_stream"})
-_DEFAULT_TIMEOUTS = StreamTimeouts()
 
 
 class BreakerClient:
@@ -33,7 +32,7 @@ class BreakerClient:
         self._is_probing = False
 
     def stream(
-        self, request: ModelRequest, *, timeouts: StreamTimeouts = _DEFAULT_TIMEOUTS
+        self, request: ModelRequest, *, timeouts: StreamTimeouts = DEFAULT_TIMEOUTS
     ) -> AbstractAsyncContextManager[ReplyStream]:
         """Open a stream; while the breaker is open raise `UpstreamError` at once instead."""
         return self._stream(request, timeouts)

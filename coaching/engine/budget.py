@@ -5,11 +5,9 @@ Waiting for the user costs nothing, since every part gets a budget of its own.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-
-from coaching.engine.errors import UpstreamError
 
 WORDS_ONLY_SECONDS = 8.0
 """With less wall clock than this left, a round is asked without tools: it can still end in words."""
@@ -23,10 +21,6 @@ class PartLimits:
     seconds: float = 55.0
     max_tool_calls: int = 15
     max_upstream_requests: int = 15
-
-
-class PartStoppedError(Exception):
-    """The user stopped the part. Never leaves the engine."""
 
 
 class StopSignal:
@@ -72,12 +66,7 @@ class PartBudget:
         return max(0.0, self.deadline - asyncio.get_running_loop().time())
 
     def open_round(self) -> bool:
-        """Count a round and return whether it must end in words: no budget is left for its calls.
-
-        Raises `UpstreamError` when the wall clock has run out.
-        """
-        if self.remaining_seconds() <= 0:
-            raise UpstreamError("out_of_time", detail=f"before round {self.rounds + 1}")
+        """Count a round and return whether it must end in words: no budget is left for its calls."""
         self.rounds += 1
         return (
             self.rounds >= self.limits.max_rounds
@@ -97,29 +86,3 @@ class PartBudget:
             return False
         self.upstream_requests += 1
         return True
-
-    @asynccontextmanager
-    async def interruptible(self, stop: StopSignal) -> AsyncIterator[None]:
-        """Run the block until it ends, the deadline passes or the user stops, whichever is first.
-
-        Raises `PartStoppedError`, or `UpstreamError` with `out_of_time`. No task is made for it: the
-        block's own wait is ended, so it costs nothing per delta.
-        """
-        if stop.is_requested:
-            raise PartStoppedError
-        scope = asyncio.timeout_at(self.deadline)
-
-        def end_now() -> None:
-            if not scope.expired():
-                scope.reschedule(asyncio.get_running_loop().time())
-
-        try:
-            async with scope:
-                with stop.watched_by(end_now):
-                    yield
-        except TimeoutError:
-            if not scope.expired():
-                raise
-            if stop.is_requested:
-                raise PartStoppedError from None
-            raise UpstreamError("out_of_time", detail="inside a round") from None

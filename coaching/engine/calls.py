@@ -6,16 +6,16 @@ past here. It talks to no model and opens no round.
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from coaching.engine.budget import PartBudget, StopSignal
+from coaching.engine.budget import PartBudget
 from coaching.engine.errors import StaleRunnerError, ToolError, ToolInputError
-from coaching.engine.events import EngineEvent, ToolCallFinished, ToolCallStarted
-from coaching.engine.ports import Recorder
+from coaching.engine.events import ToolCallFinished, ToolCallStarted
+from coaching.engine.setup import PartSetup
 from coaching.engine.spans import span
-from coaching.engine.tools import Tool, ToolCall, ToolInput, ToolKind, ToolPhase, ToolResult, Toolset
+from coaching.engine.tools import Tool, ToolCall, ToolInput, ToolPhase, ToolResult
 
 UNEXPECTED = "The tool failed unexpectedly. Nothing more is known. Tell the user, or try it once more."
 OVER_BUDGET = "Not run: this turn has used up its tool calls. Answer in words now."
@@ -27,7 +27,6 @@ NOT_BESIDE_A_QUESTION = (
     "Not run: this can't stand beside a question to the user. Wait for the answer, then call it alone."
 )
 PHASES: Sequence[ToolPhase] = ("first", "normal", "last")
-WAITING_KINDS: frozenset[ToolKind] = frozenset({"interactive", "confirm"})
 NOTHING_KNOWN: Mapping[str, ToolResult] = {}
 
 _log = logging.getLogger(__name__)
@@ -60,24 +59,9 @@ class RoundOutcome:
 class CallRunner(Generic[C]):
     """Runs calls for one part."""
 
-    def __init__(
-        self,
-        *,
-        toolset: Toolset[C],
-        context_for: Callable[[ToolCall], C],
-        recorder: Recorder,
-        emit: Callable[[EngineEvent], None],
-        budget: PartBudget,
-        stop: StopSignal,
-        waiting_kinds: frozenset[ToolKind] = WAITING_KINDS,
-    ) -> None:
-        self._toolset = toolset
-        self._context_for = context_for
-        self._recorder = recorder
-        self._emit = emit
+    def __init__(self, setup: PartSetup[C], budget: PartBudget) -> None:
+        self._setup = setup
         self._budget = budget
-        self._stop = stop
-        self._waiting_kinds = waiting_kinds
 
     async def run(
         self,
@@ -95,8 +79,8 @@ class CallRunner(Generic[C]):
         outcome = RoundOutcome(results=dict(known))
         fresh = [call for call in calls if call.tool_use_id not in known]
         planned = await self._plan(fresh, outcome, refusal=refusal)
-        waiting = [item for item in planned if item.tool.kind in self._waiting_kinds]
-        running = [item for item in planned if item.tool.kind not in self._waiting_kinds]
+        waiting = [item for item in planned if item.tool.kind in self._setup.waiting_kinds]
+        running = [item for item in planned if item.tool.kind not in self._setup.waiting_kinds]
         if waiting:
             for item in [item for item in running if item.tool.phase == "last"]:
                 running.remove(item)
@@ -104,7 +88,7 @@ class CallRunner(Generic[C]):
         for phase in PHASES:
             await self._run_phase([item for item in running if item.tool.phase == phase], phase, outcome)
         for item in waiting:
-            if self._stop.is_requested:
+            if self._setup.stop.is_requested:
                 await self._settle(outcome, item.call, ToolResult.error(STOPPED))
             else:
                 outcome.pending.append((item.call, item.values.model_dump(mode="json", exclude_none=True)))
@@ -127,9 +111,9 @@ class CallRunner(Generic[C]):
         return planned
 
     def _prepare(self, call: ToolCall) -> PlannedCall[C]:
-        tool = self._toolset.get(call.name)
+        tool = self._setup.toolset.get(call.name)
         if tool is None:
-            names = ", ".join(self._toolset.names())
+            names = ", ".join(self._setup.toolset.names())
             raise ToolError(f"There is no tool of that name. The tools are: {names}.")
         values = tool.parse(call.input_json)
         return PlannedCall(call=call, tool=tool, values=values, conflict_key=tool.conflict_key(values))
@@ -140,12 +124,12 @@ class CallRunner(Generic[C]):
         """Run one phase: chains of conflicting calls beside each other, each chain in order."""
         if not items:
             return
-        if self._stop.is_requested:
+        if self._setup.stop.is_requested:
             for item in items:
                 await self._settle(outcome, item.call, ToolResult.error(STOPPED))
             return
         for item in items:
-            self._emit(ToolCallStarted(tool_use_id=item.call.tool_use_id, name=item.call.name))
+            self._setup.emit(ToolCallStarted(tool_use_id=item.call.tool_use_id, name=item.call.name))
         chains = [list(items)] if phase != "normal" else _chains(items)
         tasks = [asyncio.create_task(self._run_chain(chain, outcome)) for chain in chains]
         try:
@@ -162,13 +146,13 @@ class CallRunner(Generic[C]):
     async def _run_chain(self, chain: Iterable[PlannedCall[C]], outcome: RoundOutcome) -> None:
         has_begun = False
         for item in chain:
-            if has_begun and self._stop.is_requested:
+            if has_begun and self._setup.stop.is_requested:
                 result = ToolResult.error(STOPPED)
             else:
                 has_begun = True
                 result = await self._run_call(item)
             await self._settle(outcome, item.call, result)
-            self._emit(ToolCallFinished(tool_use_id=item.call.tool_use_id))
+            self._setup.emit(ToolCallFinished(tool_use_id=item.call.tool_use_id))
 
     async def _run_call(self, item: PlannedCall[C]) -> ToolResult:
         """Run one call; whatever goes wrong in it becomes its result."""
@@ -176,7 +160,7 @@ class CallRunner(Generic[C]):
         try:
             async with scope:
                 with span("tool", tool=item.tool.name):
-                    return await item.tool.run(self._context_for(item.call), item.values)
+                    return await item.tool.run(self._setup.context_for(item.call), item.values)
         except (ToolError, ToolInputError) as refusal:
             return ToolResult.error(str(refusal))
         except StaleRunnerError:
@@ -193,7 +177,7 @@ class CallRunner(Generic[C]):
         return ToolResult.error(UNEXPECTED)
 
     async def _settle(self, outcome: RoundOutcome, call: ToolCall, result: ToolResult) -> None:
-        await self._recorder.record_result(call, result)
+        await self._setup.recorder.record_result(call, result)
         outcome.results[call.tool_use_id] = result
 
 

@@ -1,30 +1,31 @@
 """What each stop reason means: one function each, and the table that a test holds against the SDK.
 
 The stop reason decides, never the content: a call runs only where the model's word is `tool_use`.
+A decision returns what follows and changes no state of the part itself.
 """
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 from coaching.engine.calls import NOTHING_KNOWN
 from coaching.engine.errors import UpstreamError
 from coaching.engine.events import CallPending, TextDelta
 from coaching.engine.messages import FinishedRound
-from coaching.engine.part import Part, PartResult, failed
+from coaching.engine.part import Part
 from coaching.engine.ports import Words
 from coaching.engine.profiles import profile_for
 from coaching.engine.reply import Reply
+from coaching.engine.rounds import extend_request
+from coaching.engine.steps import NextRound, PartResult, SameRound, Step, failed
 from coaching.engine.tools import ToolResult
-
-Decision = Literal["next_round", "same_round"]
 
 _log = logging.getLogger(__name__)
 
 
-async def on_end(part: Part[Any], reply: Reply) -> PartResult | Decision:
-    """The model is done. A call beside it was not meant to run and isn't kept."""
+async def on_end(part: Part[Any], reply: Reply) -> Step:
+    """The model is done. A call in the same reply was not meant to run and isn't kept."""
     if reply.calls:
         await part.record_words(reply)
     else:
@@ -32,80 +33,75 @@ async def on_end(part: Part[Any], reply: Reply) -> PartResult | Decision:
     return _completed(part, reply.stop_reason)
 
 
-async def on_tool_use(part: Part[Any], reply: Reply) -> PartResult | Decision:
+async def on_tool_use(part: Part[Any], reply: Reply) -> Step:
     """Run the calls, then go on, wait for the user, or give up."""
     return await finish_calls(part, await part.record(reply))
 
 
 async def finish_calls(
     part: Part[Any], finished: FinishedRound, *, known: Mapping[str, ToolResult] = NOTHING_KNOWN
-) -> PartResult | Decision:
+) -> Step:
     """Run a recorded round's calls, without those whose result is `known`, and decide what follows."""
-    is_last = part.is_words_only
     ran = await part.run_calls(finished, known=known)
     if ran.pending:
         for call, values in ran.pending:
-            part.emit(CallPending(tool_use_id=call.tool_use_id, name=call.name, input=values))
+            part.setup.emit(CallPending(tool_use_id=call.tool_use_id, name=call.name, input=values))
         pending = tuple(call for call, _ in ran.pending)
         return PartResult(outcome="awaiting_user", stop_reason="tool_use", pending=pending)
-    if is_last:  # asked for words only, and called all the same
+    if part.round.is_words_only:  # asked for words only, and called all the same
         return _completed(part, finished.stop_reason)
     if part.failed_rounds >= 2:
-        return failed(UpstreamError("tools_failing", detail="two rounds of failed calls"))
-    part.extend_request(finished, ran)
-    return "next_round"
+        failure = UpstreamError("tools_failing", detail="two rounds of failed calls")
+        return failed(failure, part.setup.words)
+    return _next_round(part, finished, ran.results)
 
 
-async def on_max_tokens(part: Part[Any], reply: Reply) -> PartResult | Decision:
+async def on_max_tokens(part: Part[Any], reply: Reply) -> Step:
     """Cut in words: keep them. Cut in a call, or before any word: once more with twice the tokens."""
     is_cut_in_words = reply.ends_in == "text" and bool(reply.text.strip())
-    if not is_cut_in_words and not part.has_doubled_tokens:
-        part.has_doubled_tokens = True
+    if not is_cut_in_words and "more_tokens" not in part.tried:
         most = profile_for(part.request.model).max_output_tokens
-        part.request = replace(part.request, max_tokens=min(2 * part.request.max_tokens, most))
-        return "same_round"
+        doubled = replace(part.request, max_tokens=min(2 * part.request.max_tokens, most))
+        return SameRound(request=doubled, remedy="more_tokens")
     await part.record_words(reply)
-    message = part.words.cut_in_words if is_cut_in_words else part.words.cut_in_call
+    words = part.setup.words
+    message = words.cut_in_words if is_cut_in_words else words.cut_in_call
     return PartResult(outcome="completed", stop_reason="max_tokens", user_message=message)
 
 
-async def on_pause(part: Part[Any], reply: Reply) -> PartResult | Decision:
+async def on_pause(part: Part[Any], reply: Reply) -> Step:
     """The model paused: send what it said back, and it goes on."""
-    is_last = part.is_words_only
     finished = await part.record(reply)
     ran = await part.run_calls(finished, is_paused=True)
-    if is_last:
+    if part.round.is_words_only:
         return _completed(part, reply.stop_reason)
-    part.extend_request(finished, ran)
-    return "next_round"
+    return _next_round(part, finished, ran.results)
 
 
-async def on_refusal(part: Part[Any], reply: Reply) -> PartResult | Decision:
-    """Say a kind fixed sentence in place of whatever was begun."""
+async def on_refusal(part: Part[Any], reply: Reply) -> Step:
+    """Show a kind fixed sentence in place of whatever was begun."""
     details = reply.stop_details or {}
     _log.warning("model refused: category %s, message %s", details.get("category"), reply.message_id)
-    if part.shown is not None:
-        part.shown.restart()
-        part.shown.show(TextDelta(part.words.refused))
+    part.round.restart()
+    part.round.show(TextDelta(part.setup.words.refused))
     await part.record_words(reply)
     return PartResult(outcome="completed", stop_reason="refusal")
 
 
-async def on_full_window(part: Part[Any], reply: Reply) -> PartResult | Decision:
+async def on_full_window(part: Part[Any], reply: Reply) -> Step:
     """The window is full: try once with a smaller one."""
-    if await part.shrink_request():
-        return "same_round"
+    shrink = part.setup.shrink
+    if shrink and "smaller_window" not in part.tried and (smaller := await shrink(part.request)):
+        return SameRound(request=smaller, remedy="smaller_window")
     await part.record_words(reply)
     return PartResult(
         outcome="completed" if reply.text.strip() else "failed",
         stop_reason="model_context_window_exceeded",
-        user_message=part.words.too_long,
+        user_message=part.setup.words.too_long,
     )
 
 
-Handler = Callable[[Part[Any], Reply], Awaitable[PartResult | Decision]]
-
-DECISIONS: Mapping[str, Handler] = {
+DECISIONS: Mapping[str, Callable[[Part[Any], Reply], Awaitable[Step]]] = {
     "end_turn": on_end,
     "stop_sequence": on_end,
     "tool_use": on_tool_use,
@@ -117,12 +113,13 @@ DECISIONS: Mapping[str, Handler] = {
 """What each stop reason means. A test holds the keys against the SDK's own type."""
 
 
-def decision_for(reply: Reply) -> Handler:
-    """Return what a reply's stop reason means; a word we don't know yet ends the part in words."""
+async def decide(part: Part[Any], reply: Reply) -> Step:
+    """Do what a reply's stop reason means; a word we don't know yet ends the part in words."""
     handler = DECISIONS.get(reply.stop_reason or "")
     if handler is None:
         _log.warning("unknown stop reason %.40r", reply.stop_reason)
-    return handler or on_end
+        handler = on_end
+    return await handler(part, reply)
 
 
 def ended_before(stop_reason: str, words: Words) -> PartResult:
@@ -132,9 +129,14 @@ def ended_before(stop_reason: str, words: Words) -> PartResult:
     return PartResult(outcome="completed", stop_reason=stop_reason, user_message=notices.get(stop_reason))
 
 
+def _next_round(part: Part[Any], finished: FinishedRound, results: Mapping[str, ToolResult]) -> NextRound:
+    saved_fields = part.setup.toolset.saved_fields
+    return NextRound(request=extend_request(part.request, finished, results, saved_fields))
+
+
 def _completed(part: Part[Any], stop_reason: str | None) -> PartResult:
     return PartResult(
         outcome="completed",
         stop_reason=stop_reason or "",
-        user_message=None if part.has_shown_anything else part.words.nothing_said,
+        user_message=None if part.has_shown_anything else part.setup.words.nothing_said,
     )

@@ -1,6 +1,5 @@
 """The engine's own errors: the only ones that may leave it."""
 
-from collections.abc import Mapping
 from typing import Literal
 
 FailureReason = Literal[
@@ -26,26 +25,9 @@ class ToolError(Exception):
     """A tool refused. The message is for the model: it says what happened and what would work."""
 
 
-USER_MESSAGES: Mapping[FailureReason, str] = {
-    "rate_limited": "The model is getting too many requests right now. Wait a moment, then try again.",
-    "overloaded": "The model is overloaded right now. Wait a moment, then try again.",
-    "unavailable": "The model can't be reached right now. Try again in a moment.",
-    "rejected": "The model refused this request. Try again with a shorter or different message.",
-    "unauthorized": "The model refused our key. Whoever runs this installation needs to check it.",
-    "unknown_model": "The configured model doesn't exist. Whoever runs this installation needs to check it.",
-    "broken_stream": "The answer broke off on its way. Try again.",
-    "out_of_time": "This took too long, so I stopped here. Try again, or ask for a smaller step.",
-    "tools_failing": "I couldn't get that done: what I tried kept failing. Try again, or put it differently.",
-    "circuit_open": "The model can't be reached right now. Try again in half a minute.",
-    "internal": "Something went wrong on our side. Try again.",
-}
-"""The sentence a user sees for each reason: what happened, and what to do."""
-
-
 class UpstreamError(Exception):
-    """The model couldn't be reached or broke off.
+    """The model couldn't be reached or broke off. `str()` is for the log and holds no message text.
 
-    `user_message` is the one sentence the user sees; `str()` is for the log and holds no message text.
     `is_retryable`: the same request may succeed when it is sent again, not before
     `retry_after_seconds` when the server named a wait.
     """
@@ -53,7 +35,6 @@ class UpstreamError(Exception):
     def __init__(
         self,
         reason: FailureReason,
-        user_message: str = "",
         detail: str = "",
         *,
         is_retryable: bool = False,
@@ -61,7 +42,6 @@ class UpstreamError(Exception):
     ) -> None:
         super().__init__(f"{reason}: {detail}" if detail else reason)
         self.reason: FailureReason = reason
-        self.user_message = user_message or USER_MESSAGES[reason]
         self.is_retryable = is_retryable
         self.retry_after_seconds = retry_after_seconds
 

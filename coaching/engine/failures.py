@@ -4,12 +4,11 @@ Pure: it knows numbers, names and headers, and neither SDK nor socket.
 """
 
 import email.utils
-import math
 import time
 from collections.abc import Mapping
 from typing import Any
 
-from coaching.engine.errors import USER_MESSAGES, FailureReason, UpstreamError
+from coaching.engine.errors import FailureReason, UpstreamError
 
 MAX_RETRY_AFTER_SECONDS = 24 * 3600.0
 
@@ -46,28 +45,13 @@ def failure_in_stream(event: dict[str, Any], headers: Mapping[str, str]) -> Upst
 
 
 def failure_of(status: int, detail: str, headers: Mapping[str, str]) -> UpstreamError:
-    """Build the failure of an answer with that status, for user and log."""
-    default: FailureReason = "unavailable" if status >= 500 else "rejected"
-    reason = _REASON_BY_STATUS.get(status, default)
-    retry_after = _retry_after(headers)
-    user_message = USER_MESSAGES[reason]
-    if retry_after is not None and retry_after >= 1 and status >= 429:
-        user_message = f"{user_message.split('. ')[0]}. Try again in {_in_words(retry_after)}."
+    """Build the failure of an answer with that status."""
     return UpstreamError(
-        reason,
-        user_message,
+        _REASON_BY_STATUS.get(status, "unavailable" if status >= 500 else "rejected"),
         detail=f"status {status} {detail} {headers.get('request-id', '')}".strip(),
         is_retryable=status >= 500 or status in _RETRYABLE_BELOW_500,
-        retry_after_seconds=retry_after,
+        retry_after_seconds=_retry_after(headers),
     )
-
-
-def _in_words(seconds: float) -> str:
-    for unit, length in (("hour", 3600), ("minute", 60)):
-        if seconds > 2 * length:
-            return f"{math.ceil(seconds / length)} {unit}s"
-    count = math.ceil(seconds)
-    return f"{count} second{'' if count == 1 else 's'}"
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:

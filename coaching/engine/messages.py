@@ -39,7 +39,6 @@ class ModelRequest:
     tool_choice: dict[str, Any] | None = None
     cache_control: dict[str, Any] | None = None
     output_format: dict[str, Any] | None = None
-    stop_sequences: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

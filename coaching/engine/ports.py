@@ -3,11 +3,12 @@
 A breaker that is shared by all users fits here as a `ModelClient` around another one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
+from coaching.engine.errors import UpstreamError
 from coaching.engine.messages import FinishedRound, ModelRequest
 from coaching.engine.reply import Reply, ReplyDelta
 from coaching.engine.tools import ToolCall, ToolResult
@@ -23,6 +24,9 @@ class StreamTimeouts:
     total_seconds: float | None = None
 
 
+DEFAULT_TIMEOUTS = StreamTimeouts()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
     """What a part says to the user in the product's own voice.
@@ -35,6 +39,7 @@ class Words:
     cut_in_call: str
     too_long: str
     nothing_said: str
+    failure: Callable[[UpstreamError], str]
 
 
 class ReplyStream(Protocol):

@@ -28,6 +28,8 @@ LONE_SURROGATE = (
 ToolKind = Literal["instant", "lifecycle", "interactive", "confirm"]
 ToolPhase = Literal["first", "normal", "last"]
 
+WAITING_KINDS: frozenset[ToolKind] = frozenset({"interactive", "confirm"})
+
 SavedFields = Mapping[str, frozenset[str]]
 """By tool, the input fields that are kept elsewhere once a call ran."""
 

@@ -46,6 +46,7 @@ from coaching.turns import answering, answers
 from coaching.turns.request import TurnRequest
 from coaching.turns.setup import TurnSetup
 from coaching.turns.start import StartedTurn, start_turn
+from coaching.turns.words import FAILURES
 from sessions_app import pending_calls, selectors, services
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
@@ -257,7 +258,7 @@ class Runner:
             logger.warning("runner_is_stale", turn_id=turn_id)
         except (DatabaseError, OSError):
             logger.exception("turn_not_closed", turn_id=turn_id)
-            running.publish(ErrorShown(message=answering.UNEXPECTED))
+            running.publish(ErrorShown(message=FAILURES["internal"]))
             is_lost = True
         finally:
             if self.running.get(session_id) is running:

@@ -16,9 +16,11 @@ from django.db import DatabaseError
 from coaching.engine.budget import StopSignal
 from coaching.engine.decisions import ended_before
 from coaching.engine.errors import StaleRunnerError
-from coaching.engine.loop import PartResult, run_part
+from coaching.engine.loop import run_part
 from coaching.engine.messages import ModelRequest
 from coaching.engine.ports import ModelClient
+from coaching.engine.setup import PartSetup
+from coaching.engine.steps import PartResult
 from coaching.events import (
     CallAnswered,
     CallPending,
@@ -32,7 +34,7 @@ from coaching.turns.recorder import TurnRecorder
 from coaching.turns.resume import load_setup, shrink_turn
 from coaching.turns.setup import TurnSetup
 from coaching.turns.tool_session import ToolSession
-from coaching.turns.words import WORDS
+from coaching.turns.words import FAILURES, WORDS
 from sessions_app import pending_calls, turn_records
 from sessions_app.database import in_database
 from sessions_app.errors import StaleFence
@@ -41,7 +43,6 @@ from sessions_app.turn_records import Ending, TurnKey
 
 logger = structlog.get_logger(__name__)
 
-UNEXPECTED = "Something went wrong on our side. Your message is saved; please try again."
 INTERRUPTED = Ending(
     status=TurnStatus.INTERRUPTED,
     stop_reason="interrupted",
@@ -106,7 +107,10 @@ async def answer(
     except Exception:  # isolates a turn: whatever broke, the turn is closed and the user told
         logger.exception("turn_failed", turn_id=str(key.turn_id))
         ending = Ending(
-            status=TurnStatus.FAILED, stop_reason="error", failure="internal", user_notice=UNEXPECTED
+            status=TurnStatus.FAILED,
+            stop_reason="error",
+            failure="internal",
+            user_notice=FAILURES["internal"],
         )
     return await _close(key, ending, publish=publish)
 
@@ -115,7 +119,7 @@ async def _run(setup: TurnSetup, *, client: ModelClient, publish: Publish, stop:
     if setup.closing_stop_reason is not None:
         return ended_before(setup.closing_stop_reason, WORDS)
     tool_session = ToolSession(setup, publish)
-    return await run_part(
+    part = PartSetup(
         request=setup.request,
         client=client,
         toolset=CHAT_TOOLS,
@@ -130,6 +134,7 @@ async def _run(setup: TurnSetup, *, client: ModelClient, publish: Publish, stop:
         resumed=setup.resumed,
         used_call_ids=setup.call_ids,
     )
+    return await run_part(part)
 
 
 async def _shrink(key: TurnKey, request: ModelRequest) -> ModelRequest | None:

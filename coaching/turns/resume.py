@@ -15,7 +15,8 @@ from django.utils import timezone
 from coaching.context.prompt import TAIL_CACHE, build_frame, build_smaller_turn, build_turn
 from coaching.engine.budget import PartLimits
 from coaching.engine.messages import INTERRUPTED, FinishedRound, ModelRequest, canonical_json
-from coaching.engine.part import ResumedRound, extend_messages
+from coaching.engine.rounds import extend_request
+from coaching.engine.setup import ResumedRound
 from coaching.engine.tools import ToolCall, ToolResult
 from coaching.events import RoundShown
 from coaching.models import Profile
@@ -113,9 +114,7 @@ def _with_rounds(setup: TurnSetup, turn: Turn, rounds: Sequence[Round]) -> TurnS
         request = replace(today, messages=request.messages)
     *earlier, last = [_read_finished(row, turn, is_thinking_valid=is_thinking_valid) for row in rounds]
     for finished, results in earlier:
-        request = replace(
-            request, messages=extend_messages(request, finished, results, CHAT_TOOLS.saved_fields)
-        )
+        request = extend_request(request, finished, results, CHAT_TOOLS.saved_fields)
     setup = replace(
         setup,
         rounds=tuple(_shown(row) for row in rounds),
@@ -132,12 +131,7 @@ def _with_rounds(setup: TurnSetup, turn: Turn, rounds: Sequence[Round]) -> TurnS
         return replace(setup, request=request, resumed=resumed)
     if not finished.calls and finished.stop_reason != "pause_turn" and rounds[-1].part == turn.part:
         return replace(setup, request=request, closing_stop_reason=finished.stop_reason)
-    return replace(
-        setup,
-        request=replace(
-            request, messages=extend_messages(request, finished, results, CHAT_TOOLS.saved_fields)
-        ),
-    )
+    return replace(setup, request=extend_request(request, finished, results, CHAT_TOOLS.saved_fields))
 
 
 def _with_kept_words(setup: TurnSetup, turn: Turn) -> TurnSetup:

@@ -10,7 +10,7 @@ from django.utils import timezone
 from coaching.context.prompt import BuiltPrompt
 from coaching.engine.budget import PartLimits
 from coaching.engine.messages import ModelRequest, canonical_json
-from coaching.engine.part import ResumedRound
+from coaching.engine.setup import ResumedRound
 from coaching.events import RoundShown
 from sessions_app.models import Session, Turn
 from sessions_app.stored_prompts import StoredPrompt

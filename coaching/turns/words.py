@@ -1,6 +1,42 @@
 """What Sage says itself where the model's words are missing or cut."""
 
+import math
+from collections.abc import Mapping
+
+from coaching.engine.errors import FailureReason, UpstreamError
 from coaching.engine.ports import Words
+
+FAILURES: Mapping[FailureReason, str] = {
+    "rate_limited": "The model is getting too many requests right now. Wait a moment, then try again.",
+    "overloaded": "The model is overloaded right now. Wait a moment, then try again.",
+    "unavailable": "The model can't be reached right now. Try again in a moment.",
+    "rejected": "The model refused this request. Try again with a shorter or different message.",
+    "unauthorized": "The model refused our key. Whoever runs this installation needs to check it.",
+    "unknown_model": "The configured model doesn't exist. Whoever runs this installation needs to check it.",
+    "broken_stream": "The answer broke off on its way. Try again.",
+    "out_of_time": "This took too long, so I stopped here. Try again, or ask for a smaller step.",
+    "tools_failing": "I couldn't get that done: what I tried kept failing. Try again, or put it differently.",
+    "circuit_open": "The model can't be reached right now. Try again in half a minute.",
+    "internal": "Something went wrong on our side. Your message is saved; please try again.",
+}
+"""What happened and what to do, for each reason."""
+
+
+def failure_sentence(failure: UpstreamError) -> str:
+    """Return the sentence for a failure, with the wait that the server asks for."""
+    sentence, seconds = FAILURES[failure.reason], failure.retry_after_seconds
+    if not failure.is_retryable or seconds is None or seconds < 1:
+        return sentence
+    return f"{sentence.split('. ')[0]}. Try again in {_in_words(seconds)}."
+
+
+def _in_words(seconds: float) -> str:
+    for unit, length in (("hour", 3600), ("minute", 60)):
+        if seconds > 2 * length:
+            return f"{math.ceil(seconds / length)} {unit}s"
+    count = math.ceil(seconds)
+    return f"{count} second{'' if count == 1 else 's'}"
+
 
 WORDS = Words(
     refused=(
@@ -10,5 +46,6 @@ WORDS = Words(
     cut_in_words="That answer got too long and was cut. Say “go on” and I'll continue.",
     cut_in_call="What I wanted to do got too long, so I didn't do it. Ask me for a smaller step.",
     too_long="This conversation got too long for one answer. Start a new one to go on.",
+    failure=failure_sentence,
     nothing_said="I have nothing more to say to that just now. Try putting it differently.",
 )

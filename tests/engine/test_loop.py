@@ -21,7 +21,7 @@ from coaching.engine.events import (
     ToolCallStarted,
 )
 from coaching.engine.messages import ModelRequest
-from coaching.engine.part import ResumedRound
+from coaching.engine.setup import ResumedRound
 from coaching.engine.tools import ToolCall, ToolResult
 from tests.engine.upstream import (
     WORDS,

@@ -68,7 +68,6 @@ def test_a_request_is_sent_as_it_is() -> None:
         tools=[{"name": "t"}],
         cache_control={"type": "ephemeral"},
         output_format={"type": "json_schema", "schema": {}},
-        stop_sequences=("END",),
     )
     assert build_params(request) == {
         "model": "claude-haiku-5-5",
@@ -77,7 +76,6 @@ def test_a_request_is_sent_as_it_is() -> None:
         "system": request.system,
         "tools": request.tools,
         "cache_control": {"type": "ephemeral"},
-        "stop_sequences": ["END"],
         "thinking": {"type": "adaptive", "display": "summarized"},
         "output_config": {"effort": "low", "format": {"type": "json_schema", "schema": {}}},
     }

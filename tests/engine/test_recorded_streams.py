@@ -20,8 +20,8 @@ from coaching.engine.anthropic_client import AnthropicClient, SDKReplyStream
 from coaching.engine.budget import PartLimits
 from coaching.engine.events import RoundRestarted, TextDelta
 from coaching.engine.messages import ModelRequest
-from coaching.engine.part import PartResult
 from coaching.engine.ports import StreamTimeouts
+from coaching.engine.steps import PartResult
 from coaching.engine.tools import ToolCall, ToolInput, ToolResult, Toolset
 from tests.engine.record import RECORDINGS
 from tests.engine.upstream import MODEL, RESET, WORDS, Answer, Bench, Upstream, saying

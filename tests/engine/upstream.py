@@ -17,8 +17,9 @@ from coaching.engine.budget import PartLimits, StopSignal
 from coaching.engine.events import EngineEvent, NoteDelta, TextDelta
 from coaching.engine.loop import run_part
 from coaching.engine.messages import FinishedRound, ModelRequest
-from coaching.engine.part import PartResult
 from coaching.engine.ports import ModelClient, Words
+from coaching.engine.setup import PartSetup
+from coaching.engine.steps import PartResult
 from coaching.engine.tools import Tool, ToolCall, ToolInput, ToolResult, Toolset
 from coaching.engine.usage import RoundUsage
 
@@ -30,6 +31,7 @@ WORDS = Words(
     cut_in_call="The step was cut.",
     too_long="The conversation is too long.",
     nothing_said="Nothing more to say.",
+    failure=lambda failure: f"It failed: {failure.reason}.",
 )
 STALL = "stall"
 RESET = "reset"
@@ -283,7 +285,7 @@ class Bench:
             messages=[{"role": "user", "content": [{"type": "text", "text": "Hello"}]}],
             tools=toolset.definitions(),
         )
-        return await run_part(
+        setup = PartSetup(
             request=request,
             client=self.client,
             toolset=toolset,
@@ -295,6 +297,7 @@ class Bench:
             stop=self.stop,
             **options,
         )
+        return await run_part(setup)
 
     def shown(self, kind: type[TextDelta | NoteDelta] = TextDelta) -> str:
         """Return all text of a kind that was emitted."""

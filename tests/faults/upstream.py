@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import get_args
 from uuid import UUID
 
-from coaching.engine.errors import USER_MESSAGES, FailureReason
+from coaching.engine.errors import FailureReason
 from coaching.models import UserFileVersion
 from coaching.practice.faults.fault import Fault, FaultKind
-from coaching.turns.words import WORDS
+from coaching.turns.words import FAILURES, WORDS
 from sessions_app.database import in_database
 from sessions_app.models import ToolCallRecord, Turn, TurnStatus
 from tests.faults.auditor import audit, audit_request_counts
@@ -28,7 +28,7 @@ BREAKING = ("cut", "reset", "end_early", "broken_json", "error_event")
 STATUSES = (400, 401, 403, 404, 408, 409, 413, 422, 429, 500, 503, 529)
 RETRY_AFTERS = (None, "0", "1", "3600")
 SENTENCES = frozenset(
-    {*USER_MESSAGES.values(), WORDS.cut_in_call, WORDS.cut_in_words, WORDS.too_long, WORDS.nothing_said}
+    {*FAILURES.values(), WORDS.cut_in_call, WORDS.cut_in_words, WORDS.too_long, WORDS.nothing_said}
 )
 CLOSING_SECONDS = 2.0
 EACH_ONCE = len(PLACES) * len(get_args(FaultKind))

@@ -59,7 +59,7 @@ def test_a_foreign_exception_is_logged_by_type_and_place_without_its_words(writt
 
 def test_our_own_exception_keeps_its_words_for_they_are_meant_for_the_log(written: io.StringIO) -> None:
     try:
-        raise UpstreamError("overloaded", "Please try again.", "status 529")
+        raise UpstreamError("overloaded", "status 529")
     except UpstreamError:
         structlog.get_logger("test.logs").exception("upstream_failed", turn_id="7")
     entry = _entry(written)

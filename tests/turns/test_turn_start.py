@@ -21,6 +21,7 @@ from coaching.practice.server import PracticeServer
 from coaching.turns import answering
 from coaching.turns.request import TurnRequest
 from coaching.turns.start import StartedTurn, start_turn
+from coaching.turns.words import FAILURES
 from sessions_app import services, turn_records
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
@@ -209,5 +210,5 @@ async def test_a_request_that_cannot_be_built_loses_no_message(session: Session)
             on_setup=lambda _: None,
         )
     assert done.status == TurnStatus.FAILED
-    assert shown == [ErrorShown(message=answering.UNEXPECTED)]
+    assert shown == [ErrorShown(message=FAILURES["internal"])]
     assert practice.requests == []

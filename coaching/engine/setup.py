@@ -1,0 +1,51 @@
+"""What a part of a turn is given, as one value."""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from coaching.engine.budget import PartLimits, StopSignal
+from coaching.engine.events import EngineEvent
+from coaching.engine.messages import FinishedRound, ModelRequest
+from coaching.engine.ports import DEFAULT_TIMEOUTS, ModelClient, Recorder, StreamTimeouts, Words
+from coaching.engine.tools import WAITING_KINDS, ToolCall, ToolKind, ToolResult, Toolset
+
+C = TypeVar("C")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResumedRound:
+    """A round that was recorded before its runner was lost, with the results that its calls have.
+
+    `is_words_only`: it was the part's last, so calls that it made all the same don't run.
+    """
+
+    finished: FinishedRound
+    results: Mapping[str, ToolResult]
+    is_words_only: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartSetup(Generic[C]):
+    """What a part needs.
+
+    `shrink` makes a smaller request when the model's window is full, or returns None. The calls of
+    `resumed`, the last round of a runner that was lost, are finished first. `used_call_ids` are
+    those of the turn's earlier rounds.
+    """
+
+    request: ModelRequest
+    client: ModelClient
+    toolset: Toolset[C]
+    words: Words
+    context_for: Callable[[ToolCall], C]
+    recorder: Recorder
+    emit: Callable[[EngineEvent], None]
+    limits: PartLimits
+    stop: StopSignal = field(default_factory=StopSignal)
+    rounds_before: int = 0
+    shrink: Callable[[ModelRequest], Awaitable[ModelRequest | None]] | None = None
+    waiting_kinds: frozenset[ToolKind] = WAITING_KINDS
+    timeouts: StreamTimeouts = DEFAULT_TIMEOUTS
+    resumed: ResumedRound | None = None
+    used_call_ids: Iterable[str] = ()

@@ -1,0 +1,59 @@
+"""What can follow a round, as values: another round, the same one again, or the end of the part."""
+
+import logging
+from dataclasses import dataclass
+from typing import Literal
+
+from coaching.engine.errors import UpstreamError
+from coaching.engine.messages import ModelRequest
+from coaching.engine.ports import Words
+from coaching.engine.tools import ToolCall
+
+Outcome = Literal["completed", "awaiting_user", "stopped", "failed"]
+Remedy = Literal["more_tokens", "smaller_window"]
+"""Why a round is asked again. Each is tried once in a part."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NextRound:
+    """A new round."""
+
+    request: ModelRequest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SameRound:
+    """The running round again, under the same number; what it showed is taken back."""
+
+    request: ModelRequest
+    remedy: Remedy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartResult:
+    """How a part ended.
+
+    `stop_reason` is the model's word, or ours: `stopped`, `error`. `pending` are the calls that
+    wait, in order. `user_message` is a sentence to show as an error.
+    """
+
+    outcome: Outcome
+    stop_reason: str
+    pending: tuple[ToolCall, ...] = ()
+    failure: UpstreamError | None = None
+    user_message: str | None = None
+
+
+Step = NextRound | SameRound | PartResult
+
+STOPPED = PartResult(outcome="stopped", stop_reason="stopped")
+
+
+def failed(failure: UpstreamError, words: Words) -> PartResult:
+    """Build the result of a part that failed, and log why."""
+    _log.warning("part failed: %s", str(failure))
+    return PartResult(
+        outcome="failed", stop_reason="error", failure=failure, user_message=words.failure(failure)
+    )
