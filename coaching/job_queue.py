@@ -25,15 +25,12 @@ class DatabaseConnector(DjangoConnector):
     """Runs Procrastinate's queries on Django's connections, from async code through `in_database`."""
 
     async def execute_query_async(self, query: Any, **arguments: Any) -> None:
-        """Run a statement."""
         await in_database(self.execute_query, query, **arguments)
 
     async def execute_query_one_async(self, query: Any, **arguments: Any) -> dict[str, Any]:
-        """Return the first row."""
         return await in_database(self.execute_query_one, query, **arguments)
 
     async def execute_query_all_async(self, query: Any, **arguments: Any) -> list[dict[str, Any]]:
-        """Return all rows."""
         return await in_database(self.execute_query_all, query, **arguments)
 
 

@@ -29,7 +29,6 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
     }
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
-        """Return whether sign-up is open."""
         return bool(settings.SAGE_SIGNUP == "open")
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:

@@ -12,7 +12,6 @@ class SageConfig(AppConfig):
     name = "sage"
 
     def ready(self) -> None:
-        """Register the checks."""
         register(warn_of_retired_models)
         register(warn_of_unused_settings)
         register(warn_of_mail_settings, deploy=True)

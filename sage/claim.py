@@ -65,7 +65,6 @@ class DatabaseClaim:
         self.take()
 
     def give_back(self) -> None:
-        """Release the lock."""
         if self._session is not None:
             self._session.close()
             self._session = None

@@ -94,7 +94,6 @@ class EmbeddedPostgres:
 
     @property
     def url(self) -> str:
-        """Return the DATABASE_URL of the running server."""
         return f"postgres://{ROLE}:{self.password}@/{DATABASE}?host={self.folder}"
 
     def join(self) -> None:
@@ -113,7 +112,6 @@ class EmbeddedPostgres:
                 self._users = users
 
     def leave(self) -> None:
-        """Stop using the server; the last one stops it."""
         with self._threads:
             if self._users is None:
                 return

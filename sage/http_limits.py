@@ -85,7 +85,6 @@ class BoundedChannel(_Channel):  # type: ignore[misc]  # only partly typed
     # --- Twisted's parser callbacks ---------------------------------------------------------------
 
     def connectionMade(self) -> None:
-        """Start waiting for the first request."""
         self.requestFactory = BoundedRequest
         self.timeOut = self._limits.idle_seconds
         super().connectionMade()
@@ -104,13 +103,11 @@ class BoundedChannel(_Channel):  # type: ignore[misc]  # only partly typed
         super().dataReceived(data)
 
     def lineReceived(self, line: bytes) -> None:
-        """Remember the request line."""
         if line and not self._request_line:
             self._request_line = line
         super().lineReceived(line)
 
     def lineLengthExceeded(self, line: bytes) -> None:
-        """Refuse an overlong line."""
         self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
 
     def allHeadersReceived(self) -> None:
@@ -143,7 +140,6 @@ class BoundedChannel(_Channel):  # type: ignore[misc]  # only partly typed
         super().allContentReceived()
 
     def requestDone(self, request: Any) -> None:
-        """Wait for the next request."""
         self._is_answering = False
         super().requestDone(request)
 
@@ -243,7 +239,6 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]  # Daphne has no types
         return {"type": "http.request", "body": piece, "more_body": has_more}
 
     def finish(self) -> None:
-        """Discard the unread rest of the body."""
         self._drop_body()
         super().finish()
 

@@ -21,7 +21,6 @@ class SameOriginValidator:
         self._application = application
 
     async def __call__(self, scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
-        """Pass the socket on, or deny it before it opens."""
         headers = dict(scope["headers"]) if scope["type"] == "websocket" else {}
         origin, host = (headers.get(name, b"").decode("latin-1") for name in (b"origin", b"host"))
         if is_accepted_origin(origin, host):

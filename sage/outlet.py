@@ -16,15 +16,12 @@ class Outlet:
 
     @property
     def is_open(self) -> bool:
-        """Whether the reader keeps up."""
         return self._is_open.is_set()
 
     def pauseProducing(self) -> None:  # noqa: N802
-        """Close: the write buffer is full."""
         self._is_open.clear()
 
     def resumeProducing(self) -> None:  # noqa: N802
-        """Open: the write buffer is empty."""
         self._is_open.set()
 
     def stopProducing(self) -> None:  # noqa: N802

@@ -1,4 +1,4 @@
-"""The operators' pages of this app, one module per part of the models."""
+"""The admin of this app, one module per part of the models."""
 
 from coaching.admin import calendar, files, people, safety, skills, turns
 

@@ -1,4 +1,4 @@
-"""What operators see of people's calendars: whether they can be read. No names, no addresses, no events."""
+"""People's calendars for operators: whether they can be read. No names, addresses or events."""
 
 from django.contrib import admin
 from django.db.models import QuerySet
@@ -10,7 +10,7 @@ from sessions_app.admin import ReadOnlyMixin
 
 @admin.register(CalendarSource)
 class CalendarSourceAdmin(ReadOnlyMixin, admin.ModelAdmin):  # type: ignore[type-arg]
-    """Calendars and how they stand, read-only. A feed's address is a secret, so only its host is shown."""
+    """Calendars and their state, read-only. A feed's address is a secret, so only its host is shown."""
 
     list_display = ("id", "user", "kind", "host", "read_at", "next_try_at", "failing_since", "error")
     list_filter = ("kind", ("failing_since", admin.EmptyFieldListFilter))
@@ -23,5 +23,4 @@ class CalendarSourceAdmin(ReadOnlyMixin, admin.ModelAdmin):  # type: ignore[type
     readonly_fields = fields
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[CalendarSource]:
-        """Return the rows without the calendars' texts."""
         return super().get_queryset(request).defer("content")

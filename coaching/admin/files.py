@@ -1,4 +1,4 @@
-"""What operators see of people's files: names, sizes, versions; words only with a permission of their own."""
+"""People's files for operators: names, sizes, versions; their text only with a separate permission."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ VERSIONS_A_PAGE = 20
 
 
 class VersionInline(ReadOnlyMixin, admin.TabularInline):  # type: ignore[type-arg]
-    """A file's newest versions, without their text; the page of its words has all."""
+    """A file's newest versions, without their text; the page `words` shows all."""
 
     model = UserFileVersion
     fields = ("number", "size", "source", "session", "tool_use_id", "storage_key", "created_at")
@@ -28,7 +28,6 @@ class VersionInline(ReadOnlyMixin, admin.TabularInline):  # type: ignore[type-ar
     ordering = ("-number",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[UserFileVersion]:
-        """Return the newest versions without their text."""
         versions = super().get_queryset(request).select_related("session").defer("content")
         return versions.filter(number__gt=F("file__version_number") - VERSIONS_LISTED)
 
@@ -47,7 +46,6 @@ class UserFileAdmin(ReadOnlyMixin, admin.ModelAdmin):  # type: ignore[type-arg]
     change_form_template = "admin/coaching/userfile/change_form.html"
 
     def get_urls(self) -> list[URLPattern]:
-        """Add the page that shows the words."""
         words = path(
             "<int:file_id>/words/",
             self.admin_site.admin_view(require_safe(self.words)),
@@ -56,7 +54,7 @@ class UserFileAdmin(ReadOnlyMixin, admin.ModelAdmin):  # type: ignore[type-arg]
         return [words, *super().get_urls()]
 
     def words(self, request: HttpRequest, file_id: int) -> HttpResponse:
-        """Show a file's versions with their text, to an operator who may read it, and log the look."""
+        """Show a file's versions with their text, to an operator with the permission, and log the access."""
         if not (request.user.has_perm(READ_TEXT) and self.has_view_permission(request)):
             raise PermissionDenied
         file = UserFile.unscoped.select_related("user").filter(id=file_id).first()

@@ -1,4 +1,4 @@
-"""Profiles: what an operator may put right for a person."""
+"""Profiles: what an operator may correct for a person."""
 
 from django.contrib import admin
 
@@ -15,5 +15,5 @@ class ProfileAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     readonly_fields = ("user",)
 
     def has_add_permission(self, request: object) -> bool:
-        """Say no: a profile is made on first need."""
+        """Profiles are created on first use."""
         return False

@@ -1,4 +1,4 @@
-"""Help lines, which operators keep right, and the count of cards, which nobody can change."""
+"""Help lines, which operators maintain, and read-only card counts."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from sessions_app.admin import ReadOnlyMixin
 
 @admin.register(HelpLine)
 class HelpLineAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
-    """Lines by country. A shipped one is switched off, not deleted: the next version would bring it back."""
+    """Lines by country. A shipped line is switched off, not deleted: the next version would add it again."""
 
     list_display = (
         "name",
@@ -40,20 +40,18 @@ class HelpLineAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
 
     @admin.display(description="Country", ordering="country")
     def country_name(self, line: HelpLine) -> str:
-        """Return the country in words."""
         return COUNTRY_NAMES.get(line.country, line.country) or "Anywhere"
 
     @admin.display(description="Edited", boolean=True)
     def is_edited(self, line: HelpLine) -> bool:
-        """Say whether the line says something else than the shipped one."""
         return any(getattr(line, name) != value for name, value in line.shipped.items())
 
     def has_delete_permission(self, request: HttpRequest, obj: HelpLine | None = None) -> bool:
-        """Say no for a shipped line."""
+        """Shipped lines can't be deleted."""
         return (obj is None or obj.key is None) and super().has_delete_permission(request, obj)
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
-        """Return the actions without the one that deletes many at once: some of them may be shipped."""
+        """Remove the bulk delete action: some of the lines may be shipped."""
         return {
             name: action for name, action in super().get_actions(request).items() if name != "delete_selected"
         }
@@ -70,6 +68,5 @@ class CardCountAdmin(ReadOnlyMixin, admin.ModelAdmin):  # type: ignore[type-arg]
     readonly_fields = fields
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[CardCount]:
-        """Return the counts, the last day first."""
         counts: QuerySet[CardCount] = super().get_queryset(request)
         return counts.order_by("-day", "level")

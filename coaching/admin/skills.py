@@ -1,4 +1,4 @@
-"""Skills for operators: what holds, a text of their own over the file's, its history, and the way back."""
+"""Skills for operators: the current text, an override of the file's, its history, and the reset."""
 
 import difflib
 from dataclasses import dataclass
@@ -27,34 +27,34 @@ from sessions_app.models import SessionKind
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiffLine:
-    """One line of a difference: `kind` is added, removed, place or same."""
+    """A line of a difference: `kind` is added, removed, place or same."""
 
     kind: str
     text: str
 
 
 def diff_lines(old: str, new: str) -> list[DiffLine]:
-    """Return how `new` differs from `old`, line by line with a little around; empty for the same text."""
+    """Return a line-by-line difference with some context; empty if the texts are equal."""
     kinds = {"+": "added", "-": "removed", "@": "place"}
     lines = list(difflib.unified_diff(old.splitlines(), new.splitlines(), n=2, lineterm=""))[2:]
     return [DiffLine(kind=kinds.get(line[:1], "same"), text=line) for line in lines]
 
 
-def say_size(skill: Skill, text: str) -> str:
-    """Return a text's size in words, with the budget if there is one."""
+def describe_size(skill: Skill, text: str) -> str:
+    """Return a text's size in words, with its budget if there is one."""
     budget = budget_of(skill.name, SkillKind(skill.kind))
     tokens = estimate_tokens(text)
     return f"{tokens} tokens" if budget is None else f"{tokens} of {budget} tokens"
 
 
 def _tool_faults(text: str) -> list[str]:
-    """Return what names in a text are tools that no model is offered."""
+    """Return errors for tool names in a text that no model is offered."""
     other_names = {*ATTRIBUTE_ORDER, *SessionKind.values}
     return tool_faults(text, declared=TOOL_NAMES, offered_tools=TOOL_NAMES, other_names=other_names)
 
 
 class SkillForm(forms.ModelForm):  # type: ignore[type-arg]
-    """The text that is to hold; it begins as the one that holds now."""
+    """The override's text; it starts as the current one."""
 
     class Meta:
         model = Skill
@@ -67,7 +67,6 @@ class SkillForm(forms.ModelForm):  # type: ignore[type-arg]
             self.initial["override"] = self.instance.file_text
 
     def clean_override(self) -> str:
-        """Refuse a text that can't be used, saying why."""
         text = str(self.cleaned_data["override"])
         if not text.strip() or text.replace("\r\n", "\n").strip() == self.instance.file_text.strip():
             return ""
@@ -81,7 +80,7 @@ class SkillForm(forms.ModelForm):  # type: ignore[type-arg]
 
 @admin.register(Skill)
 class SkillAdmin(SimpleHistoryAdmin):  # type: ignore[misc]
-    """Skills. Files make them; what an operator writes holds for sessions that start afterwards."""
+    """Skills, created by files. An operator's text applies to sessions that start afterwards."""
 
     form = SkillForm
     list_display = ("name", "kind", "holds", "size", "signal_names", "updated_at")
@@ -94,39 +93,34 @@ class SkillAdmin(SimpleHistoryAdmin):  # type: ignore[misc]
     object_history_list_template = "admin/coaching/skill/history_list.html"
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Say no: a new skill is a new folder."""
+        """A new skill is a new folder."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Say no: an override outlives its file."""
+        """An override outlives its file."""
         return False
 
     @admin.display(description="Holds")
     def holds(self, skill: Skill) -> str:
-        """Return which text holds."""
         if skill.is_retired:
             return "nothing: its file is missing"
-        if skill.has_file_moved_on:
+        if skill.has_file_changed:
             return "a text of your own; the file has changed since"
         return "a text of your own" if skill.is_overridden else "the file"
 
     @admin.display(description="Size")
     def size(self, skill: Skill) -> str:
-        """Return the size of the text that holds."""
-        return say_size(skill, skill.text)
+        return describe_size(skill, skill.text)
 
     @admin.display(description="Signals")
     def signal_names(self, skill: Skill) -> str:
-        """Return the signals that call it."""
         return ", ".join(skill.signals) or "–"
 
     @admin.display(description="Tools")
     def tool_names(self, skill: Skill) -> str:
-        """Return the tools that it names."""
         return ", ".join(skill.tools) or "–"
 
     def get_urls(self) -> list[URLPattern]:
-        """Add the preview and the way back."""
         own = [
             path(
                 "<int:skill_id>/preview/",
@@ -142,13 +136,13 @@ class SkillAdmin(SimpleHistoryAdmin):  # type: ignore[misc]
         return [*own, *super().get_urls()]
 
     def save_model(self, request: HttpRequest, obj: Skill, form: Any, change: bool) -> None:
-        """Store the operator's text, or return to the file where it says the same."""
+        """Store the operator's text, or reset to the file if they are equal."""
         store_override(name=obj.name, text=obj.override, editor=cast("User", request.user))
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
-        """Show the form with the file's text and the difference to it."""
+        """Add the file's text and the difference from it."""
         skill = self.get_object(request, object_id)
         difference = diff_lines(skill.file_text, skill.text) if skill else []
         context = {**(extra_context or {}), "difference": difference}
@@ -157,7 +151,7 @@ class SkillAdmin(SimpleHistoryAdmin):  # type: ignore[misc]
     def set_history_delta_changes(
         self, request: HttpRequest, historical_records: Any, foreign_keys_are_objs: bool = True
     ) -> None:
-        """Give each line of history, the newest first, how its text differs from the one before it."""
+        """Add to each history entry its difference from the one before."""
         records = list(historical_records)
         for record, before in pairwise(records):
             record.difference = diff_lines(
@@ -165,7 +159,7 @@ class SkillAdmin(SimpleHistoryAdmin):  # type: ignore[misc]
             )
 
     def preview(self, request: HttpRequest, skill_id: int) -> HttpResponse:
-        """Show a text as it would be used: size against the budget, faults, difference, rendered."""
+        """Show a text as it would be used: size, budget, errors, difference, rendered."""
         skill = self._editable(request, skill_id)
         text = request.POST.get("override", "").replace("\r\n", "\n").strip() + "\n"
         context = {
@@ -173,7 +167,7 @@ class SkillAdmin(SimpleHistoryAdmin):  # type: ignore[misc]
             "title": f"Preview of {skill.name}",
             "skill": skill,
             "text": text,
-            "size": say_size(skill, text),
+            "size": describe_size(skill, text),
             "faults": text_faults(name=skill.name, kind=SkillKind(skill.kind), text=text)
             + _tool_faults(text),
             "difference": diff_lines(skill.file_text, text),
@@ -183,7 +177,6 @@ class SkillAdmin(SimpleHistoryAdmin):  # type: ignore[misc]
         return TemplateResponse(request, "admin/coaching/skill/preview.html", context)
 
     def return_to_file(self, request: HttpRequest, skill_id: int) -> HttpResponse:
-        """Let the file hold again."""
         skill = self._editable(request, skill_id)
         returned = return_to_file(name=skill.name, editor=cast("User", request.user))
         self.log_change(request, returned, "Returned to the file.")

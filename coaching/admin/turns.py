@@ -1,4 +1,4 @@
-"""Turns for operators: how each went, and its trace in full. No words of anybody's."""
+"""Turns for operators, with their whole trace and no text."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from sessions_app.spending import read_spending_of_turn
 
 @admin.register(Turn)
 class TurnAdmin(ReadOnlyMixin, admin.ModelAdmin):  # type: ignore[type-arg]
-    """Turns, read-only: rounds, calls, usage, and why it went as it did."""
+    """Turns, read-only: rounds, calls, usage, trace."""
 
     list_display = ("id", "session", "status", "stop_reason", "failure", "model", "started_at", "ended_at")
     list_filter = ("status", "failure", "model", "started_at")
@@ -30,7 +30,6 @@ class TurnAdmin(ReadOnlyMixin, admin.ModelAdmin):  # type: ignore[type-arg]
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
-        """Show the turn with its trace."""
         turn = self.get_object(request, object_id)
         context = {**(extra_context or {}), "trace": _trace_of(turn) if turn else None}
         return super().change_view(request, object_id, form_url, context)

@@ -31,7 +31,6 @@ class OwnedModel:
 
     @property
     def label(self) -> str:
-        """The model's label: app and name."""
         return self.model._meta.label
 
     def rows_of(self, user_id: int) -> QuerySet[Model]:

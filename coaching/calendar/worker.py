@@ -75,7 +75,6 @@ class Entry:
     values: dict[str, str] = field(default_factory=dict)
 
     def add(self, name: str, line: str) -> None:
-        """Add a line if it is relevant."""
         if name in _PROPERTIES:
             if name in ("SUMMARY", "LOCATION"):
                 line = line[:LINE_CHARACTERS]

@@ -92,8 +92,8 @@ def check_attributes(
             f"{', '.join(both)} can't be both given and removed in one save; do one or the other."
         )
     named = [name for name in ATTRIBUTE_ORDER if name in given or name in removed]
-    if strangers := [name for name in named if name not in fitting]:
+    if unknown := [name for name in named if name not in fitting]:
         raise FileRefused(
-            f"{', '.join(strangers)} doesn't belong to the type {file_type}. "
+            f"{', '.join(unknown)} doesn't belong to the type {file_type}. "
             f"Its attributes are: {', '.join(name for name in ATTRIBUTE_ORDER if name in fitting)}."
         )

@@ -32,7 +32,6 @@ class DiskObjectStorage(FileSystemStorage):
         return saved_as
 
     def list_objects(self, prefix: str) -> Iterator[ListedObject]:
-        """Yield every object whose key starts with `prefix`, a folder. Doesn't follow links."""
         root = Path(self.path(""))
         for folder, _, names in os.walk(root / prefix):
             for name in names:

@@ -44,7 +44,6 @@ class FileDraft:
 
     @property
     def data(self) -> bytes:
-        """The bytes to store."""
         return self.text.encode()
 
 

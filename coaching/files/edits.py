@@ -44,7 +44,6 @@ class Editable:
 
     @property
     def has_fields(self) -> bool:
-        """Whether attributes may be edited."""
         return bool(self.frontmatter) or not self.head
 
     def says(self, *, body: str, attributes: FileAttributes) -> bool:

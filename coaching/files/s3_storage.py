@@ -90,7 +90,6 @@ class S3ObjectStorage(S3Storage):  # type: ignore[misc]  # the package has no ty
         return name
 
     def list_objects(self, prefix: str) -> Iterator[ListedObject]:
-        """Yield every object whose key starts with `prefix`, a thousand per request."""
         pages = self.connection.meta.client.get_paginator("list_objects_v2").paginate(
             Bucket=self.bucket_name, Prefix=prefix
         )

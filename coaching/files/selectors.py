@@ -22,7 +22,6 @@ class FileText:
 
     @property
     def text(self) -> str:
-        """The whole text."""
         return self.version.content
 
 

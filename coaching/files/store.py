@@ -111,7 +111,7 @@ def store_edit(*, user_id: int, draft: FileDraft, expected_version: int) -> Stor
     return store_version(user_id=user_id, draft=draft, stored=stored, source=FileSource.USER)
 
 
-def store_aside(*, user_id: int, draft: FileDraft, newest: FileText) -> StoredFile:
+def store_below_newest(*, user_id: int, draft: FileDraft, newest: FileText) -> StoredFile:
     """Store the user's text as a version below the newest one, which stays current.
 
     It has no side effects. Raises as `store_edit` does.

@@ -31,7 +31,6 @@ class FolderFiles:
 
     @property
     def is_of_days(self) -> bool:
-        """Whether the files are dated."""
         return self.path in FOLDERS_OF_DAYS
 
 

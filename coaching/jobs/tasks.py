@@ -67,7 +67,6 @@ class Retries(BaseRetryStrategy):
     """
 
     def get_retry_decision(self, *, exception: BaseException, job: Job) -> RetryDecision | None:
-        """Return when to retry a failed job, None for never."""
         if isinstance(exception, asyncio.CancelledError):
             return RetryDecision(retry_in={"seconds": 0})
         if isinstance(exception, UpstreamError) and exception.reason in _FINAL_REASONS:
@@ -90,7 +89,6 @@ class UnlimitedRetries(BaseRetryStrategy):
     """Retries without limit, eventually once an hour."""
 
     def get_retry_decision(self, *, exception: BaseException, job: Job) -> RetryDecision | None:
-        """Return when to retry a failed job."""
         if isinstance(exception, asyncio.CancelledError):
             return RetryDecision(retry_in={"seconds": 0})
         return RetryDecision(retry_in={"seconds": min(3600, FIRST_WAIT_SECONDS * 5 ** min(job.attempts, 5))})

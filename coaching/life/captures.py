@@ -57,7 +57,6 @@ class WaitingCaptures:
 
     @property
     def more(self) -> int:
-        """How many older ones wait."""
         return max(0, self.total - self.before - len(self.newest))
 
 
@@ -71,7 +70,6 @@ class FoldedCapture:
 
     @property
     def log_path(self) -> str:
-        """Where the log lies."""
         return f"{RULES[FileType.DAILY_LOG].place}/{self.folded_on.isoformat()}.md"
 
 
@@ -145,22 +143,22 @@ def keep_capture(
         return kept
 
 
-def put_capture_away(*, user_id: int, capture_id: int, now: datetime) -> None:
+def archive_capture(*, user_id: int, capture_id: int, now: datetime) -> None:
     """Archive a capture; its file stays. Raises `Capture.DoesNotExist`."""
-    _set_put_away(user_id=user_id, capture_id=capture_id, at=now)
+    _set_archived(user_id=user_id, capture_id=capture_id, at=now)
 
 
-def bring_capture_back(*, user_id: int, capture_id: int) -> None:
+def restore_capture(*, user_id: int, capture_id: int) -> None:
     """Make an archived capture wait again. Raises `Capture.DoesNotExist`."""
-    _set_put_away(user_id=user_id, capture_id=capture_id, at=None)
+    _set_archived(user_id=user_id, capture_id=capture_id, at=None)
 
 
-def put_all_captures_away(*, user_id: int, now: datetime, newest_id: int) -> int:
+def archive_captures_up_to(*, user_id: int, now: datetime, newest_id: int) -> int:
     """Archive all captures up to that one, which its sender has seen; return how many."""
     return captures_of(user_id).waiting().filter(id__lte=newest_id).update(put_away_at=now)
 
 
-def _set_put_away(*, user_id: int, capture_id: int, at: datetime | None) -> None:
+def _set_archived(*, user_id: int, capture_id: int, at: datetime | None) -> None:
     if not captures_of(user_id).filter(id=capture_id).update(put_away_at=at):
         raise Capture.DoesNotExist
 

@@ -29,7 +29,6 @@ class DomainGlance:
 
     @property
     def standing(self) -> str:
-        """The status in words."""
         return self.status_label or ("Status not set" if self.has_page else "No page yet")
 
 
@@ -51,7 +50,6 @@ class DomainOnMap:
 
     @property
     def is_drawn(self) -> bool:
-        """Whether it has a page or a rating."""
         return bool(self.path) or self.pulse is not None
 
 
@@ -67,27 +65,22 @@ class LifeMap:
 
     @property
     def pages(self) -> int:
-        """The number of domains with a page."""
         return sum(bool(domain.path) for domain in self.domains)
 
     @property
     def missing(self) -> Sequence[str]:
-        """The names of the domains without a page."""
         return [domain.glance.label for domain in self.domains if not domain.path]
 
     @property
     def without_status(self) -> Sequence[str]:
-        """The names of the domains whose page has no status."""
         return [domain.glance.label for domain in self.domains if domain.path and not domain.glance.status]
 
     @property
     def is_empty(self) -> bool:
-        """Whether there are neither pages nor ratings."""
         return not (self.overview_path or self.plan_path or any(domain.is_drawn for domain in self.domains))
 
     @property
     def has_ratings(self) -> bool:
-        """Whether any domain was ever rated."""
         return any(domain.pulse for domain in self.domains)
 
     @property

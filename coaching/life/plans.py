@@ -40,12 +40,10 @@ class ShownPlan:
 
     @property
     def done(self) -> int:
-        """The number of ticked priorities."""
         return sum(priority.is_done for priority in self.priorities)
 
     @property
     def is_all_done(self) -> bool:
-        """Whether there are priorities and all are ticked."""
         return bool(self.priorities) and self.done == len(self.priorities)
 
 

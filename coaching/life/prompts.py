@@ -50,7 +50,7 @@ def accessible_prompt(*, user_id: int, prompt_id: int, timezone: ZoneInfo) -> Sh
     return _shown(prompts_of(user_id).select_related("file").get(id=prompt_id), timezone=timezone)
 
 
-def put_prompt_away(*, user_id: int, prompt_id: int, now: datetime) -> None:
+def skip_prompt(*, user_id: int, prompt_id: int, now: datetime) -> None:
     """Skip a question; its file stays. Raises `ReflectionPrompt.DoesNotExist`."""
     prompt = prompts_of(user_id).get(id=prompt_id)
     _open(prompts_of(user_id)).filter(id=prompt.pk).update(put_away_at=now)

@@ -38,17 +38,14 @@ class DomainPulse:
 
     @property
     def latest(self) -> int:
-        """The newest rating."""
         return self.trend[-1]
 
     @property
     def rated_at(self) -> datetime:
-        """When the newest rating was given."""
         return self.trend_at[-1]
 
     @property
     def previous(self) -> int | None:
-        """The rating before the newest."""
         return self.trend[-2] if len(self.trend) > 1 else None
 
     @property

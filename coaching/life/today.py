@@ -36,12 +36,10 @@ class CheckIn:
 
     @property
     def is_due(self) -> bool:
-        """Whether its day has come."""
         return self.days <= 0
 
     @property
     def words(self) -> str:
-        """Its day in words."""
         return day_in_words(self.due_on, today=self.due_on - timedelta(days=self.days))
 
 
@@ -63,7 +61,6 @@ class Today:
 
     @property
     def is_mapped(self) -> bool:
-        """Whether any domain has a page."""
         return any(domain.has_page for domain in self.domains)
 
     @property

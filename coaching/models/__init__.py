@@ -1,4 +1,4 @@
-"""The life that Sage answers for, one module per part of it."""
+"""Everything about people that isn't a conversation, one module per area."""
 
 from coaching.models.calendar import CalendarEvent, CalendarKind, CalendarSource
 from coaching.models.files import FileSource, FileType, FileUsage, UserFile, UserFileVersion

@@ -1,7 +1,7 @@
-"""Calendars that a person lets Sage read, and what stands in them on the days around now.
+"""Calendars that a person lets Sage read, and their events around today.
 
-A source keeps the text that was read last: its recurring events have no end, so each day that passes is
-filled in from it without asking anybody.
+A source keeps the text that was read last: recurring events don't end, so each new day is expanded from it
+without a request.
 """
 
 from urllib.parse import urlsplit
@@ -21,10 +21,10 @@ class CalendarKind(models.TextChoices):
 
 
 class CalendarSource(Owned):
-    """One calendar of one person.
+    """A person's calendar.
 
-    `origin` is an uploaded file's name, or a feed's address, which is a secret: who has it reads the
-    calendar. `error` is a sentence for the person; what was read before stays until it can be read again.
+    `origin` is an uploaded file's name, or a feed's address, which is a secret: it gives access to the
+    calendar. `error` is a message for the person; old events stay until the calendar can be read again.
     """
 
     user = models.ForeignKey(
@@ -70,10 +70,10 @@ class CalendarSource(Owned):
 
 
 class CalendarEvent(Owned):
-    """One event as it happens once; of a recurring one, a row each time.
+    """One occurrence of an event.
 
     It has either moments or days; `ends_on` is the first day after. Moments of a floating event ("nine
-    o'clock, wherever you are") are the clock on the wall, kept as if it were UTC.
+    o'clock, wherever you are") are wall-clock time stored as UTC.
     """
 
     owner_path = "source__user"

@@ -1,7 +1,7 @@
-"""Files that belong to the user. Every write makes a version; nothing is overwritten.
+"""The user's files. Every write creates a version; nothing is overwritten.
 
-The version row carries the text, so that context, recall and diff read no object; the object in
-the storage backend is stored under a key of its own before the row commits.
+The version row contains the text, so that context, recall and diff don't read objects; the object is stored
+under its own key before the row commits.
 """
 
 from django.conf import settings
@@ -12,7 +12,7 @@ from sessions_app.owned import Owned
 
 
 class FileType(models.TextChoices):
-    """What a file is; the type decides its path and who may write it when."""
+    """A file's type, which decides its path and who may write it when."""
 
     DOMAIN = "domain", "Life domain"
     OVERVIEW = "overview", "Life map overview"
@@ -37,7 +37,7 @@ class FileSource(models.TextChoices):
 
 
 class UserFile(Owned):
-    """One file of one user, at its newest version. `path` is relative to the user's own root."""
+    """A user's file at its newest version. `path` is relative to the user's root."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="files")
     path = models.CharField(max_length=255)
@@ -64,7 +64,7 @@ class UserFile(Owned):
 class FileUsage(Owned):
     """How many files a user has, and how many bytes with all versions.
 
-    Triggers of the database count, in the transaction that writes or deletes; nothing else writes here.
+    Only database triggers write it, in the transaction that writes or deletes.
     """
 
     user = models.OneToOneField(
@@ -78,7 +78,7 @@ class FileUsage(Owned):
 
 
 class UserFileVersion(Owned):
-    """One stored version, whole: frontmatter and body as one text."""
+    """A stored version: frontmatter and body as one text."""
 
     owner_path = "file__user"
 

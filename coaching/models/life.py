@@ -1,4 +1,4 @@
-"""Days and domains: what files of a life also mean as data."""
+"""Days, domains, captures and prompts: the data behind the files."""
 
 from typing import Self
 
@@ -23,7 +23,7 @@ class LifeDomain(models.TextChoices):
 
 
 class DomainStatus(models.TextChoices):
-    """How a domain stands."""
+    """A domain's status."""
 
     THRIVING = "thriving", "Thriving"
     GOOD = "good", "Good"
@@ -51,12 +51,12 @@ class DayPlan(Owned):
 
     @property
     def says_something(self) -> bool:
-        """Whether the day has a plan at all: a row may be left of one that was emptied."""
+        """Whether the day has a plan: a row may remain of one that was emptied."""
         return self.file_id is not None or bool(self.intention) or bool(self.priorities)
 
 
 class PulseRating(Owned):
-    """One rating of one domain, 1 (worst) to 5; a time series, never overwritten."""
+    """A rating of one domain, 1 (worst) to 5; a time series, never overwritten."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="pulse_ratings")
     domain = models.CharField(max_length=16, choices=LifeDomain)
@@ -80,17 +80,17 @@ class PulseRating(Owned):
 
 
 class CaptureQuerySet(OwnedQuerySet["Capture"]):
-    """Captures by what has become of them."""
+    """Captures by state."""
 
     def waiting(self) -> Self:
-        """Return those that no log has folded in and nobody has put away."""
+        """Return those that aren't in a log and aren't archived."""
         return self.filter(folded_on=None, put_away_at=None)
 
 
 class Capture(Owned):
-    """A quick thought. It waits until a daily log folds it in, or its user puts it away; its file stays.
+    """A quick thought. It waits until a daily log folds it in or its user archives it; its file stays.
 
-    `client_id` is what its sender named it, empty where nobody did: the same name twice is one capture.
+    `client_id` is the sender's name for it, or empty: the same one twice is one capture.
     """
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="captures")
@@ -121,12 +121,11 @@ class Capture(Owned):
 
     @classmethod
     def of(cls, user_id: int) -> CaptureQuerySet:
-        """Return the user's captures."""
         return CaptureQuerySet(cls).owned_by(user_id, cls.owner_path)
 
 
 class ReflectionPrompt(Owned):
-    """A question that Sage left for later; open until it is answered or put away."""
+    """A question that Sage left for later; open until it is answered or skipped."""
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="reflection_prompts"

@@ -1,4 +1,4 @@
-"""Who the user is to Sage: name, time zone, check-in day."""
+"""A person's profile: name, time zone, check-in day."""
 
 import zoneinfo
 
@@ -13,7 +13,7 @@ from sessions_app.owned import Owned
 
 
 class Weekday(models.IntegerChoices):
-    """Days as `date.weekday()` counts them."""
+    """Numbered like `date.weekday()`."""
 
     MONDAY = 0, "Monday"
     TUESDAY = 1, "Tuesday"
@@ -25,19 +25,19 @@ class Weekday(models.IntegerChoices):
 
 
 def validate_timezone(name: str) -> None:
-    """Refuse a name that the time zone database doesn't know."""
+    """Refuse an unknown time zone."""
     if name not in known_timezones():
         raise ValidationError("%(name)s is not a time zone.", params={"name": name})
 
 
 def validate_country(code: str) -> None:
-    """Refuse a code that no country has."""
+    """Refuse an unknown country."""
     if code not in COUNTRY_NAMES:
         raise ValidationError("%(code)s is not a country.", params={"code": code})
 
 
 class TimezoneSource(models.TextChoices):
-    """Who said what the time zone is."""
+    """Who set the time zone."""
 
     NOBODY = "", "Nobody yet"
     BROWSER = "browser", "The browser"
@@ -45,9 +45,9 @@ class TimezoneSource(models.TextChoices):
 
 
 class Profile(Owned):
-    """One per user; made on first need.
+    """One per user, created on first use.
 
-    Until somebody has said which, the time zone is UTC, and the first browser that comes may tell it.
+    The time zone is UTC until it is known; the first browser sets it.
     """
 
     user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="profile")
@@ -77,5 +77,4 @@ class Profile(Owned):
 
     @property
     def zone(self) -> zoneinfo.ZoneInfo:
-        """The user's time zone."""
         return zoneinfo.ZoneInfo(self.timezone)

@@ -1,4 +1,4 @@
-"""Lines that help, as operators keep them, and how often the card with them was shown: never to whom."""
+"""Help lines, maintained by operators, and anonymous counts of safety cards."""
 
 from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
@@ -9,7 +9,7 @@ from coaching.safety.countries import COUNTRY_NAMES
 
 
 class HelpLineKind(models.TextChoices):
-    """What a line is for; the card shows the emergency number first."""
+    """A line's purpose; the card shows emergency numbers first."""
 
     EMERGENCY = "emergency", "Emergency"
     CRISIS = "crisis", "Somebody to talk to"
@@ -17,17 +17,17 @@ class HelpLineKind(models.TextChoices):
 
 
 class DangerLevel(models.TextChoices):
-    """How near a danger is that somebody's words speak of."""
+    """How acute the danger is."""
 
     IMMEDIATE = "immediate", "Immediate"
     CONCERN = "concern", "Concern"
 
 
 class HelpLine(models.Model):
-    """One line of one country.
+    """A help line of a country.
 
-    `key` says which of the shipped lines it is, `shipped` what that one said when it was brought in last: a
-    line that says something else now was edited, and is never touched again.
+    `key` identifies a shipped line, `shipped` is its content when it was last loaded: a line that differs
+    from it was edited and is never updated.
     """
 
     key = models.SlugField(max_length=64, unique=True, null=True, blank=True, editable=False)
@@ -78,13 +78,13 @@ class HelpLine(models.Model):
         return f"{self.country or 'anywhere'}: {self.name}"
 
     def clean(self) -> None:
-        """Refuse a country that there isn't ("UK" is GB): nobody would ever see the line."""
+        """Refuse an unknown country ("UK" is GB): nobody would ever see the line."""
         if self.country and self.country not in COUNTRY_NAMES:
             raise ValidationError({"country": f"{self.country} is the code of no country. (Britain is GB.)"})
 
 
 class CardCount(models.Model):
-    """How often the card was shown on one day (UTC), by level. No user, no conversation, no words."""
+    """How often the card was shown on one day (UTC), by level. No user, conversation or text."""
 
     day = models.DateField()
     level = models.CharField(max_length=16, choices=DangerLevel)

@@ -1,7 +1,7 @@
-"""Skills as the database keeps them: the file's text as it was last synced, and an operator's own over it.
+"""Skills in the database: the file's text as last synced, and an operator's override.
 
-The history holds every state with its time, so that a session can go on with the skills that it began
-with. Rows are written by `coaching.skills.store` alone, and none is deleted: an override outlives its file.
+The history has every state with its time, so that a session keeps the skills that it started with. Only
+`coaching.skills.store` writes rows, and none is deleted: an override outlives its file.
 """
 
 from django.contrib.auth.models import User
@@ -11,7 +11,7 @@ from simple_history.models import HistoricalRecords
 
 
 class SkillKind(models.TextChoices):
-    """What a skill is to a session."""
+    """A skill's role in a session."""
 
     BASE = "base", "Base"
     ARC = "arc", "Arc"
@@ -20,10 +20,10 @@ class SkillKind(models.TextChoices):
 
 
 class Skill(models.Model):
-    """One skill. `override` is empty where the file holds.
+    """A skill. `override` is empty if the file's text is used.
 
-    `overridden_sha256` is the hash of the file's text that the override was written over: where it isn't
-    `file_sha256` any more, the file has moved on since.
+    `overridden_sha256` is the hash of the file's text that the override replaced: if it differs from
+    `file_sha256`, the file has changed since.
     """
 
     name = models.SlugField(max_length=64, unique=True)
@@ -44,7 +44,7 @@ class Skill(models.Model):
     updated_at = models.DateTimeField(auto_now=True)
     history = HistoricalRecords(excluded_fields=["updated_at"])
 
-    # Read by the history when the row is saved.
+    # The history reads it when the row is saved.
     _history_user: User | None
     _change_reason: str
 
@@ -63,21 +63,19 @@ class Skill(models.Model):
 
     @property
     def text(self) -> str:
-        """The text that holds."""
         return self.override or self.file_text
 
     def save_with_reason(self, *, editor: User | None, reason: str) -> None:
-        """Save the row and a line of history that says who changed it and why."""
+        """Save the row and a history entry with editor and reason."""
         self._history_user = editor
         self._change_reason = reason
         self.save()
 
     @property
     def is_overridden(self) -> bool:
-        """Whether an operator's text holds."""
         return bool(self.override)
 
     @property
-    def has_file_moved_on(self) -> bool:
-        """Whether the file has changed since the override was written over it."""
+    def has_file_changed(self) -> bool:
+        """Whether the file has changed since it was overridden."""
         return self.is_overridden and self.overridden_sha256 != self.file_sha256

@@ -23,12 +23,10 @@ class TimezoneOffer:
 
     @property
     def current_city(self) -> str:
-        """The city of the current time zone."""
         return city_of(self.current)
 
     @property
     def browser_city(self) -> str:
-        """The city of the browser's time zone."""
         return city_of(self.browser)
 
 

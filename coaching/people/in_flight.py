@@ -47,7 +47,6 @@ class InFlight:
             return is_counted
 
     def uncount(self, key: str) -> None:
-        """Count one less under a key."""
         with self._lock:
             self._counts[key] -= 1
             if self._counts[key] <= 0:
@@ -66,7 +65,6 @@ class InFlight:
         await self._slots.acquire()
 
     def release_slot(self) -> None:
-        """Release a slot."""
         self._slots.release()
 
 
@@ -85,12 +83,10 @@ class Ticket:
         self._keys.append(key)
 
     async def begin(self) -> None:
-        """Wait for a slot. Raises `TooBusy`."""
         await self._in_flight.take_slot()
         self._has_slot = True
 
     def end(self) -> None:
-        """Release everything."""
         if self._has_slot:
             self._has_slot = False
             self._in_flight.release_slot()

@@ -96,7 +96,6 @@ class OpenSockets:
         return True
 
     def discard(self, opened: OpenSocket) -> None:
-        """Stop watching a socket."""
         theirs = self._sockets.get(opened.user_id, set())
         theirs.discard(opened)
         if not theirs:

@@ -1,5 +1,5 @@
-"""When somebody's words sound like danger: what is noticed, the lines that help, and the count of it.
+"""Danger in a user's words: detection rules, help lines, and the figures about them.
 
-No model is asked, and nothing here can stop a conversation: a card stands beside it. Rules of danger are in
-`phrases`, and of what only sounds like it in `harmless`; how much a message carries is `skills.intensity`'s.
+No model is involved, and nothing here stops a conversation: a card is shown with it. `phrases` has the rules
+for danger, `harmless` those for what only resembles it; `skills.intensity` rates emotional weight.
 """

@@ -1,4 +1,4 @@
-"""The card beside words of danger: what a message's metadata keeps of it, and what a reader is shown."""
+"""The safety card: what a message's metadata stores, and what a reader is shown."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _TOPICS = ("life", "violence")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
-    """A card of a conversation; `key` tells the cards of its page apart."""
+    """A card of a conversation; `key` is unique on its page."""
 
     key: str
     session_id: str
@@ -25,7 +25,7 @@ class Card:
 
 
 def metadata_of(words: object) -> dict[str, Any]:
-    """Return what is kept beside words: how near a danger is, whose and of what kind; else nothing.
+    """Return the metadata for words: level, about whom, topic; empty without danger.
 
     `words` is a text, or an answer to a question: a text, or values with a `note`.
     """
@@ -33,24 +33,24 @@ def metadata_of(words: object) -> dict[str, Any]:
 
 
 def metadata_of_danger(danger: Danger | None) -> dict[str, Any]:
-    """Return what is kept of a danger that was noticed; nothing where there is none."""
+    """Return the metadata for a detected danger, empty for None."""
     if danger is None:
         return {}
     return {METADATA_KEY: {"level": danger.level, "about": danger.about, "topic": danger.topic}}
 
 
 def danger_in(words: object) -> Danger | None:
-    """Return the danger that a text, or the words of an answer, speak of."""
+    """Return the danger in a text, or in the words of an answer."""
     if isinstance(words, Mapping):
         words = words.get("note")
     if not isinstance(words, str):
         return None
-    # Too long to be sent, and yet a letter: its end says as much as its beginning.
+    # Too long to be sent, so check the beginning and the end.
     return find_danger(words) or (find_danger(words[-MAX_CHARACTERS:]) if words[MAX_CHARACTERS:] else None)
 
 
 def kept_danger(metadata: Mapping[str, Any]) -> Danger | None:
-    """Return the danger that was noticed of a stored message or answer; what isn't as expected is none."""
+    """Return the danger stored with a message or answer; invalid metadata counts as none."""
     kept = metadata.get(METADATA_KEY)
     if not isinstance(kept, Mapping):
         return None

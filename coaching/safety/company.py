@@ -1,7 +1,7 @@
-"""Words that mean little alone and much in company: what danger sounds like when nobody names it.
+"""Weak cues that suggest danger only in combination.
 
-Each cue (`words/company.txt`) weighs 1, 2 or 3, once; what stands in two neighbouring sentences is added up.
-From `ENOUGH` on it is a concern, never more: this is a net under `phrases`, and it catches other things too.
+Each cue (`words/company.txt`) weighs 1, 2 or 3 and counts once; weights in two adjacent sentences are added
+up. From `ENOUGH` on it is a concern, never more: a safety net under `phrases`, with more false alarms.
 """
 
 import re
@@ -20,14 +20,14 @@ _FIRST_PERSON = re.compile(r"\b(?:i|i'm|me|my|myself)\b")
 
 
 def is_enough(sentences: Sequence[str]) -> bool:
-    """Return whether two neighbouring sentences carry enough, and not only by words of little weight."""
+    """Return whether two adjacent sentences weigh enough, not only by cues of little weight."""
     weights = [_weights_in(sentence) for sentence in sentences]
     pairs = [{**mine, **following} for mine, following in pairwise([*weights, {}])]
     return any(sum(pair.values()) >= ENOUGH and max(pair.values()) > 1 for pair in pairs)
 
 
 def _weights_in(sentence: str) -> Mapping[str, int]:
-    """Return a sentence's cues and what each weighs; what is denied, told or studied weighs nothing."""
+    """Return a sentence's cues and their weights; denied, retold or studied ones weigh nothing."""
     if any(pattern.search(sentence) for pattern in (harmless.TOLD, harmless.STUDIED, _BENIGN)):
         return {}
     is_first_person = bool(_FIRST_PERSON.search(sentence))
@@ -45,7 +45,7 @@ def _weights_in(sentence: str) -> Mapping[str, int]:
 
 @cache
 def all_cues() -> tuple[tuple[tuple[int, str, frozenset[str]], ...], frozenset[str]]:
-    """Return all cues, each with its weight and the pieces that it needs, and all such pieces."""
+    """Return all cues, each with its weight and required pieces, and the set of all such pieces."""
     cues = tuple(
         (int(weight), line, needed_in(expanded(line)))
         for weight in ("3", "2", "1")

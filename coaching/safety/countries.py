@@ -1,6 +1,6 @@
-"""Countries: their names, and which one a time zone says that somebody is in (`countries.tsv`). Pure.
+"""Country names, and the country of a time zone (`countries.tsv`). Pure.
 
-Nobody's address is looked up anywhere: a time zone is what the person's own browser or settings say.
+No IP address is looked up: the time zone comes from the person's browser or settings.
 """
 
 from collections.abc import Mapping
@@ -14,15 +14,15 @@ _ROWS = [
     if not line.startswith("#")
 ]
 COUNTRY_NAMES: Mapping[str, str] = {code: name for code, name, _ in _ROWS}
-"""Names by ISO 3166 code, in their alphabetical order."""
+"""Names by ISO 3166 code, in alphabetical order."""
 _COUNTRY_OF_ZONE = {zone: code for code, _, zones in _ROWS for zone in zones.split()}
 
 
 def country_of_timezone(name: str) -> str:
-    """Return the code of the country that a time zone is in; `ANYWHERE` where it says none ("UTC")."""
+    """Return the country code of a time zone; `ANYWHERE` for one without a country ("UTC")."""
     return _COUNTRY_OF_ZONE.get(name, ANYWHERE)
 
 
 def known_country(code: object) -> str:
-    """Return the code if there is such a country, else `ANYWHERE`."""
+    """Return the code if the country exists, otherwise `ANYWHERE`."""
     return code if isinstance(code, str) and code in COUNTRY_NAMES else ANYWHERE

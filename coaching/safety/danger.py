@@ -1,8 +1,8 @@
-"""Whether somebody's own words sound like danger, how near it is, and whose. Pure and fast; it keeps nothing.
+"""Whether somebody's words suggest danger, how acute, and whose. Pure and fast; stores nothing.
 
-Rules that anybody can follow, not a model: a card must come before any model answers, and in the same way for
-everybody. They take sides: a card too many is a small thing. What they catch and miss is measured in
-`tests/safety`, and the figures stand in `figures`.
+Transparent rules instead of a model: a card must come before any model answers, and in the same way for
+everybody. When in doubt they show one: a false alarm costs little. `tests/safety` measures what they catch
+and miss; `figures` has the results.
 """
 
 import re
@@ -20,10 +20,10 @@ OVERLAP_CHARACTERS = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Danger:
-    """What was noticed. `level`: `immediate`, or `concern` where it is indirect, not acute, or another's.
+    """A detected danger. `level`: `immediate`, or `concern` if it is indirect, not acute, or about others.
 
-    `about`: who is in danger or is one, the person who writes or somebody else. `topic`: `violence` where
-    somebody is being harmed by another, else `life`.
+    `about`: whether the writer or somebody else is in danger or a danger. `topic`: `violence` if somebody is
+    being harmed by another, otherwise `life`.
     """
 
     level: Level
@@ -32,13 +32,13 @@ class Danger:
 
 
 def read_words() -> None:
-    """Read the word lists now: it takes a while, and nobody's first message should wait for it."""
+    """Load the word lists early, so that nobody's first message waits for it."""
     all_phrases()
     company.all_cues()
 
 
 def find_danger(text: str) -> Danger | None:
-    """Return the nearest danger that the text speaks of, or None."""
+    """Return the most acute danger in the text, or None."""
     whole = readable(text)
     plain = harmless.without_idioms(whole)
     sentences = list(_sentences(plain))
@@ -70,21 +70,20 @@ _QUOTED = re.compile(r'"[^"]{1,300}(?:"|$)|(?<!\w)\'[^\']{3,200}\'(?!\w)')
 
 
 class _Message:
-    """The whole message: each thing is looked for in it once, however many sentences ask."""
+    """The whole message, with cached searches for its sentences."""
 
     def __init__(self, plain: str) -> None:
         self._plain = plain
         self._answers: dict[re.Pattern[str], bool] = {}
 
     def says(self, pattern: re.Pattern[str]) -> bool:
-        """Say whether the pattern is found anywhere in it."""
         if pattern not in self._answers:
             self._answers[pattern] = bool(pattern.search(self._plain))
         return self._answers[pattern]
 
 
 def _sentences(plain: str) -> Iterator[str]:
-    """Go through the sentences; a very long one is read in pieces that share their ends."""
+    """Yield the sentences; a very long one in overlapping pieces."""
     last = ""
     for found in _SENTENCE.finditer(plain):
         sentence = found[0].strip()
@@ -105,7 +104,7 @@ def _dangers_in(sentence: str, message: _Message) -> Iterator[Danger]:
 
 
 def _about(phrase: Phrase, match: re.Match[str], sentence: str) -> About:
-    """Say whose danger it is; of words in quotes, whose they are."""
+    """Return who is in danger; for quoted words, their speaker."""
     quote = _quote_around(match, sentence)
     if quote is not None:
         speakers = _WHO.findall(sentence[: quote.start()])
@@ -154,7 +153,7 @@ def _is_long_past(before: str, phrase: str, sentence: str) -> bool:
 
 
 def _is_told(phrase: Phrase, match: re.Match[str], sentence: str, before: str, about: About) -> bool:
-    """Tell what is read, played, dreamt or worked with from what is lived."""
+    """Return whether it is read, played, dreamt or work rather than lived."""
     if harmless.IMAGINED.search(sentence):
         return True
     is_anothers = about == "other" or _quote_around(match, sentence) is not None

@@ -1,6 +1,6 @@
-"""What only sounds like danger: idioms, and what the words around a phrase make of it (`words/harmless.txt`).
+"""What only resembles danger: idioms, and contexts that change a phrase's meaning (`words/harmless.txt`).
 
-An idiom is taken out before anything is looked for, so it hides nothing else in its sentence. Pure; English.
+An idiom is removed before the search, so it hides nothing else in its sentence. Pure; English.
 """
 
 import re
@@ -17,20 +17,20 @@ STUDIED = whole_words(_TABLE["studied"])
 """What somebody studies, teaches or works with."""
 AT_WORK = whole_words(_TABLE["at-work"])
 MEANT = re.compile(rf"\b(?:{'|'.join(_TABLE['meant'])})")
-"""Just before the name of a thing: somebody means to do it."""
+"""Before the name of a thing: somebody intends to do it."""
 NOT_A_DENIAL = whole_words(_TABLE["not-a-denial"])
 BUT_WANTED = whole_words(_TABLE["but-wanted"])
 ASKED = whole_words(_TABLE["asked"])
 ANSWERED_YES = whole_words(_TABLE["answered-yes"])
 LONG_PAST = whole_words(_TABLE["long-past"])
 STILL = whole_words(_TABLE["still"])
-"""What is long past and isn't over."""
+"""Long past but not over."""
 PAST_TENSE = whole_words(_TABLE["past-tense"])
 CLIMBING = whole_words(_TABLE["climbing"])
 DENIED = re.compile(
     rf"(?<![\w-])(?:{'|'.join(_TABLE['no'])})(?: (?:{'|'.join(_TABLE['between'])})){{0,8}} ?$"
 )
-"""At the end of what stands before a phrase: a denial, and nothing between that ends it."""
+"""At the end of the text before a phrase: a denial that nothing ends."""
 PRESENT = re.compile(
     r"\bi(?:'m| want| wish| feel| think| keep| can't| don't| need| will| have been)\b[^,.;]{0,30}$"
 )

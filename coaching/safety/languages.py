@@ -1,4 +1,4 @@
-"""The plainest words of danger in other languages than English (`words/other-languages.txt`), and no more."""
+"""The most explicit words of danger in other languages (`words/other-languages.txt`)."""
 
 from typing import Literal
 
@@ -12,7 +12,7 @@ _DENIALS = ("no", "non", "nao", "ne", "nie", readable("не"))
 
 
 def plain_words_in(plain: str) -> Literal["immediate", "concern"] | None:
-    """Return how near a danger a readable text names, or None."""
+    """Return the level of danger that a readable text names, or None."""
     if any(wish in plain and not _is_denied(plain, wish) for wish in _WISHES):
         return "immediate"
     return "concern" if any(name in plain for name in _NAMES) else None

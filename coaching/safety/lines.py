@@ -1,4 +1,4 @@
-"""Help lines as values, and those that Sage ships with (`help_lines.yaml`): they need no database. Pure."""
+"""Help lines as values, including the shipped ones (`help_lines.yaml`). Pure, without database."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,7 +23,7 @@ _NOT_DIALLED = re.compile(r"[^0-9+*#]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """One line that helps. `text` says how to text or chat; empty is what there isn't."""
+    """A help line. `text` says how to text or chat; empty fields don't exist."""
 
     kind: Kind
     name: str
@@ -35,18 +35,17 @@ class Line:
 
     @property
     def dialled(self) -> str:
-        """The number as a phone takes it."""
         return _NOT_DIALLED.sub("", self.phone)
 
     @property
     def site(self) -> str:
-        """The address as people read it."""
+        """The URL as people read it."""
         return self.url.partition("://")[2].removeprefix("www.").partition("/")[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShippedLine:
-    """A line as it is shipped, for one country; `key` stays the same for ever."""
+    """A shipped line of a country; `key` never changes."""
 
     key: str
     country: str
@@ -55,30 +54,27 @@ class ShippedLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """The lines for somebody in a country; the code is `ANYWHERE` where the country isn't known."""
+    """The lines for somebody in a country; the code is `ANYWHERE` if it is unknown."""
 
     country: str
     lines: Sequence[Line]
 
     @property
     def country_name(self) -> str:
-        """The country in words; empty for anywhere."""
         return COUNTRY_NAMES.get(self.country, "")
 
     @property
     def emergency(self) -> Sequence[Line]:
-        """The numbers for a danger that is there now."""
         return [line for line in self.lines if line.kind == "emergency"]
 
     @property
     def others(self) -> Sequence[Line]:
-        """All others."""
         return [line for line in self.lines if line.kind != "emergency"]
 
 
 @lru_cache(maxsize=1)
 def shipped_lines() -> Sequence[ShippedLine]:
-    """Return the lines that Sage ships with, in their order."""
+    """Return the shipped lines, in order."""
     rows: list[dict[str, Any]] = yaml.safe_load(
         Path(__file__).with_name("help_lines.yaml").read_text(encoding="utf-8")
     )
@@ -89,9 +85,9 @@ def shipped_lines() -> Sequence[ShippedLine]:
 
 
 def offer_of(lines: Iterable[tuple[str, Line]], *, country: str, topic: Topic) -> Offer:
-    """Return what is offered in a country of all lines (country and line), the topic's own lines first.
+    """Select a country's offer from all lines (country and line), the topic's lines first.
 
-    A country without a line of its own gets those for anywhere, and so does one that isn't known.
+    A country without its own lines, or an unknown one, gets the international ones.
     """
     known = list(lines)
     own = [line for code, line in known if code == country]
@@ -101,5 +97,5 @@ def offer_of(lines: Iterable[tuple[str, Line]], *, country: str, topic: Topic) -
 
 
 def shipped_offer(*, country: str = ANYWHERE, topic: Topic = "life") -> Offer:
-    """Return what is offered while the database can't be asked."""
+    """Return the offer when the database isn't available."""
     return offer_of(((row.country, row.line) for row in shipped_lines()), country=country, topic=topic)

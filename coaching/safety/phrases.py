@@ -1,7 +1,7 @@
-"""The phrases of danger: what is said (`words/phrases.txt`), how near it is, and what it is about.
+"""Phrases of danger (`words/phrases.txt`): level, topic, and whose.
 
-There are hundreds, and a sentence holds pieces of very few: they are read on first need, and what a phrase
-says is compiled when a sentence may say it.
+There are hundreds, and a sentence contains pieces of few: the table is read on first use, and a phrase is
+compiled when a sentence may contain it.
 """
 
 import re
@@ -19,11 +19,11 @@ About = Literal["self", "other"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phrase:
-    """One way to say it. Without one of `needs` it isn't in a sentence.
+    """A phrase. A sentence without any of `needs` can't contain it.
 
-    `about` says whose danger it is; where it is None, the subject before the phrase does, or a group `own` in
-    it ("himself"). `is_mention`: it only names the thing, so that work, news or a course can be meant. It
-    means danger only with `beside`, and none with `unless`, anywhere in the message.
+    `about` says who is in danger; if it is None, the subject before the phrase does, or a group `own` in it
+    ("himself"). `is_mention`: it only names the thing, so work, news or a course may be meant. It counts only
+    with `beside`, and not with `unless`, anywhere in the message.
     """
 
     line: str
@@ -37,12 +37,11 @@ class Phrase:
 
     @property
     def pattern(self) -> re.Pattern[str]:
-        """What finds it."""
         return _pattern_of(self.line)
 
 
 def phrases_in(sentence: str) -> Iterable[Phrase]:
-    """Return the phrases that a sentence may hold, in their order."""
+    """Return the phrases that a sentence may contain, in order."""
     phrases, pieces = all_phrases()
     there = {piece for piece in pieces if piece in sentence}
     return [phrase for phrase in phrases if not (phrase.needs and phrase.needs.isdisjoint(there))]
@@ -83,9 +82,9 @@ def _phrases(
 
 @cache
 def all_phrases() -> tuple[tuple[Phrase, ...], frozenset[str]]:
-    """Return all phrases, and all pieces that one of them needs.
+    """Return all phrases, and all pieces that any of them needs.
 
-    They are read in this order; the first immediate one that holds for the person ends the search.
+    In matching order: the first immediate danger to the writer ends the search.
     """
     phrases = (
         *_phrases("ending-it", "immediate"),

@@ -1,8 +1,8 @@
-"""A person's words in the one spelling that the phrases are written in. Pure; English.
+"""Normalises a person's words to the spelling of the phrases. Pure; English.
 
-Typing on a phone at night, hiding a word from a filter, an accent of the keyboard: all come out the same.
-Lower case, plain apostrophes and quotes, contractions with their apostrophe and short forms for long ones
-("do not" is "don't"), letters instead of digits where that makes a word of danger, typing errors of those.
+Handles hasty typing, words disguised from filters, and accents: lower case, plain apostrophes and quotes,
+contractions with their apostrophe and short for long forms ("do not" becomes "don't"), letters for digits and
+common typing errors in words of danger.
 """
 
 import re
@@ -13,7 +13,7 @@ from coaching.safety.tables import read_table
 
 MAX_CHARACTERS = 20_000
 
-_LETTERS = str.maketrans("аеосрхуіјӏᴏ", "aeocpxyijlo")  # Cyrillic and others that look like ours
+_LETTERS = str.maketrans("аеосрхуіјӏᴏ", "aeocpxyijlo")  # Cyrillic and other letters that look Latin
 _MARKS = str.maketrans({
     "’": "'", "‘": "'", "`": "'", "´": "'", "ʼ": "'", "′": "'",
     "“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "‟": '"', "″": '"',
@@ -22,14 +22,14 @@ _MARKS = str.maketrans({
 
 _TABLE = read_table("spellings")
 _HIDDEN = frozenset(" ".join(_TABLE["hidden"]).split())
-"""What somebody may want to hide, or can't type."""
+"""Words that people disguise or mistype."""
 _WORDS: Mapping[str, str] = dict(line.split(" -> ") for line in _TABLE["words"])
 _FORMS = tuple(
     (re.compile(form), short) for form, _, short in (line.partition(" -> ") for line in _TABLE["forms"])
 )
-"""Two spellings of one thing, in this order."""
+"""Two spellings of the same thing, applied in order."""
 _DIGITS = str.maketrans("013457@$!|", "oieastasii")
-# Looking no further ahead than a match goes: a run of a thousand signs would be read a thousand times.
+# Bounded lookahead: a run of a thousand characters would be read a thousand times.
 _WITH_DIGIT = re.compile(
     r"(?<![\w'])(?=[\w@$!|]{0,13}[a-z])(?=[\w@$!|]{0,13}[013457@$!|])[\w@$!|]{3,14}(?!\w)"
 )
@@ -46,12 +46,12 @@ _SPACES = re.compile(r"[ \u00a0]+")
 
 
 def readable(text: str) -> str:
-    """Return the text in one spelling; line breaks stay. What a message has no room for is left out."""
+    """Return the normalised text; line breaks stay. Truncated at a message's limit."""
     plain = unicodedata.normalize("NFKC", text[:MAX_CHARACTERS].translate(_MARKS))[:MAX_CHARACTERS]
     plain = "".join(letter for letter in plain if unicodedata.category(letter) != "Cf").casefold()
     plain = plain.translate(_LETTERS).translate(_MARKS)
     if not plain.isascii():
-        # Accents go, so that a word in another alphabet's clothes is the word.
+        # Remove accents, so that lookalike letters match.
         parted = unicodedata.normalize("NFD", plain)
         plain = "".join(letter for letter in parted if not unicodedata.combining(letter))
     plain = _LONG.sub(_shortened, plain)
@@ -66,13 +66,13 @@ def readable(text: str) -> str:
 
 
 def _shortened(found: re.Match[str]) -> str:
-    """`dieeee` is die; other words keep two letters of a run."""
+    """`dieeee` becomes die; other words keep two letters of a run."""
     once = _RUN.sub(r"\1", found[0])
     return once if once in _HIDDEN else _RUN.sub(r"\1\1", found[0])
 
 
 def _joined(found: re.Match[str]) -> str:
-    """`d i e` is die, also behind a lonely `i`."""
+    """`d i e` becomes die, also after a separate `i`."""
     letters = re.sub(r"[^a-z]", "", found[0])
     if letters in _HIDDEN or letters in _WORDS:
         return letters
@@ -87,7 +87,7 @@ def _with_letters(found: re.Match[str]) -> str:
 
 
 def _unmasked(found: re.Match[str]) -> str:
-    """`k*ll` is kill."""
+    """`k*ll` becomes kill."""
     plain = re.sub(r"[^a-z]", "", found[0])
     if plain in _HIDDEN:
         return plain

@@ -1,6 +1,6 @@
-"""The word lists of `words/`, read once. Data, so that whoever knows people may mend them without Python.
+"""Reads the word lists of `words/`, once. Data files, so that experts can edit them without Python.
 
-A file has sections (`[name]`) of lines; `#` begins a comment. Nothing here knows what a list is for.
+A file has sections (`[name]`) of lines; `#` starts a comment.
 """
 
 import re
@@ -13,7 +13,7 @@ _CLASS = re.compile(r"(?<!P)<(\w+)>")
 
 
 def read_table(name: str) -> Mapping[str, Sequence[str]]:
-    """Return the sections of a word list and their lines."""
+    """Return the lines of a word list by section."""
     sections: dict[str, list[str]] = {}
     lines: list[str] = []
     for line in (FOLDER / f"{name}.txt").read_text(encoding="utf-8").splitlines():
@@ -31,7 +31,7 @@ _CLASSES: Mapping[str, str] = {
 
 
 def expanded(line: str) -> str:
-    """Return a line of a table as a regular expression."""
+    """Convert a table line to a regular expression."""
     while named := _CLASS.search(line):
         line = line.replace(named[0], _CLASSES[named[1]])
     line = line.replace("[...]", r"(?:[\w'-]+ ){0,5}").replace("[..]", r"(?:[\w'-]+ ){0,2}")
@@ -39,14 +39,14 @@ def expanded(line: str) -> str:
 
 
 def whole_words(lines: Sequence[str]) -> re.Pattern[str]:
-    """Return a pattern that finds any of the lines as whole words."""
+    """Return a pattern that matches any of the lines as whole words."""
     return re.compile(rf"(?<![\w-])(?:{'|'.join(map(expanded, lines))})(?![\w-])")
 
 
 def needed_in(expression: str) -> frozenset[str]:
-    """Return pieces of text of which every match of a table's expression holds one; empty: none is known.
+    """Return pieces of text of which every match contains at least one; empty if none is known.
 
-    Looking for them first spares nearly all of the work: most sentences hold nothing that a phrase needs.
+    Searching for them first avoids nearly all work: most sentences contain nothing that a phrase needs.
     """
     needed: set[str] = set()
     for alternative in _split(expression):
@@ -62,7 +62,7 @@ _QUANTIFIER = re.compile(r"[?*+]|\{(\d+)[^}]*\}")
 
 
 def _split(expression: str) -> list[str]:
-    """Split an expression at its outermost bars."""
+    """Split an expression at its top-level bars."""
     parts, depth = [""], 0
     for piece in _PIECE.findall(expression):
         depth += (piece == "(") - (piece == ")")
@@ -74,7 +74,7 @@ def _split(expression: str) -> list[str]:
 
 
 def _required(alternative: str) -> Iterator[frozenset[str]]:
-    """Go through what an alternative can't do without: runs of letters, and what its groups need."""
+    """Yield what an alternative requires: runs of letters, and what its groups need."""
     run = ""
     position = 0
     while position < len(alternative):

@@ -1,8 +1,8 @@
-"""How texts differ, and how two changes of one text go together: the script of killable worker processes.
+"""Differences and merges of texts: the script of killable worker processes.
 
-Comparing is quadratic at worst, so it happens where it can be killed. Lines are compared first, then the
-words of those that were changed. What comes back is bounded: long stretches of the same and what is too much
-for any page are left out and counted. Imports nothing of ours.
+Comparing is quadratic in the worst case, so it runs where it can be killed. Lines are compared first, then
+the words of changed lines. The result is bounded: long unchanged stretches and what exceeds a page are left
+out and counted. Imports nothing of ours.
 """
 
 import json
@@ -21,15 +21,15 @@ MAX_ROWS = 1_200
 MAX_CHARACTERS = 60_000
 MAX_LINE_CHARACTERS = 15_000
 LONG_SAME = 400
-"""Characters of the same in one line; from here on its middle is left out."""
+"""From this many unchanged characters in a line on, its middle is left out."""
 KEPT_OF_SAME = 120
 MAX_PAIRED = 30
 ALIKE = 0.45
 MAX_WORD_COST = 200_000
-"""Pairs of equal words that a comparison may look at, in all lines together: some tenths of a second."""
+"""Pairs of equal words that all comparisons may visit in total: some tenths of a second."""
 
 _WORDS = re.compile(r"\w+|[^\S\n]+|[^\w\s]")
-# What nobody sees, and what turns the direction of what follows: shown by its number.
+# Invisible and bidirectional characters, shown by their number.
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f"
     "\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
@@ -37,22 +37,22 @@ _UNSEEN = re.compile(
 
 
 class Budget:
-    """What is left to be spent on comparing words."""
+    """The remaining cost for comparing words."""
 
     def __init__(self, pairs: int) -> None:
         self._left = pairs
 
     def covers(self, a: Sequence[str], b: Sequence[str]) -> bool:
-        """Spend what comparing the two will take; say no where too little is left."""
+        """Spend the cost of comparing the two; return False if too little is left."""
         counts = Counter(b)
-        # Words as frequent as that are passed over by the matcher.
+        # The matcher skips words that are this frequent.
         limit = len(b) // 100 + 1 if len(b) >= 200 else len(b)
         self._left -= sum(count for word in a if (count := counts[word]) <= limit)
         return self._left >= 0
 
 
 def compare(old: str, new: str) -> dict[str, Any]:
-    """Return rows of how `new` differs from `old`, how many lines came and went, and what is left out."""
+    """Return the rows of the difference, the numbers of added and removed lines, and what is left out."""
     before, after = _lines(old), _lines(new)
     rows: list[Row | int] = []
     added = removed = 0
@@ -70,7 +70,7 @@ def compare(old: str, new: str) -> dict[str, Any]:
 
 
 def merge(base: str, mine: str, theirs: str) -> str | None:
-    """Return `base` with the changes of both, line by line; None where they touch the same place."""
+    """Merge both changes of `base` line by line; None if they conflict."""
     origin, ours, others = base.split("\n"), mine.split("\n"), theirs.split("\n")
     merged: list[str] = []
     at, at_ours, at_others = 0, 0, 0
@@ -92,7 +92,7 @@ def _merged(origin: list[str], ours: list[str], others: list[str]) -> list[str] 
 def _in_all(
     origin: Sequence[str], ours: Sequence[str], others: Sequence[str]
 ) -> Iterator[tuple[int, int, int, int]]:
-    """Yield the stretches that stand in all three, and at last the end."""
+    """Yield the stretches that all three share, and finally the end."""
     in_ours = [block for block in _matches(origin, ours) if block[2]]
     in_others = [block for block in _matches(origin, others) if block[2]]
     i = j = 0
@@ -110,7 +110,7 @@ def _in_all(
 
 
 def _matches(a: Sequence[str], b: Sequence[str]) -> list[tuple[int, int, int]]:
-    """Return the stretches that stand in both; what both begin and end with costs nothing to find."""
+    """Return the stretches that both share; a common head and tail are found cheaply."""
     head = _same_head(a, b)
     tail = _same_head(a[head:][::-1], b[head:][::-1])
     inner_a, inner_b = a[head : len(a) - tail], b[head : len(b) - tail]
@@ -149,7 +149,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _with_gap(lines: Sequence[str], *, is_first: bool) -> list[Row | int]:
-    """Return lines that stayed, with a number in the place of those that nobody needs to see."""
+    """Return unchanged lines, with a count in place of a long middle."""
     head = 0 if is_first else CONTEXT_LINES
     if len(lines) <= head + CONTEXT_LINES + 1:
         return [_same(line) for line in lines]
@@ -158,7 +158,7 @@ def _with_gap(lines: Sequence[str], *, is_first: bool) -> list[Row | int]:
 
 
 def _without_tail(rows: list[Row | int]) -> list[Row | int]:
-    """Keep only the first lines of what stayed after the last change."""
+    """Keep only the first lines after the last change."""
     end = len(rows)
     while end and (isinstance(rows[end - 1], int) or rows[end - 1][0] == "same"):  # type: ignore[index]
         end -= 1
@@ -170,7 +170,7 @@ def _without_tail(rows: list[Row | int]) -> list[Row | int]:
 
 
 def _changed(old: Sequence[str], new: Sequence[str], budget: Budget) -> list[Row | int]:
-    """Return a changed stretch: lines that are alike side by side, their words compared."""
+    """Return a changed stretch: similar lines paired, with their words compared."""
     rows: list[Row | int] = []
     at = 0
     for line in old:
@@ -197,7 +197,7 @@ def _find_alike(
 
 
 def _compare_words(old: str, new: str, budget: Budget) -> tuple[list[Piece], list[Piece]] | None:
-    """Return the pieces of two lines; None where they have too little in common or cost too much."""
+    """Return the pieces of two lines; None if they have too little in common or cost too much."""
     if not old.strip() or not new.strip():
         return None
     before, after = _WORDS.findall(old), _WORDS.findall(new)
@@ -223,7 +223,7 @@ def _same(line: str) -> Row:
 
 
 def _cut(rows: list[Row | int]) -> tuple[list[Any], int]:
-    """Return what a page can show, and how many rows of change it can't."""
+    """Return the rows that a page can show, and how many changed rows are left out."""
     shown: list[Any] = []
     left = MAX_CHARACTERS
     for number, row in enumerate(rows):
@@ -242,7 +242,7 @@ def _cut(rows: list[Row | int]) -> tuple[list[Any], int]:
 
 
 def _shortened(kind: str, text: str, room: int) -> list[Piece]:
-    """Leave out the middle of what stayed, and the end of what has no room."""
+    """Leave out the middle of unchanged text, and the end of what doesn't fit."""
     if kind == "same" and len(text) > LONG_SAME:
         left_out = len(text) - 2 * KEPT_OF_SAME
         return [("same", text[:KEPT_OF_SAME]), ("gap", str(left_out)), ("same", text[-KEPT_OF_SAME:])]

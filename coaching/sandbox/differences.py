@@ -1,6 +1,6 @@
-"""How two versions of a text differ, and whether two changes go together: in bounded time, for pages.
+"""Differences and merges of texts, in bounded time.
 
-The work is done in processes that may be killed. What they can't do in time is said, never waited for.
+Killable processes do the work; what they can't do in time is reported.
 """
 
 import atexit
@@ -18,7 +18,7 @@ atexit.register(_pool.close)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """A part of a line. A gap stands for `count` characters that are left out."""
+    """A part of a line. A gap stands for `count` omitted characters."""
 
     kind: Literal["same", "changed", "gap"]
     text: str = ""
@@ -27,7 +27,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A line. A gap stands for `count` lines that stayed."""
+    """A line. A gap stands for `count` unchanged lines."""
 
     kind: Literal["same", "added", "removed", "gap"]
     pieces: Sequence[Piece] = ()
@@ -35,7 +35,7 @@ class Row:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all of the line came or went, not some words of it."""
+        """Whether the whole line was added or removed, not only some words."""
         return all(piece.kind != "same" for piece in self.pieces)
 
 
@@ -50,12 +50,11 @@ class Difference:
 
     @property
     def is_none(self) -> bool:
-        """Whether the texts say the same."""
         return not (self.added or self.removed)
 
 
 def compare(old: str, new: str) -> Difference | None:
-    """Return how `new` differs from `old`; None where that can't be said within two seconds. Blocks."""
+    """Return how `new` differs from `old`; None if that takes more than two seconds. Blocks."""
     found = _ask(old=old, new=new)
     if found is None:
         return None
@@ -68,7 +67,7 @@ def compare(old: str, new: str) -> Difference | None:
 
 
 def merge(*, base: str, mine: str, theirs: str) -> str | None:
-    """Return `base` with the changes of both; None where they meet or it takes too long. Blocks."""
+    """Merge both changes of `base`; None if they conflict or it takes too long. Blocks."""
     merged = _ask(base=base, mine=mine, theirs=theirs)
     return merged if isinstance(merged, str) else None
 

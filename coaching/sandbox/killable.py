@@ -1,9 +1,9 @@
-"""Worker processes that may be killed: for work on texts whose time nobody can know before.
+"""Worker processes that can be killed, for texts whose processing time is unpredictable.
 
-A pool keeps a few workers that each answer one request after another. A request that isn't answered quickly
-leaves its place to the next one and goes on beside, while few do; at its deadline its worker is killed. So a
-text that takes for ever costs the others a fraction of a second. What a worker does is its script's matter.
-It reads what strangers wrote, so it is told no secret of ours: its environment is a minimal one.
+A pool keeps a few workers that answer one request at a time. A request that isn't answered quickly gives its
+slot to the next one and continues in parallel, as long as few do; at its deadline its worker is killed. So an
+endless text costs the others a fraction of a second. Scripts read untrusted text, so their environment is
+minimal and has no secrets.
 """
 
 import os
@@ -25,7 +25,7 @@ ResultT = TypeVar("ResultT")
 
 SECONDS = 2.0
 QUICK_SECONDS = 0.4
-"""How long a request may keep a place that others wait for."""
+"""How long a request may hold a slot that others wait for."""
 SLOW_NICENESS = 10
 WORKERS = 2
 BESIDE = 2
@@ -33,21 +33,21 @@ BESIDE = 2
 _LENGTH = struct.Struct("!I")
 _RUNNER = Path(__file__).with_name("killable_worker.py")
 _READ_BYTES = 1 << 16
-# Where a Python that isn't the system's finds its own library, and the time zones of a system without any.
+# For a Python that isn't the system's, and for systems without time zones.
 _NEEDED_VARIABLES = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PYTHONTZPATH")
 
 
 def worker_environment() -> Mapping[str, str]:
-    """Return what a process that reads strangers' texts gets of our environment: no key, no password."""
+    """Return the minimal environment for a process that reads untrusted text: no keys or passwords."""
     return {name: os.environ[name] for name in _NEEDED_VARIABLES if name in os.environ}
 
 
 class TookTooLong(Exception):
-    """The request had all its time, or its worker died of it."""
+    """The request reached its deadline, or its worker died."""
 
 
 class AllBusy(Exception):
-    """No worker had time for the request, which says nothing about the request."""
+    """No worker was free, which says nothing about the request."""
 
 
 class _OutOfTime(Exception):
@@ -58,7 +58,7 @@ class _Worker:
     """One worker process. Used by one thread at a time. Deadlines are monotonic seconds."""
 
     def __init__(self, script: Path) -> None:
-        # A session of its own: Ctrl-C in the terminal is for us, who then close it.
+        # A separate session: Ctrl-C in the terminal is for us, and we then close it.
         self._process = subprocess.Popen(
             [sys.executable, "-I", str(_RUNNER), str(script)],
             stdin=subprocess.PIPE,
@@ -81,22 +81,21 @@ class _Worker:
         return self._process.poll() is None
 
     def await_ready(self, deadline: float) -> None:
-        """Wait until it has loaded its script, which it says with an empty answer."""
+        """Wait until it has loaded its script, which it signals with an empty answer."""
         if not self._is_ready:
             _wait(self._stdout.fileno(), select.POLLIN, deadline)
             self.read(deadline)
             self._is_ready = True
 
     def send(self, request: bytes, deadline: float) -> None:
-        """Send a request."""
         view = memoryview(_LENGTH.pack(len(request)) + request)
         while view:
             _wait(self._stdin.fileno(), select.POLLOUT, deadline)
-            # At most what a pipe takes without blocking once it says that it is writable.
+            # A writable pipe takes at least this much without blocking.
             view = view[os.write(self._stdin.fileno(), view[: select.PIPE_BUF]) :]
 
     def has_answer_by(self, deadline: float) -> bool:
-        """Wait for the first byte of the answer, or for the worker's end."""
+        """Wait for the first byte of the answer, or the worker's exit."""
         try:
             _wait(self._stdout.fileno(), select.POLLIN, deadline)
         except _OutOfTime:
@@ -104,7 +103,6 @@ class _Worker:
         return True
 
     def read(self, deadline: float) -> bytes:
-        """Return the answer."""
         (length,) = _LENGTH.unpack(self._read(_LENGTH.size, deadline))
         return self._read(length, deadline)
 
@@ -119,12 +117,11 @@ class _Worker:
             size -= len(part)
         return b"".join(parts)
 
-    def step_back(self) -> None:
-        """Leave the processors to others from now on."""
+    def lower_priority(self) -> None:
+        """Lower the worker's priority from now on."""
         os.setpriority(os.PRIO_PROCESS, self._process.pid, SLOW_NICENESS)
 
     def close(self) -> None:
-        """End the process, whatever it is doing."""
         self._process.kill()
         self._process.wait()
         for pipe in (self._stdin, self._stdout):
@@ -143,7 +140,7 @@ def _wait(descriptor: int, event: int, deadline: float) -> None:
 
 
 class KillablePool:
-    """Workers of one script. Safe to use from any thread; each call ends within `seconds`."""
+    """Workers of one script. Thread-safe; each call ends within `seconds`."""
 
     def __init__(
         self,
@@ -158,7 +155,7 @@ class KillablePool:
         self._seconds = seconds
         self._quick_seconds = quick_seconds
         self._workers = workers
-        # None is a worker to be started when it is needed.
+        # None stands for a worker that starts when needed.
         self._idle: queue.LifoQueue[_Worker | None] = queue.LifoQueue()
         for _ in range(workers):
             self._idle.put(None)
@@ -172,7 +169,6 @@ class KillablePool:
             self._idle.put(worker or _Worker(self._script))
 
     def pids(self) -> list[int]:
-        """Return the processes that wait for a request."""
         return [worker.pid for worker in list(self._idle.queue) if worker]
 
     def ask(self, request: bytes) -> bytes:
@@ -183,15 +179,15 @@ class KillablePool:
         return answer
 
     def ask_all(self, requests: Sequence[bytes]) -> list[bytes | TookTooLong | AllBusy]:
-        """Return the script's answers, or why there is none, in the time of a single request.
+        """Return the script's answers or exceptions, within the time limit of a single request.
 
-        A slow one goes on beside while the next ones are asked. Raises `TransactionOpenError`.
+        A slow one continues while the next ones are asked. Raises `TransactionOpenError`.
         """
         give_back_connections()
         deadline = time.monotonic() + self._seconds
         begun = [self._caught(partial(self._begin, request, deadline)) for request in requests]
         return [
-            self._caught(partial(self._finish_beside, item, deadline)) if isinstance(item, _Worker) else item
+            self._caught(partial(self._finish_slowly, item, deadline)) if isinstance(item, _Worker) else item
             for item in begun
         ]
 
@@ -202,10 +198,10 @@ class KillablePool:
             return error
 
     def _begin(self, request: bytes, deadline: float) -> bytes | _Worker:
-        """Return the answer where it comes quickly, else the worker, which goes on beside."""
+        """Return the answer if it comes quickly, otherwise the worker, which continues in parallel."""
         worker = self._take(deadline)
         if deadline - time.monotonic() < min(self._quick_seconds, self._seconds / 2):
-            self._give_back(worker)  # too little time to say anything about the request
+            self._give_back(worker)  # too little time to judge the request
             raise AllBusy
         try:
             worker.send(request, deadline)
@@ -220,7 +216,7 @@ class KillablePool:
             self._replace(worker)
             raise AllBusy
         self._give_back(self._new_worker())
-        worker.step_back()
+        worker.lower_priority()
         return worker
 
     def _take(self, deadline: float) -> _Worker:
@@ -239,8 +235,8 @@ class KillablePool:
             raise AllBusy from error
         return worker
 
-    def _finish_beside(self, worker: _Worker, deadline: float) -> bytes:
-        """Wait for a slow answer without holding a place that others wait for."""
+    def _finish_slowly(self, worker: _Worker, deadline: float) -> bytes:
+        """Wait for a slow answer without holding a slot that others wait for."""
         try:
             return worker.read(deadline)
         except (OSError, _OutOfTime) as error:
@@ -254,10 +250,10 @@ class KillablePool:
         self._give_back(self._new_worker())
 
     def _new_worker(self) -> _Worker | None:
-        """Start a worker ahead of the next request, which then needn't wait for it."""
+        """Start a worker in advance, so that the next request needn't wait for it."""
         try:
             return None if self._is_closed else _Worker(self._script)
-        except OSError:  # No process to be had just now.
+        except OSError:  # No process available just now.
             return None
 
     def _give_back(self, worker: _Worker | None) -> None:

@@ -1,8 +1,8 @@
-"""What runs in a worker process of a `KillablePool`: a script's `answer`, one request after another.
+"""Runs in a worker process of a `KillablePool`: a script's `answer`, one request at a time.
 
-Run by path with the script's own path. It answers length-prefixed requests on its standard streams and ends
-when its parent does. It imports nothing of ours but that script, so that it starts in a fraction of a
-second, and what it holds when it is killed is worth nothing.
+Run by path with the script's path. It answers length-prefixed requests on its standard streams and ends with
+its parent. It imports nothing of ours but that script, so it starts in a fraction of a second and holds
+nothing of value when it is killed.
 """
 
 import importlib.util
@@ -28,7 +28,7 @@ def load_answer(script: str) -> Callable[[bytes], bytes]:
 
 
 def serve(answer: Callable[[bytes], bytes]) -> None:
-    """Say that it is ready with an empty answer, then answer until the other side closes."""
+    """Send an empty answer when ready, then answer until the other side closes."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     source, sink = sys.stdin.buffer, sys.stdout.buffer
     said = b""

@@ -1,7 +1,7 @@
 """Markdown for pages and stream: rendered and sanitised in worker processes, in bounded time.
 
-A text of a few kilobytes can keep a markdown parser busy for ten seconds, so no parser runs in this process:
-a worker that isn't done in time is killed and its text is shown plain. Nothing here may render by itself.
+A few kilobytes can keep a markdown parser busy for ten seconds, so no parser runs in this process: a worker
+that isn't done in time is killed and its text is shown plain.
 """
 
 import atexit
@@ -29,10 +29,10 @@ logger = structlog.get_logger(__name__)
 
 
 class MarkdownRenderer:
-    """Workers and a cache of what they made. Safe to use from any thread.
+    """Workers with a cache. Thread-safe.
 
-    Only what was rendered is kept. A text that took too long isn't tried again for `slow_seconds`; one that
-    found every worker busy is tried again the next time.
+    Only rendered texts are cached. A text that took too long isn't retried for `slow_seconds`; one that found
+    every worker busy is retried the next time.
     """
 
     def __init__(self, pool: KillablePool, *, slow_seconds: float = SLOW_SECONDS) -> None:
@@ -44,19 +44,19 @@ class MarkdownRenderer:
         self._lock = threading.Lock()
 
     def render(self, text: str) -> SafeString:
-        """Render markdown as sanitised HTML; what takes too long comes back as plain text, escaped."""
+        """Render markdown as sanitised HTML; a text that takes too long becomes escaped plain text."""
         return self.render_all([text])[text]
 
     def render_all(self, texts: Iterable[str]) -> Mapping[str, SafeString]:
-        """Render all texts of a page in the time of one; each that takes too long is shown plain, alone."""
-        shown = {text: self._at_hand(text) for text in texts}
+        """Render all texts of a page within one time limit; each that takes too long is shown plain."""
+        shown = {text: self._without_worker(text) for text in texts}
         missing = [text for text, markup in shown.items() if markup is None]
         answers = self._pool.ask_all([_as_bytes(text) for text in missing]) if missing else []
         rendered = {text: self._taken(text, answer) for text, answer in zip(missing, answers, strict=True)}
         return {text: rendered[text] if markup is None else markup for text, markup in shown.items()}
 
-    def _at_hand(self, text: str) -> SafeString | None:
-        """Return what needs no worker: an empty text, what was rendered before, what is to be shown plain."""
+    def _without_worker(self, text: str) -> SafeString | None:
+        """Return what needs no worker: an empty or cached text, or a known slow one as plain text."""
         if not text.strip():
             return SafeString("")
         key = _key_of(text)
@@ -66,7 +66,7 @@ class MarkdownRenderer:
 
     def _taken(self, text: str, answer: bytes | TookTooLong | AllBusy) -> SafeString:
         if isinstance(answer, bytes):
-            # Sanitised by the worker: the one place where markup of a text is trusted.
+            # Sanitised by the worker: the only place that trusts a text's markup.
             markup = mark_safe(answer.decode())  # noqa: S308
             self._keep(_key_of(text), markup)
             return markup
@@ -112,7 +112,7 @@ def _key_of(text: str) -> bytes:
 
 
 def plain_text(text: str) -> SafeString:
-    """Return a text as it is, escaped."""
+    """Return an escaped text."""
     return format_html('<p class="plain">{}</p>', text)
 
 
@@ -122,15 +122,15 @@ atexit.register(_pool.close)
 
 
 def warm_markdown() -> None:
-    """Start the workers of this process ahead of the first text."""
+    """Start this process's workers before the first text."""
     _pool.warm()
 
 
 def render_markdown(text: str) -> SafeString:
-    """Render markdown as sanitised HTML within two seconds, else as escaped plain text. Blocks."""
+    """Render markdown as sanitised HTML within two seconds, otherwise as escaped plain text. Blocks."""
     return _renderer.render(text)
 
 
 def render_texts(texts: Iterable[str]) -> Mapping[str, SafeString]:
-    """Render all texts of a page in one call, within two seconds in all. Blocks: read everything first."""
+    """Render all texts of a page in one call, within two seconds in total. Blocks: read everything first."""
     return _renderer.render_all(texts)

@@ -1,7 +1,7 @@
-"""Markdown to sanitised HTML: the script of worker processes that may be killed at any moment.
+"""Markdown to sanitised HTML: the script of killable worker processes.
 
-It must import neither Django nor anything of ours: a worker starts in a fraction of a second, and what it
-holds when a bomb goes off is worth nothing.
+It must import neither Django nor our own modules: a worker starts in a fraction of a second and holds nothing
+of value when it is killed.
 """
 
 import re
@@ -22,13 +22,12 @@ _TAGS = {
     "a", "blockquote", "br", "code", "del", "em", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "s",
     "strong", "table", "tbody", "td", "th", "thead", "tr", "ul",
 }  # fmt: skip
-# A page's own titles are h1 and h2.
+# h1 and h2 are the page's own titles.
 _HEADINGS = {"h1": "h3", "h2": "h4", "h3": "h5", "h4": "h6", "h5": "h6", "h6": "h6"}
-# A strict policy blocks style attributes, so a column's alignment becomes a class.
+# The content security policy blocks style attributes, so a column's alignment becomes a class.
 _ALIGNMENTS = {f"text-align:{side}": f"align-{side}" for side in ("left", "center", "right")}
-# A wide table scrolls by itself, so the keyboard must reach it; a task needs no bullet. Safe as text
-# replacement: the sanitiser lets no attribute through that could hold these characters, and text has them
-# escaped.
+# A wide table scrolls, so it must be focusable; a task needs no bullet. Safe as text replacement: the
+# sanitiser drops attributes with these characters, and text has them escaped.
 _WRAPPERS = (
     ("<table>", '<div class="table-scroll" tabindex="0" role="group" aria-label="Table"><table>'),
     ("</table>", "</table></div>"),
@@ -38,14 +37,14 @@ _WRAPPERS = (
 
 
 def is_web_link(address: str) -> bool:
-    """Say whether an address may stand in a link: http, https or mailto, and nothing that needs escaping."""
+    """Return whether a URL may be linked: http, https or mailto, and nothing that needs escaping."""
     return _WEB_LINK.fullmatch(address) is not None
 
 
 def file_link(address: str) -> str:
-    """Return the address of the page of a file that a text links to, empty where it links to something else.
+    """Return the page URL of a linked file, empty if the link isn't one.
 
-    A file names another one by its path from its own folder, as in an archive.
+    Files link to each other by relative paths, as in an archive.
     """
     found = _FILE_LINK.fullmatch(address)
     return f"/files/{found[1]}" if found else ""
@@ -54,14 +53,14 @@ def file_link(address: str) -> str:
 def _image_as_words(
     renderer: RendererProtocol, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType
 ) -> str:
-    """Render an image as its words: nothing is ever fetched because somebody wrote it."""
+    """Render an image as its alternative text: content must not make browsers fetch anything."""
     assert isinstance(renderer, RendererHTML)
     words = renderer.renderInlineAsText(tokens[index].children or [], options, env)
     return escape(words) if words.strip() else "(image)"
 
 
 def _shape_blocks(state: StateCore) -> None:
-    """Demote headings, align cells by class, sign task boxes, and give wordless links their address."""
+    """Demote headings, align cells by class, render task boxes, and show the URL of links without text."""
     for index, token in enumerate(state.tokens):
         if token.type in ("heading_open", "heading_close"):
             token.tag = _HEADINGS[token.tag]
@@ -101,7 +100,7 @@ def _fill_wordless_links(inline: Token) -> None:
 def _keep_attribute(_tag: str, name: str, value: str) -> str | None:
     if name == "href":
         return value if is_web_link(value) else file_link(value) or None
-    if name == "rel":  # The sanitiser's own: content has no such attribute.
+    if name == "rel":  # Set by the sanitiser; content has no such attribute.
         return value
     if name == "start":
         return value if value.isdigit() else None

@@ -44,7 +44,7 @@ from coaching.views.forms import CalendarFeedForm, CalendarFileForm
 from sessions_app.database import in_database, in_database_page
 from sessions_app.errors import Refused
 
-MUCH_WAITS = "Your other calendars are still being read. Please try again in a moment."
+TOO_MANY_WAITING = "Your other calendars are still being read. Please try again in a moment."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +120,7 @@ async def refresh_calendar(request: HttpRequest, source_id: int) -> HttpResponse
         warning(request, f"{source.name} wasn’t updated. {refusal}")
     else:
         say = success if is_kept and not outcome.error else warning
-        say(request, f"{source.name} {_came_of(outcome, is_kept=is_kept)}")
+        say(request, f"{source.name} {_result_of(outcome, is_kept=is_kept)}")
     return redirect("calendar")
 
 
@@ -172,11 +172,11 @@ async def _waiting() -> AsyncIterator[None]:
     """
     async with waiting() as may_wait:
         if not may_wait:
-            raise Refused(MUCH_WAITS)
+            raise Refused(TOO_MANY_WAITING)
         yield
 
 
-def _came_of(outcome: Outcome, *, is_kept: bool) -> str:
+def _result_of(outcome: Outcome, *, is_kept: bool) -> str:
     """Describe a refresh's result, to follow the feed's name."""
     if not is_kept:
         return "was updated or removed at the same time. This is the current list."

@@ -17,12 +17,12 @@ from coaching.clock.days import local_day
 from coaching.clock.moments import moment_in_words
 from coaching.life.captures import (
     WaitingCaptures,
-    bring_capture_back,
+    archive_capture,
+    archive_captures_up_to,
     captures_of,
     folded_captures,
     keep_capture,
-    put_all_captures_away,
-    put_capture_away,
+    restore_capture,
     waiting_captures,
 )
 from coaching.life.today import CAPTURES_SHOWN
@@ -36,7 +36,7 @@ CAPTURES_A_PAGE = 50
 FOLDED_SHOWN = 5
 UNREADABLE = "Sage couldn’t read that. Please send it again."
 KEPT = "Saved to your captures."
-ALL_PUT_AWAY = "Archived. You’ll find them in Files."
+ALL_ARCHIVED = "Archived. You’ll find them in Files."
 
 
 def capture_context(
@@ -63,7 +63,7 @@ def capture_context(
         ),
         "newest_id": max((capture.id for capture in captures.newest), default=0),
         "then": then,
-        "away": _put_away_lately(request),
+        "away": _just_archived(request),
         "capture_id": str(uuid.uuid4()),
         "capture_refusal": refusal,
         "capture_draft": draft,
@@ -128,9 +128,9 @@ def capture(request: HttpRequest, capture_id: int) -> HttpResponse:
     is_put_away = form.cleaned_data["do"] == "put_away"
     try:
         if is_put_away:
-            put_capture_away(user_id=user_id, capture_id=capture_id, now=timezone.now())
+            archive_capture(user_id=user_id, capture_id=capture_id, now=timezone.now())
         else:
-            bring_capture_back(user_id=user_id, capture_id=capture_id)
+            restore_capture(user_id=user_id, capture_id=capture_id)
     except Capture.DoesNotExist:
         raise Http404 from None
     then = form.cleaned_data["then"]
@@ -149,12 +149,12 @@ def all_captures(request: HttpRequest) -> HttpResponse:
     """Archive all captures that the page showed."""
     newest = request.POST.get("newest", "")
     if newest.isascii() and newest.isdigit() and len(newest) < 19:
-        put_all_captures_away(user_id=user_id_of(request), now=timezone.now(), newest_id=int(newest))
-        info(request, ALL_PUT_AWAY)
+        archive_captures_up_to(user_id=user_id_of(request), now=timezone.now(), newest_id=int(newest))
+        info(request, ALL_ARCHIVED)
     return back_to("captures")
 
 
-def _put_away_lately(request: HttpRequest) -> int | None:
+def _just_archived(request: HttpRequest) -> int | None:
     """Return the capture that was just archived, to offer restoring it."""
     named = request.GET.get("away", "")
     if not (named.isascii() and named.isdigit() and len(named) < 19):

@@ -170,7 +170,7 @@ async def _act(request: HttpRequest, session_id: uuid.UUID, form: MessageForm) -
     started = await runner.open_turn(_turn_request(user_id, session_id, form))
     if started.kept:
         info(request, KEPT.format(files=names_of(started.kept)))
-    return await _place_of(started, session_id), started.opened.session_id
+    return await _anchor_of(started, session_id), started.opened.session_id
 
 
 async def _answer(user_id: int, session_id: uuid.UUID, tool_use_id: str, value: object) -> str:
@@ -184,7 +184,7 @@ async def _answer(user_id: int, session_id: uuid.UUID, tool_use_id: str, value: 
     return f"#turn-{ended.turn.id}"
 
 
-async def _place_of(started: StartedTurn, session_id: uuid.UUID) -> str:
+async def _anchor_of(started: StartedTurn, session_id: uuid.UUID) -> str:
     """Wait for the answer to a message; return the anchor to go to.
 
     With a safety card it doesn't wait: the page refreshes itself.

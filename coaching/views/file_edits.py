@@ -21,7 +21,7 @@ from coaching.files.edits import Editable, build_edit, editable_of, merge_attrib
 from coaching.files.errors import FileMoved, FileRefused, StorageFailed
 from coaching.files.frontmatter import strip_frontmatter
 from coaching.files.selectors import FileText, accessible_file, read_file
-from coaching.files.store import store_aside, store_edit
+from coaching.files.store import store_below_newest, store_edit
 from coaching.models import UserFile, UserFileVersion
 from coaching.people.accounts import profile_for, user_id_of
 from coaching.people.attempts import AttemptLimit, TooOften
@@ -67,7 +67,6 @@ class Edit:
 
     @property
     def attributes(self) -> FileAttributes:
-        """The attributes that it gives."""
         given: FileAttributes = self.form.cleaned_data["attributes"]
         return given
 
@@ -143,10 +142,10 @@ def _save(edit: Edit) -> HttpResponse:
             info(edit.request, "No changes to save.")
             return _to_file(edit)
         if edit.opened != edit.newest.version.number:
-            return _after_another(edit)
+            return _after_conflict(edit)
         return _store(edit, draft)
     except FileMoved:
-        return _conflict(_again(edit))
+        return _conflict(_on_newest(edit))
     except FileRefused as refused:
         status = status_of(refused)
         return _editor(edit.request, edit.newest, edit.form, refusal=str(refused), status=status)
@@ -157,7 +156,7 @@ def _save(edit: Edit) -> HttpResponse:
 
 def _store(edit: Edit, draft: FileDraft) -> HttpResponse:
     if edit.request.POST.get("do") == "aside":
-        stored = store_aside(user_id=edit.user_id, draft=draft, newest=edit.newest)
+        stored = store_below_newest(user_id=edit.user_id, draft=draft, newest=edit.newest)
         success(
             edit.request,
             f"Version {edit.newest.version.number} was kept, as version {stored.version}. "
@@ -169,7 +168,7 @@ def _store(edit: Edit, draft: FileDraft) -> HttpResponse:
     return _to_file(edit)
 
 
-def _after_another(edit: Edit) -> HttpResponse:
+def _after_conflict(edit: Edit) -> HttpResponse:
     """The file has changed since it was opened: ask, unless the user changed nothing."""
     base = _opened(edit)
     if base is not None and editable_of(base).says(body=edit.body, attributes=edit.attributes):
@@ -191,7 +190,7 @@ def _opened(edit: Edit) -> FileText | None:
         return None
 
 
-def _again(edit: Edit) -> Edit:
+def _on_newest(edit: Edit) -> Edit:
     """Return the same edit with the file's current state."""
     newest = _newest(edit.user_id, edit.newest.file.path)
     held = editable_of(newest)

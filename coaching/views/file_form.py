@@ -36,7 +36,6 @@ class PlainField(forms.Field):
     """Text without stripping; validation is up to its attribute."""
 
     def to_python(self, value: Any) -> str:
-        """Normalise line endings."""
         return str(value or "").replace("\r\n", "\n")
 
 
@@ -125,15 +124,12 @@ class FileForm(forms.Form):
         return cls(held, initial=shown)
 
     def facts(self) -> list[forms.BoundField]:
-        """Return the attributes' fields."""
         return [self[name] for name in self.attribute_names]
 
     def has_facts(self) -> bool:
-        """Return whether any attribute has a value."""
         return any(field.value() for field in self.facts())
 
     def clean(self) -> dict[str, Any]:
-        """Validate the attributes by their own rules."""
         cleaned = super().clean() or {}
         held = self._held.attributes.given()
         given = {

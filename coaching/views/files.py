@@ -50,7 +50,6 @@ class FileRow:
 
     @classmethod
     def of(cls, file: UserFile) -> "FileRow":
-        """Build the row of a file."""
         preview_line = file.frontmatter.get("preview_line") or file.frontmatter.get("intention")
         return cls(
             path=file.path,
@@ -80,7 +79,6 @@ class Folder:
 
     @classmethod
     def of(cls, found: FolderFiles) -> "Folder":
-        """Build the folder as it is shown."""
         return cls(
             path=found.path,
             name=FOLDER_NAMES.get(found.path) or without_directions(found.path),

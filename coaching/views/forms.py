@@ -140,7 +140,6 @@ class DeleteAccountForm(forms.Form):
         return typed
 
     def clean_password(self) -> str:
-        """Refuse a wrong one."""
         password: str = self.cleaned_data["password"]
         if not self._user.check_password(password):
             raise forms.ValidationError("That isn’t your password.")
@@ -154,7 +153,6 @@ class TimezoneForm(forms.Form):
     back = forms.CharField(max_length=500, required=False)
 
     def clean_timezone(self) -> str:
-        """Refuse an unknown time zone."""
         name: str = self.cleaned_data["timezone"]
         if name not in known_timezones():
             raise forms.ValidationError("Choose a time zone from the list.")

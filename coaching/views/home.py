@@ -28,7 +28,7 @@ from sessions_app.models import SessionStatus
 from sessions_app.selectors import recent_sessions
 
 RECENT_SESSIONS = 4
-SESSIONS_LOOKED_AT = 20
+SESSIONS_SEARCHED = 20
 """Enough to find one that can be continued."""
 RECENT_FILES = 4
 UNREADABLE = "Sage couldn’t read that. Please try again."
@@ -43,7 +43,7 @@ def home(request: HttpRequest) -> HttpResponse:
     profile = profile_for(request)
     now = local_now(profile)
     today = read_today(profile=profile, now=now)
-    begun = recent_sessions(user_id=user_id, limit=SESSIONS_LOOKED_AT)
+    begun = recent_sessions(user_id=user_id, limit=SESSIONS_SEARCHED)
     active = [session for session in begun if session.status == SessionStatus.ACTIVE]
     starters = starters_of(today.called)
     due = next((starter for starter in starters if starter.is_due), None)

@@ -17,7 +17,7 @@ from coaching.life.prompts import (
     keep_answer,
     mark_answered,
     message_about,
-    put_prompt_away,
+    skip_prompt,
 )
 from coaching.models import Profile, ReflectionPrompt
 from coaching.people.accounts import profile_for, user_id_of
@@ -32,7 +32,7 @@ from sessions_app.selectors import was_begun_by
 
 UNREADABLE = "Sage couldn’t read that. Please send it again."
 WRITTEN = "Saved with its question in your captures."
-PUT_AWAY = "Skipped. You’ll find the question in Files."
+SKIPPED = "Skipped. You’ll find the question in Files."
 
 
 @login_required
@@ -49,7 +49,7 @@ async def prompt(request: HttpRequest, prompt_id: int) -> HttpResponse:
     try:
         if form.cleaned_data["do"] == "talk":
             return await _talk(request, shown, form, user_id=profile.user_id)
-        return await in_database_page(_put_down, request, shown, form, profile)
+        return await in_database_page(_write_down, request, shown, form, profile)
     except Refused as refusal:
         page = await in_database_page(
             _page, request, shown, refusal=str(refusal), draft=draft, status=status_of(refusal)
@@ -74,11 +74,11 @@ async def _talk(request: HttpRequest, shown: ShownPrompt, form: PromptForm, *, u
     return response
 
 
-def _put_down(request: HttpRequest, shown: ShownPrompt, form: PromptForm, profile: Profile) -> HttpResponse:
+def _write_down(request: HttpRequest, shown: ShownPrompt, form: PromptForm, profile: Profile) -> HttpResponse:
     now = timezone.now()
     if form.cleaned_data["do"] == "put_away":
-        put_prompt_away(user_id=profile.user_id, prompt_id=shown.id, now=now)
-        info(request, PUT_AWAY)
+        skip_prompt(user_id=profile.user_id, prompt_id=shown.id, now=now)
+        info(request, SKIPPED)
         return back_to("home")
     keep_answer(
         shown,

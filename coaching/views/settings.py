@@ -68,17 +68,14 @@ class Budget:
 
     @property
     def shown_used(self) -> int:
-        """How much is used, capped at the limit."""
         return min(self.used, self.limit)
 
     @property
     def left_in_words(self) -> str:
-        """The remaining tokens."""
         return f"{self.limit - self.shown_used:,}"
 
     @property
     def limit_in_words(self) -> str:
-        """The limit."""
         return f"{self.limit:,}"
 
 

@@ -13,7 +13,7 @@ from coaching.files.edits import build_edit, editable_of, merge_attributes
 from coaching.files.errors import FileMoved, FileRefused
 from coaching.files.frontmatter import parse_file
 from coaching.files.selectors import FileText, read_file
-from coaching.files.store import StoredFile, restore_version, store_aside, store_edit, store_file
+from coaching.files.store import StoredFile, restore_version, store_below_newest, store_edit, store_file
 from coaching.models import (
     Capture,
     DayPlan,
@@ -251,14 +251,14 @@ async def test_a_text_set_aside_is_a_version_and_the_newest_holds_on(each_storag
     path = (await write(user, FileType.DAY_PLAN, "Sage's", intention="Slow")).path
     newest = await in_database(read_file, user_id=user.pk, path=path)
     mine = edited(newest, "Mine", FileAttributes(intention="Fast"))
-    stored = await in_database(store_aside, user_id=user.pk, draft=mine, newest=newest)
+    stored = await in_database(store_below_newest, user_id=user.pk, draft=mine, newest=newest)
     assert stored.version == 3
     texts = (await in_database(audit_files, user.pk))[path]
     assert texts[0] == texts[2]
     assert texts[1] == mine.text
     assert (await in_database(DayPlan.unscoped.get)).intention == "Slow"
     with pytest.raises(FileMoved):
-        await in_database(store_aside, user_id=user.pk, draft=mine, newest=newest)
+        await in_database(store_below_newest, user_id=user.pk, draft=mine, newest=newest)
 
 
 @in_a_database

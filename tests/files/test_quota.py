@@ -18,7 +18,7 @@ from coaching.files.drafts import build_draft
 from coaching.files.edits import build_edit, editable_of
 from coaching.files.errors import QuotaReached
 from coaching.files.selectors import read_file
-from coaching.files.store import StoredFile, restore_version, store_aside, store_edit, store_file
+from coaching.files.store import StoredFile, restore_version, store_below_newest, store_edit, store_file
 from coaching.models import FileSource, FileType, FileUsage, UserFile, UserFileVersion
 from coaching.tools.save_file import SAVE_FILE
 from sessions_app.database import in_database
@@ -64,7 +64,7 @@ async def test_every_way_to_write_is_counted_and_deleting_gives_back(user: User,
     )
     await in_database(store_edit, user_id=user.pk, draft=edited, expected_version=1)
     newest = await in_database(read_file, user_id=user.pk, path=overview.path)
-    await in_database(store_aside, user_id=user.pk, draft=edited, newest=newest)
+    await in_database(store_below_newest, user_id=user.pk, draft=edited, newest=newest)
     await in_database(restore_version, user_id=user.pk, path=overview.path, number=1, now=NOW, timezone=ZONE)
     given = SAVE_FILE.parse(json.dumps({"file_type": "capture", "content": "By Sage."}))
     await SAVE_FILE.run(CommittingContext(user_id=user.pk), given)

@@ -133,10 +133,10 @@ def test_an_override_knows_when_its_file_has_moved_on(
     write_skill()
     run_sync()
     store_override(name="calm", text=MINE, editor=operator)
-    assert not Skill.objects.get().has_file_moved_on
+    assert not Skill.objects.get().has_file_changed
     write_skill(text=SKILL_TEXT.replace("Words", "New words"))
     run_sync()
-    assert Skill.objects.get().has_file_moved_on
+    assert Skill.objects.get().has_file_changed
     assert skill_text("calm") == MINE
 
 

@@ -1,1 +1,1 @@
-"""One command a module; each only calls a service."""
+"""One command per module; each only calls a service."""

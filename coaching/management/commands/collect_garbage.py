@@ -1,4 +1,4 @@
-"""`manage.py collect_garbage`: what the periodic job runs, by hand."""
+"""`manage.py collect_garbage`: runs the periodic job by hand."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from coaching.files.objects import STORAGE_ERRORS
 
 
 class Command(BaseCommand):
-    help = "Remove stored objects that belong to no file and are older than an hour."
+    help = "Delete stored objects that belong to no file and are older than an hour."
 
     def handle(self, *_args: Any, **_options: Any) -> None:
         try:

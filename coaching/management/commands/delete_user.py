@@ -1,4 +1,4 @@
-"""`manage.py delete_user U --yes`: a person gone, with every row and every object."""
+"""`manage.py delete_user U --yes`: removes a person with every row and every object."""
 
 import asyncio
 from argparse import ArgumentParser
@@ -13,12 +13,12 @@ from coaching.management.people import user_named
 
 
 class Command(BaseCommand):
-    help = "Remove a person and everything that is theirs, for good. Interrupted, it can be run again."
+    help = "Permanently remove a person and all their data. Can be repeated after an interruption."
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("user", metavar="U", help="a username, an address, or a number")
-        parser.add_argument("--yes", action="store_true", help="do it; without, it only says what would go")
+        parser.add_argument("user", metavar="U", help="a username, an email address or a user id")
+        parser.add_argument("--yes", action="store_true", help="confirm; without it, only count the rows")
 
     def handle(self, *_args: Any, **options: Any) -> None:
         user = user_named(options["user"])

@@ -1,4 +1,4 @@
-"""`manage.py expire_sessions`: what the periodic job runs, by hand."""
+"""`manage.py expire_sessions`: runs the periodic job by hand."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from coaching.jobs.expiry import expire_idle_sessions
 
 
 class Command(BaseCommand):
-    help = "End sessions of arcs, and arcs of open conversations, that were idle for SAGE_SESSION_TTL_HOURS."
+    help = "End arc sessions, and arcs in open conversations, that were idle for SAGE_SESSION_TTL_HOURS."
     requires_system_checks = []
 
     def handle(self, *_args: Any, **_options: Any) -> None:

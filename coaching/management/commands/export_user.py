@@ -1,4 +1,4 @@
-"""`manage.py export_user U --out FILE.zip`: a person's whole data, as they can download it themselves."""
+"""`manage.py export_user U --out FILE.zip`: a person's data, as in their own download."""
 
 import os
 import tempfile
@@ -18,7 +18,7 @@ class Command(BaseCommand):
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("user", metavar="U", help="a username, an address, or a number")
+        parser.add_argument("user", metavar="U", help="a username, an email address or a user id")
         parser.add_argument("--out", required=True, type=Path, metavar="FILE.zip", help="where to write it")
 
     def handle(self, *_args: Any, **options: Any) -> None:
@@ -31,9 +31,9 @@ class Command(BaseCommand):
         self.stdout.write(f"{user.get_username()}: {size:,} bytes in {out}")
 
     def _write(self, out: Path, pieces: Any) -> int:
-        """Write beside the target and move it there at the end: no half archive is ever found."""
+        """Write to a temporary file and move it at the end, so that no partial archive is ever found."""
         with tempfile.NamedTemporaryFile(dir=out.parent, prefix=f".{out.name}.", delete=False) as file:
-            beside = Path(file.name)  # only its owner may read it
+            beside = Path(file.name)  # readable by its owner only
             try:
                 for piece in pieces:
                     file.write(piece)

@@ -1,7 +1,7 @@
-"""`manage.py resume_turns`: what every web process does all the time, once and by hand.
+"""`manage.py resume_turns`: does once what web processes do all the time.
 
-Turns whose process is dead are gone on with, here, from their last committed round; what can't go on is
-closed as interrupted. It watches for some seconds first, so that no turn of a living process is taken.
+Turns of dead processes resume here from their last committed round; those that can't are closed as
+interrupted. It first watches for some seconds, so that it takes no turn of a living process.
 """
 
 import asyncio
@@ -15,8 +15,8 @@ from coaching.live.upkeep import resume_lost_turns
 
 class Command(BaseCommand):
     help = (
-        "Finish the turns that a dead process has left running, as any living web process does by itself. "
-        "Useful where none runs; it takes some seconds to see which processes live."
+        "Finish the turns that a dead process left running, as a running web process does by itself. "
+        "For when none is running; takes some seconds to find out which processes are alive."
     )
     requires_system_checks = []
 

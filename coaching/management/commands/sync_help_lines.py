@@ -1,4 +1,4 @@
-"""`manage.py sync_help_lines`: brings the shipped help lines into the database; what was edited stays."""
+"""`manage.py sync_help_lines`: loads the shipped help lines into the database."""
 
 from typing import Any
 
@@ -8,9 +8,7 @@ from coaching.people.help_lines import sync_help_lines
 
 
 class Command(BaseCommand):
-    help = (
-        "Bring the shipped help lines into the database; lines that an operator has edited stay as they are."
-    )
+    help = "Load the shipped help lines into the database; lines that an operator has edited stay unchanged."
 
     def handle(self, *_args: Any, **options: Any) -> None:
         report = sync_help_lines()

@@ -1,4 +1,4 @@
-"""`manage.py sync_skills`: loads `skills/` into the database; with `--check` it only looks, without one."""
+"""`manage.py sync_skills`: loads `skills/` into the database; `--check` only validates."""
 
 import sys
 from argparse import ArgumentParser
@@ -18,7 +18,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "--check", action="store_true", help="validate only; exit code 1 with a line a fault"
+            "--check", action="store_true", help="validate only; exit code 1 and a line per error"
         )
 
     def handle(self, *_args: Any, **options: Any) -> None:
@@ -28,7 +28,7 @@ class Command(BaseCommand):
             sys.exit(1)
         skills = [read_skill(folder) for folder in skill_folders(root)]
         if options["check"]:
-            self._tell(f"{len(skills)} skills, no faults.", options)
+            self._print(f"{len(skills)} skills, no faults.", options)
             return
         report = sync_skills(files=skills)
         changes = [
@@ -40,8 +40,8 @@ class Command(BaseCommand):
             )
             if names
         ]
-        self._tell(f"{len(skills)} skills: {'; '.join(changes) or 'nothing has changed'}.", options)
+        self._print(f"{len(skills)} skills: {'; '.join(changes) or 'nothing has changed'}.", options)
 
-    def _tell(self, line: str, options: dict[str, Any]) -> None:
+    def _print(self, line: str, options: dict[str, Any]) -> None:
         if options["verbosity"] > 0:
             self.stdout.write(line)

@@ -12,7 +12,6 @@ class Command(migrate.Command):
     """Django's command, one at a time per database."""
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Migrate while holding the migration lock."""
         # This process's first connection joins the embedded server.
         connection.ensure_connection()
         with migration_lock():
