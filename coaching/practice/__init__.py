@@ -1,6 +1,6 @@
-"""The practice model: a Messages API server with a scripted coach and faults.
+"""The practice model: a Messages API server with a scripted coach and injected faults.
 
-It imports neither Django nor anything else of the project, so it runs alone.
+It imports neither Django nor the rest of the project, so it also runs alone.
 """
 
 from coaching.practice.api.records import ReceivedRequest

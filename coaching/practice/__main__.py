@@ -1,6 +1,6 @@
 """Runs the practice model alone: `python -m coaching.practice --port 8899 --rate 50`.
 
-Prints one line with the URL when it serves, and stops cleanly on SIGINT and SIGTERM.
+Prints one line with the URL when it is ready, and stops cleanly on SIGINT and SIGTERM.
 """
 
 import argparse
@@ -31,7 +31,7 @@ def read_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace
 
 
 async def serve(options: argparse.Namespace) -> None:
-    """Serve until a signal says stop."""
+    """Serve until SIGINT or SIGTERM."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):

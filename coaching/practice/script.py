@@ -1,7 +1,7 @@
-"""What a test wants the model to say, reply by reply.
+"""Scripted replies for tests.
 
-A `Reply` is written in terms of meaning (text, a note, a call); how it looks on the wire depends on
-the request's thinking settings and is `wire.py`'s concern.
+A `Reply` describes meaning (text, a note, a call); its form on the wire depends on the request's thinking
+settings and is decided in `wire.py`.
 """
 
 from collections import deque
@@ -22,28 +22,28 @@ StopReason = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Words of the answer. Between two calls a current model sends them as a note."""
+    """Text of the answer. Between two calls, current models send it as a note."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Thinking:
-    """Reasoning before the answer; its text shows only where the request asks for summaries."""
+    """Reasoning before the answer; its text is only shown if the request asks for summaries."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A word on progress between calls: in a thinking block where the model thinks, else text."""
+    """Progress text between calls: in a thinking block if the model thinks, otherwise text."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class ToolUse:
-    """One call. `input_json` replaces the JSON that is streamed for it, broken or not.
+    """A call. `input_json` replaces the streamed JSON, valid or not.
 
     `is_cut`: only the first half of the JSON is sent, and nothing of the reply after it.
     """
@@ -57,7 +57,7 @@ class ToolUse:
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """A place where the stream waits until `PracticeServer.release(gate)`."""
+    """A point where the stream waits until `PracticeServer.release(gate)`."""
 
     gate: str
 
@@ -69,8 +69,8 @@ Block = Text | Thinking | Note | ToolUse | Hold
 class Reply:
     """One answer of the model.
 
-    `stop_reason` follows from the blocks when it is None. `tokens_per_second` (0: no delay),
-    `first_token_seconds` and `chunk_characters` replace the server's own pace.
+    `stop_reason` follows from the blocks if it is None. `tokens_per_second` (0: no delay),
+    `first_token_seconds` and `chunk_characters` override the server's pace.
     """
 
     blocks: tuple[Block, ...]
@@ -92,20 +92,20 @@ class Reply:
 
 
 class ScriptBook:
-    """The replies that tests have queued, some of them for one conversation only."""
+    """Queued replies, some for one conversation only."""
 
     def __init__(self) -> None:
         self._queues: dict[str, deque[Reply]] = {}
 
     def push(self, replies: Iterable[Reply | str], key: str = "") -> None:
-        """Queue replies in order; with a `key` only for requests whose newest words contain it."""
+        """Queue replies in order; with a `key` only for requests whose newest text contains it."""
         queue = self._queues.setdefault(key, deque())
         queue.extend(Reply.of(reply) if isinstance(reply, str) else reply for reply in replies)
 
     def next_reply(self, last_user_text: str, *, is_kept: bool = False) -> Reply | None:
-        """Return the next reply for a request, or None when the coach should answer.
+        """Return the next reply for a request, or None if the coach should answer.
 
-        `is_kept` leaves it in its queue: the client will have to ask again.
+        `is_kept` leaves it in its queue, because the client will retry.
         """
         for key in self._keys_for(last_user_text):
             queue = self._queues[key]
@@ -114,10 +114,10 @@ class ScriptBook:
         return None
 
     def clear(self) -> None:
-        """Forget all that is queued."""
+        """Delete all queued replies."""
         self._queues.clear()
 
     def _keys_for(self, last_user_text: str) -> Sequence[str]:
-        """Return the queues to look in: those with a key first, the common one last."""
+        """Return the queues to check: those with a key first, the common one last."""
         keyed = [key for key in self._queues if key and key in last_user_text]
         return [*keyed, ""] if "" in self._queues else keyed

@@ -1,4 +1,4 @@
-"""The practice model: the Messages API server with the scripted coach behind it."""
+"""The practice model: the Messages API server with the scripted coach."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from coaching.practice.script import Reply
 
 
 class PracticeServer(MessagesServer):
-    """A Messages API server on which the scripted coach answers: `async with PracticeServer() as server`."""
+    """A Messages API server with the scripted coach: `async with PracticeServer() as server`."""
 
     def default_answer(self, body: dict[str, Any]) -> Reply:
         """Answer as the scripted coach."""

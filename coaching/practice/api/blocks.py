@@ -1,6 +1,6 @@
-"""Strict checks of single content blocks: their keys, their types, never their place.
+"""Strict validation of single content blocks: keys and types.
 
-What a block means beside others (roles, pairing of calls and results) is `history.py`'s concern.
+`history.py` validates them in context (roles, pairing of calls and results).
 """
 
 import re
@@ -56,7 +56,7 @@ def refuse_extra_keys(value: Json, allowed: frozenset[str], path: str) -> None:
 
 
 def check_block(value: Any, path: str) -> Json:
-    """Check one content block of a message on its own."""
+    """Validate a content block out of context."""
     block = require_object(value, path)
     kind = block.get("type")
     if kind is None:
@@ -87,7 +87,7 @@ def check_text(text: str, where: str) -> None:
 
 
 def check_cache_control(value: Any, path: str) -> None:
-    """Check a cache marker's shape: `ephemeral`, with a TTL of 5m or 1h."""
+    """Validate a cache marker: `ephemeral`, with a TTL of 5m or 1h."""
     if value is None:
         return
     control = require_object(value, path)

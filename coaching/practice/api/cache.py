@@ -1,8 +1,7 @@
-"""Prompt-cache accounting by real prefix comparison.
+"""Prompt-cache accounting by comparing real prefixes.
 
-An entry is written at each breakpoint and found again only where the same model and key send the
-same blocks from the very start. A breakpoint looks back over at most 20 blocks. Nothing of the
-content is kept, only digests.
+Each breakpoint writes an entry, which only hits if the same model and key send the same blocks from the
+start. A breakpoint looks back at most 20 blocks. Only digests are stored, no content.
 """
 
 import time
@@ -24,7 +23,7 @@ Ttl = Literal["5m", "1h"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheShare:
-    """How the input tokens of one request divide. Their sum is the whole input."""
+    """How a request's input tokens divide; their sum is the whole input."""
 
     input_tokens: int
     cache_read_tokens: int = 0
@@ -57,9 +56,9 @@ class _Entry:
 
 
 class PromptCache:
-    """The cache of one server: digests of prefixes with the time at which they are forgotten.
+    """The cache of one server: prefix digests with their expiry.
 
-    `clock` returns seconds and only ever grows.
+    `clock` returns monotonic seconds.
     """
 
     def __init__(self, minimum_tokens: int = 1024, clock: Callable[[], float] = time.monotonic) -> None:
@@ -68,7 +67,7 @@ class PromptCache:
         self._entries: dict[bytes, _Entry] = {}
 
     def account(self, body: Json, units: Sequence[Unit], api_key: str) -> CacheShare:
-        """Look the request up, write its breakpoints, and say how its input tokens divide."""
+        """Look up the request, write its breakpoints, and divide its input tokens."""
         ends = _running_totals(units)
         total = ends[-1] if ends else 0
         marks = [mark for mark in _breakpoints(body, units) if self._is_long(ends[mark.position])]
@@ -83,7 +82,7 @@ class PromptCache:
         return tokens >= self._minimum_tokens
 
     def _find(self, digests: Sequence[bytes], marks: Sequence[_Breakpoint]) -> int:
-        """Return the position of the longest prefix that is known, or -1; finding it renews it."""
+        """Return the position of the longest known prefix, or -1; a hit renews it."""
         now = self._clock()
         for mark in reversed(marks):
             for position in range(mark.position, max(-1, mark.position - LOOK_BACK_BLOCKS), -1):
@@ -106,7 +105,7 @@ class PromptCache:
 
 
 def _divide(ends: Sequence[int], marks: Sequence[_Breakpoint], read: int) -> CacheShare:
-    """Give every new segment the price of the breakpoint that ends it."""
+    """Charge every new segment at the rate of the breakpoint that ends it."""
     read_tokens = ends[read] if read >= 0 else 0
     written = {"5m": 0, "1h": 0}
     done = read_tokens
@@ -147,7 +146,7 @@ def _breakpoints(body: Json, units: Sequence[Unit]) -> list[_Breakpoint]:
 
 
 def _inner_control(block: Json) -> Json | None:
-    """Return the marker inside a tool result's content: it counts for the result as a whole."""
+    """Return the marker inside a tool result's content: it counts for the whole result."""
     content = block.get("content")
     if block.get("type") != "tool_result" or not isinstance(content, list):
         return None
@@ -164,8 +163,8 @@ def _last_cacheable(units: Sequence[Unit]) -> int | None:
 def _digests(body: Json, units: Sequence[Unit], api_key: str) -> list[bytes]:
     """Return the digest of the prefix that ends with each block.
 
-    Where the messages begin, what changes only their part of the cache joins in: the tool choice,
-    the kind of thinking, and whether there are images at all.
+    Settings that invalidate only the messages' part of the cache are added where the messages start: the tool
+    choice, the kind of thinking, and whether there are images.
     """
     digests: list[bytes] = []
     digest = extend_digest(b"", orjson.dumps([api_key, body["model"]]))

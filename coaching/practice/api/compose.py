@@ -1,7 +1,7 @@
-"""Turns a reply into the content blocks that a model with these settings would have written.
+"""Turns a reply into the content blocks that a model with these settings would write.
 
-Thinking shows or hides here, text between calls becomes a note, limits cut what is too long, and
-thinking blocks get their signatures. How blocks travel is `wire.py`'s concern.
+Decides how thinking is shown, turns text between calls into notes, applies token limits, and signs thinking
+blocks. `wire.py` sends them.
 """
 
 import secrets
@@ -22,10 +22,10 @@ ThinkingMode = Literal["hidden", "summarized", "between_tools", "off"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerSettings:
-    """What a request decides about its answer.
+    """The request's settings for its answer.
 
-    `prefix_digest` names everything before the answer; `has_called_before` says that the turn
-    already holds a call; `effort` is empty unless thinking is `between_tools`.
+    `prefix_digest` identifies everything before the answer; `has_called_before`: the turn already contains a
+    call; `effort` is empty unless thinking is `between_tools`.
     """
 
     model: str
@@ -40,7 +40,7 @@ class AnswerSettings:
 
 @dataclass(slots=True)
 class Part:
-    """One content block, the text that is streamed for it, and where in it the stream waits."""
+    """A content block, its streamed text, and where in it the stream waits."""
 
     block: dict[str, Any]
     streamed: str
@@ -62,7 +62,7 @@ class Answer:
 
     @property
     def blocks(self) -> list[dict[str, Any]]:
-        """Return the blocks as they come back in the next request."""
+        """Return the blocks as the next request will contain them."""
         return [part.block for part in self.parts]
 
     @property
@@ -72,12 +72,12 @@ class Answer:
 
     @property
     def output_tokens(self) -> int:
-        """Estimate all tokens of the answer; there is always at least one."""
+        """Estimate all tokens of the answer; at least one."""
         return max(1, sum(map(_count, self.parts)))
 
 
 def thinking_mode(body: Json, default: str) -> ThinkingMode:
-    """Tell how thinking shows in the answer to a request; `default` is the model's own kind."""
+    """Return how thinking shows in the answer; `default` is the model's own kind."""
     thinking: Mapping[str, Any] = body.get("thinking") or {"type": default}
     match thinking["type"]:
         case "between_tools":
@@ -91,7 +91,7 @@ def thinking_mode(body: Json, default: str) -> ThinkingMode:
 
 
 def compose_answer(reply: Reply, settings: AnswerSettings, book: SignatureBook) -> Answer:
-    """Write a reply out under a request's settings, sign its thinking, and remember it."""
+    """Compose a reply under a request's settings, sign its thinking, and remember it."""
     parts, last_gate = _shape(reply, settings)
     parts, stop_sequence = _cut_at_stop_sequence(parts, settings.stop_sequences)
     parts, is_over = _cut_at_limit(parts, settings.max_tokens)
@@ -132,7 +132,7 @@ def _stop_reason(
 
 
 def _shape(reply: Reply, settings: AnswerSettings) -> tuple[list[Part], str]:
-    """Write each block as its own part; a wait between two texts stays inside one text block."""
+    """Make a part of each block; a wait between two texts stays inside one text block."""
     parts: list[Part] = []
     has_called = settings.has_called_before
     gate = ""
@@ -205,7 +205,7 @@ def _call_part(call: ToolUse) -> Part:
 
 
 def _read_input(streamed: str) -> dict[str, Any]:
-    """Return the call's input as an object; broken JSON leaves it empty, as an answer must have one."""
+    """Return the call's input as an object, empty for broken JSON."""
     try:
         value = orjson.loads(streamed or "{}")
     except orjson.JSONDecodeError:
@@ -245,7 +245,7 @@ def _shortened(part: Part, characters: int) -> Part:
 
 
 def _sign(parts: Sequence[Part], settings: AnswerSettings, book: SignatureBook) -> None:
-    """Sign each whole thinking block over everything before it."""
+    """Sign each complete thinking block together with everything before it."""
     siblings = count_thinking(part.block for part in parts)
     digest = settings.prefix_digest
     position = 0

@@ -1,8 +1,8 @@
-"""Carries the steps of a stream out on a socket, at a pace, cheaply.
+"""Sends the steps of a stream to a socket at a given pace, cheaply.
 
-A benchmark drives hundreds of streams at once, so a paced stream is no task that sleeps and wakes:
-one timer callback writes the next bytes, already framed as HTTP chunks, straight to the transport.
-Without a pace everything goes through aiohttp's writer, which waits for a slow reader.
+Benchmarks run hundreds of streams at once, so a paced stream isn't a task with sleeps: one timer callback
+writes the next bytes, already framed as HTTP chunks, directly to the transport. Without a pace, aiohttp's
+writer is used, which waits for slow readers.
 """
 
 import asyncio
@@ -22,25 +22,25 @@ _RESET_LINGER = struct.pack("ii", 1, 0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
-    """How fast a stream runs. `tokens_per_second` 0 means as fast as the socket takes it."""
+    """A stream's speed. `tokens_per_second` 0: as fast as the socket accepts."""
 
     tokens_per_second: float = 0.0
     first_token_seconds: float = 0.0
 
 
 class Gates:
-    """Named places where streams wait for a test to let them go on."""
+    """Named points where streams wait until a test releases them."""
 
     def __init__(self) -> None:
         self._released: dict[str, asyncio.Event] = {}
         self._reached: dict[str, asyncio.Event] = {}
 
     def release(self, name: str) -> None:
-        """Let every stream through that waits, or will wait, at this gate."""
+        """Release every stream that waits, or will wait, at this gate."""
         self._event(self._released, name).set()
 
     async def reached(self, name: str) -> None:
-        """Return when a stream has come to this gate; everything before it has been written."""
+        """Return when a stream has reached this gate and everything before it has been written."""
         await self._event(self._reached, name).wait()
 
     async def wait_at(self, name: str) -> None:
@@ -59,7 +59,7 @@ def http_chunk(data: bytes) -> bytes:
 
 
 def break_connection(request: web.BaseRequest, *, is_reset: bool) -> None:
-    """Close the connection under a response: with FIN after what was written, or with an RST."""
+    """Close the connection during a response: with FIN after the written data, or with an RST."""
     transport = request.transport
     if transport is None:
         return
@@ -75,7 +75,7 @@ def break_connection(request: web.BaseRequest, *, is_reset: bool) -> None:
 class Pump:
     """Writes prepared chunks to one transport, each at its due time.
 
-    `due` are seconds after the start, in order. What is late goes out together.
+    `due` are seconds after the start, in order. Late chunks are sent together.
     """
 
     __slots__ = ("_chunks", "_done", "_due", "_handle", "_loop", "_next", "_start", "_transport")
@@ -142,7 +142,7 @@ def due_times(frames: Iterable[Frame], pace: Pace) -> list[float]:
 
 
 class Delivery:
-    """One response's way onto the socket. `is_over` turns true when it has sent its last byte."""
+    """Sends one response to the socket. `is_over` becomes true after its last byte."""
 
     def __init__(self, request: web.Request, response: web.StreamResponse, gates: Gates, pace: Pace) -> None:
         self._request = request
@@ -158,7 +158,7 @@ class Delivery:
             writer.send_headers()
 
     async def run(self, steps: Sequence[Step]) -> None:
-        """Write the stream up to its end or to the ending that a fault has given it."""
+        """Write the stream to its end, or to the end that a fault defines."""
         pending: list[Frame] = []
         for step in steps:
             if isinstance(step, Frame):
@@ -207,7 +207,7 @@ class Delivery:
 
 
 async def stay_silent(seconds: float | None) -> None:
-    """Do nothing for `seconds`; with None until the task is cancelled."""
+    """Wait for `seconds`, or until cancelled if None."""
     if seconds is None:
         await asyncio.get_running_loop().create_future()
     else:

@@ -1,6 +1,6 @@
-"""Errors in the API's own shape: the only thing a refused request ever sees.
+"""Errors in the API's format.
 
-It must not know HTTP beyond a status number, so that faults and validation share it.
+Independent of HTTP except for a status number, so that faults and validation share it.
 """
 
 from typing import Any
@@ -41,7 +41,7 @@ DEFAULT_MESSAGES: dict[int, str] = {
 
 
 class ApiError(Exception):
-    """A refusal with a status; `str()` is the message that the client reads."""
+    """A refusal with a status; `str()` is the client's message."""
 
     def __init__(self, status: int, message: str = "") -> None:
         super().__init__(message or DEFAULT_MESSAGES.get(status, "Something went wrong."))
@@ -49,7 +49,7 @@ class ApiError(Exception):
 
 
 def invalid(message: str) -> ApiError:
-    """Build the 400 that says what is wrong with a request."""
+    """Build the 400 for an invalid request."""
     return ApiError(400, message)
 
 

@@ -1,6 +1,6 @@
-"""One request and the answer that it gets: validation, fault, script or coach, cache, signatures.
+"""A request and its answer: validation, fault, script or coach, cache, signatures.
 
-Everything between a parsed body and bytes on the wire; no sockets here.
+Everything between a parsed body and bytes on the wire; no sockets.
 """
 
 from collections.abc import Callable, Sequence
@@ -30,7 +30,7 @@ _MAX_PAUSED = 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """An accepted request: what is answered, as it was meant and as it is written."""
+    """An accepted request with its answer, as meant and as written."""
 
     reply: Reply
     answer: Answer
@@ -38,7 +38,7 @@ class Exchange:
 
 
 class Exchanges:
-    """Opens exchanges and holds what later requests are checked against."""
+    """Opens exchanges and keeps the state that later requests are checked against."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class Exchanges:
         self._paused: dict[bytes, Reply | None] = {}
 
     def open(self, body: dict[str, Any], *, betas: frozenset[str], api_key: str) -> Exchange:
-        """Check a request whole and compose its answer; raises `ApiError`."""
+        """Validate a request and compose its answer; raises `ApiError`."""
         is_paused, rest = self._find_paused(body)
         rules = check_request(body, betas=betas, is_continuation_allowed=is_paused)
         units = list(walk_units(body))
@@ -82,7 +82,7 @@ class Exchanges:
         )
         answer = compose_answer(reply, settings, self._signatures)
         if answer.stop_reason == "pause_turn":
-            # One that is paused again comes back with all that it has said.
+            # An answer that pauses again contains everything that was said before.
             said = content_blocks(body["messages"][-1]["content"]) if is_paused else []
             self._remember_pause([*said, *answer.blocks], left)
         return Exchange(reply=reply, answer=answer, fault=fault)
@@ -93,7 +93,7 @@ class Exchanges:
         return _obey_tool_choice(body, reply or self._answer(body))
 
     def _find_paused(self, body: Json) -> tuple[bool, Reply | None]:
-        """Tell whether the request continues an answer that this server has paused."""
+        """Return the paused answer of this server that the request continues, if any."""
         messages = body.get("messages")
         if not isinstance(messages, list) or not messages or not isinstance(messages[-1], dict):
             return False, None
@@ -112,7 +112,7 @@ class Exchanges:
 
 
 def last_user_text(body: Json) -> str:
-    """Return the newest words of the user: results of calls have none."""
+    """Return the user's newest text; tool results have none."""
     for message in reversed(body["messages"]):
         if message["role"] == "user":
             texts = [block["text"] for block in content_blocks(message["content"]) if block["type"] == "text"]
@@ -122,7 +122,7 @@ def last_user_text(body: Json) -> str:
 
 
 def _obey_tool_choice(body: Json, reply: Reply) -> Reply:
-    """Drop the calls that the request doesn't allow, as a model would never make them."""
+    """Drop calls that the tool choice doesn't allow, which a model would never make."""
     choice = body.get("tool_choice") or {"type": "auto"}
     if choice["type"] == "none" or not body.get("tools"):
         return _with_calls(reply, 0)
@@ -143,7 +143,7 @@ def _with_calls(reply: Reply, allowed: int) -> Reply:
 
 
 def _bound_effort(body: Json) -> str:
-    """Return the effort where it may not change in mid-conversation, else an empty string."""
+    """Return the effort if it may not change within the conversation, otherwise an empty string."""
     if (body.get("thinking") or {}).get("type") != "between_tools":
         return ""
     return (body.get("output_config") or {}).get("effort") or "high"

@@ -1,6 +1,6 @@
-"""The steps of a stream with a fault in its place.
+"""The steps of a stream with an injected fault.
 
-It never touches a socket: `delivery.py` carries the steps out.
+No sockets: `delivery.py` carries out the steps.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,14 +25,14 @@ _BROKEN_LINE = b'event: content_block_delta\ndata: {"type":"content_block_delta"
 
 @dataclass(frozen=True, slots=True)
 class Silence:
-    """The stream says nothing for `seconds`; None is until the client gives up."""
+    """The stream is silent for `seconds`; None means until the client gives up."""
 
     seconds: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """The stream ends here: `proper` as HTTP wants it, `cut` by closing, `reset` by an RST."""
+    """The stream ends: `proper` as in HTTP, `cut` by closing, `reset` by an RST."""
 
     how: Literal["proper", "cut", "reset"]
 
@@ -41,7 +41,7 @@ Step = Frame | Gate | Silence | Ending
 
 
 def spoil_frames(fault: Fault | None, frames: Sequence[Frame | Gate], answer: Answer) -> list[Step]:
-    """Return the steps of a stream with the fault in its place."""
+    """Return the steps of a stream with the fault injected."""
     if fault is None:
         return list(frames)
     at = _position(fault, frames)
@@ -89,14 +89,14 @@ def _frame_of(data: bytes) -> list[Step]:
 
 
 def _half_of(step: Step) -> list[Step]:
-    """Return the first half of an event, so that a break also tears a line."""
+    """Return the first half of an event, so that a cut also splits a line."""
     if not isinstance(step, Frame) or step.kind in {"message_start", "message_stop"}:
         return []
     return [Frame("other", step.data[: len(step.data) // 2])]
 
 
 def _position(fault: Fault, frames: Sequence[Frame | Gate]) -> int:
-    """Return the index of the step before which the fault strikes."""
+    """Return the index of the step before which the fault occurs."""
     if fault.after_events is not None:
         return min(fault.after_events, len(frames))
     if fault.place in {"before_first_byte", "after_headers"}:

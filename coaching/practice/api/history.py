@@ -1,4 +1,4 @@
-"""Strict checks of the conversation: roles, and that every call has its result where it belongs.
+"""Strict validation of the conversation: roles, and a result in the right place for every call.
 
 Consecutive messages of one role count as one, as in the API.
 """
@@ -18,7 +18,7 @@ _USER_ONLY = frozenset({"tool_result", "image", "document"})
 
 @dataclass(slots=True)
 class _Group:
-    """Consecutive messages of one role, with where each block stands in the request."""
+    """Consecutive messages of one role, with the position of each block in the request."""
 
     role: str
     first_index: int
@@ -29,10 +29,9 @@ class _Group:
 
 
 def check_messages(messages: Any, *, is_continuation_allowed: bool) -> None:
-    """Check a request's `messages` whole.
+    """Validate a request's `messages`.
 
-    `is_continuation_allowed`: the last message may be the assistant's, because this server has
-    paused in the middle of it.
+    `is_continuation_allowed`: the last message may be the assistant's, because this server paused during it.
     """
     if not isinstance(messages, list):
         raise invalid("messages: Input should be a valid list")
@@ -120,7 +119,7 @@ def _check_pairs(groups: Sequence[_Group]) -> None:
 
 
 def _check_calls_answered(group: _Group, after: _Group | None) -> None:
-    """Refuse a call whose result is missing or doesn't stand first in the next user message."""
+    """Refuse a call whose result is missing or isn't first in the next user message."""
     calls = [block["id"] for _, block in group.of_type("tool_use")]
     answered: set[str] = set()
     if after is not None:

@@ -1,7 +1,7 @@
-"""What each model accepts: the few differences that a request can trip over.
+"""Differences between models that a request can violate.
 
-An unknown `claude-*` model is taken for a current one, which is the stricter reading. So is `sage-practice`,
-this server's own name where no key is set.
+An unknown `claude-*` model is treated as a current one, the stricter case. So is `sage-practice`, this
+server's own model without a key.
 """
 
 import re
@@ -17,7 +17,7 @@ _MODEL_NAME = re.compile(r"(?:claude-[a-z0-9][a-z0-9.@-]{0,100}|sage-practice)\Z
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRules:
-    """The rules of one model. `default_thinking` holds when a request leaves `thinking` out."""
+    """The rules of one model. `default_thinking` applies when a request leaves `thinking` out."""
 
     accepts_thinking: frozenset[str]
     default_thinking: ThinkingType
@@ -50,7 +50,7 @@ LEGACY = ModelRules(
 
 
 def rules_for(model: str) -> ModelRules:
-    """Return the rules of `model`; raises a 404 `ApiError` for a name that no model has."""
+    """Return the rules of `model`; raises a 404 `ApiError` for an unknown one."""
     if not _MODEL_NAME.match(model):
         raise ApiError(404, f"model: {model}")
     if model.startswith(("claude-haiku-4-5", "claude-sonnet-4-5", "claude-3")):

@@ -1,8 +1,7 @@
-"""A request as one line of content blocks: what the prompt cache and thinking signatures compare.
+"""A request as a sequence of content blocks, which the prompt cache and thinking signatures compare.
 
-The order is the API's: tools, then `system`, then the messages. Cache markers are no part of the
-content; everything else is compared in the key order in which it was sent, so a history that went
-through a store that reorders keys is a different history here.
+In the API's order: tools, `system`, messages. Cache markers aren't part of the content; everything else is
+compared in its sent key order, so a history from a store that reorders keys is a different one.
 """
 
 import hashlib
@@ -35,7 +34,7 @@ class Unit:
 
     @property
     def content(self) -> bytes:
-        """Return the bytes that are compared: role and block, without cache markers."""
+        """Return the bytes to compare: role and block, without cache markers."""
         return orjson.dumps([self.section, self.role, _comparable(self.block)])
 
 
@@ -64,19 +63,19 @@ def walk_units(body: Json) -> Iterator[Unit]:
 
 
 def extend_digest(digest: bytes, content: bytes) -> bytes:
-    """Return the digest of a prefix that has grown by `content`."""
+    """Return the digest of a prefix extended by `content`."""
     return hashlib.sha256(digest + content).digest()
 
 
 def opens_turn(message: Json) -> bool:
-    """Tell whether a user message says something itself, rather than only return results."""
+    """Return whether a user message has content of its own, rather than only tool results."""
     return message["role"] == "user" and any(
         block.get("type") != "tool_result" for block in content_blocks(message["content"])
     )
 
 
 def _comparable(block: Json) -> Any:
-    """Reduce a block to what the model reads, so that defaults and markers make no difference."""
+    """Reduce a block to what the model reads, without defaults and markers."""
     match block.get("type"):
         case "text":
             return ["text", block.get("text")]

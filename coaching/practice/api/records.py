@@ -1,4 +1,4 @@
-"""What the server has seen: for tests that ask what was sent, and when a client went away."""
+"""The requests that the server has received, for tests."""
 
 import asyncio
 import time
@@ -10,10 +10,10 @@ from typing import Any
 
 @dataclass(slots=True, kw_only=True)
 class ReceivedRequest:
-    """One request and what became of it. Times are seconds of the monotonic clock.
+    """A request and its outcome. Times are seconds of the monotonic clock.
 
-    `body` stays empty where bodies aren't kept, and `size` is what a kept one had in bytes.
-    `closed_by_client_at` is set when the client went away before the answer was whole.
+    `body` is empty unless bodies are kept; `size` is a kept one's size in bytes. `closed_by_client_at` is set
+    when the client disconnected before the answer was complete.
     """
 
     number: int
@@ -33,9 +33,9 @@ class ReceivedRequest:
 
 
 class RequestLog:
-    """The newest requests, oldest first, and a way to wait for what happens to them.
+    """The newest requests, oldest first, and a way to wait for changes.
 
-    At most `kept` of them, whose bodies had `kept_bytes` together; with 0 bytes no body is kept.
+    At most `kept` of them with `kept_bytes` of bodies in total; with 0 bytes no body is kept.
     """
 
     def __init__(self, *, kept: int, kept_bytes: int) -> None:
@@ -47,7 +47,7 @@ class RequestLog:
         self._waiters: set[asyncio.Future[None]] = set()
 
     def open(self, path: str) -> ReceivedRequest:
-        """Open the record of a request that has just come in."""
+        """Open the record of a new request."""
         self._count += 1
         record = ReceivedRequest(number=self._count, path=path, received_at=time.monotonic())
         self._records.append(record)
@@ -56,7 +56,7 @@ class RequestLog:
         return record
 
     def keep_body(self, record: ReceivedRequest, body: dict[str, Any], size: int) -> None:
-        """Keep a request's body of that many bytes with its record, where bodies are kept."""
+        """Store a request's body of that size in its record, if bodies are kept."""
         if self._kept_bytes:
             record.body = body
             record.size = size
@@ -72,12 +72,12 @@ class RequestLog:
         return list(self._records)
 
     def clear(self) -> None:
-        """Forget the records; numbers go on."""
+        """Delete the records; numbering continues."""
         self._records.clear()
         self._bytes = 0
 
     def notify(self) -> None:
-        """Wake everybody who waits for a change."""
+        """Wake everything that waits for a change."""
         for waiter in self._waiters:
             if not waiter.done():
                 waiter.set_result(None)

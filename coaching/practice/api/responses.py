@@ -1,6 +1,6 @@
-"""Answers as aiohttp wants them: heads of streams, JSON, errors, and the faults that come before.
+"""aiohttp responses: stream headers, JSON, errors, and faults before a stream.
 
-It knows HTTP and nothing of conversations.
+HTTP only, no conversations.
 """
 
 from typing import Any
@@ -18,7 +18,7 @@ from coaching.practice.faults.fault import Fault
 async def answer_early(
     request: web.Request, fault: Fault, record: ReceivedRequest, request_id: str
 ) -> web.StreamResponse | None:
-    """Answer for a fault that leaves no room for a reply, or return None after its delay."""
+    """Return the response of a fault that prevents a reply, or None after its delay."""
     if fault.kind == "status":
         response = error_response(record, fault.status, fault.message, request_id)
         if fault.retry_after is not None:
@@ -51,7 +51,7 @@ async def read_body(request: web.Request) -> bytes:
 
 
 def stream_response(request_id: str) -> web.StreamResponse:
-    """Build the head of a stream of events."""
+    """Build the headers of an event stream."""
     response = web.StreamResponse(
         headers={
             "Content-Type": "text/event-stream; charset=utf-8",
@@ -64,7 +64,7 @@ def stream_response(request_id: str) -> web.StreamResponse:
 
 
 def error_response(record: ReceivedRequest, status: int, message: str, request_id: str) -> web.Response:
-    """Build an error answer in the API's shape and note it in the record."""
+    """Build an error response in the API's format and record it."""
     record.status = status
     text = message or str(ApiError(status))
     response = json_response(error_body(status, text, request_id), request_id)
@@ -73,10 +73,10 @@ def error_response(record: ReceivedRequest, status: int, message: str, request_i
 
 
 def json_response(value: Any, request_id: str) -> web.Response:
-    """Build an answer that is one JSON value."""
+    """Build a JSON response."""
     return bytes_response(orjson.dumps(value), request_id)
 
 
 def bytes_response(body: bytes, request_id: str) -> web.Response:
-    """Build an answer of bytes that should be JSON."""
+    """Build a response of bytes in place of JSON."""
     return web.Response(body=body, content_type="application/json", headers={"request-id": request_id})

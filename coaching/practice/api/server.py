@@ -1,8 +1,7 @@
-"""A server that speaks the Messages API over a real socket.
+"""A Messages API server on a real socket.
 
-It serves a person without a key, tests (they script it and inject faults), and benchmarks (a fixed rate).
-It binds to this machine only by default, knows nothing of the rest of the project or of what is said in
-its name, and keeps nothing on disk.
+It serves people without a key, tests (with scripts and faults), and benchmarks (at a fixed rate). It binds to
+localhost by default, is independent of the rest of the project and of the coach, and stores nothing on disk.
 """
 
 import asyncio
@@ -54,9 +53,9 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 class MessagesServer(ABC):
     """A Messages API server: `async with …Server() as server: server.url`.
 
-    `tokens_per_second` 0 streams without delay. `answer` replaces the default answer to what no script
-    answers. `clock` drives the prompt cache only. With an `api_key` any other one is refused.
-    `keeps_bodies` is for tests that ask what was sent: without it, requests leave a line in `requests` only.
+    `tokens_per_second` 0 streams without delay. `answer` replaces the default answer to requests without a
+    script. `clock` is only for the prompt cache. With an `api_key`, any other is refused. `keeps_bodies` is
+    for tests that check what was sent; without it, `requests` has only a line per request.
     """
 
     def __init__(
@@ -96,11 +95,11 @@ class MessagesServer(ABC):
 
     @abstractmethod
     def default_answer(self, body: dict[str, Any]) -> Reply:
-        """Answer a validated request that no script answers."""
+        """Answer a validated request that has no script."""
 
     @property
     def url(self) -> str:
-        """Return the base URL for a client; the server must be open."""
+        """Return the base URL; the server must be open."""
         return f"http://{self._host}:{self._port}"
 
     @property
@@ -109,11 +108,11 @@ class MessagesServer(ABC):
         return self.log.all()
 
     def script(self, replies: Iterable[Reply | str], key: str = "") -> None:
-        """Queue replies; with a `key` only for requests whose newest user words contain it."""
+        """Queue replies; with a `key` only for requests whose newest user text contains it."""
         self.scripts.push(replies, key)
 
     def release(self, gate: str) -> None:
-        """Let the streams go on that wait at a gate (`Hold`)."""
+        """Release the streams that wait at a gate (`Hold`)."""
         self.gates.release(gate)
 
     async def reached(self, gate: str, seconds: float = 15.0) -> None:
@@ -128,7 +127,7 @@ class MessagesServer(ABC):
         return await self.log.wait_until(condition, seconds)
 
     async def open(self) -> None:
-        """Bind and serve; `url` is known afterwards."""
+        """Bind and serve; `url` is set afterwards."""
         app = web.Application(client_max_size=MAX_REQUEST_BYTES + 1)
         app.router.add_post("/v1/messages", self._guarded(self._create_message))
         app.router.add_post("/v1/messages/count_tokens", self._guarded(self._count_tokens))
@@ -145,7 +144,7 @@ class MessagesServer(ABC):
         self._port = self._runner.addresses[0][1]
 
     async def close(self) -> None:
-        """Stop at once: open streams are broken off."""
+        """Stop at once, breaking open streams."""
         self._is_closing = True
         for request in list(self._open_requests.values()):
             break_connection(request, is_reset=False)
@@ -169,7 +168,7 @@ class MessagesServer(ABC):
         self,
         handle: Callable[[web.Request, ReceivedRequest, str], Awaitable[web.StreamResponse]],
     ) -> Handler:
-        """Wrap a handler: one record for each request, and refusals in the API's shape."""
+        """Wrap a handler: one record per request, and refusals in the API's format."""
 
         async def handler(request: web.Request) -> web.StreamResponse:
             record = self.log.open(request.path)
@@ -255,7 +254,7 @@ class MessagesServer(ABC):
     async def _send_whole(
         self, request: web.Request, record: ReceivedRequest, exchange: Exchange, request_id: str
     ) -> web.StreamResponse:
-        """Answer with one JSON message; a fault of the stream breaks it in its middle."""
+        """Answer with one JSON message; a stream fault cuts it in the middle."""
         message = whole_message(exchange.answer)
         response = json_response(message, request_id)
         fault = exchange.fault

@@ -1,9 +1,8 @@
-"""Signatures of thinking blocks: issued with an answer, checked when a block comes back.
+"""Signatures of thinking blocks: issued with an answer, checked when a block is sent back.
 
-A signature binds its block to the model, to everything that stood before it, and to its siblings.
-It is sealed rather than remembered, so a turn that waits for its user survives a restart of the
-server. Thinking of earlier turns isn't part of what a block is bound to: a finished turn's thinking
-may always be left out, as a whole.
+A signature binds its block to the model, to everything before it, and to its siblings. It is sealed instead
+of stored, so a turn that waits for its user survives a restart of the server. Earlier turns' thinking isn't
+part of the binding: a finished turn's thinking may always be left out as a whole.
 """
 
 import base64
@@ -31,7 +30,7 @@ _SEPARATOR = "."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Binding:
-    """What a thinking block is bound to. `position` counts its answer's thinking blocks."""
+    """What a thinking block is bound to. `position` is its index among its answer's thinking blocks."""
 
     model: str
     prefix: str
@@ -71,7 +70,7 @@ class SignatureBook:
         return encoded + _SEPARATOR + base64.b64encode(seal).decode()
 
     def remember_answer(self, blocks: Sequence[Json]) -> None:
-        """Remember how much thinking an answer had, to notice when all of it is left out."""
+        """Remember how many thinking blocks an answer had, to detect when all are left out."""
         key = _words_digest(blocks)
         count = count_thinking(blocks)
         self._thinking_by_answer[key] = min(count, self._thinking_by_answer.get(key, count))
@@ -92,7 +91,7 @@ class SignatureBook:
         return digest
 
     def _read(self, body: Json, units: Sequence[Unit]) -> tuple[list[_Found], bytes]:
-        """Walk the prefix once, with and without thinking: a turn starts from the one without."""
+        """Walk the prefix once, with and without thinking: a turn starts from the latter."""
         found: list[_Found] = []
         without = b""
         with_turn = b""
@@ -118,7 +117,7 @@ class SignatureBook:
         return found, with_turn
 
     def _open(self, block: Json, path: str) -> Binding:
-        """Return what a block was bound to; refuse one that this server has not written so."""
+        """Return a block's binding; refuse a block that this server didn't write."""
         refusal = invalid(f"{path}: Invalid `signature` in `thinking` block")
         if block["type"] != "thinking":
             raise refusal
@@ -137,7 +136,7 @@ class SignatureBook:
         return hmac.digest(self._secret, payload + b"\0" + thinking.encode(), hashlib.sha256)
 
     def _check_siblings(self, messages: Sequence[Json], found: Sequence[_Found]) -> None:
-        """Refuse a turn that brings some of its thinking back, but leaves out what followed."""
+        """Refuse a turn that sends back some of its thinking but leaves out what followed."""
         turns = _turn_of_each_message(messages)
         has_thinking_before: set[int] = set()
         for index, message in enumerate(messages):
@@ -159,7 +158,7 @@ class SignatureBook:
 
 
 def prefix_name(digest: bytes) -> str:
-    """Return a prefix's digest as it stands in a signature."""
+    """Return a prefix's digest as used in a signature."""
     return base64.b64encode(digest[:18]).decode()
 
 

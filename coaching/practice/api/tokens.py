@@ -1,7 +1,6 @@
-"""One deterministic token estimate, so that counting, usage and cache shares always agree.
+"""A deterministic token estimate, so that counting, usage and cache shares agree.
 
-About four characters are one token; a message costs a little more than its words. It is an
-estimate of size and must not be used to predict a bill.
+About four characters are one token; a message has a small overhead. Not for predicting costs.
 """
 
 from collections.abc import Iterable
@@ -16,7 +15,7 @@ MESSAGE_OVERHEAD = 3
 
 
 def count_text(text: str) -> int:
-    """Estimate the tokens of a text; anything that isn't empty is at least one."""
+    """Estimate the tokens of a text; at least one unless it is empty."""
     return -(-len(text) // CHARACTERS_PER_TOKEN)
 
 

@@ -1,4 +1,4 @@
-"""Strict checks of tool definitions and of the tool choice."""
+"""Strict validation of tool definitions and tool choice."""
 
 from typing import Any
 
@@ -57,7 +57,7 @@ def check_tools(tools: Any) -> None:
 
 
 def check_tool_choice(body: Json) -> None:
-    """Check the tool choice; forced calls are refused, as current models refuse them."""
+    """Validate the tool choice; forced calls are refused, as by current models."""
     if body.get("tool_choice") is None:
         return
     choice = require_object(body["tool_choice"], "tool_choice")

@@ -1,7 +1,7 @@
-"""Requests are checked as strictly as the real API checks them, so a wrong one can't pass a test.
+"""Validates requests as strictly as the real API, so that tests catch wrong ones.
 
-This module reads the bytes and checks the top level. It must stay free of state: what depends on
-earlier answers (thinking signatures, paused turns) is given to it or checked elsewhere.
+This module parses the body and checks the top level. It must stay stateless: what depends on earlier answers
+(thinking signatures, paused turns) is passed in or checked elsewhere.
 """
 
 import hmac
@@ -43,7 +43,7 @@ _SAMPLING_KEYS = ("temperature", "top_p", "top_k")
 
 
 def check_headers(headers: Mapping[str, str], api_key: str = "") -> str:
-    """Check the headers of every request and return its API key, which must be `api_key` if one is set."""
+    """Validate a request's headers and return its API key, which must equal `api_key` if one is set."""
     key = headers.get("x-api-key") or headers.get("Authorization", "").removeprefix("Bearer ")
     if not key.strip():
         raise ApiError(401, "x-api-key header is required")
@@ -55,7 +55,7 @@ def check_headers(headers: Mapping[str, str], api_key: str = "") -> str:
 
 
 def parse_body(raw: bytes) -> dict[str, Any]:
-    """Parse a request's JSON strictly; lone surrogates and endless nesting are refused."""
+    """Parse a request's JSON strictly; refuse lone surrogates and excessive nesting."""
     if len(raw) > MAX_REQUEST_BYTES:
         raise ApiError(413, "Request exceeds the maximum size")
     try:
@@ -78,7 +78,7 @@ def check_request(
     is_count: bool = False,
     is_continuation_allowed: bool = False,
 ) -> ModelRules:
-    """Check a request whole and return the rules of its model; raises `ApiError`."""
+    """Validate a request and return the rules of its model; raises `ApiError`."""
     rules = _check_model(body)
     _check_top_level(body, is_count=is_count)
     if not is_count:
@@ -96,7 +96,7 @@ def check_request(
 
 
 def check_system(system: Any) -> None:
-    """Check the system prompt: a string, or text blocks that aren't empty."""
+    """Validate the system prompt: a string, or non-empty text blocks."""
     if system is None or isinstance(system, str):
         return
     if not isinstance(system, list):
@@ -161,7 +161,7 @@ def _check_create_options(body: Json) -> None:
 
 
 def _check_output_config(value: Any, rules: ModelRules) -> str:
-    """Check `output_config` and return the effort, `high` where none is given."""
+    """Validate `output_config` and return the effort, `high` by default."""
     if value is None:
         return "high"
     config = require_object(value, "output_config")
@@ -225,7 +225,7 @@ def _check_budget(thinking: Json, body: Json) -> None:
 
 
 def _check_breakpoints(body: Json) -> None:
-    """Refuse more than four breakpoints, and an hour's one after a five-minute one."""
+    """Refuse more than four breakpoints, and a one-hour one after a five-minute one."""
     markers: list[tuple[str, str]] = []
     for unit in walk_units(body):
         path = (

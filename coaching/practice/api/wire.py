@@ -1,6 +1,6 @@
-"""An answer as the Messages API sends it: server-sent events, or one JSON message.
+"""Encodes an answer as the Messages API sends it: server-sent events, or one JSON message.
 
-The only module that knows the wire format. It decides nothing about what is said.
+The only module with the wire format.
 """
 
 import re
@@ -38,7 +38,7 @@ _PADDING = " " * 16
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One server-sent event as bytes, with the tokens that it stands for in the stream's pace."""
+    """A server-sent event as bytes, with its tokens for pacing."""
 
     kind: FrameKind
     data: bytes
@@ -47,19 +47,19 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """A place in the stream that waits until it is released."""
+    """A point in the stream that waits until it is released."""
 
     name: str
 
 
 def event_bytes(name: str, payload: Mapping[str, Any], padding: int = 0) -> bytes:
-    """Write one event; the real API pads its lines with blanks, which a reader has to bear."""
+    """Encode an event; like the real API it pads lines with blanks, which readers must accept."""
     data = orjson.dumps(payload)
     return b"event: %s\ndata: %s%s\n\n" % (name.encode(), data, _PADDING[:padding].encode())
 
 
 def stream_frames(answer: Answer, chunk_characters: int) -> list[Frame | Gate]:
-    """Write an answer as the events of its stream, with a ping where the API sends its first."""
+    """Encode an answer as stream events, with a ping where the API sends its first."""
     frames: list[Frame | Gate] = [message_start(answer, answer.message_id)]
     for index, part in enumerate(answer.parts):
         frames += _block_frames(index, part, chunk_characters)
@@ -74,7 +74,7 @@ def stream_frames(answer: Answer, chunk_characters: int) -> list[Frame | Gate]:
 
 
 def message_start(answer: Answer, message_id: str) -> Frame:
-    """Write the event that opens a stream."""
+    """Encode the event that opens a stream."""
     message = _message_head(answer, message_id) | {
         "content": [],
         "stop_reason": None,
@@ -89,7 +89,7 @@ def message_start(answer: Answer, message_id: str) -> Frame:
 
 
 def whole_message(answer: Answer) -> dict[str, Any]:
-    """Return the answer as the one JSON message of a request that doesn't stream."""
+    """Return the answer as the JSON message of a request without streaming."""
     usage = _usage(answer, output_tokens=answer.output_tokens)
     usage["output_tokens_details"] = {"thinking_tokens": answer.thinking_tokens}
     return _message_head(answer, answer.message_id) | {
@@ -163,7 +163,7 @@ def _block_frames(index: int, part: Part, chunk_characters: int) -> list[Frame |
 
 
 def _empty(block: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a block as it stands when it opens: typed, and still without content."""
+    """Return a block as it opens: typed, without content."""
     match block["type"]:
         case "text":
             return {"type": "text", "text": ""}
@@ -195,7 +195,7 @@ def _delta(index: int, kind: str, piece: str) -> Frame:
 
 
 def split_text(text: str, characters: int) -> Iterator[str]:
-    """Split text into pieces of about `characters`, between words where there are words."""
+    """Split text into pieces of about `characters`, between words where possible."""
     piece = ""
     for match in _WORDS.finditer(text):
         word = match.group()

@@ -1,8 +1,8 @@
-"""The scripted coach: what the practice model says when no test tells it what to say.
+"""The scripted coach: what the practice model says unless a test scripts it.
 
-A newcomer without a key has a first conversation with it, so it is warm, honest about what it is,
-and does what it says. It is a pure function of the request. Scenes are asked in order and the first
-that has something to say says it; danger and results come before everything else that is said to a user.
+A newcomer without a key has their first conversation with it, so it is warm, honest about what it is, and
+does what it says. It is a pure function of the request. The first scene with something to say answers; danger
+and tool results come first.
 """
 
 from collections.abc import Callable, Mapping

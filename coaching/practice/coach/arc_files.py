@@ -1,7 +1,7 @@
-"""The files that an arc leaves: markdown made of the user's own words, and what a file held before.
+"""The files that an arc writes: markdown made of the user's own words, merged with the existing file.
 
-Every line that the coach writes is a heading, a quote, a bullet with a bold beginning, or in italics;
-whatever else stands in a file was written by another hand and goes along.
+Every line by the coach is a heading, a quote, a bullet with a bold start, or italic; any other line was
+written by somebody else and is kept.
 """
 
 import re
@@ -42,10 +42,10 @@ _MAX_CHARACTERS = 90_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArcFile:
-    """One file that an arc writes. `sections` are headings with their lines.
+    """A file that an arc writes. `sections` are headings with their lines.
 
-    `quotes_under` names the section whose older quotes stay when the file is replaced. A save before
-    `newer_than` (a position in the story) doesn't count as this file's.
+    `quotes_under` names the section whose older quotes stay when the file is replaced. Saves before
+    `newer_than` (a position in the story) don't count as this file's.
     """
 
     file_type: str
@@ -60,23 +60,23 @@ class ArcFile:
 
     @property
     def key(self) -> tuple[str, str]:
-        """Return what tells this file from another."""
+        """Return a key that identifies the file."""
         return (self.file_type, self.file_name)
 
     @property
     def name(self) -> str:
-        """Return what a person would call it."""
+        """Return the file's name for people."""
         return NAMES.get(self.file_type, f"your page on {self.file_name}")
 
     @property
     def path(self) -> str:
-        """Return the path of the file that would be replaced, empty where the server gives a date."""
+        """Return the path of the file to replace, empty if the server chooses a date."""
         return (
             f"life-map/{self.file_name}.md" if self.file_type == "domain" else PATHS.get(self.file_type, "")
         )
 
     def merged_with(self, stored: str) -> "ArcFile":
-        """Return the file with what the stored one already holds; `stored` as `read_file` gives it."""
+        """Return the file merged with the stored one; `stored` as `read_file` returns it."""
         body = _FRONTMATTER.sub("", _FILE_TAG.sub("", stored)).strip()
         ours, _, older = body.partition(_KEPT_HEADING)
         if _FOOT not in ours:
@@ -91,7 +91,7 @@ class ArcFile:
         return replace(self, sections=sections, kept=tuple(kept))
 
     def as_call(self, *, is_simple: bool = False) -> ToolUse:
-        """Return the call that saves the file; `is_simple` is a second attempt with the least attributes."""
+        """Return the call that saves the file; `is_simple` is a retry with the fewest attributes."""
         values: dict[str, Any] = {"file_type": self.file_type}
         if self.file_name:
             values["file_name"] = self.file_name
@@ -122,6 +122,6 @@ def bold_items(items: Sequence[str]) -> list[str]:
 
 
 def preview(text: str) -> str:
-    """Return a text's first sentence as the line that shows a file in a list."""
+    """Return a text's first sentence, for `preview_line`."""
     sentences = sentences_of(text)
     return one_line(sentences[0], 140) if sentences else ""

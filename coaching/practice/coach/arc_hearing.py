@@ -1,6 +1,6 @@
-"""What the coach hears where an arc is wanted, answered or left: wishes, numbers, lists, "later".
+"""What the coach recognises when an arc is requested, answered or left: wishes, numbers, lists, "later".
 
-Plain patterns in English, as in `listening.py`; it takes only what was said.
+Plain patterns in English, as in `listening.py`; only what was said counts.
 """
 
 import re
@@ -125,28 +125,28 @@ def arc_wanted(text: str) -> str:
 
 
 def arc_hinted(text: str) -> str:
-    """Return the arc that would fit what the user says, or an empty string."""
+    """Return the arc that would fit the user's words, or an empty string."""
     plain = _plain(text)
     return next((arc for arc, pattern in _ARC_HINTS.items() if pattern.search(plain)), "")
 
 
 def wants_to_leave(text: str) -> bool:
-    """Tell whether the user wants to leave the arc."""
+    """Return whether the user wants to leave the arc."""
     return len(text) <= _ANSWER_CHARACTERS and bool(_LEAVING.match(_plain(text)))
 
 
 def wants_to_pause(text: str) -> bool:
-    """Tell whether the user has to go."""
+    """Return whether the user has to go."""
     return hear_intent(text, was_offered=False) == "goodbye"
 
 
 def is_hurrying(text: str) -> bool:
-    """Tell whether the user wants the rest to be skipped."""
+    """Return whether the user wants to skip the rest."""
     return len(text) <= _ANSWER_CHARACTERS and bool(_HURRYING.search(_plain(text)))
 
 
 def is_skip(text: str) -> bool:
-    """Tell whether words pass over a question rather than answer it."""
+    """Return whether the words skip a question rather than answer it."""
     plain = _plain(text)
     return (len(plain) <= _ANSWER_CHARACTERS and bool(_SKIPPING.fullmatch(plain))) or (
         len(plain.split()) <= 6 and wants_to_pause(plain)
@@ -154,7 +154,7 @@ def is_skip(text: str) -> bool:
 
 
 def hear_list(text: str, limit: int) -> Sequence[str]:
-    """Return the items of a spoken list, each one short line in the user's words."""
+    """Return the items of a list in prose, each one short line in the user's words."""
     pieces = [piece for piece in _LIST_END.split(_BLANKS.sub(" ", text)) if piece.strip()]
     items: list[str] = []
     for piece in pieces:
@@ -166,20 +166,20 @@ def hear_list(text: str, limit: int) -> Sequence[str]:
 
 
 def one_line(text: str, limit: int = 200) -> str:
-    """Return text as one line with a capital, without a closing dot."""
+    """Return text as one capitalised line, without a final full stop."""
     line = " ".join(text.split()).strip(" .,;:-–“”\"'")
     line = line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
     return line[:1].upper() + line[1:]
 
 
 def hear_rating(words: Sequence[str]) -> int | None:
-    """Return the number from 1 to 5 that was said of a domain; the last one counts."""
+    """Return the rating from 1 to 5 given to a domain; the last one counts."""
     found = [number for sentence in words for number in _RATING.findall(sentence)]
     return int(found[-1]) if found else None
 
 
 def hear_status(words: Sequence[str]) -> str:
-    """Return the status that was named, or an empty string: nothing is concluded."""
+    """Return the status that was named, or an empty string; nothing is inferred."""
     for sentence in reversed(words):
         for status, pattern in _STATUSES:
             found = pattern.search(sentence)
@@ -190,16 +190,16 @@ def hear_status(words: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class DomainsHeard:
-    """What was said of which domain, and which ones are left for later."""
+    """What was said about which domain, and which were postponed."""
 
     told: Mapping[str, Sequence[str]]
     later: Sequence[str]
 
 
 def hear_domains(text: str, asked: Sequence[str]) -> DomainsHeard:
-    """Sort an answer by domain. `asked` are the domains that the question named, in its order.
+    """Sort an answer by domain. `asked` are the domains in the question, in order.
 
-    A sentence that names no domain goes to the asked ones that have none yet.
+    A sentence without a domain goes to the asked ones that have none yet.
     """
     if is_skip(text) and not domains_in(text):
         return DomainsHeard({}, list(asked))
@@ -226,7 +226,7 @@ def hear_domains(text: str, asked: Sequence[str]) -> DomainsHeard:
 
 
 def _parts_of(text: str) -> Sequence[str]:
-    """Return the sentences of an answer; one that leaves something for later falls into its clauses."""
+    """Return the sentences of an answer; one that postpones something is split into clauses."""
     return [
         clause
         for sentence in sentences_of(text)
@@ -236,7 +236,7 @@ def _parts_of(text: str) -> Sequence[str]:
 
 
 def _is_for_all(text: str) -> bool:
-    """Tell whether a few words hold for everything that was asked: "both fine"."""
+    """Return whether a few words answer everything asked: "both fine"."""
     is_short = len(text.split()) < 8 and not domains_in(text)
     return bool(_PLAIN_STATE.match(text.strip())) or (is_short and bool(_BOTH.search(text)))
 

@@ -1,7 +1,7 @@
-"""The steps that every arc is made of: ask, look, write, complete. Each is derived from the request anew.
+"""The steps of every arc: ask, read, write, complete. Each is derived from the request.
 
-A step says nothing that no result has said, tries a failed save once more in a simpler form, and then
-says that it failed and goes on as the user wishes.
+A step claims only what a result confirms, retries a failed save once in a simpler form, then reports the
+failure and continues as the user wishes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,7 +37,7 @@ _SILENT_TOOLS = frozenset({"load_skill", "enter_structured_arc"})
 
 @dataclass(frozen=True)
 class ArcTalk:
-    """The conversation inside one arc; also used with a span of its own where no arc is open."""
+    """The conversation inside an arc; also used for a span without an arc."""
 
     conversation: Conversation
     story: Story
@@ -45,12 +45,12 @@ class ArcTalk:
 
     @cached_property
     def exchanges(self) -> Sequence[Exchange]:
-        """Return what was said since the arc began, the oldest first."""
+        """Return the exchanges since the arc began, oldest first."""
         return [exchange for exchange in self.story.exchanges if exchange.position > self.span.begins]
 
     @cached_property
     def calls(self) -> Sequence[Call]:
-        """Return the calls that were made since the arc began."""
+        """Return the calls since the arc began."""
         return [call for call in self.story.calls if call.position > self.span.begins]
 
     @cached_property
@@ -60,7 +60,7 @@ class ArcTalk:
 
     @property
     def newest(self) -> Exchange | None:
-        """Return what the user has just said or tapped, None where only calls have come back."""
+        """Return what the user has just said or tapped, None if only results have come back."""
         if not self.exchanges:
             return None
         last = self.exchanges[-1]
@@ -68,39 +68,39 @@ class ArcTalk:
 
     @property
     def _loud_calls(self) -> Sequence[Call]:
-        """Return the arc's calls without those that change nothing for the user."""
+        """Return the arc's calls that change something for the user."""
         return [
             call for call in self.calls if call.outcome.name not in _SILENT_TOOLS and not _is_answered(call)
         ]
 
     @property
     def is_beginning(self) -> bool:
-        """Whether the arc has not been greeted yet."""
+        """Whether the arc hasn't been introduced yet."""
         if self.span.is_whole_session:
             return not self.conversation.coach_texts and not self._loud_calls
         return not self.exchanges and not self._loud_calls
 
     @cached_property
     def is_hurried(self) -> bool:
-        """Whether the user has asked for the rest to be skipped."""
+        """Whether the user has asked to skip the rest."""
         typed = [exchange.answer for exchange in self.exchanges if not exchange.is_tapped]
         is_late = self.span.name == "close_day"
         return any(is_hurrying(words) or (is_late and wants_to_pause(words)) for words in typed)
 
     def answer_to(self, question: Question, *, word: str = "") -> Exchange | None:
-        """Return the last answer to a question, None where there is none yet."""
+        """Return the last answer to a question, None without one."""
         return next(
             (e for e in reversed(self.exchanges) if self._is_answer(e) and question.is_in(e.question, word)),
             None,
         )
 
     def words_for(self, *questions: Question) -> str:
-        """Return the words that answered questions, without what only passed over them."""
+        """Return the words that answered questions, without skips."""
         found = [answer for q in questions if (answer := self.answer_to(q)) is not None]
         return "\n".join(answer.answer for answer in found if answer.is_tapped or not is_skip(answer.answer))
 
     def is_settled(self, question: Question) -> bool:
-        """Tell whether a question needs no asking: answered, asked in vain, or the user is in a hurry."""
+        """Return whether a question needn't be asked: answered, asked in vain, or the user is in a hurry."""
         return (
             self.answer_to(question) is not None
             or self.is_hurried
@@ -113,7 +113,7 @@ class ArcTalk:
         return sum(question.is_in(text) for text in asked)
 
     def ask(self, question: Question, *lead: str, word: str = "", choices: Sequence[Choice] = ()) -> Reply:
-        """Ask, with a few answers to tap where the question has them. `lead` is said before it."""
+        """Ask, with the question's choices if it has any. `lead` is said before it."""
         asked = pick(question.wordings, self.conversation).format(word=word)
         options = choices or question.choices
         said = [part for part in lead if part]
@@ -138,11 +138,11 @@ class ArcTalk:
 
     @property
     def saved_now(self) -> Sequence[str]:
-        """Return the paths that the newest results say were saved."""
+        """Return the paths that the newest results report as saved."""
         return [outcome.path for outcome in self.conversation.fresh_outcomes if outcome.path]
 
     def write(self, *files: ArcFile) -> Reply | None:
-        """Write files that aren't written yet: look first, then save; None when nothing is left to do."""
+        """Write files that aren't written yet: read first, then save; None when all are done."""
         waiting = [file for file in files if not self._is_done_with(file)]
         if not waiting:
             return None
@@ -155,7 +155,7 @@ class ArcTalk:
         return self._look(waiting) or self._save(waiting)
 
     def complete(self, *, is_leaving: bool = False) -> Reply:
-        """Complete the arc; what a result says is missing and can't be written is left, with a word."""
+        """Complete the arc; mention what a result reports as missing and can't be written."""
         told = [call for call in self.turn_calls if call.outcome.name == "complete_session"]
         if self.conversation.is_last_round:
             return say(pick(OUT_OF_ROUNDS, self.conversation))
@@ -167,13 +167,13 @@ class ArcTalk:
         if len(told) >= _MAX_COMPLETIONS:
             return say(pick(UNABLE_TO_COMPLETE, self.conversation))
         note = [] if told or is_leaving else [Note(pick(GOING_ON, self.conversation))]
-        # A session of the arc's own kind ends with it. Where the call that entered the arc has long since
-        # left the window, this alone leaves the conversation around it open.
+        # A session of the arc's own kind ends with it. If the call that entered the arc is no longer in the
+        # window, only this keeps the surrounding conversation open.
         return Reply.of(*note, ToolUse("complete_session", {"type": "arc"}))
 
     @cached_property
     def missing(self) -> Mapping[str, int]:
-        """Return what the last refused completion named, with its position."""
+        """Return what the last refused completion reported, with its position."""
         for call in reversed(self.calls):
             items = call.outcome.values.get("missing")
             if call.outcome.name == "complete_session" and isinstance(items, list):
@@ -188,7 +188,7 @@ class ArcTalk:
         return file.is_kept_if_there and bool(there)
 
     def _is_answer(self, exchange: Exchange) -> bool:
-        """Tell whether an exchange answers what was asked, rather than asking back, nodding or pausing."""
+        """Return whether an exchange answers the question, rather than asking back, nodding or pausing."""
         if exchange.is_tapped:
             return True
         no_answers = {"about", "continue", "hello"} | (
@@ -197,7 +197,9 @@ class ArcTalk:
         return hear_intent(exchange.answer, was_offered=False) not in no_answers
 
     def _missed_at(self, file: ArcFile) -> int:
-        """Return where a completion named this file as missing; 0 where it lacks only what was not said."""
+        """Return the position where a completion reported this file as missing; 0 if only unsaid content is
+        missing.
+        """
         label = f"domain {file.file_name}" if file.file_type == "domain" else file.file_type
         named = [at for item, at in self.missing.items() if item == label or item.startswith(f"{label} with")]
         lacking = [
@@ -209,7 +211,7 @@ class ArcTalk:
         return max([*named, *lacking], default=0)
 
     def _failures(self, file: ArcFile) -> int:
-        """Count the failed saves of a file in this turn; a refusal of its type can't be mended."""
+        """Count the failed saves of a file in this turn; a refused type can't be retried."""
         failed = [
             call
             for call in self.turn_calls
@@ -221,7 +223,7 @@ class ArcTalk:
         return len(failed) + any("can't be written" in call.outcome.text for call in failed)
 
     def _is_given_up(self, file: ArcFile) -> bool:
-        """Tell whether the user was told that the file failed and chose to go on without it."""
+        """Return whether the user knows that the file failed and chose to continue without it."""
         for exchange in reversed(self.exchanges):
             if RETRY_OFFER in exchange.question and file.name in exchange.question:
                 return hear_intent(exchange.answer, was_offered=True) != "yes" and not is_hurrying(
@@ -263,12 +265,12 @@ class ArcTalk:
 
 
 def say(*parts: str) -> Reply:
-    """Return a reply of paragraphs; empty ones are left out."""
+    """Return a reply of paragraphs, skipping empty ones."""
     return Reply.of(Text("\n\n".join(part for part in parts if part)))
 
 
 def _is_answered(call: Call) -> bool:
-    """Tell whether a call is a question: what the user said to it is an exchange of its own."""
+    """Return whether a call is a question: its answer is a separate exchange."""
     return call.outcome.name in INTERACTIVE_WORDS
 
 

@@ -1,7 +1,7 @@
-"""The coach's sentences inside every arc, and the questions of each.
+"""The coach's sentences in every arc, and the questions of each.
 
-Words only. Which of them are said when is decided in `scenes/`. A question's wordings must be told apart
-from every other question's: the coach knows what was asked by them.
+Text only; `scenes/` decides when to use it. The wordings of different questions must be distinct: the coach
+recognises past questions by them.
 """
 
 import re
@@ -9,18 +9,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 Choice = tuple[str, str]
-"""An answer to tap: what the user reads, and the value that comes back."""
+"""A choice: its label and its value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question in several wordings, `{word}` where a name goes; `choices` are answers to tap."""
+    """A question in several wordings, with `{word}` for a name; `choices` are answers to tap."""
 
     wordings: Sequence[str]
     choices: Sequence[Choice] = ()
 
     def is_in(self, text: str, word: str = "") -> bool:
-        """Tell whether a text asks this question, of `word` if that is given."""
+        """Return whether a text asks this question, about `word` if that is given."""
         place = re.escape(word) if word else ".{1,200}?"
         return any(
             re.search(place.join(map(re.escape, wording.split("{word}"))), text) for wording in self.wordings

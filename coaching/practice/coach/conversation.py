@@ -1,7 +1,7 @@
-"""A request read as a conversation: who said what, which calls were made, what became of them.
+"""A request parsed as a conversation: messages, calls and their results.
 
-The coach remembers nothing. All it knows, it reads here from the request, so the same request always
-gets the same answer. Context sections that the application adds to the user's words are left out.
+The coach has no memory: everything it knows is in the request, so equal requests get equal answers. Context
+sections that the application adds to the user's words are removed.
 """
 
 import re
@@ -19,7 +19,7 @@ _SECTION_START = re.compile(r"<([a-zA-Z][\w-]{0,60})(?:\s[^<>]{0,500})?>")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallOutcome:
-    """A call and its result. `values` is the result's JSON object, empty where it has none."""
+    """A call and its result. `values` is the result's JSON object, or empty."""
 
     name: str
     input: Json
@@ -29,13 +29,13 @@ class CallOutcome:
 
     @property
     def path(self) -> str:
-        """Return the path of the file that a successful save has written, or an empty string."""
+        """Return the path that a successful save has written, or an empty string."""
         return str(self.values.get("path", "")) if not self.is_error else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """Words of one side, with their place among all that was said."""
+    """Text by one side, with its position among all texts."""
 
     role: str
     text: str
@@ -43,30 +43,30 @@ class Said:
 
 
 class Conversation:
-    """One request, read for the coach."""
+    """A request, parsed for the coach."""
 
     def __init__(self, body: Mapping[str, Any]) -> None:
         self._body = body
 
     @property
     def messages(self) -> Sequence[Json]:
-        """Return the request's messages as they were sent."""
+        """Return the request's messages as sent."""
         messages: Sequence[Json] = self._body["messages"]
         return messages
 
     @cached_property
     def outcomes(self) -> Mapping[str, CallOutcome]:
-        """Return what became of every call that has a result, by its id."""
+        """Return the outcome of every call that has a result, by its id."""
         return dict(self._outcomes)
 
     @property
     def is_last_round(self) -> bool:
-        """Whether tools are there and none may be called: the turn's budget is spent."""
+        """Whether tools are defined but may not be called: the turn's budget is spent."""
         return bool(self._body.get("tools")) and (self._body.get("tool_choice") or {}).get("type") == "none"
 
     @cached_property
     def spoken(self) -> str:
-        """Return all that the coach has said and asked, prompts of its questions and notes included."""
+        """Return everything that the coach has said and asked, including question prompts and notes."""
         words: list[str] = []
         for message in self._body["messages"]:
             if message["role"] != "assistant":
@@ -84,7 +84,7 @@ class Conversation:
 
     @cached_property
     def said(self) -> Sequence[Said]:
-        """Return what both sides said, in order: words only, without notes and results."""
+        """Return what both sides said, in order, without notes and results."""
         spoken: list[Said] = []
         for message in self._body["messages"]:
             words = "\n\n".join(
@@ -108,12 +108,12 @@ class Conversation:
 
     @property
     def newest(self) -> str:
-        """Return the user's newest words, or an empty string."""
+        """Return the user's newest text, or an empty string."""
         return self.user_texts[-1] if self.user_texts else ""
 
     @property
     def newest_as_sent(self) -> str:
-        """Return the text of the newest message whole, with the sections that the application put there."""
+        """Return the newest message's whole text, including the application's sections."""
         blocks = content_blocks(self._body["messages"][-1]["content"])
         return "\n".join(block["text"] for block in blocks if block["type"] == "text")
 
@@ -125,19 +125,19 @@ class Conversation:
 
     @property
     def offers_tools(self) -> bool:
-        """Whether the request holds tools at all, callable now or not."""
+        """Whether the request defines tools, callable now or not."""
         return bool(self._body.get("tools"))
 
     @cached_property
     def answered_text(self) -> str:
-        """Return the coach's words that the user's newest words answer, or an empty string."""
+        """Return the coach's text that the user's newest text answers, or an empty string."""
         newest = max((said.index for said in self.said if said.role == "user"), default=0)
         earlier = [said.text for said in self.said[:newest] if said.role == "assistant"]
         return earlier[-1] if earlier else ""
 
     @property
     def position(self) -> int:
-        """Return how often the coach has spoken: what its wording varies with."""
+        """Return how often the coach has spoken, which varies its wording."""
         return len(self.coach_texts)
 
     @cached_property
@@ -155,7 +155,7 @@ class Conversation:
 
     @cached_property
     def fresh_outcomes(self) -> Sequence[CallOutcome]:
-        """Return what became of the calls just made, when the newest message only reports that."""
+        """Return the outcomes of the latest calls if the newest message only reports them."""
         newest = self._body["messages"][-1]
         blocks = content_blocks(newest["content"])
         if newest["role"] != "user" or any(block["type"] != "tool_result" for block in blocks):
@@ -165,7 +165,7 @@ class Conversation:
 
     @cached_property
     def read_files(self) -> Mapping[str, str]:
-        """Return what `read_file` has found in this turn, by path; empty where there is no file."""
+        """Return what `read_file` has found in this turn, by path; empty for a missing file."""
         return {
             str(outcome.input.get("path", "")): "" if outcome.is_error else outcome.text
             for _, outcome in self._read_outcomes(self._turn_messages)
@@ -174,13 +174,13 @@ class Conversation:
 
     @cached_property
     def saved_paths(self) -> Sequence[str]:
-        """Return the paths of all files written in this conversation, without repetition."""
+        """Return the paths of all files written in this conversation, each once."""
         paths = [outcome.path for _, outcome in self._outcomes if outcome.path]
         return list(dict.fromkeys(paths))
 
     @cached_property
     def save_indexes(self) -> Sequence[int]:
-        """Return, for each successful save, how many user messages had come before it."""
+        """Return for each successful save how many user messages preceded it."""
         counts: list[int] = []
         users = 0
         results = self._results
@@ -234,7 +234,7 @@ class Conversation:
 
 
 def without_sections(text: str) -> str:
-    """Return a user's message without the fenced sections that the application puts beside it."""
+    """Return a user's message without the application's fenced sections."""
     kept: list[str] = []
     done = 0
     never_closed: set[str] = set()

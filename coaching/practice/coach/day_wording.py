@@ -1,4 +1,4 @@
-"""The coach's sentences for opening a day, closing it, and steadying somebody in between. Words only."""
+"""The coach's sentences for opening and closing a day, and for grounding."""
 
 from coaching.practice.coach.arc_wording import Question
 

@@ -1,4 +1,4 @@
-"""What files and attributes are called in the coach's sentences: no path, no name made for programs."""
+"""Names of files and attributes for people: no paths, no programmatic names."""
 
 import re
 from collections.abc import Iterable
@@ -26,7 +26,7 @@ _MADE_FOR_PROGRAMS = re.compile(r"[a-z]_[a-z]|\.md\b|`")
 
 
 def file_in_words(path: str) -> str:
-    """Return what a person calls the file at a path."""
+    """Return a file's name for people."""
     folder, _, name = path.removesuffix(".md").rpartition("/")
     if folder == "life-map" and name not in _NAMES:
         return f"your {name.replace('-', ' ')} page"
@@ -34,17 +34,17 @@ def file_in_words(path: str) -> str:
 
 
 def files_in_words(paths: Iterable[str]) -> list[str]:
-    """Return what a person calls the files at paths, each once."""
+    """Return files' names for people, each once."""
     return list(dict.fromkeys(map(file_in_words, paths)))
 
 
 def missing_in_words(item: str) -> str:
-    """Return what a person calls something that a completion names as missing."""
+    """Return a name for something that a completion reports as missing."""
     attribute, of, file = item.partition(" (")[0].removeprefix("domain ").partition(" of the ")
     words = _ATTRIBUTES.get(attribute, attribute.partition(" with ")[0].replace("-", " "))
     return f"{words}{of}{file.replace('-', ' ')}"
 
 
 def reason_in_words(text: str) -> str:
-    """Return a refusal as it may be passed on: empty where it speaks of names made for programs."""
+    """Return a refusal that may be quoted: empty if it contains programmatic names."""
     return "" if _MADE_FOR_PROGRAMS.search(text) else " ".join(text.split())

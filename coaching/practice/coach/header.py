@@ -1,8 +1,7 @@
-"""What the application says beside the user's words: earlier sessions, part of the day, an arc that is due.
+"""The application's header sections: earlier sessions, part of the day, an arc that is due.
 
-`<offer arc="open_day">` names the arc that fits, `<session_context>` is the header of four fields,
-`<flagged_domains>` says which parts of life are in trouble. Only what stands there counts; a request
-without such a section leaves the coach without a clock.
+`<offer arc="open_day">` names a suitable arc, `<session_context>` is the header with four fields,
+`<flagged_domains>` lists domains in trouble. Without such a section the coach has no clock.
 """
 
 import re
@@ -51,7 +50,7 @@ def domains_in_crisis(conversation: Conversation) -> Sequence[str]:
 
 
 def _sections(conversation: Conversation, name: str) -> str:
-    """Return the newest section of that name, with its tags; empty where there is none."""
+    """Return the newest section of that name, with its tags; empty if there is none."""
     found = [
         section
         for message in conversation.messages

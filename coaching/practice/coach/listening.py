@@ -1,7 +1,6 @@
-"""What the coach hears in the user's words: intents, life domains, salient words, a reflection.
+"""What the coach recognises in the user's words: intents, life domains, salient words, a reflection.
 
-Plain tables and patterns in English. It judges nothing and must stay readable: whoever wants the
-coach to hear more adds a line here.
+Plain tables and patterns in English, extended line by line.
 """
 
 import re
@@ -163,9 +162,9 @@ _REFLECTED_WORDS = 22
 
 
 def hear_intent(text: str, *, was_offered: bool) -> Intent:
-    """Tell what a message mainly is. `was_offered`: the coach has just offered to write things down.
+    """Return a message's main intent. `was_offered`: the coach has just offered to write things down.
 
-    Danger is heard before anything else.
+    Danger is checked first.
     """
     stripped = text.strip()
     words = len(_WORD.findall(stripped))
@@ -186,24 +185,24 @@ def hear_intent(text: str, *, was_offered: bool) -> Intent:
 
 
 def _hear_answer(text: str) -> Intent | None:
-    """Hear a yes or a no to the coach's offer."""
+    """Recognise a yes or no to the coach's offer."""
     if _YES.match(text):
         return "yes"
     return "no" if _NO.match(text) else None
 
 
 def is_crisis(text: str) -> bool:
-    """Tell whether words speak of self-harm or danger."""
+    """Return whether words mention self-harm or danger."""
     return bool(_CRISIS.search(text.replace("’", "'")))
 
 
 def is_heavy(text: str) -> bool:
-    """Tell whether words carry a weight that wants a gentle answer."""
+    """Return whether words need a gentle answer."""
     return bool(_HEAVY.search(text.replace("’", "'")))
 
 
 def domains_in(text: str) -> Sequence[str]:
-    """Return the life domains that a text speaks of, in the fixed order."""
+    """Return the life domains that a text mentions, in the fixed order."""
     return [name for name, pattern in _DOMAINS.items() if pattern.search(text)]
 
 
@@ -213,12 +212,12 @@ def sentences_of(text: str) -> Sequence[str]:
 
 
 def is_substance(text: str) -> bool:
-    """Tell whether a message says something worth writing down."""
+    """Return whether a message is worth writing down."""
     return len(_WORD.findall(text)) >= 3 and hear_intent(text, was_offered=False) == "tell"
 
 
 def salient_words(text: str, limit: int) -> Sequence[str]:
-    """Return the words that stand out, each once: those of a life domain, then the longest."""
+    """Return salient words, each once: those of a life domain, then the longest."""
     found: dict[str, str] = {}
     for sentence in sentences_of(text):
         for position, word in enumerate(_WORD.findall(sentence)):
@@ -233,14 +232,14 @@ def salient_words(text: str, limit: int) -> Sequence[str]:
 
 
 def is_foreign(text: str) -> bool:
-    """Tell whether a text seems to be in another language than the script's English."""
+    """Return whether a text seems to be in a language other than English."""
     words = [word.lower().replace("’", "'") for word in _WORD.findall(text)]
     known = sum(word in _COMMON_WORDS or bool(domains_in(word)) for word in words)
     return len(words) >= 4 and known / len(words) < 0.2
 
 
 def reflect(text: str) -> str:
-    """Return the weightiest sentence turned towards the user, or nothing where that would break.
+    """Return the most important sentence in the second person, or nothing if that fails.
 
     "I can't sleep since we moved." becomes "You can't sleep since you moved."
     """

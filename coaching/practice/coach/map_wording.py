@@ -1,4 +1,4 @@
-"""The coach's sentences for drawing a life map. Words only."""
+"""The coach's sentences for life mapping."""
 
 from coaching.practice.coach.arc_wording import Question
 

@@ -1,4 +1,4 @@
-"""The coach's sentences for offering an arc, for looking things up, and for two approaches. Words only."""
+"""The coach's sentences for offering an arc, looking things up, and two approaches."""
 
 from coaching.practice.coach.arc_wording import Question
 

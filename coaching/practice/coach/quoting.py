@@ -1,4 +1,4 @@
-"""The user's own sentences, picked out of the conversation and sorted, ready to be quoted in a file."""
+"""Selects and sorts the user's own sentences for quoting in a file."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -11,13 +11,13 @@ _CLAUSE_END = re.compile(r"[,;]\s+(?:and\s+|but\s+)?|\s+but\s+")
 
 
 def has_words_to_save(conversation: Conversation) -> bool:
-    """Tell whether the user has said something of substance since the last save."""
+    """Return whether the user has said something substantial since the last save."""
     fresh = conversation.user_texts[_saved_up_to(conversation) :]
     return any(map(is_substance, fresh))
 
 
 def count_fresh_words(conversation: Conversation) -> int:
-    """Count the messages of substance since the last save."""
+    """Count the substantial messages since the last save."""
     return sum(map(is_substance, conversation.user_texts[_saved_up_to(conversation) :]))
 
 
@@ -26,9 +26,9 @@ def _saved_up_to(conversation: Conversation) -> int:
 
 
 def quotable_passages(conversation: Conversation, request: str) -> Sequence[Sequence[str]]:
-    """Return the user's sentences that say something, message by message, each once.
+    """Return the user's substantial sentences by message, each once.
 
-    The whole conversation, not only what is new: a file is replaced as a whole.
+    From the whole conversation, because a file is replaced as a whole.
     """
     seen: set[str] = set()
     passages: list[list[str]] = []
@@ -44,7 +44,7 @@ def quotable_passages(conversation: Conversation, request: str) -> Sequence[Sequ
 
 
 def _told_beside_request(text: str) -> Sequence[str]:
-    """Return what a request to save tells by itself: "Save that I want to sleep more"."""
+    """Return the content of a request to save: "Save that I want to sleep more"."""
     told = []
     for sentence in sentences_of(text):
         _, mark, rest = sentence.partition(":")
@@ -55,7 +55,7 @@ def _told_beside_request(text: str) -> Sequence[str]:
 
 
 def _plain(sentence: str) -> str:
-    """Return a sentence as a list item may hold it: one line, no leading markup."""
+    """Return a sentence as a list item: one line, no leading markup."""
     text = " ".join(sentence.split()).lstrip("#>*-+| ")
     return text[:1].upper() + text[1:]
 
@@ -63,9 +63,9 @@ def _plain(sentence: str) -> str:
 def sort_by_domain(
     passages: Sequence[Sequence[str]],
 ) -> tuple[dict[str, list[str]], list[str]]:
-    """Sort sentences into life domains; the second value is what fits none.
+    """Sort sentences by life domain; the second value are the rest.
 
-    A sentence that names no domain goes with the one that was being spoken of in its message.
+    A sentence without a domain gets the domain of the preceding one in its message.
     """
     found: dict[str, list[str]] = {}
     others: list[str] = []
@@ -81,7 +81,7 @@ def sort_by_domain(
 
 
 def _clauses(passage: Sequence[str]) -> Iterator[str]:
-    """Yield sentences, and the clauses of a sentence that speaks of several domains."""
+    """Yield sentences, split into clauses if they mention several domains."""
     for sentence in passage:
         if len(domains_in(sentence)) < 2:
             yield sentence

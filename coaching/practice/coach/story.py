@@ -1,7 +1,7 @@
-"""A request read as a story: what was asked and answered, which calls were made, and which arc it is in.
+"""A request parsed as a story: questions and answers, calls, and the current arc.
 
-Words that a model writes between two calls don't survive the turn, so a question is known by the words
-that do: the text before the first call, the last text, and the prompts of interactive calls.
+Text between two calls doesn't survive a turn, so a question is recognised by what does: the text before the
+first call, the last text, and the prompts of interactive calls.
 """
 
 import re
@@ -22,8 +22,8 @@ _SKILL = re.compile(r'^<skill name="([a-z-]{1,64})">$', re.MULTILINE)
 class Exchange:
     """Something that the user said, and the coach's words that it answers.
 
-    `value` is what a tapped option stands for, empty for typed words. `ratings` are a pulse check's:
-    domain to what the result says of it. `position` orders exchanges and calls together.
+    `value` is a tapped option's, empty for typed words. `ratings` are a pulse check's, by domain. `position`
+    orders exchanges and calls together.
     """
 
     question: str
@@ -34,13 +34,13 @@ class Exchange:
 
     @property
     def is_tapped(self) -> bool:
-        """Whether the user answered with a tap rather than with words."""
+        """Whether the user tapped instead of typing."""
         return bool(self.value) or self.ratings is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """A call with its result. `turn` counts the user's messages before it."""
+    """A call with its result. `turn` counts the user messages before it."""
 
     outcome: CallOutcome
     turn: int
@@ -49,7 +49,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArcSpan:
-    """An arc and where it began. `is_whole_session`: it was not entered from an open conversation."""
+    """An arc and where it began. `is_whole_session`: it wasn't entered from an open conversation."""
 
     name: str
     begins: int
@@ -58,9 +58,9 @@ class ArcSpan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Story:
-    """The story so far. `arc` is the one that it is in, `ended_arc` the one that ended last.
+    """The story so far. `arc` is the current one, `ended_arc` the one that ended last.
 
-    `open_question` holds the coach's words since the user's last answer.
+    `open_question` has the coach's words since the user's last answer.
     """
 
     exchanges: Sequence[Exchange]
@@ -73,7 +73,7 @@ class Story:
 
 
 def read_story(conversation: Conversation) -> Story:
-    """Read the story of a request."""
+    """Parse a request's story."""
     reader = _Reader(conversation)
     for message in conversation.messages:
         reader.read(message)
@@ -89,7 +89,7 @@ def read_story(conversation: Conversation) -> Story:
 
 
 def open_span(story: Story) -> ArcSpan:
-    """Return the stretch of open conversation since the last arc, as a span of its own."""
+    """Return the open conversation since the last arc, as a span."""
     ends = [
         c.position
         for c in story.calls
@@ -99,7 +99,7 @@ def open_span(story: Story) -> ArcSpan:
 
 
 def skill_sections(message: Json) -> Sequence[str]:
-    """Return the names of the skills whose text the application has put into a user's message."""
+    """Return the names of the skills whose text is in a user message."""
     if message["role"] != "user":
         return []
     texts = [block["text"] for block in content_blocks(message["content"]) if block["type"] == "text"]

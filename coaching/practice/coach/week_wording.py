@@ -1,4 +1,4 @@
-"""The coach's sentences for the weekly check-in and for staying with one domain. Words only."""
+"""The coach's sentences for the weekly check-in and for staying with one domain."""
 
 from coaching.practice.coach.arc_wording import Question
 

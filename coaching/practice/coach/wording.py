@@ -1,6 +1,6 @@
-"""The coach's sentences, and how it chooses among them without repeating itself.
+"""The coach's sentences, chosen without repetition.
 
-Words only. Which of them are said when is decided in `scenes/`.
+Text only; `scenes/` decides when to use it.
 """
 
 from collections.abc import Sequence
@@ -197,30 +197,30 @@ DECLINED_REPLIES = (
 
 
 def pick(options: Sequence[str], conversation: Conversation, *, shift: int = 0) -> str:
-    """Return an option that the coach hasn't said yet, beginning with the one for its position."""
+    """Return an option that the coach hasn't used yet, starting with the one for its position."""
     start = (conversation.position + shift) % len(options)
     turned = [*options[start:], *options[:start]]
     return next((option for option in turned if not is_said(option, conversation.spoken)), turned[0])
 
 
 def has_offered(conversation: Conversation) -> bool:
-    """Tell whether the user's newest words answer an offer to write things down."""
+    """Return whether the user's newest words answer an offer to write things down."""
     return any(offer in conversation.answered_text for offer in (*OFFERS, RETRY_OFFER))
 
 
 def offered_within(conversation: Conversation, replies: int) -> bool:
-    """Tell whether one of the coach's last `replies` held an offer."""
+    """Return whether one of the coach's last `replies` contained an offer."""
     recent = conversation.coach_texts[-replies:]
     return any(offer in text for text in recent for offer in OFFERS)
 
 
 def join_words(words: Sequence[str]) -> str:
-    """Join words as a sentence does: `a, b and c`."""
+    """Join words as in a sentence: `a, b and c`."""
     if len(words) < 2:
         return "".join(words)
     return f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def is_said(option: str, said: str) -> bool:
-    """Tell whether an option was said, whatever stood in its places."""
+    """Return whether an option was used, with anything in its placeholders."""
     return all(piece.strip() in said for piece in option.split("{word}") if piece.strip(" “”."))

@@ -1,8 +1,8 @@
-"""The files that the coach writes: markdown out of the user's own words.
+"""The files that the coach writes: markdown of the user's own words.
 
-It quotes rather than interprets, since a script has understood nothing. The server adds the
-frontmatter; there is none here, and no date, so that the same words give the same file. What already
-stands in a file is kept: quotes join quotes, another hand's text goes along whole.
+It quotes rather than interprets, because a script understands nothing. The server adds the frontmatter, and
+there is no date, so equal words give equal files. Existing content is kept: quotes are merged, other people's
+text stays whole.
 """
 
 import re
@@ -28,10 +28,10 @@ _MAX_CHARACTERS = 90_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """One file to be written.
+    """A file to write.
 
-    `words` are the user's sentences, `kept` is another hand's text that stays in the file, `path` is
-    where the file will stand if that is known beforehand.
+    `words` are the user's sentences, `kept` is other text that stays in the file, `path` is the file's path
+    if it is known beforehand.
     """
 
     file_type: str
@@ -41,18 +41,18 @@ class Draft:
 
     @property
     def label(self) -> str:
-        """Return the draft's name for a sentence."""
+        """Return the draft's name for use in a sentence."""
         return _LABELS.get(self.file_type, self.file_name)
 
     @property
     def path(self) -> str:
-        """Return the path of the file that would be replaced; empty for one that is always new."""
+        """Return the path of the file to replace; empty for one that is always new."""
         if self.file_type == "domain":
             return f"life-map/{self.file_name}.md"
         return _PATHS.get(self.file_type, "")
 
     def merged_with(self, stored: str) -> "Draft":
-        """Return the draft with what the stored file already holds; `stored` as `read_file` gives it."""
+        """Return the draft merged with the stored file; `stored` as `read_file` returns it."""
         body = _FRONTMATTER.sub("", _FILE_TAG.sub("", stored)).strip()
         ours, _, kept = body.partition(_KEPT_HEADING)
         if _FOOT in ours:
@@ -72,10 +72,10 @@ class Draft:
 
 
 def draft_files(conversation: Conversation, request: str, tool: Json) -> Sequence[Draft]:
-    """Draft what should be saved: one file per life domain, and one for what fits none.
+    """Draft what should be saved: one file per life domain, and one for the rest.
 
-    `request` holds the user's newest words; domains that it names come alone. Only types that the
-    tool's own schema allows are drafted. Empty when the user has said nothing to write down yet.
+    `request` is the user's newest message; if it names domains, only those are drafted. Only types in the
+    tool's schema are drafted. Empty if the user has said nothing to write down yet.
     """
     passages = quotable_passages(conversation, request)
     words = [sentence for passage in passages for sentence in passage]
@@ -103,7 +103,7 @@ def draft_files(conversation: Conversation, request: str, tool: Json) -> Sequenc
 
 
 def allowed_types(tool: Json) -> frozenset[str] | None:
-    """Return the values that the tool's schema allows for `file_type`, or None for any."""
+    """Return the `file_type` values in the tool's schema, or None for any."""
     schema = tool.get("input_schema") or {}
     field = (schema.get("properties") or {}).get("file_type") or {}
     reference = str(field.get("$ref", "")).rsplit("/", 1)[-1]
@@ -170,7 +170,7 @@ def _standing_out(words: Sequence[str]) -> str:
 
 
 def _last_question(conversation: Conversation) -> str:
-    """Return the last question that the coach asked, its offers to save aside."""
+    """Return the last question that the coach asked, ignoring offers to save."""
     for text in reversed(conversation.coach_texts):
         questions = [s for s in sentences_of(text) if s.endswith("?")]
         asked = [q for q in questions if "write" not in q.lower() and "Shall I" not in q]

@@ -1,7 +1,7 @@
-"""Everything that can go wrong upstream, as something a test asks for.
+"""Upstream failures that a test can inject.
 
-A fault works on one of three levels: the HTTP answer itself (`HTTP_KINDS`), the reply before it is
-written (`reshape_reply`), or the events of its stream (the server's `spoil_frames`).
+A fault works on one of three levels: the HTTP response (`HTTP_KINDS`), the reply before it is written
+(`reshape_reply`), or the events of its stream (the server's `spoil_frames`).
 """
 
 from dataclasses import dataclass, replace
@@ -10,23 +10,23 @@ from typing import Literal
 from coaching.practice.script import Hold, Note, Reply, StopReason, Text, Thinking, ToolUse
 
 FaultKind = Literal[
-    "status",  # an HTTP error answer; `status`, `retry_after`, `message`
+    "status",  # an HTTP error response; `status`, `retry_after`, `message`
     "slow_start",  # the first byte comes after `seconds`
-    "empty_body",  # 200 and nothing
-    "stall",  # silence at `place` for `seconds`, for ever when None
+    "empty_body",  # 200 with an empty body
+    "stall",  # silence at `place` for `seconds`, permanently if None
     "cut",  # the connection is closed at `place`, in the middle of an event
     "reset",  # the same with an RST
-    "end_early",  # the body ends properly at `place`, but too early
+    "end_early",  # the body ends normally at `place`, but too early
     "broken_json",  # a line at `place` that isn't JSON
     "error_event",  # an `error` event at `place` (`status` says which), then the end
-    "unknown_event",  # an event type at `place` that nobody knows
+    "unknown_event",  # an unknown event type at `place`
     "changed_message_id",  # a second message_start at `place`, with another id
     "duplicate_message_start",  # the same message_start again at `place`
     "tool_use_without_block",  # stop_reason tool_use, but no call
-    "max_tokens_in_tool",  # cut by max_tokens inside a call's JSON
+    "max_tokens_in_tool",  # truncated by max_tokens inside a call's JSON
     "max_tokens_in_text",
     "refusal",
-    "pause_turn",  # pauses half-way; the rest comes when the turn is sent back
+    "pause_turn",  # pauses half-way; the rest follows when the turn is sent back
     "context_window_exceeded",
 ]
 Place = Literal[
@@ -46,12 +46,12 @@ _HARMLESS_KINDS = frozenset({"slow_start", "unknown_event", "refusal", "pause_tu
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """One thing that goes wrong, and for which requests.
+    """A failure, and the requests that it affects.
 
-    It hits the first `times` matching requests after `skip` of them: those whose newest user words
-    contain `key`, and whose model is `model`; empty matches all. `after_events` and `after_bytes`
-    name a place exactly and win over `place`. `is_reply_kept` says whether a scripted reply stays
-    in its queue for the next try; by default it does where a client would ask again.
+    It hits the first `times` matching requests after `skip` of them: those whose newest user text contains
+    `key`, and whose model is `model`; empty matches all. `after_events` and `after_bytes` set an exact
+    position and override `place`. `is_reply_kept`: whether a scripted reply stays queued for the retry; by
+    default it does if a client would retry.
     """
 
     kind: FaultKind
@@ -70,24 +70,24 @@ class Fault:
 
     @property
     def keeps_reply(self) -> bool:
-        """Whether a scripted reply is left in its queue, because it wasn't delivered whole."""
+        """Whether a scripted reply stays queued because it wasn't fully delivered."""
         if self.is_reply_kept is not None:
             return self.is_reply_kept
         return self.kind not in _HARMLESS_KINDS
 
 
 class FaultBook:
-    """The faults that wait for their request."""
+    """The faults waiting for their requests."""
 
     def __init__(self) -> None:
         self._waiting: list[Fault] = []
 
     def push(self, *faults: Fault) -> None:
-        """Add faults; the first that matches a request is used for it."""
+        """Add faults; the first that matches a request is used."""
         self._waiting.extend(faults)
 
     def take(self, *, model: str, last_user_text: str) -> Fault | None:
-        """Return the fault for this request, if there is one, and count it as used."""
+        """Return the fault for this request, if any, and count its use."""
         taken: Fault | None = None
         kept: list[Fault] = []
         for fault in self._waiting:
@@ -108,7 +108,7 @@ class FaultBook:
 
 
 def reshape_reply(fault: Fault | None, reply: Reply) -> tuple[Reply, Reply | None]:
-    """Return the reply as the fault makes it, and what is left of it to say after a pause."""
+    """Return the reply as the fault changes it, and the rest to say after a pause."""
     kind = fault.kind if fault else None
     match kind:
         case "tool_use_without_block":
@@ -153,6 +153,6 @@ def _halved(reply: Reply, stop_reason: StopReason) -> tuple[Reply, Reply]:
 
 
 def _middle(text: str) -> int:
-    """Return an offset near the middle, behind a word and before its blank."""
+    """Return an offset near the middle, between a word and the following space."""
     space = text.find(" ", len(text) // 2)
     return space if 0 < space < len(text) else max(1, len(text) // 2)

@@ -1,5 +1,5 @@
-"""What the coach can do, one module per kind of moment.
+"""The coach's scenes, one module per situation.
 
-A scene is a function `Conversation -> Reply | None`; None leaves the moment to the next scene in
-`answer.SCENES`. A new arc is one new module here and one entry there.
+A scene is a function `Conversation -> Reply | None`; None passes to the next scene in `answer.SCENES`. A new
+arc is a new module here and an entry there.
 """

@@ -1,7 +1,7 @@
-"""Two approaches of the open conversation: weighing a choice, and looking at what comes back.
+"""Two approaches in an open conversation: weighing a choice, and noticing a pattern.
 
-Each is a handful of questions, known by their wording; whatever else the user says leaves it. The approach
-is loaded quietly where the request offers that, and never announced.
+Each is a few questions, recognised by their wording; any other message leaves it. The approach's skill is
+loaded silently if possible.
 """
 
 import re
@@ -75,7 +75,7 @@ def weigh_choice(conversation: Conversation) -> Reply | None:
 
 
 def look_at_pattern(conversation: Conversation) -> Reply | None:
-    """Look at what comes back; where it runs against the life plan, lay both on the table."""
+    """Discuss a recurring pattern; if it contradicts the life plan, show both."""
     talk = _open_talk(conversation)
     if not _is_going_on(talk, _PATTERN, _REPEATING, "pattern-review"):
         return None
@@ -93,9 +93,9 @@ def _open_talk(conversation: Conversation) -> ArcTalk:
 
 
 def _is_going_on(talk: ArcTalk, questions: Sequence[Question], cue: re.Pattern[str], name: str) -> bool:
-    """Tell whether the user's last words open an approach or answer a question of it.
+    """Return whether the user's last words start an approach or answer its question.
 
-    `name`: where the user has asked for it by name, their answer to that opens it.
+    `name`: if the user has asked for it by name, their answer to that starts it.
     """
     if not talk.exchanges or talk.conversation.is_last_round:
         return False
@@ -126,7 +126,7 @@ def _react(talk: ArcTalk) -> str:
 
 
 def _revise_plan(talk: ArcTalk) -> Reply | None:
-    """Put a plan that runs against the pattern on the table; None where there is none, or it holds."""
+    """Discuss a plan that contradicts the pattern; None if there is none, or it is settled."""
     if not _is_asked(talk, PLAN_TABLE):
         return _lay_on_table(talk)
     answer, new = talk.answer_to(PLAN_TABLE), talk.words_for(PLAN_NEW)
@@ -174,7 +174,7 @@ def _lay_on_table(talk: ArcTalk) -> Reply | None:
 
 
 def _line_against(talk: ArcTalk, plan: str) -> str:
-    """Return the plan's line that speaks of the same part of life as the pattern; a script sees no more."""
+    """Return the plan's line about the same domain as the pattern."""
     told = "\n".join(exchange.answer for exchange in talk.exchanges)
     names = set(domains_in(told))
     body = re.sub(r"\A\s*<file [^>]*>\s*(?:---\n.*?\n---\n)?", "", plan, flags=re.DOTALL).replace(

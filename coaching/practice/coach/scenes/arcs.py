@@ -1,4 +1,4 @@
-"""Inside an arc: greet, go on from where it stands, bear interruptions, say goodbye when it is complete."""
+"""Inside an arc: introduce it, continue, handle interruptions, say goodbye."""
 
 from collections.abc import Mapping, Sequence
 from types import ModuleType
@@ -35,7 +35,7 @@ _SCRIPTS: Mapping[str, ModuleType] = {
 
 
 def walk(conversation: Conversation) -> Reply | None:
-    """Take the next step of the arc that the conversation is in; None where it is in none."""
+    """Take the next step of the conversation's arc; None without one."""
     story = read_story(conversation)
     completed = [
         o for o in conversation.fresh_outcomes if o.name == "complete_session" and o.values.get("success")
@@ -53,7 +53,7 @@ def walk(conversation: Conversation) -> Reply | None:
 
 
 def enter(conversation: Conversation, name: str) -> Reply:
-    """Enter an arc. What it is gets said before the call: words after it are only a note to the user."""
+    """Enter an arc. The introduction comes before the call: text after it would only be a note."""
     entry = pick(_SCRIPTS[name].ENTRIES, conversation)
     return Reply.of(
         Text(_introduce(conversation, name, entry)), ToolUse("enter_structured_arc", {"arc": name})
@@ -61,7 +61,7 @@ def enter(conversation: Conversation, name: str) -> Reply:
 
 
 def _introduce(conversation: Conversation, name: str, greeting: str) -> str:
-    """Return the greeting with what the coach is, where the user can't know that yet."""
+    """Return the introduction, with what the coach is if the user can't know yet."""
     if conversation.position > 0 or read_header(conversation).is_known_user:
         return greeting
     parts = (INTRODUCTION, greeting) if name == "life_mapping" else (greeting, SHORT_INTRODUCTION)
@@ -77,7 +77,7 @@ def _greet(arc: ArcTalk, script: ModuleType) -> str:
 
 
 def _bear_interruption(arc: ArcTalk) -> Reply | None:
-    """Let the user leave the arc, or go for now."""
+    """Let the user leave or pause the arc."""
     last = arc.exchanges[-1] if arc.exchanges else None
     if last is None or last.is_tapped:
         return None
@@ -89,7 +89,7 @@ def _bear_interruption(arc: ArcTalk) -> Reply | None:
 
 
 def _answer_aside(arc: ArcTalk) -> str:
-    """Answer what is no part of the arc; the open question comes again behind it."""
+    """Answer a side remark, then repeat the open question."""
     newest = arc.newest
     if newest is None or newest.is_tapped:
         return ""
@@ -103,7 +103,7 @@ def _answer_aside(arc: ArcTalk) -> str:
 
 
 def _say_goodbye(conversation: Conversation, story: Story, outcome: CallOutcome) -> Reply:
-    """Say what the completion's result says: what stays open, and when the next check-in is."""
+    """Report the completion's result: what is missing, and when the next check-in is."""
     span = story.ended_arc
     arc = ArcTalk(conversation, story, span) if span else None
     missing = _names(outcome.values.get("still_missing"))
@@ -122,6 +122,6 @@ def _say_goodbye(conversation: Conversation, story: Story, outcome: CallOutcome)
 
 
 def _names(missing: object) -> Sequence[str]:
-    """Return what is missing as a person would call it."""
+    """Return names for people of what is missing."""
     items = [str(item) for item in missing] if isinstance(missing, list) else []
     return [missing_in_words(item) for item in items]

@@ -1,6 +1,6 @@
-"""Approaches asked for by name, and what is in play: taken up at once, told in plain words.
+"""Approaches requested by name, and the skills in use.
 
-Elsewhere an approach is never announced; here the user has spoken of it first.
+Elsewhere an approach is never announced; here the user has mentioned it first.
 """
 
 import re
@@ -36,7 +36,7 @@ _FEW_WORDS = 4
 
 
 def say_what_is_in_play(conversation: Conversation) -> Reply | None:
-    """Tell which skills are in play and which could be asked for, when asked."""
+    """Name the skills in use and those available, when asked."""
     talk = _talk(conversation)
     if talk.newest is None or talk.newest.is_tapped or not _ASKING.search(talk.newest.answer):
         return None
@@ -47,7 +47,7 @@ def say_what_is_in_play(conversation: Conversation) -> Reply | None:
 
 
 def take_up(conversation: Conversation) -> Reply | None:
-    """Take up an approach that the user names; None where none is named."""
+    """Start an approach that the user names; None if none is named."""
     talk = _talk(conversation)
     name = _named(talk)
     if not name:
@@ -66,7 +66,7 @@ def _talk(conversation: Conversation) -> ArcTalk:
 
 
 def _named(talk: ArcTalk) -> str:
-    """Return the approach that the newest words ask for, rather than only mention."""
+    """Return the approach that the newest message requests, not only mentions."""
     if talk.newest is None or talk.newest.is_tapped or talk.conversation.is_last_round:
         return ""
     words = talk.newest.answer
@@ -80,7 +80,7 @@ def _pattern(name: str) -> re.Pattern[str]:
 
 
 def _in_play(talk: ArcTalk) -> Sequence[str]:
-    """Return the skills whose text stands in the request, the arc that goes on first."""
+    """Return the skills whose text is in the request, the current arc first."""
     loaded = [call.outcome for call in talk.story.calls if call.outcome.name == "load_skill"]
     names = [name for message in talk.conversation.messages for name in skill_sections(message)]
     names += [

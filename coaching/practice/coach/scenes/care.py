@@ -1,4 +1,4 @@
-"""Moments in which a script must not play the coach: danger, and heavy hours."""
+"""Situations in which a script must not play the coach: danger and distress."""
 
 from coaching.practice.coach.arc_talk import ArcTalk
 from coaching.practice.coach.conversation import Conversation
@@ -17,7 +17,7 @@ from coaching.practice.script import Reply, Text
 
 
 def answer_crisis(conversation: Conversation) -> Reply | None:
-    """Point to real help, at once and plainly, when words speak of self-harm or danger."""
+    """Refer to real help at once when words suggest self-harm or danger."""
     notes = [str(outcome.values.get("note", "")) for outcome in conversation.fresh_outcomes]
     if not is_crisis("\n".join([conversation.newest, *notes])):
         return None
@@ -26,7 +26,7 @@ def answer_crisis(conversation: Conversation) -> Reply | None:
 
 
 def stay_after_crisis(conversation: Conversation) -> Reply | None:
-    """Stay with the danger for one more answer, whatever the user says next."""
+    """Stay on the subject for one more answer, whatever the user says next."""
     if not _points_to_help(conversation.answered_text):
         return None
     intent = hear_intent(conversation.newest, was_offered=True)
@@ -38,7 +38,7 @@ def _points_to_help(text: str) -> bool:
 
 
 def answer_heaviness(conversation: Conversation) -> Reply | None:
-    """Slow down when words weigh heavily: no task, no offer, one gentle question."""
+    """Respond to distress: no task, no offer, one gentle question."""
     if not is_heavy(conversation.newest):
         return None
     story = read_story(conversation)

@@ -1,4 +1,4 @@
-"""Closing the day: how it was, what to keep, a log in the user's words; complete only after their yes."""
+"""Closing the day: how it was, what to keep, a log in the user's words; completed only after their yes."""
 
 import re
 from collections.abc import Sequence
@@ -86,7 +86,7 @@ def _react(arc: ArcTalk) -> str:
 
 
 def _told(arc: ArcTalk) -> str:
-    """Return how the day was, out of the answer or of what the user began with."""
+    """Return how the day was, from the answer or the user's first words."""
     if words := arc.words_for(DAY):
         return words
     is_opening = arc.span.is_whole_session and bool(arc.exchanges) and is_substance(arc.exchanges[0].answer)
@@ -104,7 +104,7 @@ def _wants_change(answer: Exchange) -> bool:
 
 
 def _is_correction(answer: Exchange) -> bool:
-    """Tell whether the user wrote what should change instead of saying yes or no."""
+    """Return whether the user wrote a correction instead of yes or no."""
     if answer.is_tapped or _wants_change(answer):
         return False
     return hear_intent(answer.answer, was_offered=True) not in {"yes", "thanks", "goodbye", "unsure"}
@@ -124,7 +124,7 @@ def _corrections(arc: ArcTalk) -> Sequence[Exchange]:
 
 
 def _choice(arc: ArcTalk, values: Sequence[str], first: str) -> str:
-    """Return the tapped or said value; a correction that names another one counts."""
+    """Return the tapped or typed value; a correction with another value counts."""
     chosen = first
     for correction in _corrections(arc):
         for value in values:
@@ -158,7 +158,7 @@ def _touched(arc: ArcTalk) -> list[str]:
 
 
 def _sentences(arc: ArcTalk) -> Sequence[str]:
-    """Return what the log quotes: all that was told of the day, without what should be left out."""
+    """Return the log's quotes: everything said about the day, except what should be left out."""
     told = [*sentences_of(_told(arc)), *sentences_of(arc.words_for(KEEP))]
     for correction in _corrections(arc):
         out = _LEAVE_OUT.search(correction.answer)

@@ -1,4 +1,4 @@
-"""Staying with one domain: a scene, what still works, a name for how it stands, one small step."""
+"""Staying with one domain: a scene, what still works, its status, one small step."""
 
 from coaching.practice.coach.arc_files import ArcFile, preview, quotes
 from coaching.practice.coach.arc_hearing import hear_status
@@ -9,7 +9,7 @@ from coaching.practice.script import Reply
 
 
 def stay_with(arc: ArcTalk, domain: str, lead: str = "") -> Reply | None:
-    """Ask the next thing about a domain in trouble; None once it has been looked at."""
+    """Ask the next question about a domain in trouble; None when done."""
     if quiet := load_quietly(arc, "domain-deep-dive"):
         return quiet
     for question in (SCENE, HOLDS, STATUS, STEP):
@@ -19,12 +19,12 @@ def stay_with(arc: ArcTalk, domain: str, lead: str = "") -> Reply | None:
 
 
 def step_of(arc: ArcTalk, domain: str) -> str:
-    """Return the step that the user has chosen for the domain, or nothing."""
+    """Return the step that the user chose for the domain, or nothing."""
     return arc.words_for(STEP) if domain else ""
 
 
 def build_page(arc: ArcTalk, domain: str) -> ArcFile | None:
-    """Build the domain's page out of what was said; None where nothing was."""
+    """Build the domain's page from what was said; None if nothing was."""
     scene, holds, step, status = (
         arc.words_for(SCENE),
         arc.words_for(HOLDS),

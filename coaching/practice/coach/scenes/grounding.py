@@ -1,4 +1,4 @@
-"""Steady ground when it is all too much: no plan, no file, the next hour. Then a choice to go on or not."""
+"""Grounding when it is all too much: no plan, no file, only the next hour; then a choice to continue."""
 
 from coaching.practice.coach.arc_hearing import is_skip
 from coaching.practice.coach.arc_talk import ArcTalk
@@ -10,7 +10,7 @@ from coaching.practice.script import Reply
 
 
 def ground(arc: ArcTalk, lead: str = "") -> Reply | None:
-    """Slow down, step by step; None once the user has chosen what becomes of the day."""
+    """Slow down step by step; None once the user has chosen how to continue."""
     answer = arc.answer_to(GROUND)
     if answer is None:
         newest = arc.newest

@@ -1,7 +1,7 @@
-"""Drawing the life map: two domains at a time, a page for each, then overview, plan and what to remember.
+"""Life mapping: two domains at a time, a page for each, then overview, plan and context.
 
-What the user says of any domain is kept wherever it comes up; "later" is an answer. Pages are saved as
-soon as they are told, so the user may stop anywhere.
+What the user says about any domain is kept; "later" is an answer. Pages are saved as soon as they are
+complete, so the user may stop at any time.
 """
 
 from collections import Counter
@@ -43,7 +43,7 @@ _LATER = "*Left for later, as you wished.*"
 
 @dataclass(frozen=True, slots=True)
 class _Heard:
-    """What was said of each domain. `at` is the position of the last words about it."""
+    """What was said about each domain. `at` is the position of the last words about it."""
 
     told: Mapping[str, Sequence[str]]
     later: frozenset[str]
@@ -51,7 +51,7 @@ class _Heard:
 
     @property
     def known(self) -> Sequence[str]:
-        """Return the domains that have their answer, in the fixed order."""
+        """Return the answered domains, in the fixed order."""
         return [name for name in DOMAINS if name in self.told or name in self.later]
 
 
@@ -76,7 +76,7 @@ def go_on(arc: ArcTalk, lead: str = "") -> Reply:
 
 
 def _ask_for_domains(arc: ArcTalk, heard: _Heard, lead: str) -> Reply | None:
-    """Ask for the domains that were named and not answered, then for a group, then which one is next."""
+    """Ask for the domains that were named but not answered, then for a group, then which one is next."""
     groups = [key for key, (_, names) in GROUPS.items() if any(name not in heard.known for name in names)]
     for key in groups:
         open_names = [name for name in GROUPS[key][1] if name not in heard.known]
@@ -98,7 +98,7 @@ def _ask_for_domains(arc: ArcTalk, heard: _Heard, lead: str) -> Reply | None:
 
 
 def _listen(arc: ArcTalk) -> _Heard:
-    """Sort all that was said by domain, answer by answer."""
+    """Sort everything that was said by domain."""
     told: dict[str, list[str]] = {}
     later: set[str] = set()
     at: dict[str, int] = {}
@@ -130,7 +130,7 @@ def _asked_in(exchange: Exchange) -> Sequence[str]:
 
 
 def _is_choice(exchange: Exchange) -> bool:
-    """Tell whether words only choose where to go on, rather than tell."""
+    """Return whether words only choose how to continue."""
     was_choice = FIRST.is_in(exchange.question) or NEXT.is_in(exchange.question)
     return was_choice and len(exchange.answer.split()) <= _WORDS_OF_A_CHOICE
 
@@ -148,7 +148,7 @@ def _all_asked(arc: ArcTalk) -> str:
 
 
 def _is_choice_made(arc: ArcTalk) -> bool:
-    """Tell whether the newest answer chose "You choose", or passed over the choice."""
+    """Return whether the newest answer chose "You choose", or skipped the choice."""
     newest = arc.newest
     if newest is None:
         return False

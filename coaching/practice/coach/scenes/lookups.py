@@ -1,4 +1,4 @@
-"""Looking things up and leaving reminders, where a tool for it is offered, and saying what came back."""
+"""Searches and reminders, if their tools are offered."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -46,7 +46,7 @@ _MOST_SHOWN = 3
 
 
 def look_up(conversation: Conversation) -> Reply | None:
-    """Look up what the user asks for, or say what came back; None where nothing of that is asked."""
+    """Run a requested lookup, or report its results; None without a request."""
     fresh = [o for o in conversation.fresh_outcomes if o.name == "recall_context" or o.name in _LIBRARY_TOOLS]
     if fresh:
         return (
@@ -107,7 +107,7 @@ def _say_found(conversation: Conversation, outcome: CallOutcome) -> Reply:
 
 
 def _shown(outcome: CallOutcome) -> Sequence[str]:
-    """Return the first results as lines: a date where there is one, and the passage as a quote."""
+    """Return the first results as lines: the date if there is one, and the passage as a quote."""
     entries = next(
         (outcome.values[name] for name in _SAID_LISTS if isinstance(outcome.values.get(name), list)), None
     )

@@ -1,4 +1,4 @@
-"""An open conversation and the arcs: offering one once, entering it after a yes, letting it go after a no."""
+"""Arcs in an open conversation: offered once, entered after a yes, dropped after a no."""
 
 from coaching.practice.coach.arc_hearing import arc_hinted, arc_wanted
 from coaching.practice.coach.arc_talk import ArcTalk, say
@@ -20,7 +20,7 @@ from coaching.practice.script import Reply
 
 
 def offer_arcs(conversation: Conversation) -> Reply | None:
-    """Answer what concerns an arc outside of one; None where nothing does."""
+    """Handle an arc in an open conversation; None if there is nothing to do."""
     story = read_story(conversation)
     failed = [o for o in conversation.fresh_outcomes if o.name == "enter_structured_arc"]
     if failed:
@@ -50,7 +50,7 @@ def _enter(conversation: Conversation, arc: str) -> Reply:
 
 
 def _offer(talk: ArcTalk, newest: Exchange) -> Reply | None:
-    """Offer the arc that fits, once; what the user came with is answered first."""
+    """Offer a suitable arc once, after answering the user's message."""
     conversation = talk.conversation
     arc = _fitting_arc(conversation, newest)
     if not arc or _is_settled(talk.story, arc) or "enter_structured_arc" not in conversation.tools:
@@ -65,7 +65,7 @@ def _offer(talk: ArcTalk, newest: Exchange) -> Reply | None:
 
 
 def _fitting_arc(conversation: Conversation, newest: Exchange) -> str:
-    """Return the arc that is due, or that the user's words lean towards; nothing in a heavy moment."""
+    """Return the arc that is due or suggested by the user's words; none in distress."""
     if is_heavy(newest.answer) or has_offered(conversation):
         return ""
     intent = hear_intent(newest.answer, was_offered=False)
@@ -77,7 +77,7 @@ def _fitting_arc(conversation: Conversation, newest: Exchange) -> str:
 
 
 def _is_settled(story: Story, arc: str) -> bool:
-    """Tell whether this arc was offered or walked before, or the user has refused any."""
+    """Return whether this arc was offered or done before, or the user has refused any."""
     if any(
         call.outcome.name == "enter_structured_arc" and call.outcome.input.get("arc") == arc
         for call in story.calls

@@ -1,4 +1,4 @@
-"""Opening the day: how you woke, what matters, in which spirit. Grounding where it is too much."""
+"""Opening the day: how the user woke, priorities, an intention. Grounding if it is too much."""
 
 from coaching.practice.coach.arc_files import ArcFile, bold_items, preview, quotes
 from coaching.practice.coach.arc_hearing import hear_list, is_skip, one_line
@@ -53,7 +53,7 @@ def go_on(arc: ArcTalk, lead: str = "") -> Reply:
 
 
 def is_overwhelmed(arc: ArcTalk) -> bool:
-    """Tell whether this morning is too much for a plan."""
+    """Return whether this morning is too much for a plan."""
     return any(
         exchange.value == "too much" or is_heavy(exchange.answer) for exchange in arc.exchanges
     ) or bool(arc.times_asked(GROUND))
@@ -78,7 +78,7 @@ def _react(arc: ArcTalk) -> str:
 
 
 def _priorities(arc: ArcTalk) -> list[str]:
-    """Return what matters today, out of the answer or of what the user began with."""
+    """Return today's priorities, from the answer or the user's first words."""
     if kind := arc.words_for(KIND_THING):
         return [one_line(kind)]
     words = arc.words_for(MATTERS_CHOICE) or arc.words_for(MATTERS)

@@ -1,4 +1,4 @@
-"""Moments around a file: writing down what was said, and saying honestly what came of it."""
+"""Writing down what was said, and reporting the result honestly."""
 
 from collections.abc import Sequence
 
@@ -23,7 +23,7 @@ _SILENT_TOOLS = frozenset({"read_file", "load_skill"})
 
 
 def report_results(conversation: Conversation) -> Reply | None:
-    """Say what the calls just made have done; only what a result says."""
+    """Report the latest calls, claiming only what their results say."""
     outcomes = conversation.fresh_outcomes
     if not outcomes or all(outcome.name in _SILENT_TOOLS for outcome in outcomes):
         return None
@@ -40,7 +40,7 @@ def report_results(conversation: Conversation) -> Reply | None:
 
 
 def save_words(conversation: Conversation) -> Reply | None:
-    """Write down what was said, when the user asks for it or says yes to the offer."""
+    """Write down what was said, when the user asks for it or accepts the offer."""
     intent = hear_intent(conversation.newest, was_offered=has_offered(conversation))
     if intent not in {"save", "yes"}:
         return None
@@ -54,7 +54,7 @@ def save_words(conversation: Conversation) -> Reply | None:
 
 
 def _look_first(conversation: Conversation, drafts: Sequence[Draft]) -> Reply | None:
-    """Read the files that would be replaced, where there is a tool for it; None when all are read."""
+    """Read the files to be replaced, if there is a tool for it; None when all are read."""
     if "read_file" not in conversation.tools:
         return None
     paths = [draft.path for draft in drafts if draft.path and draft.path not in conversation.read_files]
@@ -76,7 +76,7 @@ def _calls_at_once(conversation: Conversation) -> int | None:
 
 
 def accept_refusal(conversation: Conversation) -> Reply | None:
-    """Respect a no to the offer, and go on."""
+    """Accept a no to the offer and continue."""
     intent = hear_intent(conversation.newest, was_offered=has_offered(conversation))
     if intent != "no":
         return None
@@ -85,7 +85,7 @@ def accept_refusal(conversation: Conversation) -> Reply | None:
 
 
 def _is_failed_save(outcome: CallOutcome) -> bool:
-    """Tell whether a save failed, or came back without saying where: nothing may be claimed then."""
+    """Return whether a save failed, or returned no path: then nothing may be claimed."""
     return outcome.name == "save_file" and not outcome.path
 
 

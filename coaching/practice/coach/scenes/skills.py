@@ -1,4 +1,4 @@
-"""Loading an approach, without a word about it: once in an arc, and only where a tool for it is offered."""
+"""Loads an approach's skill silently, once per arc, if its tool is offered."""
 
 from coaching.practice.coach.arc_talk import ArcTalk
 from coaching.practice.coach.story import skill_sections
@@ -6,7 +6,7 @@ from coaching.practice.script import Reply, ToolUse
 
 
 def load_quietly(arc: ArcTalk, name: str) -> Reply | None:
-    """Ask for a skill's text, unless it is there or was asked for already; None then."""
+    """Request a skill's text unless it is there or was requested already; otherwise None."""
     asked = any(
         call.outcome.name == "load_skill" and call.outcome.input.get("name") == name for call in arc.calls
     )

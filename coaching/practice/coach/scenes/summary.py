@@ -1,6 +1,6 @@
-"""The moment after a conversation: a background job asks for its summary, and no user listens.
+"""Summaries: a background job's request, without a user.
 
-A script has understood nothing, so it names what was spoken of and quotes.
+A script understands nothing, so it names topics and quotes.
 """
 
 import re
@@ -17,7 +17,7 @@ _MAX_QUOTED_CHARACTERS = 300
 
 
 def summarise(conversation: Conversation) -> Reply | None:
-    """Summarise a transcript in two or three sentences. Conversations offer tools; this request has none."""
+    """Summarise a transcript in two or three sentences. Recognised by the absence of tools."""
     transcript = _TRANSCRIPT.match(conversation.newest_as_sent)
     if transcript is None or conversation.offers_tools:
         return None

@@ -38,7 +38,7 @@ _REPLIES_BETWEEN_OFFERS = 3
 
 
 def say_goodbye(conversation: Conversation) -> Reply | None:
-    """Let the user go warmly, and remind them of what was written."""
+    """Say goodbye, and mention what was written."""
     if _intent(conversation) != "goodbye":
         return None
     parts = [pick(GOODBYE_REPLIES, conversation)]
@@ -51,7 +51,7 @@ def say_goodbye(conversation: Conversation) -> Reply | None:
 
 
 def greet(conversation: Conversation) -> Reply | None:
-    """Open the first conversation: who speaks here, and what matters to you."""
+    """Open the first conversation: what the coach is, and a first question."""
     if conversation.position > 0:
         return None
     greeting = pick(FIRST_GREETINGS, conversation)
@@ -64,7 +64,7 @@ def greet(conversation: Conversation) -> Reply | None:
 
 
 def answer_small_talk(conversation: Conversation) -> Reply | None:
-    """Answer what isn't a story: hello again, thanks, questions about the coach, a bare word."""
+    """Answer small talk: greetings, thanks, questions about the coach, a single word."""
     match _intent(conversation):
         case "hello":
             return _say("Hello again.", pick(OPEN_QUESTIONS, conversation))
@@ -81,7 +81,7 @@ def answer_small_talk(conversation: Conversation) -> Reply | None:
 
 
 def listen(conversation: Conversation) -> Reply:
-    """Say back what was heard, then ask one thing, or offer to write it down."""
+    """Reflect what was heard, then ask one thing, or offer to write it down."""
     text = conversation.newest
     if is_foreign(text):
         return _say(pick(FOREIGN_REPLIES, conversation))
@@ -116,7 +116,7 @@ def _is_time_to_offer(conversation: Conversation) -> bool:
 
 
 def _next_question(conversation: Conversation) -> str:
-    """Ask about the life domain spoken of, else about a word that stands out, else openly."""
+    """Ask about the current life domain, otherwise about a salient word, otherwise an open question."""
     text = conversation.newest
     said = "\n".join(conversation.coach_texts)
     for name in domains_in(text):
@@ -130,13 +130,13 @@ def _next_question(conversation: Conversation) -> str:
 
 
 def _name_topics(text: str) -> str:
-    """Name the words that stand out, where no sentence can be said back."""
+    """Name the salient words if no sentence can be reflected."""
     words = [f"“{word}”" for word in salient_words(text, 2)]
     return f"I hear {join_words(words)} in that." if words else ""
 
 
 def describe_coach(conversation: Conversation) -> str:
-    """Return what the coach is, and what it can do here."""
+    """Describe the coach and what it can do here."""
     can_save = "save_file" in conversation.tools
     deed = " and write what you say into files that belong to you" if can_save else ""
     return (

@@ -1,6 +1,6 @@
-"""The weekly check-in: the week in words, its pulse, what moved, themes and one intention.
+"""The weekly check-in: the week in words, a pulse check, what moved, themes and one intention.
 
-Where a domain is in trouble it stays there, and the rest of the week is brief.
+It stays with a domain in trouble and keeps the rest brief.
 """
 
 from collections.abc import Mapping, Sequence
@@ -67,7 +67,7 @@ def go_on(arc: ArcTalk, lead: str = "") -> Reply:
 
 
 def ratings_of(arc: ArcTalk) -> Ratings:
-    """Return the pulse that was taken in this arc; empty where it was not."""
+    """Return the pulse taken in this arc, or empty."""
     return next((e.ratings for e in reversed(arc.exchanges) if e.ratings is not None), {})
 
 
@@ -122,7 +122,7 @@ def _say_moved(ratings: Ratings) -> str:
 
 
 def _moved(ratings: Ratings) -> str:
-    """Return the domain that has moved the most, a fall before a rise; empty where none has."""
+    """Return the domain that moved most, falls before rises; empty if none did."""
     changes = {
         name: entry["change"] for name, entry in ratings.items() if isinstance(entry.get("change"), int)
     }
@@ -131,9 +131,9 @@ def _moved(ratings: Ratings) -> str:
 
 
 def _in_trouble(arc: ArcTalk) -> str:
-    """Return the domain that the check-in should stay with: rated 1, fallen far, named or known in crisis.
+    """Return the domain to stay with: rated 1, fallen far, named, or in crisis.
 
-    One that its page has in crisis counts until the pulse says better of it.
+    One whose page says in crisis counts until the pulse improves.
     """
     ratings = ratings_of(arc)
     for name, entry in sorted(ratings.items(), key=lambda item: item[1].get("new") or 5):
@@ -168,7 +168,7 @@ def _are_themes_settled(arc: ArcTalk) -> bool:
 
 
 def _guess_themes(arc: ArcTalk) -> list[str]:
-    """Return words of the user's that could be themes, no more than three."""
+    """Return up to three of the user's words as possible themes."""
     return [word.lower() for word in salient_words(f"{_told(arc)}\n{arc.words_for(MOVEMENT, SURPRISE)}", 3)]
 
 
