@@ -195,11 +195,9 @@ def _read_end_of(turn: Turn, before: Sync | None) -> tuple[list[TurnEvent], Turn
     rounds = read_shown_rounds(turn)
     notes = tuple(row.notes for row in rounds if row.notes)
     events: list[TurnEvent] = []
-    if before is None or notes != before.notes or not text.startswith(before.text):
-        # Nothing was shown yet, or other words of a process that was lost, or notes came since.
-        events.append(
-            Sync(status="running", turn_id=str(turn.id), text=text, notes=notes, rounds=rounds, running={})
-        )
+    end = Sync(status="running", turn_id=str(turn.id), text=text, notes=notes, rounds=rounds, running={})
+    if before is None or not _has_only_more_text(before, end):
+        events.append(end)
     elif text != before.text:
         events.append(TextDelta(text[len(before.text) :]))
     if turn.user_notice:
@@ -235,16 +233,27 @@ def _said(message: Message, cards: Cards) -> list[TurnEvent]:
     return [stored, card] if card else [stored]
 
 
-def _progress(before: Sync, now: Sync) -> list[TurnEvent]:
-    """Tell how the open turn went on: as text where only text came, else as a snapshot."""
-    is_same_shape = (
-        before.turn_id == now.turn_id
-        and len(before.rounds) == len(now.rounds)
-        and (before.notes, dict(before.running)) == (now.notes, dict(now.running))
+def _has_only_more_text(before: Sync, now: Sync) -> bool:
+    """Say whether all that was added is text of the round that was shown last.
+
+    Text of a new round is more than that: its reader may have been sent the boundary before it already.
+    """
+    shown = [row.text for row in before.rounds] or [""]
+    texts = [row.text for row in now.rounds] or [""]
+    is_running_on = bool(shown[-1]) or not before.text or texts == shown
+    return (
+        (len(texts), texts[:-1]) == (len(shown), shown[:-1])
+        and is_running_on
+        and before.notes == now.notes
         and now.text.startswith(before.text)
     )
+
+
+def _progress(before: Sync, now: Sync) -> list[TurnEvent]:
+    """Tell how the open turn went on: as text where only text came, else as a snapshot."""
+    has_same_calls = dict(before.running) == dict(now.running)
     events: list[TurnEvent] = []
-    if not is_same_shape:
+    if before.turn_id != now.turn_id or not has_same_calls or not _has_only_more_text(before, now):
         events.append(now)
     elif now.text != before.text:
         events.append(TextDelta(now.text[len(before.text) :]))

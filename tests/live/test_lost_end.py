@@ -1,10 +1,12 @@
 """A turn that couldn't be closed for want of a database: its readers hear the true end once it is known."""
 
+import json
+
 import pytest
 from django.contrib.auth.models import User
 
-from coaching.engine.events import TextDelta
-from coaching.events import Sync, TurnDone, TurnEvent
+from coaching.engine.events import RoundBoundary, TextDelta
+from coaching.events import RoundClosed, Sync, TurnDone, TurnEvent
 from coaching.live.hub import LiveTurn, Subscription
 from coaching.live.readers import Readers, tell_lost_end
 from sessions_app import services, turn_records
@@ -44,6 +46,22 @@ async def lose(readers: Readers, user: User, session: Session, key: TurnKey) -> 
     return subscription
 
 
+async def store_round(key: TurnKey, *, number: int, text: str) -> None:
+    await in_database(
+        turn_records.store_round,
+        key,
+        number=number,
+        blocks=json.dumps([{"type": "text", "text": text}]),
+        text=text,
+        notes="",
+        stop_reason="end_turn",
+        is_partial=False,
+        upstream_id="msg",
+        model="m",
+        calls=[],
+    )
+
+
 async def told(readers: Readers, subscription: Subscription, session: Session) -> list[TurnEvent]:
     await readers.look(session.id)
     return await subscription.next_batch()
@@ -67,19 +85,7 @@ async def test_readers_hear_the_whole_answer_that_another_process_gave(user: Use
     session, key = await in_database(open_turn, user)
     readers = Readers()
     subscription = await lose(readers, user, session, key)
-    await in_database(
-        turn_records.store_round,
-        key,
-        number=1,
-        blocks='[{"type":"text","text":"Hello."}]',
-        text="Hello.",
-        notes="",
-        stop_reason="end_turn",
-        is_partial=False,
-        upstream_id="msg",
-        model="m",
-        calls=[],
-    )
+    await store_round(key, number=1, text="Hello.")
     whole = Ending(status=TurnStatus.COMPLETED, stop_reason="end_turn")
     await in_database(turn_records.close_turn, key, whole)
 
@@ -87,3 +93,30 @@ async def test_readers_hear_the_whole_answer_that_another_process_gave(user: Use
     assert text == TextDelta("lo.")
     assert isinstance(done, TurnDone)
     assert (done.status, done.text) == (TurnStatus.COMPLETED, "Hello.")
+
+
+async def test_a_round_that_another_process_added_is_shown_with_all_before_it(user: User) -> None:
+    """Its text alone would bring a blank line of its own, after the boundary that the reader has."""
+    session, key = await in_database(open_turn, user)
+    readers = Readers()
+    subscription = await readers.attach(user_id=user.pk, session_id=session.id)
+    await subscription.next_batch()
+    hub = readers.hub(session.id)
+    hub.last_number = 1
+    hub.live = LiveTurn(str(key.turn_id))
+    hub.publish(TextDelta("Hello."))
+    hub.publish(RoundClosed(turn_id=str(key.turn_id), number=1, text="Hello.", notes=""))
+    hub.publish(RoundBoundary())
+    await subscription.next_batch()
+    tell_lost_end(hub, str(key.turn_id))
+    await subscription.next_batch()
+    await store_round(key, number=1, text="Hello.")
+    await store_round(key, number=2, text="And more.")
+    await in_database(
+        turn_records.close_turn, key, Ending(status=TurnStatus.COMPLETED, stop_reason="end_turn")
+    )
+
+    sync, done = await told(readers, subscription, session)
+    assert isinstance(sync, Sync)
+    assert sync.text == "Hello.\n\nAnd more."
+    assert isinstance(done, TurnDone)
