@@ -1,4 +1,4 @@
-"""Fixtures that every room uses: people, and where optional servers are found."""
+"""Fixtures for all tests: people, and optional servers."""
 
 import gc
 from collections.abc import Callable
@@ -13,12 +13,12 @@ from django.test import TransactionTestCase
 from tests.emptying import empty_database
 from tests.live_sage import SHARED, live_sage, practice, shared_sage
 
-# Fixtures are imported here and nowhere else.
+# Fixtures are imported only here.
 __all__ = ["live_sage", "practice", "shared_sage"]
 
 TransactionTestCase._fixture_teardown = empty_database  # type: ignore[attr-defined]
 
-# The files that take longest, in this order: what is begun last must not be long.
+# The slowest files, in this order: start them first.
 LONGEST = (
     "faults/test_two_processes.py",
     "faults/test_one_process.py",
@@ -37,14 +37,14 @@ MakeUser = Callable[..., User]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Begin with the longest files; then come, side by side, those that share a web process."""
+    """Run the slowest files first, then those that share a web process."""
     config.stash[WANTS_SAGE] = wants = frozenset(item.path for item in items if wants_sage(item))
     longest = {TESTS / name: place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: (longest.get(item.path, len(LONGEST)), item.path not in wants))
 
 
 def pytest_collection_finish() -> None:
-    """Take what is loaded by now for something that stays: no collection walks through it again."""
+    """Exclude everything loaded so far from garbage collection."""
     gc.collect()
     gc.freeze()
 
@@ -56,7 +56,7 @@ def wants_sage(item: pytest.Item) -> bool:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Let no web process stand beside a file that doesn't want one."""
+    """Stop the web process before a file that doesn't use it."""
     if item.path not in item.config.stash[WANTS_SAGE]:
         SHARED.stop()
 
@@ -91,7 +91,7 @@ def user(make_user: MakeUser) -> User:
 
 @pytest.fixture
 def other_user(make_user: MakeUser) -> User:
-    """Somebody else, who must never see what is the person's."""
+    """Somebody else, who must never see the person's data."""
     return make_user("grace")
 
 

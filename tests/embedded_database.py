@@ -1,8 +1,8 @@
-"""A pytest plugin: the suite's own PostgreSQL, there before Django's settings load.
+"""A pytest plugin: the suite's own PostgreSQL, started before Django's settings load.
 
 The first process (the controller under xdist) starts a server in a short temporary folder and puts its
-address into the environment; workers inherit it. A DATABASE_URL from outside is never used: the tests empty
-databases.
+address into the environment, which workers inherit. An external DATABASE_URL is never used, because the tests
+empty databases.
 """
 
 import os
@@ -22,23 +22,23 @@ FOLDER_VARIABLE = "SAGE_TEST_FOLDER"
 
 
 class SuiteServer(EmbeddedPostgres):
-    """Sage's own server, where a test may also be emptied of its rows without their foreign keys' checks."""
+    """Sage's embedded server, with a role that may empty tables without checking foreign keys."""
 
     def _make_role(self, connection: psycopg.Connection[Any]) -> None:
-        # The old role's session, still a superuser's, outlives the new one's making.
+        # The old role's session is still a superuser's after the new role exists.
         super()._make_role(connection)
         connection.execute(f"GRANT SET ON PARAMETER session_replication_role TO {ROLE}")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
-    """Start the server, unless the process that started this one has done so."""
+    """Start the server, unless the parent process has."""
     if worker := os.environ.get("PYTEST_XDIST_WORKER"):
         os.environ["SAGE_DATA_DIR"] = f"{os.environ[FOLDER_VARIABLE]}/data-{worker}"
         return
     folder = Path(tempfile.mkdtemp(prefix="sage-"))
     server = SuiteServer.of(folder, options=("max_connections=200", "shared_buffers=64MB"), is_lasting=False)
-    # What the developer has set, or keeps in `.env`, must not change what is tested; blank means unset.
+    # The developer's environment and `.env` must not affect the tests; blank means unset.
     os.environ.update(dict.fromkeys(variable_names(), ""))
     os.environ[FOLDER_VARIABLE] = str(folder)
     os.environ["SAGE_DATA_DIR"] = str(folder / "data")
@@ -54,9 +54,9 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
 
 
 def _keep_bytecode(folder: Path) -> None:
-    """Where bytecode must not be written beside the sources, write it into a folder beside pytest's own.
+    """If bytecode may not be written next to the sources, write it next to pytest's temporary folders.
 
-    A hundred processes of ours start in a run: without bytecode each would compile all of Django.
+    A run starts a hundred of our processes: without bytecode each would compile all of Django.
     """
     if not sys.dont_write_bytecode:
         return
@@ -68,9 +68,9 @@ def _keep_bytecode(folder: Path) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Use all processors for folders of tests, and none but this one for what was named more closely.
+    """Use all cores for folders of tests, and only this process for single files or tests.
 
-    One more than there are: many tests wait, for a lease to end or a browser to draw.
+    One more than there are cores: many tests wait, for a lease to end or a browser to draw.
     """
     named = [Path(argument.split("::")[0]) for argument in config.args]
     return (os.cpu_count() or 1) + 1 if all(path.is_dir() for path in named) else 0

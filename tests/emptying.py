@@ -1,7 +1,7 @@
-"""Emptying the database after a test that commits, in a tenth of Django's time.
+"""Empties the database after a test that commits, in a tenth of Django's time.
 
-Django truncates every table, which makes a new file for each of them and for each index, and then lets all
-content types and permissions be made anew. Few rows lie in few tables: to delete them is quick.
+Django truncates every table, which creates a new file for each table and index, and then recreates all
+content types and permissions. Few tables have rows, so deleting them is faster.
 """
 
 import time
@@ -15,14 +15,14 @@ PATIENCE_SECONDS = 90.0  # longer than an idle transaction may last
 
 
 def empty_database(_case: TransactionTestCase) -> None:
-    """Delete every row but those that the migrations make; the order of foreign keys doesn't matter here."""
+    """Delete every row except those of the migrations; the order of foreign keys doesn't matter here."""
     tables = set(connection.introspection.django_table_names(only_existing=True, include_views=False))
     names = [sql.Identifier(table) for table in sorted(tables - MADE_BY_MIGRATIONS)]
-    # All in one transaction. The role of a replica, which checks no foreign key, ends with it.
+    # All in one transaction, after which the replica role, which checks no foreign keys, is reset.
     statements = sql.SQL(" ").join(
         [
             sql.SQL("SET LOCAL session_replication_role = replica;"),
-            # All or none of them: a web process that still writes is let through, and nobody waits in a ring.
+            # All locks or none: a web process that is still writing finishes first, and there is no deadlock.
             sql.SQL("LOCK TABLE {} IN EXCLUSIVE MODE NOWAIT;").format(sql.SQL(", ").join(names)),
             *(sql.SQL("DELETE FROM {};").format(name) for name in names),
         ]

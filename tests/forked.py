@@ -1,8 +1,8 @@
-"""Processes of Sage that tests fork from one which has imported already what they would import.
+"""Sage processes forked from one that has already imported third-party modules.
 
-To import the model's SDK and Django costs a start two seconds of processor time, and the suite starts dozens.
-Settings, apps, the reactor and all that is ours are the new process's own. How a process starts for people
-is shown by tests/sage/test_up.py, and how soon by the long forms of tests/faults.
+Importing the model's SDK and Django takes two seconds of CPU, and the suite starts dozens of processes. The
+new process loads settings, apps, the reactor and our own modules itself. tests/sage/test_up.py tests a real
+start, and the long forms of tests/faults measure it.
 """
 
 import multiprocessing
@@ -54,7 +54,7 @@ class ForkedProcess:
 
 
 def _run(program: tuple[str, ...], environment: dict[str, str], log: str) -> None:
-    """Become what `python PROGRAM` is, with this environment and all output in the log."""
+    """Become `python PROGRAM`, with this environment and all output in the log."""
     output = os.open(log, os.O_WRONLY | os.O_TRUNC)
     os.dup2(output, sys.stdout.fileno())
     os.dup2(output, sys.stderr.fileno())

@@ -1,6 +1,6 @@
-"""What parts of the suite need beyond the default dependency group: installed or skipped, with the reason.
+"""What parts of the suite need beyond the default dependency group, installed or skipped with the reason.
 
-Nothing here imports what it looks for.
+Imports nothing that it checks for.
 """
 
 import os
@@ -21,19 +21,19 @@ MODULES: dict[Group, tuple[str, ...]] = {
 
 
 def is_installed(group: Group) -> bool:
-    """Whether the packages of a dependency group are here."""
+    """Whether the packages of a dependency group are installed."""
     return all(find_spec(name) for name in MODULES[group])
 
 
 def require_group(group: Group) -> None:
-    """Skip the test where a dependency group is missing; fail where SAGE_TEST_REQUIRE names it."""
+    """Skip the test if a dependency group is missing; fail if SAGE_TEST_REQUIRE names it."""
     require(group, is_installed(group), f"the dependency group {group}: uv sync --inexact --group {group}")
 
 
 def require(need: str, is_there: bool, missing: str) -> None:
-    """Skip the test where a need isn't met; fail where SAGE_TEST_REQUIRE names it.
+    """Skip the test if a requirement isn't met; fail if SAGE_TEST_REQUIRE names it.
 
-    `missing` says what to get.
+    `missing` says what to install.
     """
     if is_there:
         return
@@ -43,7 +43,7 @@ def require(need: str, is_there: bool, missing: str) -> None:
 
 
 class ModuleWithoutGroup(pytest.Module):
-    """A test module that can't be imported here: one test in its place says which group it needs."""
+    """A test module that can't be imported: a placeholder test says which group it needs."""
 
     group: Group
 

@@ -1,7 +1,7 @@
-"""A whole Sage for tests: a web process on the test's database, and a practice model that the test steers.
+"""A whole Sage for tests: a web process on the test's database, and a practice model that the test controls.
 
-The web process serves one file after another and ends before a file that has no use for it; the practice
-model lives in the test's own event loop, on the port that the process was told.
+The web process serves several files and stops before a file that doesn't need it; the practice model runs in
+the test's event loop, on a fixed port.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ from tests.forked import ForkedProcess
 
 START_SECONDS = 60
 FRAME_SECONDS = 30.0
-"""How long a frame may take: much longer than it ever does, so that a busy machine fails nothing."""
+"""A frame's time limit, wide enough for a busy machine."""
 WEB = ("manage.py", "web")
 
 Frame = dict[str, Any]
@@ -50,7 +50,7 @@ class LiveSage:
 
     @property
     def origin(self) -> str:
-        """What a page of it has as its Origin."""
+        """The Origin header of its pages."""
         return f"http://localhost:{self.port}"
 
     def socket_url(self, session_id: object) -> str:
@@ -59,7 +59,7 @@ class LiveSage:
 
 
 def start_web_process(*, practice_port: int, program: tuple[str, ...] = WEB, **variables: str) -> LiveSage:
-    """Start `manage.py web`, or what stands in for it, on the test database; wait until its port is open."""
+    """Start `manage.py web`, or a replacement, on the test database; wait until its port is open."""
     environment = os.environ | {
         "DATABASE_URL": url_of_test_database(),
         "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{practice_port}",
@@ -80,7 +80,7 @@ def start_web_process(*, practice_port: int, program: tuple[str, ...] = WEB, **v
 
 
 def stop_web_process(sage: LiveSage) -> None:
-    """End the process in order; kill it if it doesn't."""
+    """Stop the process; kill it if it doesn't stop."""
     sage.process.send_signal(signal.SIGTERM)
     try:
         sage.process.wait(timeout=15)
@@ -90,9 +90,9 @@ def stop_web_process(sage: LiveSage) -> None:
 
 
 async def until_it_beats(sage: LiveSage) -> None:
-    """Wait until the beat of a process is stored: the test before has deleted it with everything else.
+    """Wait until the process's heartbeat is stored: the previous test has deleted it with everything else.
 
-    Who comes in between takes it for one that has said good-bye, and its turns over.
+    Otherwise another process would take it for a stopped one and take over its turns.
     """
     pid = str(sage.process.pid)
     async with asyncio.timeout(FRAME_SECONDS):
@@ -109,7 +109,7 @@ def free_port() -> int:
 
 
 def url_of_test_database() -> str:
-    """Return what a process of its own finds the test's database with."""
+    """Return the test database's environment for another process."""
     values = connection.settings_dict
     base, _, query = os.environ["DATABASE_URL"].partition("?")
     server, _, _ = base.rpartition("/")
@@ -117,16 +117,16 @@ def url_of_test_database() -> str:
 
 
 class SharedSage:
-    """The web process of all files that want one. It ends before any other file's first test.
+    """The web process for all files that need one. It stops before any other file's first test.
 
-    What other files run on the worker's one database is not its to take over.
+    It must not take over other files' turns on the worker's only database.
     """
 
     def __init__(self) -> None:
         self._sage: LiveSage | None = None
 
     def serve(self) -> LiveSage:
-        """Return the process; start one where none runs."""
+        """Return the process, starting it if necessary."""
         if self._sage is None or self._sage.process.poll() is not None:
             self._sage = start_web_process(practice_port=free_port())
         return self._sage
@@ -143,19 +143,19 @@ SHARED = SharedSage()
 
 @pytest.fixture(scope="session")
 def shared_sage(django_db_setup: None) -> Iterator[SharedSage]:
-    """The shared process, ended while its database is still there."""
+    """The shared process, stopped while its database still exists."""
     yield SHARED
     SHARED.stop()
 
 
 @pytest.fixture(scope="module")
 def live_sage(shared_sage: SharedSage) -> LiveSage:
-    """One web process for the tests of a file and of the files around it; each test brings its own model."""
+    """One web process for several files; each test brings its own model."""
     return shared_sage.serve()
 
 
 async def end_turns() -> None:
-    """Stop what still runs, and wait for it: else it would ask the model of the next test."""
+    """Stop running turns and wait for them: otherwise they would call the next test's model."""
     running = Turn.unscoped.filter(status=TurnStatus.RUNNING)
     deadline = time.monotonic() + FRAME_SECONDS
     while (  # noqa: ASYNC110  # no event tells it: another process runs them
@@ -166,9 +166,9 @@ async def end_turns() -> None:
 
 @asynccontextmanager
 async def serve_practice(sage: LiveSage) -> AsyncIterator[PracticeServer]:
-    """Serve the model behind a web process, without delay; scripts and faults end with it.
+    """Run the web process's model, without delay; scripts and faults end with it.
 
-    What the web process logs meanwhile is printed, so a failure shows it.
+    The web process's log is printed, so that a failure shows it.
     """
     logged = sage.log.stat().st_size
     async with PracticeServer(keeps_bodies=True, port=sage.practice_port, tokens_per_second=0) as server:
@@ -179,7 +179,7 @@ async def serve_practice(sage: LiveSage) -> AsyncIterator[PracticeServer]:
 
 @pytest.fixture
 async def practice(live_sage: LiveSage) -> AsyncIterator[PracticeServer]:
-    """The model behind `live_sage`, for the length of a test."""
+    """The model behind `live_sage`, during a test."""
     async with serve_practice(live_sage) as server:
         yield server
 
@@ -192,7 +192,7 @@ def session_cookie(user: User) -> str:
 
 
 class SocketClient:
-    """A program at the WebSocket: speaks `sage.json`, keeps every frame it got."""
+    """A WebSocket client for `sage.json` that keeps every frame."""
 
     def __init__(self, connection: websockets.ClientConnection) -> None:
         self.connection = connection
@@ -204,7 +204,7 @@ class SocketClient:
         return self
 
     async def next_frame(self) -> Frame:
-        """Return the next frame; a silent server fails the test."""
+        """Return the next frame; a timeout fails the test."""
         text = await asyncio_timeout(self.connection.recv())
         frame: Frame = json.loads(text)
         self.frames.append(frame)
@@ -228,7 +228,7 @@ class SocketClient:
 
 
 async def asyncio_timeout(awaitable: Any) -> Any:
-    """Await with the patience of a test."""
+    """Await with a test's time limit."""
     async with asyncio.timeout(FRAME_SECONDS):
         return await awaitable
 
@@ -257,7 +257,7 @@ async def open_socket(
 
 
 def text_of(frames: list[Frame]) -> str:
-    """Return what a program has that joins text, breaks paragraphs between rounds and obeys syncs."""
+    """Return the text of a client that concatenates, breaks paragraphs between rounds and obeys syncs."""
     text, is_break_due = "", False
     for frame in frames:
         if "sync" in frame:

@@ -1,6 +1,6 @@
-"""What a web process imports from others and what knows nothing of settings: a forked process has it already.
+"""Third-party modules of a web process that don't depend on settings; forked processes have them already.
 
-Not the reactor, which belongs to one process, and nothing of ours. Only `tests.forked` names this module.
+Not the reactor, which belongs to one process, and none of ours. Only `tests.forked` names this module.
 """
 
 import gc
@@ -17,7 +17,7 @@ NAMES = """
 
 for name in NAMES.split():
     import_module(name)
-# Which reactor there is, the web process decides.
+# The web process chooses the reactor.
 assert "twisted.internet.reactor" not in sys.modules
 
 gc.collect()

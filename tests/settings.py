@@ -1,4 +1,4 @@
-"""Sage's own settings with what makes tests quick: weak hashing, no collected static files, no rate limits.
+"""Sage's settings with faster tests: weak hashing, no collected static files, no rate limits.
 
 Nothing here may change what a person sees.
 """
@@ -11,7 +11,7 @@ STORAGES = {
     **STORAGES,
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
-# A test holds its transaction open while the code under test works, on a busy machine for a while.
+# Tests hold transactions open while the code under test runs, which takes longer on a busy machine.
 DATABASES["default"]["OPTIONS"]["options"] = (
     "-c idle_in_transaction_session_timeout=60000 -c statement_timeout=300000"
 )

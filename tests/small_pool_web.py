@@ -1,6 +1,6 @@
 """A web process with a pool of a few connections: `tests/small_pool_web.py 2 --port 0`.
 
-How large a pool is can't be chosen by people; how little is enough can be shown.
+Operators can't set the pool's size; tests show how few connections are enough.
 """
 
 import os

@@ -1,7 +1,7 @@
-"""One web process whose clock a test moves: `manage.py web` with the time that a named pipe tells.
+"""A web process whose clock a test sets: `manage.py web` with the time from a named pipe.
 
-Reads one moment a line (ISO 8601 with its offset) and goes on from there; says so with the same line. Only
-clocks on the wall move: waiting, leases and the event loop count by the monotonic clock, as ever.
+Reads one moment per line (ISO 8601 with offset), continues from there, and confirms with the same line. Only
+wall clocks change: waits, leases and the event loop use the monotonic clock.
 """
 
 import os
@@ -15,7 +15,7 @@ from django.core.management import execute_from_command_line
 
 
 def main(start: str, pipe: str, *arguments: str) -> None:
-    """Serve from the moment `start` on, until the process is ended."""
+    """Serve from the moment `start` on, until the process ends."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sage.settings")
     clock = time_machine.travel(datetime.fromisoformat(start), tick=True).start()
     threading.Thread(target=_obey, args=(clock, Path(pipe)), daemon=True).start()
@@ -24,7 +24,7 @@ def main(start: str, pipe: str, *arguments: str) -> None:
 
 def _obey(clock: time_machine.Traveller, pipe: Path) -> None:
     while True:
-        # Opening waits for whoever tells the time, and reading ends with what they told.
+        # Opening blocks until a writer opens the pipe, and reading ends when it closes.
         told = pipe.read_text().strip()
         clock.move_to(datetime.fromisoformat(told))
         sys.stdout.write(f"It is {told}\n")

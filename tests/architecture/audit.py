@@ -31,7 +31,7 @@ SECONDS = 300
 
 
 def main(options: list[str]) -> int:
-    """Return the exit code; print a line for each vulnerability, or why there was nobody to ask."""
+    """Return the exit code; print a line per vulnerability, or why no service could be queried."""
     if (plan := _run("--dry-run", *options)).returncode:
         return _say(f"The lock can't be audited: {_last_line(plan.stderr)}", 1)
     try:

@@ -31,7 +31,7 @@ def _newest_uploads() -> list[tuple[str, str, str]]:
 
 
 def main() -> int:
-    """Return 0 where the lock is what would be resolved now."""
+    """Return 0 if the lock matches a fresh resolution."""
     if "--write" in sys.argv:
         subprocess.run(["uv", "lock", "--upgrade"], cwd=PROJECT, check=True)
     resolved = subprocess.run(EXPORT, cwd=PROJECT, capture_output=True, text=True, check=True).stdout

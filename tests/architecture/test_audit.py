@@ -1,4 +1,4 @@
-"""The audit of the lock fails for a vulnerability and never because there is nobody to ask."""
+"""The audit of the lock fails for a vulnerability, never because no service answers."""
 
 import json
 import subprocess
@@ -36,7 +36,7 @@ def _has_group() -> None:
 
 @contextmanager
 def service(vulnerable: str, status: int = 200) -> Iterator[str]:
-    """Serve the answers of a vulnerability service that knows one vulnerable package; yield its address."""
+    """Run a vulnerability service that knows one vulnerable package; yield its URL."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
@@ -99,7 +99,7 @@ def test_a_lock_without_vulnerabilities_passes() -> None:
 def test_a_service_that_does_not_answer_skips_the_audit_with_a_word(status: int | None) -> None:
     if status is None:
         with service("") as address:
-            pass  # the port is closed by now
+            pass  # the port is closed again
         code, said = audit(address)
     else:
         with service("daphne", status) as address:

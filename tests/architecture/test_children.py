@@ -1,4 +1,4 @@
-"""No process that Sage starts inherits its environment, which holds the keys."""
+"""No child process of Sage inherits its environment, which contains the keys."""
 
 import ast
 from pathlib import Path

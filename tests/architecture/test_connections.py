@@ -1,4 +1,6 @@
-"""No view holds a database connection while it waits: held over the syntax of whatever serves requests."""
+"""No view holds a database connection while it waits: checked in the syntax of everything that serves
+requests.
+"""
 
 import ast
 from collections.abc import Iterator
@@ -17,7 +19,7 @@ MODULES = sorted(
         *(path for path in (ROOT / "sage").glob("*.py") if path.name != "web_process.py"),
     ]
 )
-# Each of these asks the database in the request's thread, which keeps its connection while the view waits.
+# Each of these queries in the request's thread, which keeps its connection while the view waits.
 ASYNC_ORM = {
     name
     for owner in (QuerySet, Manager, Model, SessionBase, auth)
@@ -47,7 +49,7 @@ def coroutines_in(tree: ast.AST) -> Iterator[ast.AsyncFunctionDef]:
 
 
 def awaited_orm(coroutine: ast.AsyncFunctionDef) -> Iterator[tuple[int, str]]:
-    """Yield the async ORM methods that a coroutine awaits, and the managers that it touches itself."""
+    """Yield the async ORM methods that a coroutine awaits, and the managers that it uses."""
     for node in ast.walk(coroutine):
         if isinstance(node, ast.Await | ast.AsyncFor):
             value = node.value if isinstance(node, ast.Await) else node.iter

@@ -1,4 +1,4 @@
-"""Imports point down: the contracts of pyproject.toml, held by import-linter."""
+"""The import contracts of pyproject.toml, checked by import-linter."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""README's recipes, applied as they stand to a copy of the project, give what they promise."""
+"""README's recipes, applied unchanged to a copy of the project, work."""
 
 import ast
 import os
@@ -52,7 +52,7 @@ def _copy(target: Path) -> None:
 
 def _run(folder: Path, *arguments: str) -> tuple[int, str]:
     environment = {key: value for key, value in blank_environment().items() if not key.startswith("PYTEST")}
-    # The copy's tests bring a database of their own, as the first run on a machine does.
+    # The copy's tests start their own database, as on a new machine.
     environment |= {"SAGE_DATA_DIR": str(folder / "data"), "DATABASE_URL": os.environ["DATABASE_URL"]}
     done = subprocess.run(
         [sys.executable, *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=False
@@ -61,7 +61,7 @@ def _run(folder: Path, *arguments: str) -> tuple[int, str]:
 
 
 def _with(text: str, place: str, added: str) -> str:
-    """Return a file's text with `added` at the end of a place: imports, a class, a literal, or some words."""
+    """Return a file's text with `added` at the end of a place: imports, a class, a literal, or some text."""
     if place not in text and "[" not in place and place != "imports":
         raise AssertionError(f"{place} isn't there")
     if " " in place:
@@ -83,7 +83,7 @@ def _with(text: str, place: str, added: str) -> str:
 
 
 def _node(tree: ast.Module, place: str) -> ast.ClassDef | ast.expr:
-    """Find a class, or the literal that a name, or a key of it, holds."""
+    """Find a class, or the literal assigned to a name or to one of its keys."""
     name, _, key = place.rstrip("]").partition("[")
     for node in tree.body:
         if isinstance(node, ast.ClassDef) and node.name == name:

@@ -1,4 +1,4 @@
-"""The hashed requirements are those of pyproject.toml, and name no registry."""
+"""The hashed requirements match pyproject.toml and name no registry."""
 
 import re
 import tomllib
@@ -12,7 +12,7 @@ from tests.sage.processes import PROJECT
 
 LOCK = PROJECT / "requirements.lock"
 MOST_PACKAGES = 100
-"""What `uv run` may install in a fresh clone, for `up` and for the suite."""
+"""What `uv run` may install in a new clone, for `up` and for the suite."""
 
 
 def _pinned() -> dict[str, str]:
@@ -40,7 +40,7 @@ def test_every_pin_has_a_hash_and_no_line_names_a_registry() -> None:
 
 
 def test_every_installed_direct_requirement_is_the_pinned_one_or_fits() -> None:
-    """What is installed may differ by a release from the pins; it still has to fit pyproject.toml."""
+    """Installed versions may differ from the pins by a release but must fit pyproject.toml."""
     project = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
     for line in project["dependencies"]:
         requirement = Requirement(line)
@@ -48,7 +48,7 @@ def test_every_installed_direct_requirement_is_the_pinned_one_or_fits() -> None:
 
 
 def test_the_resolution_is_dated_and_every_exception_names_a_direct_requirement() -> None:
-    """Whether the date leaves an index ten days is seen by `python -m tests.architecture.resolve`."""
+    """`python -m tests.architecture.resolve` checks that the date is ten days old."""
     read = tomllib.loads((PROJECT / "pyproject.toml").read_text())
     uv = read["tool"]["uv"]
     assert datetime.fromisoformat(uv["exclude-newer"]).tzinfo is not None

@@ -1,4 +1,6 @@
-"""No query without its user: rows of people are reached through `of` and `within`; all else is named here."""
+"""Every query names its user: people's rows are reached through `of` and `within`; exceptions are listed
+here.
+"""
 
 import ast
 import re
@@ -21,10 +23,10 @@ BY_FENCE = f"{BY_KEY}, at its fencing number"
 READERS = "for sockets: their consumer checks the session's user before each frame"
 
 UNSCOPED: Mapping[str, str] = {
-    # The admin: staff, behind permissions of its own.
+    # The admin: staff with permissions.
     "coaching/admin/files.py:UserFileAdmin.words": "an operator downloads a file",
     "sessions_app/admin.py:SessionAdmin.words": "an operator reads a conversation",
-    # Jobs and processes that work for everybody. The queue's arguments are ours, never a request's.
+    # Jobs and processes for everybody. The queue's arguments are ours, never a request's.
     "coaching/calendar/refresh.py:begin_refresh": "a job reads one calendar anew",
     "coaching/calendar/refresh.py:finish_refresh": "a job reads one calendar anew",
     "coaching/calendar/refresh.py:enqueue_due": "a job looks for calendars that are due",
@@ -44,7 +46,7 @@ UNSCOPED: Mapping[str, str] = {
     "sessions_app/turn_records.py:lock_turn": BY_FENCE,
     "sessions_app/turn_records.py:lock_session_of": BY_KEY,
     "sessions_app/turn_records.py:store_usage": BY_KEY,
-    # What readers of a turn are shown.
+    # What a turn's readers see.
     "coaching/live/following.py:read_signatures": READERS,
     "coaching/live/following.py:read_changes": READERS,
     "coaching/live/following.py:_read_ended_calls": READERS,
@@ -56,10 +58,10 @@ UNSCOPED: Mapping[str, str] = {
     "coaching/transcript/rows.py:read_answered": READERS,
     "coaching/transcript/rows.py:read_calls": READERS,
     "sessions_app/spending.py:read_spending_of_turns": "by turns that a page has read through their session",
-    # A person's whole data, found by walking all models.
+    # A person's whole data, found through all models.
     "coaching/belongings/ownership.py:OwnedModel.rows_of": "filtered by the path to the user",
 }
-"""Every function that queries rows of people without naming a user, and what keeps them apart instead."""
+"""Every function that queries people's rows without a user, and what keeps people apart instead."""
 
 SQL_WITHOUT_USER: Mapping[str, str] = {
     "sessions_app/session_lock.py": "sent together with the query that checks and locks the session",
@@ -67,7 +69,7 @@ SQL_WITHOUT_USER: Mapping[str, str] = {
     "coaching/context/life_sql.py": "versions of files that the same statement finds for the user",
     "sessions_app/turn_records.py": BY_FENCE,
 }
-"""Modules with statements on rows of people that don't name the user themselves."""
+"""Modules with SQL on people's rows that doesn't name the user."""
 
 UNSCOPED_NAMES = {"unscoped", "_default_manager", "_base_manager"}
 SHORTCUTS = {"get_object_or_404", "get_list_or_404", "aget_object_or_404", "aget_list_or_404"}
@@ -122,7 +124,7 @@ def test_every_query_without_a_user_is_named_here() -> None:
 
 
 def test_nothing_goes_around_the_models() -> None:
-    """Shortcuts and generic views would ask a model's default manager, which knows no user."""
+    """Shortcuts and generic views would use a model's default manager, which is unscoped."""
     for path, tree in sources():
         for node in ast.walk(tree):
             if isinstance(node, ast.ImportFrom):

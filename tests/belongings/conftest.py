@@ -1,4 +1,4 @@
-"""Storages for the tests of what belongs to people: the same as for files."""
+"""Storages for the tests of exports and removals: the same as for files."""
 
 from tests.files.conftest import disk_storage, each_storage, s3_server, s3_storage
 

@@ -1,7 +1,6 @@
-"""A whole life for a test: one row of every model whose rows are people's, each with a word that is theirs.
+"""One row of every model with people's rows, each with a word that identifies its owner.
 
-A model that is added later is filled in by itself; one that its own constraints make too hard for that
-needs a line in `FITTING`.
+A new model is filled in automatically; one with constraints that prevent it needs a line in `FITTING`.
 """
 
 from collections.abc import Mapping
@@ -36,20 +35,20 @@ FITTING: Mapping[str, Mapping[str, Any]] = {
 
 
 COUNTED = frozenset({"coaching.FileUsage"})
-"""What the database counts by itself, of the rows that are made here."""
+"""Counted by the database, from the rows created here."""
 
 
 def live(user: User, word: str) -> dict[str, Model]:
-    """Make the rows of a person and return them by their models' labels."""
+    """Create a person's rows and return them by model label."""
     made: dict[type[Model], Model] = {User: user}
-    # Nearest to the user first: the rest refer to them.
+    # Closest to the user first: the others refer to them.
     for owned in sorted(owned_models(), key=lambda owned: (owned.label in COUNTED, owned.path.count("__"))):
         _make_missing(owned, made, word)
     return {row._meta.label: row for model, row in made.items() if model is not User}
 
 
 def _make_missing(owned: OwnedModel, made: dict[type[Model], Model], word: str) -> None:
-    """Make a row, and first what it can't be without."""
+    """Create a row, after the rows that it requires."""
     model = owned.model
     if model in made:
         return
@@ -74,7 +73,7 @@ def _make_missing(owned: OwnedModel, made: dict[type[Model], Model], word: str) 
 
 
 def _somebody_elses(target: type[Model]) -> Model | None:
-    """Return a row that is nobody's where one is needed."""
+    """Return a row without an owner where one is required."""
     if target is ContentType:
         return ContentType.objects.get_for_model(User)
     if target is Group:

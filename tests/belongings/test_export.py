@@ -1,4 +1,4 @@
-"""A person's archive: whole, readable, theirs alone, and harmless to unpack."""
+"""A person's archive: complete, readable, only theirs, and safe to unpack."""
 
 import io
 import json
@@ -38,7 +38,7 @@ NOW = datetime(2026, 11, 22, 20, 0, tzinfo=UTC)
 
 
 def unpacked(data: bytes) -> dict[str, str]:
-    """Return the archive's files under their paths below its own folder."""
+    """Return the archive's files by their paths below its folder."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         assert archive.testzip() is None
         return {name.partition("/")[2]: archive.read(name).decode() for name in archive.namelist()}
@@ -48,7 +48,7 @@ def archive_of(user: User) -> dict[str, str]:
     return unpacked(b"".join(write_archive(user, now=NOW)))
 
 
-# --- Whole, and nobody else's ---------------------------------------------------------------------
+# --- Complete, and only theirs ---------------------------------------------------------------------
 
 
 @pytest.mark.django_db
@@ -114,7 +114,7 @@ def session(user: User) -> Session:
 def answer(
     session: Session, said: str, *, at: datetime, answer: str | None = None, calls: Any = (), **fields: Any
 ) -> Turn:
-    """Store what the person said and, unless None, what Sage answered."""
+    """Store a message and, unless None, its answer."""
     closed = {"status": TurnStatus.COMPLETED, "ended_at": NOW}
     turn = Turn.unscoped.create(session=session, **closed | fields)
     messages = [append_message(session=session, turn=turn, role=MessageRole.USER, content=said)]
@@ -243,7 +243,7 @@ async def test_files_are_as_they_are_and_older_versions_beside_them(user: User, 
     assert {"content", "storage_key"}.isdisjoint(versions[0])
 
 
-# --- Harmless to unpack ---------------------------------------------------------------------------
+# --- Safe to unpack --------------------------------------------------------------------------------
 
 HOSTILE_PATHS = [
     "../../etc/passwd", "/etc/passwd", "..\\..\\windows\\system32", "C:\\autoexec.bat", "a/../../b.md",
@@ -327,7 +327,7 @@ def test_the_command_says_what_is_wrong_and_leaves_no_half_archive(user: User, t
 
 @pytest.fixture
 async def browser(user: User) -> AsyncIterator[AsyncClient]:
-    """The person's browser at pages that answer piece by piece."""
+    """The person's browser, for pages that respond in pieces."""
     client = AsyncClient()
     await client.aforce_login(user)
     yield client
@@ -358,7 +358,7 @@ async def test_the_page_sends_the_archive_while_it_is_made(
 
 @pytest.mark.django_db(transaction=True)
 async def test_one_archive_at_a_time_is_enough(browser: AsyncClient, user: User) -> None:
-    """Long enough for several pieces: a reader that goes away in the middle frees the next one."""
+    """Several pieces long: a reader that disconnects in between frees the slot."""
     session = await in_database(services.open_session, user_id=user.pk, kind="open_conversation")
     for minutes in range(40):
         text = "".join(chr(33 + (minutes * i * 7919) % 90) for i in range(20_000))
@@ -397,7 +397,7 @@ async def test_only_so_many_archives_are_made_in_an_hour_and_the_person_is_told_
 async def test_an_archive_that_fails_locks_nobody_out(
     browser: AsyncClient, user: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Django closes no response whose content raised."""
+    """Django doesn't close a response whose content raised."""
 
     async def failing(*_: object, **__: object) -> AsyncIterator[bytes]:
         yield b"PK"

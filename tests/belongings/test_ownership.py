@@ -1,4 +1,4 @@
-"""No row of a person is overlooked: every model is looked at, today's and those to come."""
+"""Export and removal cover every model, including future ones."""
 
 import re
 
@@ -13,9 +13,9 @@ from coaching.belongings.ownership import mentions, owned_models
 from coaching.belongings.rows import LEFT_OUT_FIELDS, LEFT_OUT_MODELS, exported_models, file_name_of
 
 MENTIONS = {"coaching.HistoricalSkill.history_user"}
-"""Rows that are the installation's and say which operator made them; the name goes, the row stays."""
+"""Rows of the installation that name an operator; the name is removed, the row stays."""
 NOBODYS_COLUMNS = {"sessions_app.RunnerProcess.owner"}
-"""They look as if they named a person and name a process."""
+"""These look like references to a person but identify a process."""
 OBJECTS = {"coaching.UserFileVersion.storage_key"}
 
 _LOOKS_LIKE_A_PERSON = re.compile(r"(^|_)(user|owner|person|author|account|username|email)(_id|_name)?$")
@@ -62,7 +62,7 @@ def test_fields_that_are_left_out_exist() -> None:
 
 
 def test_objects_of_people_are_known_to_export_and_removal() -> None:
-    """A new kind of stored object lies under the person's root, and its bytes belong into the archive."""
+    """A new kind of stored object is under the person's root, and its bytes belong in the archive."""
     found = {
         f"{owned.label}.{field.name}"
         for owned in owned_models()

@@ -1,4 +1,4 @@
-"""A person goes and nothing of them is left: no row, no object, no socket, whatever breaks on the way."""
+"""Removing a person leaves nothing: no row, object or socket, whatever fails in between."""
 
 import asyncio
 import re
@@ -65,7 +65,7 @@ def _no_jobs_left(transactional_db: None) -> Iterator[None]:
 
 @pytest.fixture
 def user(make_user: MakeUser) -> User:
-    """A person with a name that stands in no hash by chance."""
+    """A person with a name that no hash contains by chance."""
     return make_user(NAME)
 
 
@@ -79,7 +79,7 @@ def write_files(user: User, *texts: str) -> None:
 
 
 def whole_life(user: User, word: str) -> set[str]:
-    """Make a row of every model, files, jobs and a sign-in; return what would give the person away."""
+    """Create rows of every model, files, jobs and a sign-in; return everything that identifies the person."""
     rows = live(user, word)
     write_files(user, "one", "two", "three")
     session = rows["sessions_app.Session"]
@@ -89,7 +89,7 @@ def whole_life(user: User, word: str) -> set[str]:
 
 
 def looked_at(operator: User, seen: object) -> None:
-    """Log that an operator looked at somebody's row."""
+    """Log that an operator viewed somebody's row."""
     LogEntry.objects.create(
         user=operator,
         content_type=ContentType.objects.get_for_model(seen),  # type: ignore[arg-type]
@@ -192,7 +192,7 @@ def test_a_storage_that_fails_locks_the_person_out_and_a_second_try_ends_it(
 
 
 def test_a_removal_that_is_killed_half_way_can_be_run_again(disk_storage: Path, user: User) -> None:
-    """Killed where the objects are gone and the rows are not: a row's lock holds it there."""
+    """Killed when the objects are gone and the rows aren't: a row lock stops it there."""
     words = whole_life(user, "adaswords")
     session = Session.unscoped.get(user=user)
     environment = {"DATABASE_URL": url_of_test_database(), "SAGE_DATA_DIR": str(disk_storage.parent)}
@@ -297,7 +297,7 @@ async def test_who_deletes_their_account_is_out_at_once_and_gone_when_the_job_ha
     assert await in_database(User.objects.filter(pk=user.pk).exists)
     await work_off()
     assert not await in_database(User.objects.filter(pk=user.pk).exists)
-    # The job's own row names a number that is nobody's, until the hourly cleaning.
+    # The job's own row has a user id without a user, until the hourly cleanup.
     done = await in_database(lambda: list(ProcrastinateJob.objects.filter(task_name=REMOVAL_JOB)))
     assert [job.status for job in done] == ["succeeded"]
     await in_database(forget_old_jobs)
@@ -415,12 +415,12 @@ def test_the_command_only_tells_what_would_go_until_it_is_told_to(user: User) ->
 
 
 def test_every_argument_of_a_job_that_names_a_row_is_understood() -> None:
-    """Else a job that waits would outlive the person whose row it names."""
+    """Otherwise a queued job would outlive the person whose row it refers to."""
     for name, task in app.tasks.items():
         if name.startswith(("builtin:", "procrastinate.")):
             continue
         code = task.func.__code__
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        # `arc` is a place in its session's own list, no row.
+        # `arc` is an index in its session's list, not a row.
         for argument in set(names) - {"context", "timestamp", "user_id", "arc"}:
             assert owner_of_argument(argument) is not None, f"{name}: what does {argument} name a row of?"

@@ -1,4 +1,4 @@
-"""What is left of a person: in any column of any table, in a browser session, in the storage."""
+"""Finds traces of a person in all columns of all tables, in browser sessions, and in the storage."""
 
 from collections.abc import Collection
 
@@ -13,13 +13,13 @@ from coaching.files.objects import ObjectStorage
 
 
 def words_of_rows(user: User, rows: Collection[Model]) -> set[str]:
-    """Return what gives the person away: name, address, and the ids of their rows that are no numbers."""
+    """Return what identifies the person: name, address, and their rows' non-numeric ids."""
     ids = {str(row.pk) for row in rows if not isinstance(row.pk, int)}
     return {user.username, user.email, *ids}
 
 
 def traces_of(user_id: int, words: Collection[str]) -> list[str]:
-    """Return every place where one of the words, or the person's number, is left."""
+    """Return every place with one of the words or the person's id."""
     return [*_rows_with(words), *_rows_of(user_id), *_browser_sessions(user_id), *_objects(user_id)]
 
 

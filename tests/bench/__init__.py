@@ -1,1 +1,1 @@
-"""Measurements that are run by hand. Nothing here is collected by pytest or asserts a time."""
+"""Benchmarks, run by hand. pytest doesn't collect them, and they assert no times."""

@@ -1,8 +1,8 @@
-"""Measures the pause that a reader sees while a tool saves: on disk, and on a storage that takes its time.
+"""Measures the pause that a reader sees while a tool saves, on disk and on a slow storage.
 
-One reader at a time, a real web process with its own PostgreSQL, and the practice model without delay: what
-lies between the end of its first answer and its second request is all ours. Everything listens on 127.0.0.1
-only, is bounded in count and time, and is ended by its pid. It tests nothing; pytest never collects it.
+One reader at a time, a real web process with its own PostgreSQL, and the practice model without delay: the
+time between the end of its first answer and its second request is ours. Everything listens on 127.0.0.1 only,
+is bounded in count and time, and is ended by pid.
 """
 
 import argparse
@@ -43,7 +43,7 @@ CONTENT = "# Note\n\n" + "What was said about work, rest and the people that mat
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """A storage and its bar for the 95th percentile of the pause."""
+    """A storage and its limit for the pause's 95th percentile."""
 
     name: str
     bar_ms: float
@@ -55,14 +55,14 @@ S3 = Storage("S3, each answer 100 ms late", 500.0)
 
 @dataclass(slots=True)
 class Pauses:
-    """What was measured, in milliseconds: at the model's side and at the reader's."""
+    """Measured milliseconds, at the model and at the reader."""
 
     upstream: list[float] = field(default_factory=list)
     shown: list[float] = field(default_factory=list)
 
 
 class SlowProxy:
-    """Stands before the S3 server: each byte of an answer arrives late, `100 Continue` too."""
+    """In front of the S3 server: delays each byte of a response, including `100 Continue`."""
 
     def __init__(self, port: int, upstream_port: int) -> None:
         self.puts = 0
@@ -98,7 +98,7 @@ async def _answer_late(reader: asyncio.StreamReader, writer: asyncio.StreamWrite
 
 
 def main() -> int:
-    """Measure both storages, print the table, and return 1 where a bar isn't met."""
+    """Measure both storages, print the table, and return 1 if a limit is exceeded."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench.tool_pause")
     parser.add_argument("--calls", type=int, default=100, help="turns with one call, on each storage")
     calls = parser.parse_args().calls
@@ -164,7 +164,7 @@ async def _measure(
         _say(web.log.read_text(errors="replace")[-4000:])
         raise
     finally:
-        # Before the database and the proxy go.
+        # Before the database and the proxy stop.
         await asyncio.to_thread(machine.end, web)
     return pauses
 
@@ -207,7 +207,7 @@ async def _take_turn(connection: websockets.ClientConnection, text: str) -> floa
 
 def _pause_ms(records: list[ReceivedRequest]) -> float:
     """Return what lies between the turn's two rounds, by the practice model's own records."""
-    # Work beside the turn (summaries) has no tools.
+    # Background requests (summaries) have no tools.
     rounds = [record for record in records if record.body.get("tools")]
     if len(rounds) != 2 or rounds[0].finished_at is None:
         raise RuntimeError(f"the turn had {len(rounds)} rounds")

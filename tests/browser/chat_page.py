@@ -1,4 +1,4 @@
-"""What a reader does and sees on the chat page, for tests."""
+"""Actions and checks on the chat page."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What all tests in a real Chromium share; without the dependency group each module says what it needs."""
+"""Shared setup of the Chromium tests; without the dependency group each module reports what it needs."""
 
 from pathlib import Path
 
@@ -40,12 +40,12 @@ class _ModuleWithoutBrowser(ModuleWithoutGroup):
 
 
 def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Module | None:
-    """Import no test module whose packages aren't here."""
+    """Don't import test modules whose packages are missing."""
     return None if HAS_BROWSER else _ModuleWithoutBrowser.from_parent(parent, path=module_path)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let all tests here share one event loop: a browser belongs to one, and starting it costs a second."""
+    """Run all tests here in one event loop: the browser belongs to one, and starting it costs a second."""
     here = Path(__file__).parent
     for item in items:
         if item.path.is_relative_to(here) and is_async_test(item):

@@ -1,4 +1,4 @@
-"""A real Chromium at a running Sage, and a watcher that no page may displease."""
+"""A real Chromium with a running Sage, and a watcher for errors on its pages."""
 
 import os
 import shutil
@@ -29,7 +29,7 @@ from tests.conftest import PASSWORD
 from tests.groups import require
 from tests.live_sage import LiveSage, serve_practice
 
-# The first is the same browser without windows around its pages: half the CPU.
+# The first is the same browser without a window system: half the CPU.
 PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 CHROMIUM = next((path for name in PROGRAMS if (path := shutil.which(name))), "")
 ARGUMENTS = [
@@ -43,11 +43,11 @@ ARGUMENTS = [
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost",
 ]
 WAIT_MS = 30_000
-expect.set_options(timeout=WAIT_MS)  # a busy machine is no fault; what never comes still fails
+expect.set_options(timeout=WAIT_MS)  # tolerant of a busy machine
 
 
 class Watcher:
-    """Notes what must not happen: dialogs, script errors, policy violations, requests to other hosts."""
+    """Records what must not happen: dialogs, script errors, policy violations, requests to other hosts."""
 
     def __init__(self, own_host: str) -> None:
         self.own_host = own_host
@@ -58,7 +58,7 @@ class Watcher:
         page.on("dialog", self._on_dialog)
         page.on("pageerror", lambda error: self.faults.append(f"script error: {error}"))
         page.on("console", self._on_console)
-        # A request elsewhere fails, since no other host has an address; looking at all to our own costs time.
+        # A request to another host fails, because none resolves; intercepting all of ours costs time.
         page.on("requestfailed", self._on_request)
 
     async def _on_dialog(self, dialog: Dialog) -> None:
@@ -87,7 +87,7 @@ def chromium() -> str:
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browser(chromium: str) -> AsyncIterator[Browser]:
-    """The browser of all tests here; each of them opens contexts of its own in it, with nothing in them."""
+    """The browser of all tests here; each opens its own contexts."""
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(
             executable_path=chromium, args=ARGUMENTS, env=dict(os.environ)
@@ -98,13 +98,13 @@ async def browser(chromium: str) -> AsyncIterator[Browser]:
 
 @pytest.fixture
 def watcher(live_sage: LiveSage) -> Watcher:
-    """The watcher of this test's pages; the test asserts that it saw nothing."""
+    """The watcher of this test's pages; the test asserts that it recorded nothing."""
     return Watcher(f"localhost:{live_sage.port}")
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def practice(live_sage: LiveSage) -> AsyncIterator[PracticeServer]:
-    """The model behind `live_sage`, in the loop that these tests share."""
+    """The model behind `live_sage`, in these tests' event loop."""
     async with serve_practice(live_sage) as server:
         yield server
 
@@ -115,7 +115,7 @@ async def open_context(browser: Browser, live_sage: LiveSage, watcher: Watcher) 
     opened: list[BrowserContext] = []
 
     async def open_one(session_id: str = "", **options: object) -> BrowserContext:
-        # What moves is drawn sixty times a second, in every page.
+        # Animations would be drawn sixty times a second on every page.
         options = {"base_url": live_sage.origin, "reduced_motion": "reduce"} | options
         context = await browser.new_context(**options)  # type: ignore[arg-type]
         opened.append(context)

@@ -1,4 +1,4 @@
-"""Texts that try to become more than text. Each may be cut anywhere; none may do anything."""
+"""Injection payloads. Each may be cut anywhere and must have no effect."""
 
 HOST = "evil.example"
 

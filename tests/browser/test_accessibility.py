@@ -1,4 +1,4 @@
-"""axe finds nothing serious on any page, in either scheme, and the keyboard alone is enough."""
+"""axe finds nothing serious on any page, in either scheme, and everything works by keyboard."""
 
 import re
 from collections.abc import Sequence
@@ -48,7 +48,7 @@ COLOUR_RULES = ("color-contrast", "link-in-text-block")
 
 
 async def serious_findings(page: Page) -> list[str]:
-    """Let axe look at all of a page in light, and at its colours in dark, too."""
+    """Check a whole page in light, and its colours in dark, too."""
     if not await page.evaluate("() => 'axe' in window"):
         await page.evaluate(AXE_SCRIPT)
     await page.emulate_media(color_scheme="dark", reduced_motion="reduce")
@@ -63,7 +63,7 @@ async def serious_findings(page: Page) -> list[str]:
 
 
 async def _violations(page: Page, options: dict[str, Any]) -> Sequence[dict[str, Any]]:
-    # Colours take a moment to change. What passed is looked at, too, but not told.
+    # Colour transitions take a moment. Passed checks are included but not reported.
     found: Sequence[dict[str, Any]] = await page.evaluate(
         """async (options) => {
             do {
@@ -170,7 +170,7 @@ async def test_a_screen_reader_hears_words_and_no_marks(
 ) -> None:
     practice.script([LONG + "\n\nA `word`, *another*, my_own_name and 2 * 3 \\*as it is\\*."])
     await page.goto(path_of(session))
-    # All that was ever said: the region itself keeps the last lines only.
+    # Everything announced so far: the region keeps only the last lines.
     await page.locator("#announcer").evaluate(
         """(region) => {
             window.heard = [];

@@ -1,4 +1,4 @@
-"""Each arc in a real browser, from the greeting to the card at its end, with the practice coach itself."""
+"""Each arc in a real browser, from the greeting to the card at its end, with the practice coach."""
 
 from collections.abc import Awaitable, Callable
 from itertools import cycle, islice
@@ -23,14 +23,14 @@ WAIT_MS = 30_000
 
 
 class Walker:
-    """A person on the chat page who goes from one answer to the next, on any device."""
+    """A person on the chat page who answers one question after another, on any device."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
         self.steps = 0
 
     async def say(self, text: str) -> None:
-        """Write a message and wait until Sage has answered it, or asks."""
+        """Send a message and wait until Sage has answered or asks."""
         await say(self.page, text)
         await self._until_heard()
 
@@ -68,7 +68,7 @@ class Walker:
 
 
 class Leaver(Walker):
-    """A person who leaves at every question, each time in another way, and goes on wherever they are then."""
+    """A person who leaves at every question in a different way, and continues elsewhere."""
 
     def __init__(self, page: Page, *, open_phone: Callable[[], Awaitable[Page]], first_way: int) -> None:
         super().__init__(page)
@@ -93,7 +93,7 @@ class Leaver(Walker):
         await self._go_on_at(await self._open_phone())
 
     async def _go_on_at(self, page: Page) -> None:
-        """Find there what was here; the page that is left stays open and is never touched again."""
+        """Find the same content there; the old page stays open, untouched."""
         left, self.page = self.page, page
         self.pages.append(page)
         await page.goto(left.url)
@@ -142,7 +142,7 @@ async def life_mapping(walker: Walker) -> None:
 
 
 async def begin(page: Page, label: str, walker: Walker | None = None) -> Walker:
-    """Begin a kind of conversation from the list on the first page and greet."""
+    """Start a kind of conversation from the list on the home page and greet."""
     if urlsplit(page.url).path != "/":
         await page.goto("/")
     await page.get_by_role("button", name=label).click()

@@ -1,4 +1,4 @@
-"""The page of calendars in a browser: by keyboard, on a small screen, with odd names and events."""
+"""The calendar page in a browser: keyboard, small screen, unusual names and events."""
 
 from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
@@ -22,7 +22,7 @@ UNBROKEN = "x" * 200
 
 
 def lived_in_calendars(user: User) -> None:
-    """Give somebody a feed that fails, a file, and a day that is full of odd events."""
+    """Create a failing feed, a file, and a day full of unusual events."""
     now = timezone.now()
     today = local_day(now, ZoneInfo("UTC"))
     feed = source_of(

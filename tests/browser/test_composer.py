@@ -1,4 +1,4 @@
-"""Writing to Sage: where the focus is, what Enter does, and what becomes of words that can't be sent yet."""
+"""The composer: focus, Enter, and text that can't be sent yet."""
 
 import pytest
 from playwright.async_api import Page, expect

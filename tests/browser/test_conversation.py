@@ -1,4 +1,4 @@
-"""A conversation in a real browser: what grows, what survives, what looks the same everywhere."""
+"""A conversation in a real browser: streaming, recovery, and the same view everywhere."""
 
 import pytest
 from django.contrib.auth.models import User
@@ -297,7 +297,7 @@ async def test_the_page_follows_the_words_unless_the_reader_has_gone_up(
     height = await page.evaluate("() => document.documentElement.scrollHeight")
     await page.mouse.wheel(0, -1500)
     await expect(page.get_by_role("button", name="Jump to latest")).to_be_visible()
-    # What comes and goes above the composer floats: else a button would move away under a finger.
+    # Elements that come and go above the composer float: otherwise a button would move under a finger.
     assert await page.evaluate("() => document.documentElement.scrollHeight") == height
     place = await page.evaluate("() => scrollY")
     practice.release("up")
@@ -310,7 +310,7 @@ async def test_the_page_follows_the_words_unless_the_reader_has_gone_up(
     await until_done(page)
     await expect(page.locator("#messages .prose p").last).to_be_in_viewport()
     await page.wait_for_function(f"() => ({below})() < 4")
-    # A search for words and a screen reader move the page, too, and no hand touches it.
+    # Find-in-page and screen readers also scroll the page, without touch.
     await page.locator("#messages .said").evaluate("(said) => said.scrollIntoView()")
     await expect(page.get_by_role("button", name="Jump to latest")).to_be_visible()
     await expect(page.locator("#messages .said")).to_be_in_viewport()

@@ -1,4 +1,4 @@
-"""A person ends a conversation: every tab says so, and what they write next goes on in a new one."""
+"""A person ends a conversation: every tab shows it, and the next message starts a new one."""
 
 import pytest
 from playwright.async_api import Page, expect

@@ -1,4 +1,4 @@
-"""Files in a browser: edited with a preview, in two tabs at once, and with a page that was lost."""
+"""Files in a browser: editing with a preview, in two tabs at once, and after a lost page."""
 
 import pytest
 from django.contrib.auth.models import User
@@ -35,7 +35,7 @@ def keep(user: User, body: str) -> None:
 
 
 def without_refusals(faults: list[str]) -> list[str]:
-    """Leave out what a browser notes about a page that says why something wasn't saved."""
+    """Ignore the browser's console errors for refused saves."""
     return [fault for fault in faults if "status of 409" not in fault]
 
 

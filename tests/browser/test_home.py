@@ -1,4 +1,4 @@
-"""Home, captures and the map in a real browser: one key, quick ticks, and all of it without a script."""
+"""Home, captures and the map in a real browser: shortcut, quick ticks, and without JavaScript."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""Hostile text on every way to the screen does nothing: no dialog, no violation, no request elsewhere."""
+"""Hostile text has no effect on any page: no dialog, no violation, no request to another host."""
 
 from datetime import timedelta
 from zoneinfo import ZoneInfo

@@ -1,4 +1,4 @@
-"""What must be read stays in view: questions, help lines, and how a conversation ended; at every width."""
+"""Important content stays in view at every width: questions, help lines, the end of a conversation."""
 
 import pytest
 from django.contrib.auth.models import User
@@ -30,7 +30,7 @@ IN_THE_CLEAR = """(element) => {
     const found = document.elementFromPoint(x, y);
     return found !== null && (element.contains(found) || found.contains(element));
 }"""
-"""Whether the middle of an element is on the screen and nothing lies over it."""
+"""Whether an element's middle is on the screen and uncovered."""
 
 COVERED = """(question) => {
     const jump = document.getElementById("jump");
@@ -42,7 +42,7 @@ COVERED = """(question) => {
             && box.top < over.bottom && over.top < box.bottom;
     }).map((button) => button.textContent.trim());
 }"""
-"""Which of a question's buttons the way to the latest words lies over."""
+"""Which of a question's buttons the “Jump to latest” button covers."""
 
 
 async def open_at(open_context: OpenContext, cookie: str, size: tuple[int, int], session: Session) -> Page:
@@ -53,7 +53,7 @@ async def open_at(open_context: OpenContext, cookie: str, size: tuple[int, int],
 
 
 async def reachable(button: Locator) -> bool:
-    """Scroll to a button as a reader's keyboard would, and say whether it can be pressed there."""
+    """Scroll to a button as a keyboard would, and return whether it can be pressed there."""
     await button.scroll_into_view_if_needed()
     return bool(
         await button.evaluate(f"(element) => {{ element.focus?.(); return ({IN_THE_CLEAR})(element); }}")
@@ -121,7 +121,7 @@ async def test_help_lines_stay_in_view_while_the_answer_grows(
     practice.release("end")
     await until_done(page, 2)
     await expect(title).to_be_in_viewport(ratio=1)
-    # Whoever wants the last words gets them, and the next message leaves the card behind.
+    # Whoever jumps to the latest gets it, and the next message scrolls past the card.
     await page.get_by_role("button", name="Jump to latest").click()
     await expect(page.locator("#messages .prose p").last).to_be_in_viewport()
     await say(page, "Thank you")

@@ -1,4 +1,4 @@
-"""What somebody said stays, on every page and in the next request: a crisis, a rating, a passing thought."""
+"""What somebody said persists on every page and in the next request: a crisis, a rating, a capture."""
 
 from datetime import datetime
 

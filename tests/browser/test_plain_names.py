@@ -1,4 +1,4 @@
-"""No page shows a name made for programs (a tool, an attribute, a file's path) or bare markdown."""
+"""No page shows a programmatic name (a tool, an attribute, a path) or raw markdown."""
 
 import re
 

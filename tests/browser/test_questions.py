@@ -1,4 +1,4 @@
-"""Questions that wait for the reader: answered by hand, by keyboard, by form, in any tab, at any time."""
+"""Pending questions: answered by mouse, keyboard or form, in any tab, at any time."""
 
 import asyncio
 import re
@@ -102,7 +102,7 @@ async def test_ratings_are_given_by_keyboard_alone(
     await page.keyboard.press("Enter")
     await expect(page.locator("#open-turn .ratings")).to_contain_text("Career")
     await until_asked(page, "How do these feel?")
-    # Focus stays with what was answered; what is asked next comes next.
+    # Focus stays on the answered question; the next question follows it.
     await expect(page.locator("#open-turn .call.is-answered")).to_be_focused()
     await page.keyboard.press("Tab")
     await expect(page.get_by_role("group", name="Career").get_by_role("radio", name="1")).to_be_focused()
@@ -152,7 +152,7 @@ async def test_a_message_that_is_refused_behind_an_answer_leaves_stop_in_its_pla
     await page.goto(path_of(session))
     await say(page, "Hello")
     await until_asked(page, "How did you wake?")
-    is_slow = True  # the turn goes on at the server, and the page doesn't know it yet
+    is_slow = True  # the turn continues on the server, which the page doesn't know yet
     await page.get_by_role("button", name="Fine").click()
     await practice.reached("half")
     await say(page, "And another thing")

@@ -1,4 +1,4 @@
-"""The card beside words of danger, as a reader sees and hears it; and the first page of somebody new."""
+"""The safety card for readers and screen readers; and a newcomer's first page."""
 
 import pytest
 from django.contrib.auth.models import User
@@ -115,7 +115,7 @@ async def test_without_a_script_the_card_waits_for_no_answer(
     await expect(page.locator(".safety-card")).to_be_visible()
     await expect(page.locator("#open-turn .live")).to_be_empty()
     practice.release("before")
-    await expect(page.locator("#messages .prose")).to_have_text("I'm here.")  # the page looks again by itself
+    await expect(page.locator("#messages .prose")).to_have_text("I'm here.")  # the page refreshes itself
 
 
 async def test_the_welcome_leads_into_life_mapping(page: Page, practice: PracticeServer) -> None:

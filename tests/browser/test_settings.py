@@ -1,4 +1,4 @@
-"""Settings in a browser: where somebody is, everything taken along, and the way out."""
+"""Settings in a browser: time zone, export, and deleting the account."""
 
 import zipfile
 from pathlib import Path
@@ -34,7 +34,7 @@ async def test_who_signs_up_is_where_their_browser_is_and_may_move(
     state = await page.context.storage_state()
     travelling = await open_context(timezone_id="Asia/Tokyo", storage_state=state)
     page = await travelling.new_page()
-    await page.goto("/settings/")  # the page tells where it is, the next one knows
+    await page.goto("/settings/")  # this page reports its time zone, the next one knows it
     await page.goto("/")
     await page.get_by_role("button", name="Use Tokyo").click()
     await expect(page.get_by_text("Sage now uses the time in Tokyo.")).to_be_visible()

@@ -1,4 +1,4 @@
-"""One week of a life in a real browser: the clock of the web process travels, the practice coach answers."""
+"""A week in a real browser: the web process's clock is set, the practice coach answers."""
 
 import asyncio
 import os
@@ -43,22 +43,22 @@ class Day:
     is_past_midnight: bool = False
 
     def at(self, clock: str, *, later: int = 0, fold: int = 0) -> datetime:
-        """Return a time on the wall of this day's zone, `later` days on."""
+        """Return a time in this day's zone, `later` days on."""
         return datetime.combine(
             self.on + timedelta(days=later), time.fromisoformat(clock).replace(fold=fold), ZoneInfo(self.zone)
         )
 
     @property
     def evening(self) -> datetime:
-        """When the person closes the day: of an hour that comes twice, the second time."""
+        """When the person closes the day; in a repeated hour, the second time."""
         if self.is_past_midnight:
             return self.at(self.bedtime, later=1, fold=1)
         return self.at(self.bedtime)
 
 
 BERLIN, NEW_YORK, AUCKLAND = "Europe/Berlin", "America/New_York", "Pacific/Auckland"
-# Berlin's clocks go forward and Auckland's go back in the nights that these Saturdays end with. The first of
-# April is lost above the Pacific.
+# Berlin's clocks go forward and Auckland's back in the nights after these Saturdays. The first of April is
+# skipped over the Pacific.
 DAYS = (
     Day(on=date(2027, 3, 27), zone=BERLIN, bedtime="03:15", is_past_midnight=True),
     Day(on=date(2027, 3, 28), zone=BERLIN),
@@ -73,7 +73,7 @@ CHECKIN_ON = date(2027, 4, 2)
 
 
 class Clock:
-    """The clock of the travelling web process."""
+    """The clock of the web process."""
 
     def __init__(self, sage: LiveSage, pipe: Path) -> None:
         self._sage = sage
@@ -102,7 +102,7 @@ def clock_pipe(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def travelling_sage(django_db_setup: None, clock_pipe: Path) -> Iterator[LiveSage]:
-    """A web process whose clock moves; it stands at the first morning."""
+    """A web process with a settable clock, at the first morning."""
     start = DAYS[0].at("08:00").isoformat()
     program = ("-m", "tests.travelling_web", start, str(clock_pipe))
     sage = start_web_process(practice_port=free_port(), program=program)
@@ -119,7 +119,7 @@ async def coach(travelling_sage: LiveSage) -> AsyncIterator[PracticeServer]:
 
 @dataclass(slots=True, kw_only=True)
 class Life:
-    """One person, their page and the clock they live by."""
+    """A person, their page and their clock."""
 
     user: User
     page: Page
@@ -127,7 +127,7 @@ class Life:
     open_page: OpenPage
 
     async def go_home(self, moment: datetime) -> None:
-        """Make it that moment and look at the first page."""
+        """Set the time and open the home page."""
         await self.clock.set(moment)
         await self.page.goto("/")
 
@@ -139,7 +139,7 @@ class Life:
             await expect(self.page.locator(OFFERED)).to_contain_text(label)
 
     async def move_to(self, day: Day) -> None:
-        """Be in another zone: the browser knows it, and its person says so."""
+        """Move to another zone: the browser knows it, and the person confirms it."""
         await self.clock.set(day.at("08:00"))
         await self.page.context.close()
         self.page = await self.open_page(day.zone)
@@ -150,7 +150,7 @@ class Life:
         await expect(self.page.get_by_label("Time zone")).to_have_value(day.zone)
 
     async def capture(self, words: str) -> None:
-        """Jot something down from wherever this is, by one key."""
+        """Add a capture from the current page, by its shortcut."""
         await self.page.keyboard.press("c")
         dialog = self.page.get_by_role("dialog")
         await dialog.get_by_role("textbox").fill(words)
@@ -185,7 +185,7 @@ async def life(
 
 
 def _arrive(user: User) -> str:
-    """Sign up that morning; return the key of a browser session that outlives the journey."""
+    """Sign up that morning; return the key of a browser session that lasts the week."""
     user.date_joined = DAYS[0].at("08:00")
     user.save(update_fields=["date_joined"])
     Profile.unscoped.create(user=user, timezone=DAYS[0].zone, checkin_weekday=CHECKIN_ON.weekday())
@@ -262,12 +262,12 @@ async def _live_evening(life: Life, day: Day) -> None:
 
 
 def _captures(user: User) -> list[tuple[str, date | None]]:
-    """Return what was jotted down, and the day whose log took it in."""
+    """Return the captures, and the day whose log took each in."""
     rows = Capture.unscoped.filter(user=user).order_by("captured_at").select_related("file")
     texts = {row.pk: read_file(user_id=user.pk, path=row.file.path).text for row in rows}
     return [(texts[row.pk].rpartition("---")[2].strip(), row.folded_on) for row in rows]
 
 
 def _open_ends(user: User) -> list[Session]:
-    """Return the conversations that aren't over: each arc came to its end."""
+    """Return the conversations that aren't over."""
     return list(Session.unscoped.filter(user=user).exclude(status=SessionStatus.COMPLETED))

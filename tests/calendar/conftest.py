@@ -1,4 +1,4 @@
-"""Calendars as text, and a server that hands them out."""
+"""Calendar texts, and a server for them."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -31,7 +31,7 @@ def one_event(title: str = "Dentist", start: str = "20261118T150000Z", *more: st
 
 @dataclass
 class FeedServer:
-    """A real server on this machine that answers what a test tells it."""
+    """A local server with responses set by the test."""
 
     port: int
     answers: dict[str, Answer | web.Response | str] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What stands on one of a person's own days, wherever they live and whatever the clocks do."""
+"""Calendar events on a person's own days, in any time zone and across clock changes."""
 
 from datetime import date, timedelta
 from zoneinfo import ZoneInfo

@@ -1,4 +1,4 @@
-"""Feeds come from the public internet, whatever an address, a name or a server says, and not without end."""
+"""Feeds are fetched from public addresses only, within limits, whatever an address, name or server says."""
 
 import asyncio
 import gzip
@@ -47,7 +47,7 @@ async def refusal(fetcher: FeedFetcher, url: str) -> str:
 
 
 def names(**addresses: str | list[str]) -> fetch.Resolve:
-    """Return a resolver that knows these names only; of a list, each asking takes the next."""
+    """Return a resolver for these names only; a list gives the next answer on each call."""
 
     async def resolve(host: str, port: int) -> Sequence[str]:
         known = addresses.get(host.partition(".")[0])
@@ -334,7 +334,7 @@ def test_encryption_is_not_given_up_on_the_way() -> None:
 
 
 def own_certificate(folder: Path) -> ssl.SSLContext:
-    """Make a certificate that nobody vouches for."""
+    """Create a self-signed certificate."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, NAME)])
     now = datetime.now(UTC)

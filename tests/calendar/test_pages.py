@@ -1,4 +1,4 @@
-"""The page of calendars as a browser without a script gets it."""
+"""The calendar page without JavaScript."""
 
 import re
 from collections.abc import AsyncIterator, Iterator

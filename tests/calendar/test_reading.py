@@ -1,4 +1,4 @@
-"""What a calendar's text says, in any shape that programs and enemies give it."""
+"""Parsing calendars in any form, valid or hostile."""
 
 import sys
 import time

@@ -1,4 +1,4 @@
-"""Feeds are read anew in time, a failing one keeps what it said, and files reach on into the weeks ahead."""
+"""Feeds are refreshed on time, a failing one keeps its events, and files are expanded as weeks pass."""
 
 import asyncio
 from collections.abc import AsyncIterator

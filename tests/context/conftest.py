@@ -1,4 +1,4 @@
-"""Whole turns in this process: services, engine, tools and the practice model over a real socket."""
+"""Whole turns in this process: services, engine, tools and the practice model on a real socket."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
@@ -41,7 +41,7 @@ FOLDERS = {
 
 
 def put_file(user: User, path: str, body: str, **frontmatter: Any) -> UserFile:
-    """Put a file, or its next version, into the database as the store leaves it."""
+    """Store a file, or its next version, in the database."""
     kind = TYPES.get(path) or FOLDERS[path.partition("/")[0]]
     file, _ = UserFile.unscoped.get_or_create(user=user, path=path, defaults={"file_type": kind})
     file.version_number += 1
@@ -64,7 +64,7 @@ def put_file(user: User, path: str, body: str, **frontmatter: Any) -> UserFile:
 
 @dataclass
 class Talk:
-    """One session that a test talks in; `said` are Sage's answers."""
+    """A session for a test; `said` are Sage's answers."""
 
     practice: PracticeServer
     client: AnthropicClient
@@ -76,7 +76,7 @@ class Talk:
         return await self._answer("message", text)
 
     async def edit(self, text: str) -> TurnDone:
-        """Put a new message in the place of the last one."""
+        """Replace the last message."""
         return await self._answer("edit", text)
 
     async def _answer(self, kind: RequestKind, text: str) -> TurnDone:

@@ -50,7 +50,7 @@ def script(talk: Talk) -> None:
 
 
 async def talk_it_through(talk: Talk) -> list[dict[str, Any]]:
-    """Have a turn with each way in which a skill's text comes; return what was sent."""
+    """Run a turn for each way in which a skill's text is added; return what was sent."""
     before = len(talk.bodies)
     for words in (HEAVY, "Should I?", "Let's plan the day"):
         done = await talk.say(words)

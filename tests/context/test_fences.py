@@ -1,4 +1,4 @@
-"""What people wrote stays inside its section, whatever it is made of."""
+"""User text stays inside its section, whatever it contains."""
 
 import re
 import time
@@ -86,7 +86,7 @@ def test_a_text_of_the_greatest_length_is_fenced_in_a_moment(opening: str, chara
     text = (opening + character * 100_000)[:100_000] + "!"
     began = time.process_time()
     fence(text), fence_words(text), fence_value(text)
-    assert time.process_time() - began < 5.0  # a bound on the shape, not a figure: it takes a tenth of this
+    assert time.process_time() - began < 5.0  # bounds the complexity: it takes a tenth of this
 
 
 def test_a_line_without_end_is_cut_and_says_so() -> None:

@@ -1,4 +1,4 @@
-"""A model whose window is full is asked once more with half of what was said."""
+"""A request that exceeds the model's window is retried once with half of the messages."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Whatever somebody writes, wherever they can: it stays inside its section and breaks no page."""
+"""Hostile text in any field stays inside its section and breaks no page."""
 
 import re
 from datetime import UTC, datetime
@@ -56,12 +56,12 @@ MARKS = re.compile(r"\[/?(?:FILE_UPDATE|SESSION_COMPLETE|ENTER_MODE|SUGGESTED_RE
 
 
 def storable(text: str) -> str:
-    """Return the text as PostgreSQL takes it."""
+    """Return the text as PostgreSQL stores it."""
     return text.replace("\x00", "")
 
 
 def fill(person: User, hostile: str) -> None:
-    """Write the text into everything that a context is made of."""
+    """Put the text into everything that a context contains."""
     text = storable(hostile)
     Profile.unscoped.update(name=text[:100])
     person.first_name = text[:100]

@@ -1,4 +1,4 @@
-"""One context for every session: what it shows, in which order, how much, and what it never lets out."""
+"""The context of every session: contents, order, size, and what it must include."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -279,7 +279,7 @@ def test_a_session_of_an_arcs_kind_has_its_skill_in_the_opening(person: User) ->
 @pytest.mark.django_db
 @pytest.mark.parametrize("is_noticed", [True, False])
 def test_danger_that_was_noticed_in_a_message_calls_for_steady_ground(person: User, is_noticed: bool) -> None:
-    """It was looked for when the message came, and isn't again while a turn begins."""
+    """It was screened when it arrived, and isn't again at a turn's start."""
     words = "My brother wants to kill himself."
     session = Session.unscoped.create(user=person, kind=SessionKind.OPEN_CONVERSATION)
     turn = Turn.unscoped.create(session=session)

@@ -1,4 +1,4 @@
-"""What is sent again is sent byte for byte, and the practice model's own cache says what that is worth."""
+"""Repeated content is sent byte for byte, measured by the practice model's cache."""
 
 import json
 from datetime import timedelta
@@ -33,7 +33,7 @@ def bare(value: Any) -> Any:
 
 
 def units(body: dict[str, Any]) -> list[str]:
-    """Return a request as its blocks in the order of its prefix, each as the bytes that were sent."""
+    """Return a request as the sequence of its prefix's blocks, as sent."""
     parts = [*(["tool", tool] for tool in body["tools"]), *(["system", block] for block in body["system"])]
     parts += [[m["role"], block] for m in body["messages"] for block in m["content"]]
     return [json.dumps(bare(part)) for part in parts]
@@ -113,8 +113,8 @@ async def test_over_twenty_turns_with_an_arc_all_but_a_fifth_is_read_from_the_ca
         )
     assert read / sent >= 0.8, f"{read / sent:.1%}"
 
-    # The same walk holds every exception: what changed lies behind the message of the turn before,
-    # unless the window's edge moved.
+    # The same conversation has every exception: changes come after the previous turn's message, unless the
+    # window moved.
     firsts = firsts_of_turns(talk, ends)
     moved = [
         number

@@ -1,4 +1,4 @@
-"""What a turn keeps of how its prompt was made: skills with their callers, sections with their sizes."""
+"""The trace of a prompt: skills with their callers, sections with their sizes."""
 
 import json
 from typing import Any

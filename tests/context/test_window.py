@@ -1,4 +1,4 @@
-"""The window: at least the minimum, its edge moving in whole steps."""
+"""The window: at least the minimum, moving in whole steps."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,1 +1,1 @@
-"""Tests of the engine: real sockets, the real SDK, no database."""
+"""Tests of the engine: real sockets and the real SDK, without a database."""

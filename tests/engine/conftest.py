@@ -1,4 +1,4 @@
-"""An engine against a scripted upstream, fresh for every test."""
+"""An engine with a scripted upstream, new for every test."""
 
 from collections.abc import AsyncIterator
 

@@ -1,9 +1,9 @@
-"""Write the recordings in `tests/engine/recordings`: what the practice model sends, byte for byte.
+"""Writes the recordings in `tests/engine/recordings`: the practice model's output, byte for byte.
 
-    uv run python -m tests.engine.record
+uv run python -m tests.engine.record
 
-They are kept, not made anew by each run: a change of the practice model doesn't change what the engine has to
-read. Files whose names begin with `hand-` were cut by hand from these and aren't written here.
+They are committed, so that a change of the practice model doesn't change the engine's input. Files whose
+names begin with `hand-` were edited by hand and aren't written here.
 """
 
 import asyncio

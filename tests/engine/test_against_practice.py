@@ -1,4 +1,4 @@
-"""The engine and the practice model, as strict as the real API, in a conversation of several turns."""
+"""The engine with the practice model, which is as strict as the real API, over several turns."""
 
 from typing import Any
 

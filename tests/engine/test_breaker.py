@@ -1,4 +1,4 @@
-"""The circuit breaker: who is kept from asking, for how long, and what doesn't open it."""
+"""The circuit breaker: who is blocked, for how long, and what doesn't open it."""
 
 from collections.abc import AsyncIterator
 
@@ -17,7 +17,7 @@ REQUEST = ModelRequest(
 
 
 class Clock:
-    """A clock that a test turns."""
+    """A clock set by the test."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -39,7 +39,7 @@ async def client(server: PracticeServer) -> AsyncIterator[AnthropicClient]:
 
 
 async def ask(breaker: BreakerClient) -> str:
-    """Ask once and return how it went: the text, or the reason of the failure."""
+    """Send a request and return its outcome: the text, or the failure's reason."""
     try:
         async with breaker.stream(REQUEST) as stream:
             async for _ in stream:

@@ -1,4 +1,4 @@
-"""What a part does when the upstream fails, stalls, breaks off, or the user stops."""
+"""How a part handles upstream errors, stalls, cuts, and the user's Stop."""
 
 import asyncio
 import email.utils

@@ -1,4 +1,4 @@
-"""What a part does with what the model says: rounds, order, budgets and stop reasons."""
+"""How a part handles replies: rounds, order, budgets and stop reasons."""
 
 import asyncio
 from dataclasses import replace
@@ -115,7 +115,7 @@ async def test_saves_to_one_path_run_in_the_order_written(bench: Bench) -> None:
         if context.tool_use_id == "other":
             second_began.set()
         elif context.tool_use_id == "one":
-            await second_began.wait()  # what doesn't conflict isn't held up
+            await second_began.wait()  # calls that don't conflict aren't delayed
         return ToolResult.of(ok=True)
 
     bench.tool("save_file", save, conflict_key=lambda values: values.path)

@@ -1,4 +1,4 @@
-"""Stored history becomes messages that the API accepts, whatever history it is."""
+"""Any stored history becomes messages that the API accepts."""
 
 import json
 import re
@@ -22,7 +22,7 @@ IDENTIFIER = re.compile(r"^[a-zA-Z0-9_-]+$")
 
 
 def assert_valid(messages: list[dict[str, Any]]) -> None:
-    """Hold the API's rules, written down independently of the builder."""
+    """Check the API's rules, implemented independently of the builder."""
     json.dumps(messages, ensure_ascii=False).encode("utf-8")
     assert messages
     assert messages[0]["role"] == "user"
@@ -101,7 +101,7 @@ def test_what_was_sent_stays_the_beginning_of_what_is_sent_next(history: list[St
 
 
 def flattened(messages: list[dict[str, Any]]) -> list[tuple[str, Any]]:
-    """Return all blocks in order, each with its role: what the cache compares."""
+    """Return all blocks in order, each with its role, as the cache compares them."""
     return [(message["role"], block) for message in messages for block in message["content"]]
 
 

@@ -1,4 +1,4 @@
-"""What models accept, show and cost."""
+"""Model profiles: what models accept, show and cost."""
 
 from datetime import date
 

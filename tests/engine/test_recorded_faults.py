@@ -1,4 +1,4 @@
-"""Every recorded fault ends in words for the person, and none runs a call that wasn't whole."""
+"""Every recorded fault ends in a message for the user, and no incomplete call runs."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ ASKED_AGAIN = ("end_turn", ["Thank you"])
 HALF = "Good evening. Söndag"
 CALLING = "I'll write that down."
 
-# What the part ends with, and the text of each round that is kept.
+# The part's outcome, and the text of each kept round.
 OUTCOMES: dict[str, tuple[str, list[str]]] = {
     "broken-json": ASKED_AGAIN,
     "changed-message-id": ASKED_AGAIN,

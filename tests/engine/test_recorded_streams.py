@@ -1,7 +1,6 @@
-"""Recorded streams go through whole; cut at any byte, none runs a cut call.
+"""Recorded streams are read completely; cut at any byte, no incomplete call runs.
 
-Those in `recordings` are our own (`tests.engine.record`). More, of the real API, may lie elsewhere;
-without them the tests run on ours.
+`recordings` are our own (`tests.engine.record`). Recordings of the real API may be added from elsewhere.
 """
 
 import asyncio
@@ -27,7 +26,7 @@ from tests.engine.record import RECORDINGS
 from tests.engine.upstream import MODEL, RESET, WORDS, Answer, Bench, Upstream, saying
 
 NOTE = ("save_note", ["count", "text"])
-# The stop reason of each recording of ours that is whole, and the name and keys of each whole call.
+# The stop reason of each complete recording of ours, and the name and keys of each complete call.
 OURS: dict[str, tuple[str, list[tuple[str, list[str]]]]] = {
     "text": ("end_turn", []),
     "call": ("tool_use", [NOTE]),
@@ -43,7 +42,7 @@ OURS: dict[str, tuple[str, list[tuple[str, list[str]]]]] = {
 OTHERS = Path(__file__).parents[3] / "shared" / "anthropic-streams"
 STREAMS = [*(RECORDINGS / f"{name}.sse" for name in OURS), *sorted(OTHERS.glob("*.sse"))]
 
-# The same for the others, by a part of the file's name; read off the recordings by hand.
+# The same for the others, by a part of the file's name; determined by hand.
 STOP_REASONS_AND_CALLS: dict[str, tuple[str, list[tuple[str, list[str]]]]] = {
     "fable-fallback": ("refusal", []),
     "incomplete_partial_json": ("max_tokens", []),
@@ -77,14 +76,14 @@ class AnyInput(ToolInput):
 
 @dataclass
 class Expected:
-    """What a stream says, read without any code of ours."""
+    """What a stream contains, parsed without our code."""
 
     text: str = ""
     thinking: str = ""
     stop_reason: str | None = None
     output_tokens: int = 0
     calls: dict[str, tuple[str, Any]] = field(default_factory=dict)
-    end: int = 0  # bytes after which message_stop is whole
+    end: int = 0  # bytes up to the end of message_stop
 
 
 @cache
@@ -128,7 +127,7 @@ def expected_of(path: Path) -> Expected:
 
 
 def offer_every_tool(bench: Bench, inputs: dict[str, Any]) -> None:
-    """Offer all tools that the recordings call; each keeps its input."""
+    """Offer all tools that the recordings call; each records its input."""
 
     async def run(context: ToolCall, values: AnyInput) -> ToolResult:
         assert context.tool_use_id not in inputs
@@ -172,14 +171,14 @@ async def test_a_recorded_stream_gives_its_text_calls_and_stop_reason(bench: Ben
 
 
 def assert_answerable(bench: Bench) -> None:
-    """Hold that every recorded call has its result, and nothing else has."""
+    """Assert that every recorded call has a result, and nothing else has."""
     calls = [call.tool_use_id for finished in bench.recorder.rounds for call in finished.calls]
     assert sorted(calls) == sorted(bench.recorder.results)
 
 
 @dataclass
 class CutClient:
-    """Feeds a reply's bytes, cut, to the reader that the SDK's body goes through; then a plain answer."""
+    """Feeds a cut reply to the reader of the SDK's response body, then a plain answer."""
 
     bodies: list[bytes]
     requests: int = 0
@@ -199,7 +198,7 @@ class CutClient:
 
 
 def check_cut(bench: Bench, expected: Expected, result: PartResult, ran: dict[str, Any], size: int) -> None:
-    """Hold what must be true of a stream that ended after `size` bytes."""
+    """Assert what must hold for a stream that ended after `size` bytes."""
     assert_answerable(bench)
     if size >= expected.end:
         assert result.outcome == "completed"
@@ -254,6 +253,6 @@ async def test_cut_on_a_real_socket_nothing_runs_that_was_cut(
             upstream.asked.clear()
             async with asyncio.timeout(5):
                 result = await bench.part(limits=PartLimits(seconds=0.24))
-                # On a busy machine its time may be over first: what comes late takes no other's answer.
+                # On a busy machine it may time out first; a late answer doesn't take another's place.
                 await upstream.asked.wait()
             check_cut(bench, expected, result, ran, size)

@@ -1,4 +1,4 @@
-"""Blocks that come whole or in deltas of unknown types: no call is lost and none runs that was cut."""
+"""Blocks that arrive whole or in unknown deltas: no call is lost, and no incomplete one runs."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ SAVE = {
 
 
 def begun_with(*content: Any, stop_reason: str | None = None, **values: Any) -> bytes:
-    """Encode a message_start that already holds blocks, and perhaps its stop reason."""
+    """Encode a message_start that already contains blocks, and optionally a stop reason."""
     message = {"id": "msg_1", "type": "message", "role": "assistant", "model": MODEL, **values}
     usage = {"input_tokens": 10, "output_tokens": 30}
     return event(

@@ -1,6 +1,6 @@
-"""A tiny Messages API over a real socket, scripted answer by answer, and an engine set up against it.
+"""A minimal Messages API on a real socket, scripted answer by answer, with an engine connected to it.
 
-It validates nothing: it stands for whatever a network can do to a stream.
+It validates nothing: it simulates network failures.
 """
 
 import asyncio
@@ -109,12 +109,12 @@ def _block(
 
 
 def saying(text: str, stop_reason: str = "end_turn") -> "Answer":
-    """Build an answer in words."""
+    """Build a text answer."""
     return Answer(start() + words(0, text) + end(stop_reason))
 
 
 def calling(*calls: bytes, text: str = "") -> "Answer":
-    """Build an answer that calls tools; the calls' indices begin at 1."""
+    """Build an answer that calls tools; call indices start at 1."""
     return Answer(start() + words(0, *([text] if text else [])) + b"".join(calls) + end("tool_use"))
 
 
@@ -137,7 +137,7 @@ def failing(status: int, kind: str = "api_error", **headers: str) -> Answer:
 
 
 class Upstream:
-    """The server: gives its answers in order, the last one for ever, and keeps the requests."""
+    """The server: gives its answers in order, repeating the last one, and keeps the requests."""
 
     def __init__(self) -> None:
         self.answers: list[Answer] = []
@@ -148,7 +148,7 @@ class Upstream:
         self.url = ""
         self.asked = asyncio.Event()  # a request came
         self.sent = asyncio.Event()  # a stall was reached
-        self.left = asyncio.Event()  # a client went away from a stall
+        self.left = asyncio.Event()  # a client disconnected from a stall
 
     def script(self, *answers: Answer) -> None:
         """Set the answers to come."""
@@ -203,7 +203,7 @@ async def serving() -> AsyncIterator[Upstream]:
 
 
 class MemoryRecorder:
-    """A recorder that keeps everything in the order in which it happened."""
+    """A recorder that keeps everything in order."""
 
     def __init__(self) -> None:
         self.log: list[str] = []
@@ -233,7 +233,7 @@ class MemoryRecorder:
 
 
 class SaveInput(ToolInput):
-    """What the tools of these tests take."""
+    """Input of these tests' tools."""
 
     path: str = "a.md"
     content: str = Field(default="", max_length=1000)
@@ -241,7 +241,7 @@ class SaveInput(ToolInput):
 
 @dataclass
 class Bench:
-    """An engine against an upstream, and all that came of it."""
+    """An engine connected to an upstream, with everything that it produced."""
 
     upstream: Upstream
     client: ModelClient
@@ -258,7 +258,7 @@ class Bench:
         self.shown_something.set()
 
     def tool(self, name: str, run: Callable[..., Any] | None = None, **options: Any) -> None:
-        """Offer a tool. Without `run` it notes its path and succeeds."""
+        """Offer a tool. Without `run` it records its path and succeeds."""
 
         async def note(context: ToolCall, values: SaveInput) -> ToolResult:
             self.ran.append(context.tool_use_id)
@@ -304,6 +304,6 @@ class Bench:
         return "".join(item.text for item in self.events if isinstance(item, kind))
 
     def kinds(self) -> Sequence[str]:
-        """Return the class names of the events, runs of one class as one."""
+        """Return the events' class names, with repetitions collapsed."""
         names = [type(item).__name__ for item in self.events]
         return [name for at, name in enumerate(names) if at == 0 or names[at - 1] != name]

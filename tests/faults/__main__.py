@@ -47,7 +47,7 @@ def main(arguments: Sequence[str]) -> int:
     os.environ.update(dict.fromkeys(variable_names(), ""))
     os.environ["SAGE_DATA_DIR"] = str(folder / "data")
     os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
-    # What is committed has to outlive the server's end (R2), but not the machine's.
+    # Commits must survive the server's end (R2), but not the machine's.
     options = ("max_connections=300", "fsync=off", "full_page_writes=off")
     server = EmbeddedPostgres.of(folder, options=options)
     server.join()
@@ -71,7 +71,7 @@ def _tell_rows() -> int:
 
 
 def _run_all(chosen: argparse.Namespace, folder: Path, server: EmbeddedPostgres) -> int:
-    # Only now: it needs Django's models.
+    # Imported late, because it needs Django's models.
     long_forms = import_module("tests.faults.long_forms")
     known = {form.name.upper(): form for form in long_forms.FORMS}
     wanted = [name.upper() for name in chosen.faults] or list(known)

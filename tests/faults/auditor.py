@@ -1,9 +1,9 @@
-"""The auditor: what must hold after every run, whatever broke in between (invariants I1 to I8).
+"""Checks the invariants I1 to I8 after every run.
 
-It reads the database, the requests that the model got, what readers saw, fresh pages and the logs, and
-returns sentences; none means that all is well. It changes nothing but what it has looked at.
+It reads the database, the requests to the model, what readers saw, fresh pages and the logs, and returns
+violations as sentences. It changes nothing but its own position in the requests.
 
-A little over the usual length: all invariants are read side by side.
+A little over the usual length: the invariants share what they read.
 """
 
 import asyncio
@@ -49,7 +49,7 @@ PULSE = "show_pulse_check"
 INTERACTIVE = ("show_options", PULSE)
 _NOT_RUN = "Not run:"
 _KEYS = re.compile(r"(?<![a-z])(k\d+)t\d+")
-_SIGNATURE = re.compile(r"'signature': '[^']*'")  # one in 7,000 has by chance what looks like a key
+_SIGNATURE = re.compile(r"'signature': '[^']*'")  # one in 7,000 looks like a key by chance
 _TAGS = re.compile(r"<[^>]*>")
 _EARLIER = re.compile(r'href="(\?before=[0-9]+)" rel="prev"')
 _QUESTIONS = re.compile(r'class="call is-([a-z]+)" id="(call-[0-9a-f]+)"')
@@ -58,7 +58,7 @@ _QUESTIONS = re.compile(r'class="call is-([a-z]+)" id="(call-[0-9a-f]+)"')
 async def audit(
     house: House, conversations: Sequence[Conversation], *, part_seconds: float = PART_LIMIT_SECONDS
 ) -> list[str]:
-    """Check I1 to I8 for these conversations (I4 is watched while a run lasts: `lease_watcher`)."""
+    """Check I1 to I8 for these conversations (`lease_watcher` checks I4 during a run)."""
     found = await in_database(_audit_rows, conversations, part_seconds + house.clock_error_seconds)
     found += await _audit_pages(house, conversations)
     found += _audit_requests(house)
@@ -66,7 +66,7 @@ async def audit(
     return found
 
 
-# --- I1, I2, I3, I6, I7: what is stored -------------------------------------------------------------
+# --- I1, I2, I3, I6, I7: the database -------------------------------------------------------------
 
 
 def _audit_rows(conversations: Sequence[Conversation], part_seconds: float) -> list[str]:
@@ -124,7 +124,7 @@ def _effects_once(user_id: int) -> list[str]:
 
 
 def _ratings_once(session: Session) -> list[str]:
-    """Count ratings against the answers that gave them, of sessions in which nothing else rates."""
+    """Compare ratings with the answers that gave them, in sessions without other ratings."""
     answered = ToolCallRecord.unscoped.filter(turn__session=session, name=PULSE, state=CallState.ANSWERED)
     given = sum(len(value["ratings"]) for value in answered.values_list("value", flat=True) if value)
     stored = PulseRating.unscoped.filter(session=session).count()
@@ -179,11 +179,11 @@ def _within_budget(session: Session, part_seconds: float) -> list[str]:
     return found
 
 
-# --- I5, I8: what was seen --------------------------------------------------------------------------
+# --- I5, I8: readers --------------------------------------------------------------------------------
 
 
 def _stored_texts(session_id: UUID) -> dict[str, tuple[str, list[str]]]:
-    """Return every closed turn's stored answer and the words of its notes, empty where there is none."""
+    """Return every closed turn's stored answer and the words of its notes, empty if there is none."""
     turns = Turn.unscoped.filter(session_id=session_id).exclude(status__in=OPEN_TURN_STATUSES)
     texts: dict[str, tuple[str, list[str]]] = {
         str(turn_id): ("", []) for turn_id in turns.values_list("id", flat=True)
@@ -215,10 +215,10 @@ def _audit_seen(conversation: Conversation, stored: dict[str, tuple[str, list[st
 
 
 async def _audit_pages(house: House, conversations: Sequence[Conversation]) -> list[str]:
-    """Compare fresh pages, and a fresh attach, with what is stored."""
+    """Compare fresh pages, and a new reader, with the database."""
     port = house.process(house.up()[0]).port
     async with aiohttp.ClientSession(base_url=f"http://localhost:{port}") as browser:
-        few = asyncio.Semaphore(PAGES_AT_ONCE)  # more than Sage serves at once would be turned away
+        few = asyncio.Semaphore(PAGES_AT_ONCE)  # beyond that, Sage refuses requests
 
         async def audit_one(item: Conversation) -> list[str]:
             async with few:
@@ -264,7 +264,7 @@ def _history_words(session_id: UUID) -> list[str]:
 
 
 def _questions(session_id: UUID) -> list[tuple[str, str]]:
-    """Return the questions that a page shows and how they ended: of each round up to the first open one."""
+    """Return the questions on a page and how they ended: of each round up to the first open one."""
     calls = ToolCallRecord.unscoped.filter(
         turn__session_id=session_id, turn__is_withdrawn=False, name__in=INTERACTIVE
     )
@@ -282,7 +282,7 @@ def _questions(session_id: UUID) -> list[tuple[str, str]]:
 
 
 def _audit_requests(house: House) -> list[str]:
-    """Check what the model was sent since the last look: nobody else's words, nothing refused."""
+    """Check the new requests to the model: no other person's words, none refused."""
     found = []
     requests = house.practice.requests[house.audited :]
     house.audited += len(requests)
@@ -297,7 +297,7 @@ def _audit_requests(house: House) -> list[str]:
 
 
 def audit_request_counts(house: House, *, most: int = MAX_REQUESTS) -> list[str]:
-    """Check I7's requests a turn part, for turns of one part."""
+    """Check I7's requests per turn part, for turns with one part."""
     counts = Counter(plan_of(request.body) for request in house.practice.requests)
     counts.pop("", None)
     return [f"I7 {plan} asked {count} times" for plan, count in counts.items() if count > most]
@@ -313,7 +313,7 @@ def _audit_log(house: House) -> list[str]:
 
 
 def _unexpected_lines(logged: str) -> list[str]:
-    # A connection that was lost is the fault that is tried; the turn's end is checked elsewhere.
+    # Lost connections are the injected fault; the turn's end is checked elsewhere.
     marks = ("Traceback (most recent", "turn_failed", "Task exception was never", '"level": "critical"')
     return [
         line

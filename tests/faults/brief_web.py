@@ -1,7 +1,7 @@
-"""A web process that drains for three seconds and not ten: `python -m tests.faults.brief_web web --port 0`.
+"""A web process that drains for 3 s instead of 10: `python -m tests.faults.brief_web web --port 0`.
 
-The short form of R13 waits for the whole of it, since some turns can't end. How long it really is the long
-form measures.
+The short form of R13 waits for the whole drain, because some turns can't end. The long form measures the real
+time.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Houses for the short forms: they live as long as their test module."""
+"""Sage clusters for the short forms, one per test module."""
 
 import os
 import random
@@ -11,7 +11,7 @@ from tests.faults.house import BRIEF, UNBROKEN, House, RedisServer
 from tests.groups import require
 
 SUITE_PATIENCE = 2.5
-"""In the suite other tests share the machine: time limits are wider. The long forms measure strictly."""
+"""In the suite other tests share the machine, so time limits are wider. The long forms are strict."""
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def lone_house(django_db_setup: None) -> Iterator[House]:
 
 @pytest.fixture(scope="module")
 def hasty_house(django_db_setup: None) -> Iterator[House]:
-    """One web process whose turns have little time."""
+    """One web process with a short time limit for turns."""
     house = House(
         count=1,
         patience=SUITE_PATIENCE,
@@ -46,7 +46,7 @@ def hasty_house(django_db_setup: None) -> Iterator[House]:
 
 @pytest.fixture(scope="module")
 def twin_house(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    """Two web processes with a Redis of their own."""
+    """Two web processes with their own Redis."""
     require("redis", RedisServer.is_installed(), "redis-server on the PATH")
     server = RedisServer(Path(tmp_path_factory.mktemp("redis")))
     server.start()

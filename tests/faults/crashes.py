@@ -1,4 +1,4 @@
-"""R1, R8 and R13: processes killed, frozen past their lease, or asked to end, under running turns."""
+"""R1, R8 and R13: processes killed, frozen past their lease, or terminated during turns."""
 
 import asyncio
 import random
@@ -30,7 +30,7 @@ RETRYABLE = (TurnStatus.INTERRUPTED, TurnStatus.FAILED, TurnStatus.STOPPED)
 
 
 async def run_r1(house: House, *, seed: int, points: int) -> Report:
-    """Kill a process under turns at random points; alone it is started again, else another takes over."""
+    """Kill a process during turns at random points, then restart it or let another take over."""
     report = Report(fault="R1", seed=seed)
     rng = random.Random(seed)
     async with house.opened(), LeaseWatcher(house) as watcher:
@@ -51,9 +51,9 @@ async def run_r1(house: House, *, seed: int, points: int) -> Report:
 
 
 async def run_r8(house: House, *, seed: int, points: int) -> Report:
-    """Freeze a runner past its lease, let another take over, thaw it: it may write nothing more.
+    """Freeze a runner past its lease, let another take over, then thaw it: it must write nothing more.
 
-    In turns it is thawed when the others' work is done, and in the middle of it.
+    It is thawed alternately after and during the other's work.
     """
     report = Report(fault="R8", seed=seed)
     rng = random.Random(seed)
@@ -81,7 +81,7 @@ async def run_r8(house: House, *, seed: int, points: int) -> Report:
 async def _thaw_after(
     house: House, victim: int, placed: Sequence[Placed], before: Mapping[str, str], report: Report
 ) -> None:
-    """Thaw it when all is written: from then on no row changes."""
+    """Thaw it after everything is written: from then on no row changes."""
     conversations = [item.conversation for item in placed]
     began = asyncio.get_running_loop().time()
     await asyncio.gather(*(item.release() for item in placed))
@@ -91,7 +91,7 @@ async def _thaw_after(
     for key in before:
         report.seconds.append(closed.get(key, began + CLOSED_SECONDS) - began)
         report.expect(key in closed, f"R8 {key} was not taken over")
-    # What it still wants to write comes now: its readers are told the truth, and it beats again.
+    # Now it tries its remaining writes, its readers get the actual end, and its heartbeat resumes.
     await asyncio.gather(*(_sees_the_end(item, report) for item in conversations), house.ensure_up())
     now = await in_database(_dump, conversations)
     for key, rows in now.items():
@@ -101,9 +101,9 @@ async def _thaw_after(
 async def _thaw_amid(
     house: House, victim: int, placed: Sequence[Placed], before: Mapping[str, str], report: Report
 ) -> None:
-    """Thaw it while its successor stands at the same place: both go on, and one of them writes."""
+    """Thaw it while its successor is at the same point: both continue, and only one writes."""
     conversations = [item.conversation for item in placed]
-    # A row that a stranger holds keeps everybody waiting, also who wants to take over.
+    # A locked row blocks everybody, including a process that wants to take over.
     await asyncio.gather(*(item.release() for item in placed if item.point in ROW_POINTS))
     async with asyncio.timeout(CLOSED_SECONDS):
         while True:
@@ -118,7 +118,7 @@ async def _thaw_amid(
 
 
 async def run_r13(house: House, *, seed: int, points: int) -> Report:
-    """Ask a process to end under running turns: half of them can end in time, the others are handed over."""
+    """Terminate a process during turns: half of them can end in time, the others are handed over."""
     report = Report(fault="R13", seed=seed)
     rng = random.Random(seed)
     async with house.opened(), LeaseWatcher(house) as watcher:
@@ -129,7 +129,7 @@ async def run_r13(house: House, *, seed: int, points: int) -> Report:
             began = asyncio.get_running_loop().time()
             house.terminate(victim)
             for number, item in enumerate(placed):
-                # Rows are given back at once: nobody but a process of ours ever holds them.
+                # Release row locks at once: in reality only our processes hold them.
                 if number % 2 or item.point in ROW_POINTS:
                     await item.release()
             is_gone = await house.gone(victim, GONE_SECONDS * 2)
@@ -162,7 +162,7 @@ async def bring_all(
 ) -> list[Placed]:
     """Open readers at the process and at another one, and bring every conversation to its point."""
     house = conversations[0].house
-    # Each point twice: what waits for a row holds one of the process's few database threads.
+    # Each point twice: waiting for a row uses one of the process's few database threads.
     chosen = rng.sample(POINTS, len(POINTS)) + rng.sample(POINTS, len(POINTS))
     chosen += rng.choices(["before_first_byte", "in_text", "before_next_round"], k=len(conversations))
 
@@ -185,7 +185,7 @@ async def bring_all(
 async def _finish_batch(
     house: House, report: Report, placed: Sequence[Placed], *, began: float, is_counted: bool = True
 ) -> None:
-    """See every turn to its end, audit, then talk on in every conversation, and audit again."""
+    """Wait for every turn's end, audit, continue every conversation, and audit again."""
     conversations = [item.conversation for item in placed]
     closed = await until_closed(conversations, CLOSED_SECONDS)
     for item in placed:
@@ -207,7 +207,7 @@ async def _finish_batch(
 
 
 async def _sees_the_end(conversation: Conversation, report: Report) -> None:
-    """Wait until every reader is there again and knows that nothing runs."""
+    """Wait until every reader is back and knows that nothing is running."""
     for number, reader in enumerate(conversation.readers):
         try:
             await reader.until(reader.knows_the_end, 20)
@@ -216,7 +216,7 @@ async def _sees_the_end(conversation: Conversation, report: Report) -> None:
 
 
 async def talk_on(conversation: Conversation, report: Report) -> None:
-    """Retry what didn't complete, then say something more: no conversation is ever bricked."""
+    """Retry what didn't complete, then send another message: no conversation is stuck."""
     reader = conversation.reader
     turn = await in_database(last_turn, conversation.session_id)
     if turn.status in RETRYABLE:
@@ -242,7 +242,7 @@ def _count_closed(conversations: Sequence[Conversation]) -> int:
 
 
 def _dump(conversations: Sequence[Conversation]) -> dict[str, list[dict[str, Any]]]:
-    """Return every row of these conversations that a runner may write, but the cost of what was asked."""
+    """Return every row of these conversations that a runner may write, except usage."""
     return {item.key: _rows(item.session_id, item.user_id) for item in conversations}
 
 

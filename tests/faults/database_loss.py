@@ -1,7 +1,7 @@
-"""R2: PostgreSQL dies at once (`pg_ctl stop -m immediate`) under streaming turns, and comes back later.
+"""R2: PostgreSQL is killed (`pg_ctl stop -m immediate`) during streaming turns, and restarted later.
 
-The server is the run's own. The suite's is shared by all its workers, so its short form is a run of
-`python -m tests.faults`.
+The run has its own server. The suite's is shared by all workers, so its short form runs `python -m
+tests.faults`.
 """
 
 import asyncio
@@ -25,22 +25,22 @@ TOKENS_PER_SECOND = 12.0
 
 
 class LossyDatabase:
-    """The run's PostgreSQL, which can be lost and brought back."""
+    """The run's PostgreSQL, which can be killed and restarted."""
 
     def __init__(self, server: EmbeddedPostgres) -> None:
         self._server = server
 
     def lose(self) -> None:
-        """End every process of the server at once: what wasn't committed is gone."""
+        """Kill every process of the server at once: uncommitted data is lost."""
         self._server._run("pg_ctl", "stop", "-w", "-m", "immediate")
 
     def bring_back(self) -> None:
-        """Start it again and wait until it answers."""
+        """Restart it and wait until it answers."""
         self._server._ensure_running()
 
 
 async def run_r2(house: House, *, seed: int, points: int) -> Report:
-    """Lose the database under turns for up to 5 s. A point is a turn."""
+    """Kill the database during turns for up to 5 s. A point is a turn."""
     assert house.database is not None
     report = Report(fault="R2", seed=seed)
     rng = random.Random(seed)
@@ -51,10 +51,10 @@ async def run_r2(house: House, *, seed: int, points: int) -> Report:
                 await conversation.read(place=number % len(house.processes))
             early = conversations[: -(-len(conversations) // 2)]
             await asyncio.gather(*(item.say(_plan(item, rng)) for item in early))
-            await asyncio.sleep(rng.uniform(0, MOST_BEFORE_SECONDS))  # any place in a turn
+            await asyncio.sleep(rng.uniform(0, MOST_BEFORE_SECONDS))  # a random moment in a turn
             database = LossyDatabase(house.database)
             await asyncio.to_thread(database.lose)
-            # The others write while it is away, and send again what wasn't acknowledged.
+            # The others write during the outage, and resend what wasn't acknowledged.
             late = [
                 asyncio.create_task(item.say(_plan(item, rng))) for item in conversations if item not in early
             ]
@@ -82,7 +82,7 @@ def _plan(conversation: Conversation, rng: random.Random) -> Plan:
 
 
 async def _works(house: House, report: Report, began: float) -> None:
-    """Somebody new is answered soon after the database is back."""
+    """A new person gets an answer soon after the database is back."""
     (conversation,) = await open_conversations(house, 1)
     await conversation.read(place=0)
     await conversation.say(conversation.plan(PlannedRound(words=3)))

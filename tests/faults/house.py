@@ -1,9 +1,9 @@
-"""A whole Sage that can be broken: web processes, Redis and the practice model as real processes and sockets.
+"""A whole Sage to break: web processes, Redis and the practice model as real processes and sockets.
 
-One `House` holds the processes of one test module or of one long run, on a database that it is given. The
-practice model lives in the event loop of whoever runs a scenario, on a port that never changes.
+A `House` has the processes of a test module or a long run, on a given database. The practice model runs in
+the scenario's event loop, on a fixed port.
 
-A little over the usual length: what starts processes also breaks and mends them.
+A little over the usual length: starting processes and breaking them share their state.
 """
 
 import asyncio
@@ -50,17 +50,17 @@ class WebProcess:
 
     @property
     def is_up(self) -> bool:
-        """Whether it runs and isn't frozen."""
+        """Whether it is running and not frozen."""
         return self.popen.poll() is None and not self.is_frozen
 
     @property
     def origin(self) -> str:
-        """What a page of it has as its Origin."""
+        """The Origin header of its pages."""
         return f"http://localhost:{self.port}"
 
 
 class RedisServer:
-    """A Redis of our own in a temporary folder, that keeps nothing."""
+    """A Redis in a temporary folder, without persistence."""
 
     def __init__(self, folder: Path) -> None:
         self.port = free_port()
@@ -114,7 +114,7 @@ class RedisServer:
             self._popen = None
 
     def freeze(self) -> None:
-        """Stop it in the middle of whatever it does: connections stay open and nothing answers."""
+        """Stop it: connections stay open and nothing answers."""
         assert self._popen is not None
         self._popen.send_signal(signal.SIGSTOP)
 
@@ -124,18 +124,18 @@ class RedisServer:
         self._popen.send_signal(signal.SIGCONT)
 
     def flush(self) -> None:
-        """Forget everything and break all its clients' subscriptions."""
+        """Delete everything and break all clients' subscriptions."""
         with redis.Redis(port=self.port) as client:
             client.flushall()
             client.client_kill_filter(_type="pubsub")
 
 
 class House:
-    """The processes. `patience` stretches the time limits where the machine is shared.
+    """The processes. `patience` stretches the time limits on a shared machine.
 
-    `database` is the server, where a scenario may break it. With `is_forked` web processes come ready from
-    one that has imported already: cheaper, and no measure of a start. `clock_error_seconds` is how far the
-    processes' wall clocks are apart.
+    `database` is the server, if a scenario may break it. With `is_forked`, web processes are forked from one
+    that has already imported everything: cheaper, but no measure of a start. `clock_error_seconds` is how far
+    the processes' wall clocks differ.
     """
 
     def __init__(
@@ -152,7 +152,7 @@ class House:
     ) -> None:
         self._program = program
         self._is_forked = is_forked
-        logging.getLogger("aiohttp.server").setLevel(logging.CRITICAL)  # clients that go away are the point
+        logging.getLogger("aiohttp.server").setLevel(logging.CRITICAL)  # disconnecting clients are intended
         self.redis = redis_server
         self.database = database
         self.clock_error_seconds = clock_error_seconds
@@ -214,12 +214,12 @@ class House:
         }
 
     async def ensure_up(self) -> None:
-        """Start what isn't running, and wait until every process's beat is in the database."""
+        """Start what isn't running, and wait until every process's heartbeat is in the database."""
         missing = [index for index, process in enumerate(self.processes) if not process or not process.is_up]
         await asyncio.gather(*(asyncio.to_thread(self.start, index) for index in missing))
         pids = {str(process.popen.pid) for process in self.processes if process}
         async with asyncio.timeout(START_SECONDS):
-            # Another process beats: only the database knows when.
+            # Another process writes the heartbeat, so poll the database.
             while pids - {owner.split(":")[1] for owner in await in_database(read_beats)}:  # noqa: ASYNC110
                 await asyncio.sleep(0.1)
 
@@ -259,7 +259,7 @@ class House:
         self.process(index).popen.send_signal(signal.SIGTERM)
 
     async def gone(self, index: int, seconds: float) -> bool:
-        """Wait for a process's end; return whether it came in time."""
+        """Wait for a process's end; return whether it was in time."""
         popen = self.process(index).popen
         try:
             await asyncio.to_thread(popen.wait, seconds)
@@ -269,7 +269,7 @@ class House:
         return True
 
     def close(self) -> None:
-        """End everything; what doesn't end is killed."""
+        """End everything; kill what doesn't end."""
         for process in self.processes:
             if process and process.popen.poll() is None:
                 process.popen.send_signal(signal.SIGCONT)
@@ -289,7 +289,7 @@ class House:
 
     @asynccontextmanager
     async def opened(self) -> AsyncIterator["House"]:
-        """Run the practice model in this event loop while the block runs, and have every process up."""
+        """Run the practice model in this event loop during the block, with every process up."""
         self.model = PlannedModel()
         self.audited = 0
         self._logged = {log: log.stat().st_size for log in self.logs}
@@ -307,7 +307,7 @@ class House:
                 await self._clean_up()
 
     async def _clean_up(self) -> None:
-        """Let go of every lock and socket of a run, and thaw what is frozen."""
+        """Release every lock and socket of a run, and thaw what is frozen."""
         cleanups, self.cleanups = self.cleanups, []
         await asyncio.gather(*(cleanup() for cleanup in cleanups), return_exceptions=True)
         for index, process in enumerate(self.processes):
@@ -315,12 +315,12 @@ class House:
                 self.thaw(index)
 
     def next_key(self) -> str:
-        """Return the next conversation's key, unique in this house."""
+        """Return the next conversation's key, unique in this run."""
         self.keys += 1
         return f"k{self.keys}"
 
     def log_text(self) -> str:
-        """Return all that the processes have logged since the house was opened."""
+        """Return everything that the processes have logged since it was opened."""
         logged = [(log.read_bytes(), self._logged.get(log, 0)) for log in self.logs if log.exists()]
         return "".join(data[known:].decode(errors="replace") for data, known in logged)
 

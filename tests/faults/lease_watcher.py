@@ -1,4 +1,4 @@
-"""I4, while a run lasts: no turn runs without a living process for long."""
+"""I4, checked during a run: no turn runs without a living process for long."""
 
 import asyncio
 from typing import Self
@@ -12,9 +12,9 @@ LEASE_LIMIT_SECONDS = 10.0
 
 
 class LeaseWatcher:
-    """Looks for turns that run without a living process for too long while another could take them over.
+    """Detects turns without a living process for too long while another could take them over.
 
-    `worst_seconds` is the longest that one did.
+    `worst_seconds` is the longest such time.
     """
 
     def __init__(self, house: House) -> None:

@@ -45,7 +45,7 @@ FORMS: tuple[LongForm, ...] = (
     LongForm(name="R2-alone", scenario=database_loss.run_r2, points=160),
     LongForm(name="R2-twin", scenario=database_loss.run_r2, points=160, processes=2),
     LongForm(name="R3", scenario=redis_loss.run_r3, points=480, processes=2),
-    # Every one where turns have 8 seconds, and each kind at each place once where they have all of theirs.
+    # Every fault for turns of 8 seconds, and each kind and place once for turns with their full time.
     LongForm(
         name="R4-hasty",
         scenario=upstream.run_r4,
@@ -79,7 +79,7 @@ FORMS: tuple[LongForm, ...] = (
 
 async def run(form: LongForm, chosen: argparse.Namespace, folder: Path, database: EmbeddedPostgres) -> Report:
     """Run one long form in a house of its own, bounded in time."""
-    logging.getLogger("aiohttp").setLevel(logging.CRITICAL)  # readers that go away are the point
+    logging.getLogger("aiohttp").setLevel(logging.CRITICAL)  # readers that disconnect are intended
     server = None
     if form.processes > 1:
         server = RedisServer(folder)
@@ -97,7 +97,7 @@ async def run(form: LongForm, chosen: argparse.Namespace, folder: Path, database
         async with asyncio.timeout(RUN_SECONDS):
             return await form.scenario(house, seed=chosen.seed, points=chosen.points or form.points)
     except (AssertionError, TimeoutError) as error:
-        # What a person waits for in vain is a violation, too, and the run can't go on behind it.
+        # A timeout is a violation, too, and the run can't continue after it.
         told = f"broke off: {type(error).__name__} {error}; last logged: {house.log_text()[-2000:]}"
         return Report(fault=form.name, seed=chosen.seed, violations=[told])
     finally:

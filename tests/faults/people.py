@@ -1,9 +1,9 @@
-"""Conversations and their readers: what a person's program does, however often it loses the connection.
+"""Conversations and their readers: a person's client, which may lose its connection at any time.
 
-A `Reader` obeys the frames as the public contract says and nothing else: a sync replaces, text is appended,
-a boundary between two texts is a blank line. When its socket breaks it comes back, to any process that is up.
+A `Reader` obeys the frames as in the public contract: a sync replaces, text is appended, a boundary between
+two texts is a blank line. When its socket breaks it reconnects, to any running process.
 
-A little over the usual length: a reader and its conversation know each other too well to be parted.
+A little over the usual length: a reader and its conversation depend on each other.
 """
 
 import asyncio
@@ -25,10 +25,10 @@ from tests.faults.house import House
 from tests.faults.planned_model import Plan, PlannedRound
 from tests.live_sage import session_cookie
 
-WAIT_SECONDS = 75.0  # longer than any part of a turn may last
+WAIT_SECONDS = 75.0  # longer than any part of a turn can last
 ASKED_SECONDS = 60.0
-LOOK_SECONDS = 0.1  # between two looks into the database, where nothing else tells what happens
-REFUSED_SECONDS = 0.2  # who is refused reads why before sending it again
+LOOK_SECONDS = 0.1  # between two queries, when there is no event to wait for
+REFUSED_SECONDS = 0.2  # a refused client reads the reason before it retries
 PROBE = "nonsense"
 PROBED = "A frame's type must be"
 _LOST = (OSError, websockets.WebSocketException, TimeoutError, EOFError)
@@ -38,7 +38,7 @@ Frame = dict[str, Any]
 
 @dataclass(slots=True, kw_only=True)
 class Ended:
-    """A turn part as a reader saw it end. `is_whole`: it was there all the time or was given a sync."""
+    """The end of a turn part as a reader saw it. `is_whole`: it was connected throughout or got a sync."""
 
     turn_id: str
     stop_reason: str
@@ -48,7 +48,7 @@ class Ended:
 
 
 class Reader:
-    """One socket of a person. `place` is the number of the process that it prefers."""
+    """A person's socket. `place` is the number of the process that it prefers."""
 
     def __init__(
         self, conversation: "Conversation", *, place: int = 0, port: int | None = None, returns: bool = True
@@ -74,7 +74,7 @@ class Reader:
         self.probed = 0
         self.close_codes: list[int | None] = []
         self._connection: websockets.ClientConnection | None = None
-        self._changed = conversation.changed  # of all its readers: a condition may be about several
+        self._changed = conversation.changed  # of all its readers: a condition may involve several
         self._task: asyncio.Task[None] | None = None
 
     async def open(self) -> "Reader":
@@ -85,13 +85,13 @@ class Reader:
         return self
 
     async def close(self) -> None:
-        """Go away for good."""
+        """Close for good."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 
     async def drop(self) -> None:
-        """Close the socket in order; the reader comes back by itself if it `returns`."""
+        """Close the socket normally; the reader reconnects by itself if it `returns`."""
         connection, self._connection = self._connection, None
         if connection is not None:
             await connection.close()
@@ -103,16 +103,16 @@ class Reader:
 
     @property
     def is_connected(self) -> bool:
-        """Whether there is a socket that has shown what is: before that, what this reader knows is old."""
+        """Whether its socket has received the current state; before that, its data is outdated."""
         return self._connection is not None
 
     def pending_id(self) -> str:
-        """Return the id of the call that waits for an answer, as this reader sees it."""
+        """Return the id of the pending call, as this reader sees it."""
         shown = next(iter(self.pending.values())) if self.pending else {}
         return str(shown.get("toolUseId", ""))
 
     def knows_the_end(self) -> bool:
-        """Whether it is connected and was told that nothing runs."""
+        """Whether it is connected and knows that nothing is running."""
         return self.is_connected and self.status == "idle"
 
     async def send(self, **frame: object) -> bool:
@@ -126,9 +126,9 @@ class Reader:
         return True
 
     async def is_done_with(self) -> bool:
-        """Wait until all that it has sent is done with; return whether it kept its socket so long.
+        """Wait until all that it has sent is handled; return whether it stayed connected.
 
-        Frames of a socket are handled in order, and so are the answers to them told.
+        A socket's frames are handled in order, and so are their responses.
         """
         attached, probed = self.attached, self.probed
         if not await self.send(type=PROBE):
@@ -139,7 +139,7 @@ class Reader:
         return self.probed > probed
 
     async def until(self, condition: Callable[[], bool], seconds: float = WAIT_SECONDS) -> None:
-        """Wait until a condition holds; it is asked after every frame."""
+        """Wait for a condition, checked after every frame."""
         try:
             async with asyncio.timeout(seconds), self._changed:
                 await self._changed.wait_for(condition)
@@ -194,7 +194,7 @@ class Reader:
 
     def _begin_again(self, frame: Frame) -> None:
         if self._is_over and not frame.keys().isdisjoint(("text", "note", "toolCall")):
-            # A turn without a message of the user's own: a retry, or going on.
+            # A turn without its own user message: a retry, or continuing.
             self.text, self.notes, self._is_over, self.status = "", "", False, "running"
             self._is_break_due = False
         elif "sync" in frame or "message" in frame:
@@ -225,7 +225,7 @@ class Reader:
         elif "note" in frame:
             self.notes += frame["note"]
         elif "toolCall" in frame:
-            self.notes += " "  # what a next round notes is a note of its own
+            self.notes += " "  # notes of the next round are separate
         elif "roundBoundary" in frame:
             self._is_break_due = True
         elif PROBED in frame.get("error", ""):
@@ -249,10 +249,10 @@ class Reader:
 
 @dataclass(slots=True, kw_only=True)
 class Conversation:
-    """One person with one session, and what was acknowledged to them.
+    """A person with a session, and what was acknowledged to them.
 
-    `given` are the answers that may be kept, by the call that they were given to; `unheard` are calls for
-    which one may come late, since who gave it has lost the connection.
+    `given` are the answers that may be stored, by call; `unheard` are calls whose answer may arrive late,
+    because its sender lost the connection.
     """
 
     house: House
@@ -285,9 +285,9 @@ class Conversation:
         return await reader.open()
 
     async def say(self, plan: Plan, *, reader: Reader | None = None, kind: str = "message") -> str:
-        """Send a plan's message until it is acknowledged, always under the same id; return the id.
+        """Send a plan's message under the same id until it is acknowledged; return the id.
 
-        With the kind `edit` it takes the place of the last one.
+        With the kind `edit` it replaces the last message.
         """
         speaker = reader or self.reader
         client_id = f"{plan.key}-{uuid4().hex[:8]}"
@@ -296,8 +296,8 @@ class Conversation:
             async with asyncio.timeout(WAIT_SECONDS):
                 while True:
                     await speaker.until(lambda: speaker.is_connected)
-                    # What was on its way when the connection was lost may have come since: the snapshot shows
-                    # it then, and so does the one that answers a message that is sent a second time.
+                    # It may have arrived before the connection was lost: then the snapshot shows it, and so
+                    # does the one that answers a repeated message.
                     if times and await in_database(self._is_stored, client_id):
                         break
                     times += 1
@@ -329,11 +329,11 @@ class Conversation:
     def _is_stored(self, client_id: str) -> bool:
         try:
             return Message.unscoped.filter(session_id=self.session_id, client_id=client_id).exists()
-        except DatabaseError:  # lost on purpose: sent again, it will be told
+        except DatabaseError:  # lost on purpose: it will be acknowledged when it is sent again
             return False
 
     async def news(self) -> None:
-        """Wait until one of its readers hears something, or for the time of a look."""
+        """Wait until one of its readers gets something, or for the poll interval."""
         with suppress(TimeoutError):
             async with asyncio.timeout(LOOK_SECONDS), self.changed:
                 await self.changed.wait()
@@ -363,9 +363,9 @@ def open_turns(sessions: list[UUID]) -> dict[UUID, Turn]:
 
 
 async def until_closed(conversations: list[Conversation], seconds: float) -> dict[str, float]:
-    """Wait until no turn is open any more; return when each conversation's was first seen closed (loop time).
+    """Wait until no turn is open; return when each conversation's was first seen closed (loop time).
 
-    Conversations that are missing in the answer didn't come to an end within `seconds`.
+    Conversations that didn't end within `seconds` are missing in the result.
     """
     loop = asyncio.get_running_loop()
     deadline = loop.time() + seconds

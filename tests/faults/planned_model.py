@@ -1,8 +1,8 @@
-"""What the practice model says in fault runs: planned by turn and round, the same however often it is asked.
+"""The practice model's replies in fault runs: planned by turn and round, independent of retries.
 
-A script is used up reply by reply, so a crash would leave it out of step. Here the reply follows from the
-request alone: which turn (the newest user words name its plan) and which round of it. Every word names turn,
-round, attempt and place, so any repeated, lost, stale or foreign word is seen at once.
+A script is consumed reply by reply, so a crash would desynchronise it. Here the reply follows from the
+request: which turn (the newest user text names its plan) and which round. Every word names turn, round,
+attempt and place, so that repeated, lost, stale or foreign words are detected at once.
 """
 
 import random
@@ -25,10 +25,10 @@ _PLAN_NAMED = re.compile(r"\[(k\d+t\d+)\]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedRound:
-    """One answer: words, a note, saves, other calls, and where it waits.
+    """An answer: words, a note, saves, other calls, and where it waits.
 
-    It waits behind `hold_after` words (`text`), before all (`first`) or behind all (`last`), in the
-    attempts named. With a `shuffle` other than 0 the calls stand in an order that follows from it.
+    It waits after `hold_after` words (`text`), before everything (`first`) or after everything (`last`), in
+    the given attempts. A `shuffle` other than 0 determines the order of the calls.
     """
 
     words: int = 8
@@ -44,7 +44,7 @@ class PlannedRound:
 
 @dataclass(slots=True, kw_only=True)
 class Plan:
-    """What is answered to one message. `key` is unique in the whole run and stands in the message."""
+    """The answers to one message. `key` is unique in the run and part of the message."""
 
     key: str
     rounds: Sequence[PlannedRound]
@@ -52,7 +52,7 @@ class Plan:
 
     @property
     def text(self) -> str:
-        """The user's message, with a word that may never be logged or reach anybody else."""
+        """The user's message, with a word that must never be logged or reach anybody else."""
         return f"[{self.key}] Tell me about {self.key}secret"
 
     def gate(self, number: int) -> str:
@@ -108,7 +108,7 @@ class PlannedModel:
         return plan
 
     def answer(self, body: dict[str, Any]) -> Reply:
-        """Return the planned reply; words without a plan ("go on") get a short answer."""
+        """Return the planned reply; a message without a plan ("go on") gets a short answer."""
         named = _PLAN_NAMED.findall(last_user_text(body))
         plan = self.plans.get(named[-1]) if named else None
         if plan is None:
@@ -117,7 +117,7 @@ class PlannedModel:
 
 
 def in_order(words: Iterable[str]) -> list[str]:
-    """Return words in the order in which they were planned, whatever their attempts."""
+    """Return words in their planned order, whatever their attempts."""
 
     def place_of(word: str) -> tuple[int, ...]:
         match = _NUMBERS.fullmatch(word)
@@ -134,7 +134,7 @@ def plan_of(body: Mapping[str, Any]) -> str:
 
 
 def rounds_before(body: Mapping[str, Any]) -> int:
-    """Return how many rounds the open turn of a request has behind it."""
+    """Return how many rounds precede the request in its open turn."""
     count = 0
     for message in reversed(body["messages"]):
         content = message["content"]

@@ -1,6 +1,6 @@
-"""The places in a turn where faults strike, and how a conversation is brought exactly there.
+"""The points in a turn where faults strike, and how to bring a conversation exactly there.
 
-Gates of the practice model, faults that stall, and row locks hold a turn in its place: nothing sleeps.
+Gates of the practice model, faults that stall, and row locks stop a turn at its point, without sleeps.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ Point = Literal[
 ]
 POINTS: tuple[Point, ...] = get_args(Point)
 ROW_POINTS: tuple[Point, ...] = ("in_tool", "at_final_save")
-"""Where the turn waits for a row that a stranger holds."""
+"""Points where the turn waits for a locked row."""
 REACH_SECONDS = 15.0
 
 
@@ -32,7 +32,7 @@ async def _nothing() -> None:
 
 @dataclass(slots=True, kw_only=True)
 class Placed:
-    """A conversation whose turn stands at its point. `release` lets it go on where that is possible."""
+    """A conversation whose turn is at its point. `release` lets it continue where possible."""
 
     conversation: Conversation
     plan: Plan
@@ -41,14 +41,14 @@ class Placed:
 
 
 class RowLock:
-    """A transaction of a stranger that makes a turn wait for a row."""
+    """A transaction outside Sage that blocks a turn by a row lock."""
 
     def __init__(self, house: House) -> None:
         house.cleanups.append(self.release)
         self._connection: psycopg.AsyncConnection[tuple[int]] | None = None
 
     async def take(self, statement: sql.SQL, *values: object) -> None:
-        """Open the transaction and lock what the statement locks."""
+        """Open the transaction and take the statement's locks."""
         self._connection = await psycopg.AsyncConnection.connect(database_url())
         await self._connection.execute(statement, values)
 
@@ -67,7 +67,7 @@ class RowLock:
                 await asyncio.sleep(0.02)
 
     async def release(self) -> None:
-        """Let the waiting one go on."""
+        """Release the lock."""
         if self._connection is not None:
             connection, self._connection = self._connection, None
             await connection.rollback()
@@ -75,7 +75,7 @@ class RowLock:
 
 
 async def bring(conversation: Conversation, point: Point, rng: random.Random, **options: Any) -> Placed:
-    """Start a turn and return when it stands at the point; options are those of `_bring`."""
+    """Start a turn and return when it is at the point; options are those of `_bring`."""
     try:
         return await _bring(conversation, point, rng, **options)
     except TimeoutError:
@@ -96,7 +96,7 @@ async def _bring(
     hold_attempts: frozenset[int] = frozenset({1}),
     is_json_stalled: bool = True,
 ) -> Placed:
-    """Without `is_json_stalled` a turn stands before a call's JSON, not in it, and can be released."""
+    """Without `is_json_stalled` a turn stops before a call's JSON, not in it, and can be released."""
     match point:
         case "in_tool_json" if is_json_stalled:
             return await _bring_into_json(conversation, rng, reader)
@@ -144,7 +144,7 @@ async def _bring_to_gate(
     if point == "in_text":
         last = f"{plan.key}r{number}a1w{held.hold_after - 1}"
         speaker = reader or conversation.reader
-        # Between calls the current model's words come as notes.
+        # Between calls, current models send words as notes.
         await speaker.until(lambda: last in speaker.text or last in speaker.notes)
 
     async def release() -> None:
@@ -188,7 +188,7 @@ async def _bring_into_tool(conversation: Conversation, rng: random.Random, reade
 
 
 async def _lock_path(lock: RowLock, conversation: Conversation, domain: str) -> None:
-    """Lock a file that exists, or its place where it doesn't: a row that isn't committed."""
+    """Lock an existing file's row, or its path by an uncommitted row."""
     await lock.take(
         sql.SQL(
             "INSERT INTO coaching_userfile (user_id, path, file_type, frontmatter, size, sha256,"
@@ -208,12 +208,12 @@ async def _bring_to_save(conversation: Conversation, rng: random.Random, reader:
     practice = conversation.house.practice
     await conversation.say(plan, reader=reader)
     await practice.reached(plan.gate(len(rounds)), REACH_SECONDS)
-    # What was said is stored beside the rounds, and not while a stranger holds the row.
+    # Text is stored separately from the rounds, and not while the row is locked.
     last = f"{plan.key}r{len(rounds)}a1w{rounds[-1].words - 1}"
     for each in conversation.readers:
         await each.until(lambda each=each: last in each.text, REACH_SECONDS)  # type: ignore[misc]
     lock = RowLock(conversation.house)
-    # Before the last round is stored, or between it and the closing of the turn.
+    # Before the last round is stored, or between it and the turn's closing.
     table = rng.choice(("turn", "session"))
     condition = "id" if table == "session" else "session_id"
     await lock.take(

@@ -1,4 +1,4 @@
-"""A TCP proxy that loses a client's connection in every way that a network knows."""
+"""A TCP proxy that drops client connections in every way that a network can."""
 
 import asyncio
 import contextlib
@@ -14,7 +14,7 @@ _RESET_LINGER = struct.pack("ii", 1, 0)
 
 
 class Proxy:
-    """Passes bytes to a port of this machine until it is told to `lose` what is open."""
+    """Forwards bytes to a local port until told to `lose` its open connections."""
 
     def __init__(self, port_of: Callable[[], int]) -> None:
         self._port_of = port_of
@@ -47,7 +47,7 @@ class Proxy:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def lose(self, how: Loss) -> None:
-        """Lose all open connections; a frozen one stays open and passes nothing, new ones work."""
+        """Drop all open connections; a frozen one stays open without traffic, new ones work."""
         if how == "frozen":
             for task in tuple(self._tasks):
                 task.cancel()

@@ -1,4 +1,4 @@
-"""R7 and R9: two tabs that send at once, through two processes where there are two."""
+"""R7 and R9: two tabs that send at once, through two processes if there are two."""
 
 import asyncio
 import random
@@ -19,7 +19,7 @@ BUSY = "still answering"
 
 
 async def run_r7(house: House, *, seed: int, points: int) -> Report:
-    """Race two different messages into one session, again and again: one wins, the loser is told."""
+    """Race two different messages into one session, repeatedly: one wins, the other gets an error."""
     report = Report(fault="R7", seed=seed)
     rng = random.Random(seed)
     async with house.opened():
@@ -45,7 +45,7 @@ async def _open_tabs(conversation: Conversation) -> None:
 
 
 async def _race(conversation: Conversation, rng: random.Random, report: Report) -> None:
-    """Two tabs send at the same moment. The winner's turn is held until the loser was told."""
+    """Two tabs send at the same moment. The winner's turn is held until the other got its error."""
     house = conversation.house
     plans = [
         conversation.plan(PlannedRound(words=rng.randint(2, 5), hold="text", hold_after=1)) for _ in range(2)
@@ -94,7 +94,7 @@ def _overlaps(session_id: UUID) -> bool:
 
 
 async def run_r9(house: House, *, seed: int, points: int) -> Report:
-    """Send pairs with the same client id, at once or one after another: one row, one turn, one request."""
+    """Send pairs with the same client id, at once or in sequence: one row, one turn, one request."""
     report = Report(fault="R9", seed=seed)
     rng = random.Random(seed)
     async with house.opened():

@@ -1,6 +1,6 @@
-"""Answers to questions in random turns: right ones and wrong ones, late ones, two at once, none at all.
+"""Answers to questions in random turns: correct, wrong, late, duplicate, or none.
 
-What may not count is checked at once: it is told, and isn't kept.
+An invalid answer is checked at once: it gets an error and isn't stored.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ INTERACTIVE = ("show_options", "show_pulse_check")
 
 
 async def respond(conversation: Conversation, rng: random.Random, report: Report) -> None:
-    """Answer the question that waits, wrongly or too late, in two tabs at once, or dismiss it."""
+    """Answer the pending question, wrongly, too late, or in two tabs at once, or dismiss it."""
     reader = conversation.reader
     await reader.until(lambda: reader.pending is not None or not reader.is_connected, ASKED_SECONDS)
     if reader.pending is None:
@@ -41,9 +41,9 @@ async def respond(conversation: Conversation, rng: random.Random, report: Report
 
 
 def answers_of_nobody(conversation: Conversation) -> list[str]:
-    """Return a sentence for every answer that is kept though it was not given: wrong, or to another question.
+    """Return a violation for every stored answer that wasn't given: wrong, or for another question.
 
-    It holds at every moment: what was given may come late, after its sender lost the connection.
+    Holds at any time: an answer may arrive after its sender lost the connection.
     """
     calls = ToolCallRecord.unscoped.filter(
         turn__session_id=conversation.session_id, state=CallState.ANSWERED
@@ -60,7 +60,7 @@ def _give(conversation: Conversation, tool_use_id: str, *values: object) -> None
 
 
 async def _heard(conversation: Conversation, tool_use_id: str, report: Report, **frame: object) -> None:
-    """Send what ends a question: it is gone then, or it is told why not."""
+    """Send what ends a question: afterwards it is closed, or the sender gets an error."""
     reader = conversation.reader
     told = len(reader.refusals)
     await reader.send(toolUseId=tool_use_id, **frame)
@@ -72,7 +72,7 @@ async def _heard(conversation: Conversation, tool_use_id: str, report: Report, *
 
 
 async def _refused(conversation: Conversation, target: str, value: object, report: Report) -> None:
-    """Send what is no answer, or one to a question that is over: it is told, and what is over stays."""
+    """Send an invalid answer, or one to a closed question: it gets an error and changes nothing."""
     reader = conversation.reader
     before = await in_database(_kept, conversation, target)
     told = len(reader.refusals)
@@ -88,7 +88,7 @@ async def _refused(conversation: Conversation, target: str, value: object, repor
 async def _answer_twice(
     conversation: Conversation, tool_use_id: str, values: tuple[object, object], report: Report
 ) -> None:
-    """Answer in both tabs at once, differently: one answer is kept and the other tab is told."""
+    """Answer differently in both tabs at once: one answer is stored and the other tab gets an error."""
     tabs = conversation.readers
     told = [len(tab.refusals) for tab in tabs]
     _give(conversation, tool_use_id, *values)
@@ -98,7 +98,7 @@ async def _answer_twice(
             for tab, value in zip(tabs, values, strict=True)
         )
     )
-    # Each has to be done with: an answer that is on its way yet would come into what is done next.
+    # Wait for both: a late answer would interfere with the next step.
     if not all(await asyncio.gather(*(tab.is_done_with() for tab in tabs))):
         conversation.unheard.add(tool_use_id)
     if tool_use_id in conversation.unheard:
@@ -115,9 +115,9 @@ async def _answer_twice(
 
 
 def _kept(conversation: Conversation, tool_use_id: str) -> tuple[str, Any] | None:
-    """Return how a call stands and the answer that it has.
+    """Return a call's state and its answer.
 
-    Its id is unique in its turn only: every row of a run counts its people from one, in one database.
+    Its id is only unique within its turn: every row of a run counts its people from one, in one database.
     """
     calls = ToolCallRecord.unscoped.filter(turn__session_id=conversation.session_id, tool_use_id=tool_use_id)
     return calls.order_by("-turn__started_at").values_list("state", "value").first()
@@ -129,7 +129,7 @@ def _ended_question(conversation: Conversation) -> str:
 
 
 def _answers(pending: Frame, rng: random.Random) -> tuple[str, object, tuple[object, ...]]:
-    """Return the call's id, an answer to it, and what is none."""
+    """Return the call's id, a valid answer, and an invalid one."""
     if "showOptions" in pending:
         shown = pending["showOptions"]
         return shown["toolUseId"], rng.choice(shown["options"])["value"], ("", None, "maybe", {})

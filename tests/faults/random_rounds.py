@@ -1,4 +1,4 @@
-"""Random rounds of a planned answer: text, notes, parallel and mixed calls in any order, at any pace."""
+"""Random rounds of a planned answer: text, notes, parallel and mixed calls, in any order and pace."""
 
 import random
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ FAULTS: tuple[FaultKind, ...] = (
     *("max_tokens_in_tool", "max_tokens_in_text", "refusal", "pause_turn"),
 )
 PACES = (0.0, 0.0, 40.0, 120.0)
-"""Tokens a second. Most faults of people and processes hit a turn only while it lasts."""
+"""Tokens per second. Slow enough that most faults hit a running turn."""
 
 Call = tuple[str, Mapping[str, Any]]
 

@@ -1,9 +1,8 @@
-"""The property: whatever people and the model do, and whenever the process dies, every invariant holds.
+"""Property: every invariant holds, whatever people and the model do, and whenever the process dies.
 
-Random turns (`random_rounds`) of text, notes, parallel and mixed calls, calls that fail, arcs, questions
-and ratings; answers of every kind (`random_answers`), a message instead; stops, retries, changed messages,
-faults upstream, lost sockets and kills in the middle. The strict practice model checks every request that
-the code then sends.
+Random turns (`random_rounds`) of text, notes, parallel and mixed calls, failing calls, arcs, questions and
+ratings; all kinds of answers (`random_answers`), or a message instead; stops, retries, edits, upstream
+faults, lost sockets and kills in between. The strict practice model checks every request.
 """
 
 import asyncio
@@ -37,13 +36,13 @@ RETRYABLE = (TurnStatus.FAILED, TurnStatus.INTERRUPTED, TurnStatus.STOPPED)
 
 
 async def run_random_turns(house: House, *, seed: int, points: int) -> Report:
-    """Let people talk for `points` steps in all; again and again a process is killed under their turns."""
+    """Run `points` steps of several people; repeatedly kill a process during their turns."""
     report = Report(fault="turns", seed=seed)
     rng = random.Random(seed)
     async with house.opened(), LeaseWatcher(house) as watcher:
         people = [Person(house, number, report) for number in range(PEOPLE)]
         while report.points < points:
-            # The kill comes while others are in the middle of their steps.
+            # Kill it while others are in the middle of their steps.
             steps = min(rng.randint(*STEPS_BETWEEN_KILLS), points - report.points)
             each = -(-steps // PEOPLE)
             talking = [
@@ -76,7 +75,7 @@ async def _until_points(report: Report, points: int, talking: Sequence["asyncio.
 
 
 async def _until_running(house: House, victim: int, talking: Sequence["asyncio.Task[None]"]) -> int:
-    """Wait until the victim has a turn to die under, as long as anybody talks; return how many it has."""
+    """Wait until the process to kill has running turns, or nobody is active; return how many."""
     deadline = asyncio.get_running_loop().time() + MID_TURN_SECONDS
     pid = house.process(victim).popen.pid
     while asyncio.get_running_loop().time() < deadline and not all(task.done() for task in talking):
@@ -98,7 +97,7 @@ def _count_statuses(conversation: Conversation, report: Report) -> list[str]:
 
 
 class Person:
-    """Somebody who talks on and on, in a new conversation where the old one is complete."""
+    """A person who keeps talking, in a new conversation when the old one is complete."""
 
     def __init__(self, house: House, number: int, report: Report) -> None:
         self.conversations: list[Conversation] = []
@@ -107,7 +106,7 @@ class Person:
         self._report = report
 
     async def talk(self, rng: random.Random, steps: int) -> None:
-        """Do something that many times, each time when nothing runs any more."""
+        """Do that many things, each when nothing is running."""
         for _ in range(steps):
             conversation = await self._open_conversation()
             turn = await _settled(conversation)
@@ -149,9 +148,10 @@ class Person:
 
 
 async def _ask(conversation: Conversation, kind: str) -> None:
-    """Ask for a turn without words, and wait until that is done: until then nothing seems to run.
+    """Send a frame that starts a turn without a message, and wait until it is handled.
 
-    What is said in between would be refused, or find the conversation ended by the turn that was asked for.
+    Until then nothing seems to run: another message would be refused, or find the conversation ended by that
+    turn.
     """
     await conversation.reader.send(type=kind)
     await conversation.reader.is_done_with()
@@ -174,7 +174,7 @@ async def _say(conversation: Conversation, rng: random.Random, report: Report, k
     choice = rng.random()
     if choice >= 0.35:
         return
-    # In the middle: some frames of the answer have come, or it is over already.
+    # In between: some frames of the answer have come, or it is complete already.
     reader, frames = conversation.reader, rng.randint(1, 8)
     await reader.until(
         lambda: len(reader.frames) >= seen + frames or reader.status != "running" or not reader.is_connected
@@ -188,7 +188,7 @@ async def _say(conversation: Conversation, rng: random.Random, report: Report, k
 
 
 async def _settled(conversation: Conversation) -> Turn | None:
-    """Wait until no part runs and every reader shows what is; return the newest turn."""
+    """Wait until no part is running and every reader is up to date; return the newest turn."""
     readers = conversation.readers
     turn, waiting = None, ""
     try:
@@ -206,7 +206,7 @@ async def _settled(conversation: Conversation) -> Turn | None:
 
 
 def _newest(conversation: Conversation) -> tuple[Turn | None, str]:
-    """Return the newest turn, and the question that waits in it."""
+    """Return the newest turn and its pending question."""
     turn = Turn.unscoped.filter(session_id=conversation.session_id).order_by("-started_at").first()
     if turn is None or turn.status != TurnStatus.AWAITING_USER:
         return turn, ""
@@ -215,7 +215,7 @@ def _newest(conversation: Conversation) -> tuple[Turn | None, str]:
 
 
 def _is_at_rest(turn: Turn | None, waiting: str) -> bool:
-    # A turn that waits for nothing was answered between the two looks.
+    # A turn without a pending question was answered between the two queries.
     return turn is None or (bool(waiting) if turn.status == TurnStatus.AWAITING_USER else not turn.is_open)
 
 
@@ -224,7 +224,7 @@ def _shows_rest(reader: Reader, waiting: str) -> bool:
 
 
 async def _audit_requests_a_part(house: House, conversations: Sequence[Conversation]) -> list[str]:
-    """Check I7's requests: each message's turns, retries included, may have asked 15 times a part."""
+    """Check I7's requests: each message's turns, including retries, may send 15 requests per part."""
     asked: dict[str, int] = {}
     for request in house.practice.requests:
         key = plan_of(request.body)
@@ -238,12 +238,12 @@ async def _audit_requests_a_part(house: House, conversations: Sequence[Conversat
 
 
 def _parts_by_plan(conversation: Conversation) -> dict[str, int]:
-    """Return how many parts the turns had that answered each plan's message."""
+    """Return how many parts answered each plan's message."""
     turns = Turn.unscoped.filter(session_id=conversation.session_id).order_by("-started_at")
     parts: dict[str, int] = {}
     key = ""
     for turn in turns:
-        # A message that was tried again has gone on to the later turn.
+        # A retried message belongs to the later turn.
         spoken = turn.messages.filter(role=MessageRole.USER).first()
         key = (spoken.client_id or "").split("-")[0] if spoken else key
         parts[key] = parts.get(key, 0) + turn.part

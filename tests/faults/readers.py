@@ -1,4 +1,4 @@
-"""R6 and R12: readers that lose their connection and come back, users that press Stop, anywhere in a turn."""
+"""R6 and R12: readers that reconnect, and users that press Stop, at any point in a turn."""
 
 import asyncio
 import random
@@ -24,7 +24,7 @@ LOSSES = ("close", "fin", "reset", "frozen")
 
 
 async def run_r6(house: House, *, seed: int, points: int) -> Report:
-    """Lose clients at random points in every way; the turn goes on, and who returns sees the same words."""
+    """Drop clients at random points in every way; the turn continues, and they return to the same words."""
     report = Report(fault="R6", seed=seed)
     rng = random.Random(seed)
     async with house.opened():
@@ -32,7 +32,7 @@ async def run_r6(house: House, *, seed: int, points: int) -> Report:
             conversations = await open_conversations(house, min(BATCH, points - report.points))
             places = rng.sample(POINTS, len(POINTS)) + rng.sample(POINTS, len(POINTS))
             async with AsyncExitStack() as proxies:
-                # What stalls for ever can't go on: here those points are right before the call.
+                # A permanent stall can't be released: here those points are right before the call.
                 placed = await asyncio.gather(
                     *(
                         _lose_and_return(conversation, place, rng.randrange(2**31), report, proxies)
@@ -82,7 +82,7 @@ async def _lose_and_return(
     reader.go_back()
     await reader.until(lambda: reader.attached > before)
     if not is_away_until_the_end:
-        # What it is shown now is all that was shown so far, to the same word as to who stayed.
+        # Its snapshot equals what the connected reader has, word for word.
         await reader.until(lambda: reader.text == steady.text, 20)
     took = asyncio.get_running_loop().time() - began
     report.seconds.append(took)
@@ -96,14 +96,14 @@ async def _lose_and_return(
 
 
 async def run_r12(house: House, *, seed: int, points: int) -> Report:
-    """Press Stop at random points, with several processes from the other one."""
+    """Press Stop at random points, from the other process if there are two."""
     report = Report(fault="R12", seed=seed)
     rng = random.Random(seed)
     async with house.opened():
         while report.points < points:
             conversations = await open_conversations(house, min(BATCH, points - report.points))
             placed = await bring_all(conversations, rng, place=rng.randrange(len(house.processes)))
-            # One after another: a stop is measured alone, as a person presses it.
+            # In sequence: each stop is measured alone.
             for item in placed:
                 await _stop(item, rng, report)
             closed = await until_closed(conversations, CLOSED_SECONDS)
@@ -113,7 +113,7 @@ async def run_r12(house: House, *, seed: int, points: int) -> Report:
                 status = (await in_database(last_turn, item.conversation.session_id)).status
                 report.count(status)
                 report.expect(
-                    # What runs is finished, and a stop that comes from elsewhere may come behind it.
+                    # What is already running finishes, and a stop from another process may come after it.
                     status == TurnStatus.STOPPED or item.point in ROW_POINTS,
                     f"R12 {item.conversation.key} ({item.point}) ended as {status}",
                 )
@@ -134,7 +134,7 @@ async def _stop(item: Placed, rng: random.Random, report: Report) -> None:
     began = loop.time()
     await presser.send(type="stop")
     if item.point in ROW_POINTS:
-        # What runs already is finished: the row that it waits for is the test's to give back.
+        # What is already running finishes: the test holds the row that it waits for.
         await item.release()
     reader = conversation.reader
     await reader.until(lambda: len(reader.dones) > 0)

@@ -1,4 +1,4 @@
-"""R3: Redis is killed, started again, flushed and frozen while turns stream through two processes."""
+"""R3: Redis is killed, restarted, flushed and frozen while turns stream through two processes."""
 
 import asyncio
 import random
@@ -18,7 +18,7 @@ DONE_SECONDS = 30.0
 
 
 async def run_r3(house: House, *, seed: int, points: int) -> Report:
-    """Lose Redis under streaming turns whose readers sit at the other process. A point is a turn."""
+    """Break Redis during streaming turns with readers on the other process. A point is a turn."""
     report = Report(fault="R3", seed=seed)
     rng = random.Random(seed)
     async with house.opened():
@@ -26,7 +26,7 @@ async def run_r3(house: House, *, seed: int, points: int) -> Report:
         while report.points < points:
             conversations = await open_conversations(house, min(BATCH, points - report.points))
             for number, conversation in enumerate(conversations):
-                # The speaker at one process, a second reader at the other.
+                # The speaker on one process, a second reader on the other.
                 await conversation.read(place=number % 2)
                 await conversation.read(place=(number + 1) % 2)
             how = LOSSES[(report.points // BATCH + seed) % len(LOSSES)]
@@ -35,7 +35,7 @@ async def run_r3(house: House, *, seed: int, points: int) -> Report:
             early = rng.sample(range(len(plans)), len(plans) // 2)
             await _start(conversations, plans, early)
             _lose(house, how)
-            # The others begin while Redis is away: sending, streaming and storing need none.
+            # The others start during the outage: sending, streaming and storing don't need Redis.
             await _start(conversations, plans, [n for n in range(len(plans)) if n not in early])
             for plan in plans:
                 house.practice.release(plan.gate(1))
@@ -66,7 +66,7 @@ async def run_r3(house: House, *, seed: int, points: int) -> Report:
 
 
 async def _stop_meanwhile(house: House, report: Report, how: str) -> None:
-    """A socket's frames are handled one after another: a message must not keep Stop waiting for Redis."""
+    """A socket's frames are handled in sequence: a message must not delay Stop by waiting for Redis."""
     (conversation,) = await open_conversations(house, 1)
     reader = await conversation.read(place=0)
     plan = conversation.plan(PlannedRound(words=8, hold="text", hold_after=2))

@@ -1,11 +1,11 @@
-"""What a run found: its points, its violations, and how long recovery took."""
+"""The results of a run: points, violations, and recovery times."""
 
 from dataclasses import dataclass, field
 
 
 @dataclass(slots=True, kw_only=True)
 class Report:
-    """One fault's run. `seconds` are the recovery times; what they measure is the scenario's to say."""
+    """A fault's run. `seconds` are recovery times as defined by the scenario."""
 
     fault: str
     seed: int
@@ -15,11 +15,11 @@ class Report:
     facts: dict[str, int] = field(default_factory=dict)
 
     def count(self, fact: str, number: int = 1) -> None:
-        """Count something worth telling."""
+        """Count an occurrence for the report."""
         self.facts[fact] = self.facts.get(fact, 0) + number
 
     def expect(self, is_so: bool, sentence: str) -> None:
-        """Note a violation unless it is so."""
+        """Record a violation if the condition is false."""
         if not is_so:
             self.violations.append(sentence)
 

@@ -1,7 +1,7 @@
-"""A web process whose wall clock is an hour off: the first of a house is slow, the second fast.
+"""A web process whose wall clock is an hour off: the first is slow, the second fast.
 
-`python -m tests.faults.shifted_web web --port 0`: SAGE_FAULT_PLACE says which one it is. Leases count by the
-monotonic clock and the database's, so nothing may be taken over too early or too late.
+`python -m tests.faults.shifted_web web --port 0`: SAGE_FAULT_PLACE is its number. Leases use the monotonic
+clock and the database's, so take-over must be neither too early nor too late.
 """
 
 import os

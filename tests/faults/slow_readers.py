@@ -1,6 +1,6 @@
-"""R10 and R16: what readers who don't read, and many who only listen, cost everybody else.
+"""R10 and R16: the cost of readers that don't read, and of many idle ones, for everybody else.
 
-A delta's delay is how much later it came than the steady rate promised, over the quickest of its answer.
+A delta's delay is how late it came relative to a steady rate, minus the fastest of its answer.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ MEGABYTE = 1 << 20
 
 
 class TimedReader(Reader):
-    """A reader that notes when how many characters had come."""
+    """A reader that records when how many characters had arrived."""
 
     def __init__(self, conversation: Conversation, **options: Any) -> None:
         super().__init__(conversation, **options)
@@ -54,12 +54,12 @@ class TimedReader(Reader):
 
 
 async def run_r10(house: House, *, seed: int, points: int) -> Report:
-    """Stream to people while others ask for much and read nothing. A point is an answer to one who reads."""
+    """Stream to people while others request floods and read nothing. A point is an answer to a reader."""
     report = Report(fault="R10", seed=seed)
     async with house.opened():
         people = await _timed(house, PEOPLE)
         while report.points < points:
-            # First the same floods with readers who take them: only what silence adds is counted.
+            # First the same floods with readers: only the additional delay of silent ones counts.
             quiet = await _flooded_answers(house, people, report, is_silent=False)
             before = _memory(house)
             loud = await _flooded_answers(house, people, report, is_silent=True)
@@ -115,7 +115,7 @@ async def _timed(house: House, count: int) -> list[Conversation]:
 async def _flooded_answers(
     house: House, people: Sequence[Conversation], report: Report, *, is_silent: bool
 ) -> list[float]:
-    """Return the delays of everybody's answers while five conversations are flooded."""
+    """Return the delays of all answers while five conversations are flooded."""
     flooded = await open_conversations(house, SILENT)
     silent = [await _open_silent_socket(house, item) for item in flooded] if is_silent else []
     for item in flooded:
@@ -130,7 +130,7 @@ async def _flooded_answers(
 
 
 async def _answers(people: Sequence[Conversation]) -> list[float]:
-    """Have everybody ask at once; return all delays of their answers."""
+    """Let everybody ask at once; return all delays of their answers."""
     words = int(DELTAS_PER_SECOND * ANSWER_SECONDS * CHARACTERS_PER_TOKEN / CHARACTERS_PER_WORD)
     planned = PlannedRound(words=words, tokens_per_second=DELTAS_PER_SECOND)
     before = [len(item.reader.dones) for item in people]
@@ -143,7 +143,7 @@ async def _answers(people: Sequence[Conversation]) -> list[float]:
 
 
 async def _flood(conversation: Conversation, *, is_silent: bool) -> None:
-    """Begin a long, fast answer; who asked for it stays, or goes away where a silent socket is left."""
+    """Start a long, fast answer; its reader stays, or leaves if a silent socket remains."""
     reader = await conversation.read(returns=False)
     words = int(FLOOD_PER_SECOND * ANSWER_SECONDS * CHARACTERS_PER_TOKEN / CHARACTERS_PER_WORD)
     await conversation.say(conversation.plan(PlannedRound(words=words, tokens_per_second=FLOOD_PER_SECOND)))
@@ -152,7 +152,7 @@ async def _flood(conversation: Conversation, *, is_silent: bool) -> None:
 
 
 async def _open_silent_socket(house: House, conversation: Conversation) -> asyncio.StreamWriter:
-    """Open a socket of this session that takes hardly a byte after the handshake."""
+    """Open a socket of this session that reads hardly a byte after the handshake."""
     plain = socket.socket()
     plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     plain.setblocking(False)

@@ -1,4 +1,4 @@
-"""The short form of the fault that needs a database of its own."""
+"""The short form of the fault that needs its own database."""
 
 import asyncio
 import sys

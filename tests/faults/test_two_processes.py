@@ -1,4 +1,4 @@
-"""The short forms of the faults in which two web processes and Redis take part."""
+"""The short forms of the faults with two web processes and Redis."""
 
 import pytest
 

@@ -1,6 +1,6 @@
-"""The short form of R4: every upstream fault at every place, over a whole Sage.
+"""The short form of R4: every upstream fault at every point, with a whole Sage.
 
-A file of its own: its process is alone on its database, and so is the one of the other file.
+In a separate file, because its process must be the only one on its database.
 """
 
 import pytest

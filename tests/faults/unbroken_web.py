@@ -1,6 +1,6 @@
 """A web process whose circuit breaker never opens: `python -m tests.faults.unbroken_web web --port 0`.
 
-R4 sends hundreds of faults through one process, and each must reach its turn. The breaker itself is R5's.
+R4 sends hundreds of faults through one process, and each must reach its turn. R5 tests the breaker.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""R4: everything that can go wrong upstream, before the first byte, in text, in a call, in round two."""
+"""R4: every upstream failure, before the first byte, in text, in a call, in round two."""
 
 import asyncio
 import random
@@ -24,7 +24,7 @@ SECRET = "upstream-words-that-nobody-may-see"
 PLACES = ("before_first_byte", "in_text", "in_tool_json", "before_message_stop", "second_round")
 PLACES_OF_FAULTS = ("before_first_byte", "in_tool_json", "before_message_stop")
 BREAKING = ("cut", "reset", "end_early", "broken_json", "error_event")
-"""What leaves an answer without its end, wherever it strikes: none of its calls may run."""
+"""Faults that leave an answer without its end at any point: none of its calls may run."""
 STATUSES = (400, 401, 403, 404, 408, 409, 413, 422, 429, 500, 503, 529)
 RETRY_AFTERS = (None, "0", "1", "3600")
 SENTENCES = frozenset(
@@ -36,7 +36,7 @@ EACH_ONCE = len(PLACES) * len(get_args(FaultKind))
 
 
 def all_faults(rng: random.Random) -> list[tuple[str, Fault]]:
-    """Return every kind at every place, once and for ever, in random order."""
+    """Return every kind at every point, once and permanently, in random order."""
     faults: list[tuple[str, Fault]] = []
     for place in PLACES:
         at = place if place in PLACES_OF_FAULTS else "in_text"
@@ -55,11 +55,11 @@ def all_faults(rng: random.Random) -> list[tuple[str, Fault]]:
 
 
 EVERY_FAULT = len(all_faults(random.Random(0)))
-"""Points of the long form: every kind and status at every place, once and for ever."""
+"""Points of the long form: every kind and status at every point, once and permanently."""
 
 
 async def run_r4(house: House, *, seed: int, points: int) -> Report:
-    """Give each turn one fault, once or again and again; `points` says how many of `EVERY_FAULT`."""
+    """Inject one fault into each turn, once or repeatedly; `points` says how many of `EVERY_FAULT`."""
     report = Report(fault="R4", seed=seed)
     rng = random.Random(seed)
     turn_seconds = float(house.variables.get("SAGE_TURN_SECONDS", "55"))
@@ -84,7 +84,7 @@ async def run_r4(house: House, *, seed: int, points: int) -> Report:
 
 
 def _spread(faults: list[tuple[str, Fault]]) -> list[tuple[str, Fault]]:
-    """Put each kind and place once in front, so that a short form has all of them before repeating one."""
+    """Move each kind and point to the front once, so that a short form covers all before repeating one."""
     seen: set[tuple[str, str]] = set()
     first: list[tuple[str, Fault]] = []
     rest: list[tuple[str, Fault]] = []
@@ -140,7 +140,7 @@ def _forget_fault(house: House, key: str) -> None:
 
 
 def _check_outcome(name: str, turn: Turn, errors: list[str], report: Report) -> None:
-    """A typed outcome, and one sentence exactly where the answer isn't whole."""
+    """Expect a typed outcome, and an error message exactly if the answer is incomplete."""
     told = [error.split(" Try again in ")[0] for error in errors]
     if turn.status == TurnStatus.FAILED:
         report.expect(turn.failure in get_args(FailureReason), f"{name}: failed as {turn.failure!r}")
@@ -161,6 +161,6 @@ def _calls_named(session_id: UUID, start: str) -> list[str]:
 
 
 def _cut_calls(user_id: int) -> list[str]:
-    """Return a sentence for every version whose text isn't whole."""
+    """Return a violation for every version whose text is incomplete."""
     versions = UserFileVersion.unscoped.filter(file__user_id=user_id)
     return [f"a cut call ran: {row.content!r}" for row in versions if "was said." not in row.content]

@@ -1,4 +1,4 @@
-"""The auditor of files: what must hold after every test, whatever broke in between."""
+"""Checks file invariants after every test."""
 
 import hashlib
 
@@ -13,7 +13,7 @@ from coaching.models import UserFile, UserFileVersion
 def audit_files(user_id: int) -> dict[str, list[str]]:
     """Check that every file is one complete version and every row has its object.
 
-    Return the texts of each path's versions, the oldest first.
+    Return the texts of each path's versions, oldest first.
     """
     texts: dict[str, list[str]] = {}
     ordered = Prefetch("versions", UserFileVersion.unscoped.order_by("number"))

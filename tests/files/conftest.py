@@ -1,4 +1,4 @@
-"""Storages for the tests of files: disk and S3, each real and empty."""
+"""Storages for file tests: disk and S3, each real and empty."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ def disk_storage(settings: Settings, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def s3_storage(settings: Settings, s3_server: S3Server) -> Iterator[S3]:
-    """Files go to a bucket; what must wait for a broken server waits half a second."""
+    """Store files in a bucket; calls to a broken server time out after half a second."""
     bucket = f"sage-{uuid4().hex}"
     s3_server.make_bucket(bucket)
     proxy = FaultProxy(s3_server.port)
@@ -63,7 +63,7 @@ def s3_storage(settings: Settings, s3_server: S3Server) -> Iterator[S3]:
     yield S3(proxy=proxy, bucket=bucket)
     storage = storages["default"]
     assert isinstance(storage, S3ObjectStorage)
-    # Closed where there is one: making it takes a tenth of a second.
+    # Close it if there is one: creating it takes a tenth of a second.
     if (own := getattr(storage._connections, "connection", None)) is not None:
         own.meta.client.close()
     if "client" in vars(storage):

@@ -1,4 +1,4 @@
-"""A real S3 server on this machine, and a proxy in front of it that breaks what a test asks for."""
+"""A real local S3 server, and a proxy in front of it that injects faults."""
 
 import contextlib
 import http.client
@@ -17,7 +17,7 @@ ERROR = b'<?xml version="1.0"?><Error><Code>%s</Code><Message>No.</Message></Err
 
 
 class S3Server:
-    """The server in a process of its own on a free port."""
+    """The server in its own process on a free port."""
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
@@ -33,7 +33,7 @@ class S3Server:
                 break
         else:
             raise RuntimeError("the S3 server ended before it listened")
-        # Its log must not fill the pipe.
+        # Drain its log, so that the pipe doesn't fill.
         self._drain = threading.Thread(target=self._process.stderr.read, daemon=True)
         self._drain.start()
 
@@ -54,7 +54,7 @@ class S3Server:
 
 
 class FaultProxy:
-    """Stands before the server. `fault` is what happens to every request while it is set."""
+    """In front of the server. `fault` affects every request while it is set."""
 
     def __init__(self, port: int) -> None:
         self.fault: Fault = "none"
@@ -76,7 +76,7 @@ class FaultProxy:
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
 
     def stop(self) -> None:
-        """Stop as a killed server does: open connections are cut, new ones refused."""
+        """Stop like a killed server: open connections are cut, new ones refused."""
         self.released.set()
         self._server.shutdown()
         self._server.server_close()
@@ -167,7 +167,7 @@ class _Handler(BaseHTTPRequestHandler):
             super().finish()
 
     def log_message(self, *args: object) -> None:
-        """Say nothing: the test looks at `requests`."""
+        """Log nothing: the test reads `requests`."""
 
 
 def _reset_on_close(connection: socket.socket) -> None:

@@ -1,4 +1,4 @@
-"""What files of a life also mean as data, in the same transaction."""
+"""The side effects of writing files, in the same transaction."""
 
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -65,7 +65,7 @@ async def test_a_day_plan_fills_the_day_and_keeps_what_is_ticked_off(user: User)
         ("Walk", True),
         ("Rest", False),
     ]
-    # What isn't said stays.
+    # Attributes that aren't given stay.
     await store(user, FileType.DAY_PLAN, "Only words")
     plan = await in_database(DayPlan.unscoped.get)
     assert (plan.intention, len(plan.priorities)) == ("Slower", 3)
@@ -93,7 +93,7 @@ async def test_a_daily_log_folds_the_captures_of_its_day_only(user: User, other_
     folded = await in_database(lambda: dict(captures.values_list("captured_at", "folded_on")))
     assert folded == {NOW: TODAY, night: TODAY, yesterday: None}
     assert await in_database(Capture.unscoped.filter(user=other_user, folded_on=None).count) == 1
-    # A thought that came later is folded by the same log saved again.
+    # Saving the same log again takes in a later capture.
     await store(user, FileType.CAPTURE, "Later", now=night + timedelta(minutes=5))
     again = await store(user, FileType.DAILY_LOG, now=night, energy="low")
     assert again.is_new_version, "the thought stands in it now"

@@ -1,4 +1,4 @@
-"""The user's days: four in the morning, daylight saving, every time zone."""
+"""The user's local days: until four in the morning, across clock changes, in every time zone."""
 
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo, available_timezones

@@ -1,4 +1,4 @@
-"""What a user edits: nothing that the file holds is lost, and it means what the SPEC says it means."""
+"""A user's edit keeps everything else in the file and has the side effects of SPEC."""
 
 import asyncio
 from datetime import UTC, date, datetime, timedelta
@@ -155,7 +155,7 @@ async def write(user: User, file_type: FileType, content: str = "Text", **attrib
 
 
 def edit(user: User, path: str, body: str | None = None, **attributes: object) -> StoredFile:
-    """Edit the newest version; attributes that aren't given stay, None takes one back."""
+    """Edit the newest version; attributes that aren't given stay, None removes one."""
     newest = read_file(user_id=user.pk, path=path)
     given = {**editable_of(newest).attributes.given(), **attributes}
     draft = edited(newest, body, FileAttributes.model_validate(given))
@@ -285,7 +285,7 @@ async def test_sage_and_the_user_at_once_lose_no_version(
     texts = (await in_database(audit_files, user.pk))[path]
     assert sorted(text.splitlines()[-1] for text in texts) == sorted(accepted)
     assert len(accepted) + len(refused) == 21
-    # Who was refused has the text still, and saves it over what came between.
+    # A refused writer still has the text, and saves it over the newer version.
     for text in refused:
         await in_database(edit, user, path, text)
     texts = (await in_database(audit_files, user.pk))[path]

@@ -1,4 +1,4 @@
-"""Frontmatter: ours comes out, nobody else's gets in."""
+"""Frontmatter: written by the server only, parsed strictly."""
 
 import json
 from datetime import date

@@ -1,4 +1,4 @@
-"""The garbage collection: what no row names and is old goes, and nothing else."""
+"""Garbage collection removes old objects without a row, and nothing else."""
 
 from datetime import UTC, datetime, timedelta
 from io import StringIO
@@ -39,7 +39,7 @@ def leave_orphan(key: str) -> None:
 async def test_old_objects_without_a_row_go_and_the_rest_stays(each_storage: str, user: User) -> None:
     await store(user)
     kept = await in_database(stored_keys)
-    # Of somebody who is there, of somebody who is gone, and of another room of the house.
+    # Of an existing user, of a deleted user, and outside of the store's prefix.
     for key in (f"users/{user.pk}/{'a' * 32}", f"users/999999/{'b' * 32}", f"uploads/{'c' * 32}"):
         await in_database(leave_orphan, key)
     young = await in_database(collect_garbage, now=timezone.now())

@@ -1,4 +1,4 @@
-"""Paths: built from closed sets, whatever a name holds."""
+"""Paths consist of closed sets, whatever a name contains."""
 
 import re
 from datetime import UTC, date, datetime, timedelta
@@ -18,7 +18,7 @@ AUCKLAND = ZoneInfo("Pacific/Auckland")
 
 
 def places_of(naming: str) -> str:
-    """Return a pattern for the places of all types that are named so."""
+    """Return a pattern for the places of all types with this naming."""
     return "|".join(rule.place.removesuffix(".md") for rule in RULES.values() if rule.naming == naming)
 
 

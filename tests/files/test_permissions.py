@@ -1,4 +1,4 @@
-"""The whole matrix of SPEC 4, cell by cell."""
+"""The whole permission matrix of SPEC 4."""
 
 import pytest
 

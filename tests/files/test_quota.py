@@ -1,4 +1,4 @@
-"""What a person keeps is counted in the transaction that changes it, and has a bound."""
+"""A person's usage is counted in the transaction that changes it, and limited."""
 
 import asyncio
 import json
@@ -91,7 +91,7 @@ async def test_a_write_that_is_undone_takes_up_nothing(user: User, settings: Set
     refused = [one for one in saved if isinstance(one, QuotaReached)]
     assert len(refused) == 4, "never one more than there is room for"
     assert (await check(user))[0] == 2
-    # A file that is there can be written on.
+    # An existing file can still be written.
     assert (await save(user, "Two")).version == 2
 
 

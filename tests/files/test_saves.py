@@ -1,4 +1,4 @@
-"""A save says what is new; what it doesn't name stays, and what a log takes in stands in it."""
+"""A save keeps what it doesn't name, and a log links to the captures that it takes in."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
@@ -55,7 +55,7 @@ async def save(
 
 
 async def put(user: User, path: str, text: str) -> None:
-    """Store a text as an import brings it."""
+    """Store a text as from an import."""
     stored = await store_object(user_id=user.pk, data=text.encode())
 
     def write() -> None:
@@ -209,7 +209,7 @@ async def test_captures_stand_in_the_log_that_folds_them_with_links(user: User) 
         "- [2026-11-21, 10:01](../captures/2026-11-21-100100.md) An idea\n"
     )
     assert await in_database(Capture.unscoped.exclude(folded_on=None).count) == 2
-    # Written anew without them, with a third one caught meanwhile and one that the text links to itself.
+    # Rewritten without them, with a third capture added meanwhile and one that the text links to itself.
     await save(user, "Third", file_type=FileType.CAPTURE, now=NOW + timedelta(minutes=2))
     again = "A better day, with [an idea](/files/captures/2026-11-21-100100.md) in it."
     await save(user, again, file_type=FileType.DAILY_LOG)
@@ -258,7 +258,7 @@ def test_a_log_in_any_language_lists_its_captures_in_one_place(heading: str) -> 
         for number in range(3)
     ]
     body, _ = with_links(f"Ein guter Tag.\n\n{heading}\n", captures[:1])
-    body = body.replace(HEADING, heading) + "\n\n## Morgen\n\nFrüh raus."  # as Sage or its user writes on
+    body = body.replace(HEADING, heading) + "\n\n## Morgen\n\nFrüh raus."  # written by Sage or its user
     once, named = with_links(body, captures)
     assert [capture.id for capture in named] == [0, 1, 2]
     assert HEADING not in once or heading == HEADING

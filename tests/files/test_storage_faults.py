@@ -1,6 +1,6 @@
-"""Storage that fails at any point of a write: the old version is whole, the user told, a retry one version.
+"""Storage failures at any point of a write: the old version is whole, the user informed, a retry writes once.
 
-A short run for every day; `SAGE_STORAGE_FAULT_ROUNDS=100` makes it the long one of RELIABILITY R11.
+Short by default; `SAGE_STORAGE_FAULT_ROUNDS=100` runs the long form of RELIABILITY R11.
 """
 
 import asyncio
@@ -53,7 +53,7 @@ async def newest(user: User) -> str:
 
 
 async def collect(after: str) -> None:
-    """Collect everything that no row names, as if it were old, and see that nothing else went."""
+    """Collect everything without a row as if it were old, and check that nothing else is gone."""
     await in_database(collect_garbage, now=datetime(2100, 1, 1, tzinfo=UTC))
     named = await in_database(lambda: set(UserFileVersion.unscoped.values_list("storage_key", flat=True)))
     assert await in_database(stored_keys) == named, after
@@ -70,7 +70,7 @@ async def test_a_write_that_meets_a_fault_changes_nothing_and_says_so(
         proxy.fault = fault
         with pytest.raises(StorageFailed, match=r"nothing was changed.*Try again"):
             await store(user, f"New {number}")
-        # The text is in the row: what was saved is readable while the storage is away.
+        # The text is in the row: it is readable while the storage is down.
         assert await newest(user) == f"Old {number}"
         proxy.fault = "none"
         texts = await in_database(audit_files, user.pk)
@@ -186,7 +186,7 @@ async def test_objects_that_take_for_ever_to_erase_are_given_up_in_time_and_gone
 
 
 def folder_of_many(files: Path) -> tuple[Path, DiskObjectStorage]:
-    """Return somebody's folder with more objects than are erased at once, and its storage."""
+    """Return a user's folder with more objects than are erased at once, and its storage."""
     folder = files / "users" / "7"
     folder.mkdir(parents=True)
     for number in range(ERASED_AT_ONCE + 10):
@@ -241,7 +241,7 @@ async def test_a_folder_that_cannot_be_made_changes_nothing(disk_storage: Path, 
 
 @pytest.fixture
 def small_disk() -> Iterator[None]:
-    """No file may grow over `FILE_LIMIT_BYTES`, as on a disk that is full."""
+    """No file may exceed `FILE_LIMIT_BYTES`, as on a full disk."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_LIMIT_BYTES, hard))
     yield

@@ -1,4 +1,4 @@
-"""The settings choose the storage; its waits are bounded and nothing slow is loaded for a disk."""
+"""Settings choose the storage; waits are bounded, and the disk storage imports nothing slow."""
 
 import json
 import os

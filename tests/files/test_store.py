@@ -1,4 +1,4 @@
-"""The versioned store on disk and on S3: versions, owners, writers at once."""
+"""The versioned store on disk and on S3: versions, ownership, concurrent writers."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
@@ -168,7 +168,7 @@ def test_a_text_that_does_not_fit_is_refused_with_the_reason(content: str, messa
 @in_a_database
 async def test_a_transaction_that_breaks_leaves_the_version_before(each_storage: str, user: User) -> None:
     await store(user, draft("One"))
-    # No such session: the row of the version can't commit although its object lies there.
+    # There is no such session, so the version's row can't commit although its object is stored.
     with pytest.raises(Exception, match="foreign key"):
         await store_file(
             user_id=user.pk,

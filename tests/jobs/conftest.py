@@ -1,4 +1,4 @@
-"""An empty queue, a practice model that the settings point to, and a worker that works off what is due."""
+"""An empty queue, a practice model in the settings, and a worker that runs what is due."""
 
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from typing import Any
@@ -28,7 +28,7 @@ WorkOff = Callable[[], Coroutine[Any, Any, None]]
 
 
 def empty_queue() -> None:
-    """Remove all jobs: they are no models of ours, so no test's end removes them."""
+    """Delete all jobs: they aren't our models, so tests don't roll them back."""
     with connection.cursor() as cursor:
         cursor.execute(
             "TRUNCATE procrastinate_jobs, procrastinate_events, procrastinate_workers,"
@@ -59,7 +59,7 @@ async def work_off(queue: None, practice: PracticeServer) -> AsyncIterator[WorkO
     """Run a worker in this process until no job is due."""
     models = ModelConnection()
     worker_queue = app.with_connector(app.connector)
-    # What the clock puts into the queue is no test's business.
+    # Without periodic jobs.
     worker_queue.periodic_registry = PeriodicRegistry()  # type: ignore[no-untyped-call]
 
     async def work() -> None:
@@ -79,7 +79,7 @@ async def work_off(queue: None, practice: PracticeServer) -> AsyncIterator[WorkO
 
 
 def opened_session(user: User, *texts: str, kind: str = SessionKind.OPEN_CONVERSATION) -> Session:
-    """Open a session in which the user and Sage have said these texts in turn."""
+    """Open a session with these texts by the user and Sage in turn."""
     session = services.open_session(user_id=user.pk, kind=kind)
     for question, answer in zip(texts[::2], texts[1::2], strict=True):
         opened = services.open_turn(
@@ -105,6 +105,6 @@ async def jobs_named(name: str) -> list[ProcrastinateJob]:
 
 
 def make_due() -> None:
-    """Let the time pass that retries wait for."""
+    """Let the retry waits elapse."""
     with connection.cursor() as cursor:
         cursor.execute("UPDATE procrastinate_jobs SET scheduled_at = now() WHERE status = 'todo'")

@@ -1,4 +1,4 @@
-"""What is left alone ends, and nothing else does."""
+"""Idle sessions and arcs expire, and nothing else does."""
 
 from datetime import timedelta
 from io import StringIO
@@ -40,7 +40,7 @@ def grow_old(session: Session, hours: float = 25) -> None:
 
 
 def ask(user: User, session: Session) -> TurnKey:
-    """Let Sage ask two questions and wait."""
+    """Have Sage ask two questions and wait."""
     opened = services.open_turn(
         user_id=user.pk, session_id=session.id, text="hi", client_id=None, owner="me", rate_limit=RATE
     )

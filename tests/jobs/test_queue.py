@@ -1,4 +1,4 @@
-"""The queue: with its transaction or not at all, once, and through the death of workers."""
+"""The queue: transactional, deduplicated, and surviving dead workers."""
 
 import pytest
 from django.contrib.auth.models import User
@@ -30,7 +30,7 @@ def put_and_change_mind() -> None:
 
 
 def change(job: ProcrastinateJob, **values: str | int | None) -> None:
-    """Make a job what a worker would have made it; its model is read-only."""
+    """Change a job as a worker would; its model is read-only."""
     columns = ", ".join(f"{name} = %s" for name in values)
     with connection.cursor() as cursor:
         cursor.execute(f"UPDATE procrastinate_jobs SET {columns} WHERE id = %s", [*values.values(), job.id])

@@ -1,4 +1,4 @@
-"""A completed session is summarised once, after its last word, out of what was said."""
+"""A completed session is summarised once, after its last message."""
 
 import asyncio
 import re
@@ -125,7 +125,7 @@ async def test_an_arc_without_a_summary_gets_one_once_of_its_own_part(
     user: User, practice: PracticeServer, work_off: WorkOff
 ) -> None:
     session = await in_database(opened_session, user, *TOLD)
-    ahead = timezone.now() + timedelta(hours=1)  # a process with another clock ran those turns
+    ahead = timezone.now() + timedelta(hours=1)  # another process's clock is ahead
     await in_database(session.turns.update, started_at=ahead, ended_at=ahead)
     done = {"type": "arc"}
     practice.script(

@@ -1,4 +1,4 @@
-"""Accounts that were begun and never confirmed go by themselves, and nobody else does."""
+"""Accounts that were created and never confirmed are removed, and no others."""
 
 from datetime import timedelta
 from typing import Any
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture(autouse=True)
 def with_mail(settings: Settings) -> None:
-    """The settings that EMAIL_URL brings."""
+    """The settings with EMAIL_URL."""
     settings.HAS_MAIL = True
     settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
 
@@ -75,7 +75,7 @@ async def test_accounts_that_nobody_confirmed_or_used_go_after_two_weeks_with_al
 ) -> None:
     await in_database(a_crowd, make_user)
     assert await clean_up(work_off) == STAY
-    assert await in_database(Profile.unscoped.count) == len(STAY) - 1  # of all but who has no address
+    assert await in_database(Profile.unscoped.count) == len(STAY) - 1  # all except the one without an address
 
 
 @pytest.mark.parametrize("unset", ["HAS_MAIL", "ACCOUNT_EMAIL_VERIFICATION"])

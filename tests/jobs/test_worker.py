@@ -1,4 +1,4 @@
-"""Workers as processes: killed, stopped and helped out by one another; and turns resumed by hand."""
+"""Workers as processes: killed, stopped, replaced; and turns resumed by hand."""
 
 import asyncio
 import signal
@@ -54,7 +54,7 @@ async def until(is_so: Callable[[], bool], seconds: float = 30) -> None:
 
 
 def age_heartbeats() -> None:
-    """Let the time pass after which a silent worker counts as dead."""
+    """Let the time elapse after which a silent worker counts as dead."""
     with connection.cursor() as cursor:
         cursor.execute("UPDATE procrastinate_workers SET last_heartbeat = now() - interval '1 minute'")
 
@@ -101,7 +101,7 @@ async def test_a_worker_goes_on_after_an_outage_and_puts_its_job_back_when_it_is
 
 
 def cut_connections_of_worker() -> int:
-    """Kill its connections as a restart of the database does; return how many."""
+    """Kill its connections like a database restart; return how many."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
@@ -126,7 +126,7 @@ def lost_turn(user: User, *, owner: str) -> Turn:
 
 @contextmanager
 def beating(owner: str) -> Iterator[None]:
-    """Let a process beat for as long as the block runs."""
+    """Let a process send heartbeats during the block."""
     is_over = threading.Event()
 
     def beat() -> None:

@@ -1,4 +1,4 @@
-"""Fixtures of the pages of a life: somebody in Berlin, and files as the store leaves them."""
+"""Fixtures for the life pages: somebody in Berlin, and files as the store writes them."""
 
 import hashlib
 import uuid
@@ -28,14 +28,14 @@ KeepCapture = Callable[..., Capture]
 
 @pytest.fixture
 def at_noon() -> Iterator[time_machine.Traveller]:
-    """The clock stands at noon UTC, 13:00 in Berlin."""
+    """The clock is at noon UTC, 13:00 in Berlin."""
     with time_machine.travel(NOON, tick=False) as traveller:
         yield traveller
 
 
 @pytest.fixture
 def person(user: User) -> User:
-    """Somebody in Berlin who has been here since summer."""
+    """Somebody in Berlin who signed up in summer."""
     user.date_joined = datetime(2026, 7, 1, tzinfo=UTC)
     user.save()
     Profile.unscoped.create(
@@ -64,7 +64,7 @@ def browser(person: User, browser_of: Callable[[User], Client]) -> Client:
 
 @pytest.fixture
 def keep_file() -> KeepFile:
-    """Keep a file through the store, without an object."""
+    """Save a file through the store, without an object."""
 
     def keep(
         user: User,
@@ -94,7 +94,7 @@ def keep_file() -> KeepFile:
 
 @pytest.fixture
 def keep_plan(keep_file: KeepFile) -> KeepPlan:
-    """Keep today's plan."""
+    """Save today's plan."""
 
     def keep(user: User, *priorities: str, intention: str = "Unhurried", now: datetime = NOON) -> DayPlan:
         file = keep_file(user, FileType.DAY_PLAN, intention=intention, priorities=list(priorities), now=now)
@@ -105,7 +105,7 @@ def keep_plan(keep_file: KeepFile) -> KeepPlan:
 
 @pytest.fixture
 def keep_capture(keep_file: KeepFile) -> KeepCapture:
-    """Keep a capture."""
+    """Add a capture."""
 
     def keep(user: User, text: str, *, now: datetime = NOON) -> Capture:
         return Capture.unscoped.get(file=keep_file(user, FileType.CAPTURE, text, now=now))

@@ -1,4 +1,4 @@
-"""Captures: kept from anywhere and once, folded by the day's log, put away and brought back."""
+"""Captures: added once from anywhere, taken in by the day's log, archived and restored."""
 
 import re
 import threading
@@ -172,11 +172,11 @@ def test_no_page_promises_a_log_that_may_never_come(person: User, browser: Clien
 @pytest.mark.parametrize(
     ("moment", "path"),
     [
-        # Berlin, the hour that comes twice: both times are of the day before.
+        # Berlin's repeated hour: both times belong to the day before.
         ("2026-10-25T00:30:00+00:00", "captures/2026-10-24-023000"),
         ("2026-10-25T01:30:00+00:00", "captures/2026-10-24-023000"),
         ("2026-10-25T03:00:00+00:00", "captures/2026-10-25-040000"),
-        # The hour that never comes.
+        # The skipped hour.
         ("2027-03-28T00:59:59+00:00", "captures/2027-03-27-015959"),
         ("2027-03-28T01:00:00+00:00", "captures/2027-03-27-030000"),
         ("2027-03-28T02:00:00+00:00", "captures/2027-03-28-040000"),
@@ -324,7 +324,7 @@ def test_a_capture_of_a_later_page_leads_back_to_that_page(
     back = {"do": "bring_back", "page": "2"}
     part = browser.post(f"/capture/{kept[1].pk}/", back, headers=PART).content.decode()
     assert re.findall(r"hx-disable>(idea \d+\.)", part) == ["idea 1.", "idea 0."]
-    # The last one takes its page along.
+    # The last capture of a page removes the page.
     browser.post(f"/capture/{kept[1].pk}/", form)
     response = browser.post(f"/capture/{kept[0].pk}/", form)
     assert response["Location"] == f"/capture/?away={kept[0].pk}#captures"

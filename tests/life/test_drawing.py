@@ -1,4 +1,4 @@
-"""The pictures as geometry: within their frame, gaps where nothing is known."""
+"""Chart geometry: within the frame, gaps where there is no rating."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Home at every hour: what it greets with, offers and lists, on the person's own day."""
+"""Home at every hour: greeting, offers and lists, on the person's own day."""
 
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta

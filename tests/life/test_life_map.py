@@ -1,4 +1,4 @@
-"""The life map's page: empty, partial and whole, in pictures and in tables."""
+"""The life map: empty, partial and complete, as charts and tables."""
 
 import re
 from collections.abc import Callable
@@ -38,7 +38,7 @@ def rate(user: User, domain: LifeDomain, *ratings: int) -> None:
 
 
 def rows_of(page: str, table: int) -> dict[str, list[str]]:
-    """Return the rows of a table by their heads, tags and time stamps left out."""
+    """Return a table's rows by their headers, without tags and time stamps."""
     body = re.findall(r"<tbody>(.*?)</tbody>", page, re.DOTALL)[table]
     rows = {}
     for row in re.findall(r"<tr>(.*?)</tr>", body, re.DOTALL):
@@ -133,14 +133,14 @@ def test_the_newest_rating_holds_on_the_map_the_page_and_in_the_editor(
     assert rating_on_page("/files/life-map/health.md?version=1") == ["2"], "that is the newest version"
     editor = browser.get("/files/life-map/health.md/edit/").content.decode()
     assert '<option value="2" selected>' in editor
-    # Edited with the fields as they were shown: the file says it too now, and nobody rated anything.
+    # Saved with the fields unchanged: the file has the rating, and no rating was added.
     form = {"body": "New.", "version": 1, "status": "okay", "updated_rating": "2", "do": "save"}
     assert browser.post("/files/life-map/health.md/edit/", form).status_code == HTTPStatus.SEE_OTHER
     assert PulseRating.unscoped.count() == 2
     file = UserFile.unscoped.get(path="life-map/health.md")
     assert file.frontmatter["updated_rating"] == 2
     assert rating_on_page("/files/life-map/health.md?version=1") == ["4"], "what that version said"
-    # And where the file names a newer one, that is it everywhere.
+    # A newer one in the file is used everywhere.
     keep_file(person, FileType.DOMAIN, name="health", now=NOON + timedelta(hours=2), updated_rating=5)
     assert rows_of(map_of(browser), 0)["Health"] == ["Okay", "4", "5"]
     assert rating_on_page() == ["5"]

@@ -1,4 +1,4 @@
-"""The day's plan on home: ticked in any order, from any tab, and what Sage reads of it."""
+"""The day's plan on home: ticks in any order, from any tab, as Sage reads them."""
 
 import threading
 import uuid
@@ -177,7 +177,7 @@ def test_a_plan_without_attributes_is_a_link_to_its_file(
 def test_a_plan_that_is_ticked_later_is_called_by_its_day(
     person: User, browser_of: BrowserOf, keep_plan: KeepPlan, moment: str, words: str
 ) -> None:
-    """A page stays open over night, and is ticked past four in the morning: 03:00 in UTC."""
+    """A page stays open overnight and is ticked after four in the morning: 03:00 in UTC."""
     keep_plan(person, "Call Mia")
     with time_machine.travel(datetime.fromisoformat(f"{moment}+00:00"), tick=False):
         browser = browser_of(person)

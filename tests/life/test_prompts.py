@@ -1,4 +1,4 @@
-"""Reflection prompts: one at a time, answered where Sage finds it, or put away."""
+"""Reflection prompts: shown one at a time, answered where Sage reads it, or skipped."""
 
 from datetime import timedelta
 from http import HTTPStatus
@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 
 @pytest.fixture
 def prompt(person: User, keep_file: KeepFile) -> ReflectionPrompt:
-    """A question that waits."""
+    """An open question."""
     file = keep_file(
         person, FileType.REFLECTION_PROMPT, "What would *rest* be\nif it were no reward?", name="rest"
     )

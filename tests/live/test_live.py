@@ -1,4 +1,4 @@
-"""What readers of a running turn are shown: in order, bounded, and the same as what is stored."""
+"""A running turn's readers see it in order, bounded, and equal to what is stored."""
 
 import asyncio
 
@@ -36,7 +36,7 @@ def done(text: str = "") -> TurnDone:
 
 
 def joined_text(events: list[TurnEvent]) -> str:
-    """Return what a reader has who joins text, breaks paragraphs between rounds and obeys syncs."""
+    """Return the text of a reader that concatenates, breaks paragraphs between rounds and obeys syncs."""
     text, is_break_due = "", False
     for event in events:
         if isinstance(event, TextDelta):

@@ -1,4 +1,4 @@
-"""A turn that couldn't be closed for want of a database: its readers hear the true end once it is known."""
+"""A turn that couldn't be closed without a database: its readers get the actual end once it is known."""
 
 import json
 
@@ -32,7 +32,7 @@ def open_turn(user: User) -> tuple[Session, TurnKey]:
 
 
 async def lose(readers: Readers, user: User, session: Session, key: TurnKey) -> Subscription:
-    """Show a word, then lose the database before anything of it is stored."""
+    """Show a word, then lose the database before anything is stored."""
     subscription = await readers.attach(user_id=user.pk, session_id=session.id)
     await subscription.next_batch()
     hub = readers.hub(session.id)

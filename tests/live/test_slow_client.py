@@ -1,4 +1,4 @@
-"""The first turn of a process waits for the client of the model; that time is part of the turn's."""
+"""A process's first turn waits for the model client; that time counts towards the turn's limit."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""A turn whose task is late to end leaves the turn after it alone, and its own end is told once."""
+"""A turn whose task ends late doesn't affect the next turn, and its end is sent once."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -45,7 +45,7 @@ async def practice() -> AsyncIterator[PracticeServer]:
 
 @pytest.fixture
 async def runner(practice: PracticeServer, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Runner]:
-    """A runner that is late after the last commit of each part."""
+    """A runner that is delayed after each part's last commit."""
 
     async def late(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         result = await in_database(function, *args, **kwargs)
@@ -60,7 +60,7 @@ async def runner(practice: PracticeServer, monkeypatch: pytest.MonkeyPatch) -> A
 
 
 class Tab:
-    """A reader in this process, and all that it was shown."""
+    """A reader in this process, and everything it was sent."""
 
     def __init__(self, subscription: Subscription) -> None:
         self.events: list[TurnEvent] = []
@@ -72,7 +72,7 @@ class Tab:
             self.events += await self._subscription.next_batch()
 
     async def until_done(self, count: int) -> None:
-        """Wait for that many ends; whatever is late comes within the time after."""
+        """Wait for that many ends, and for late events."""
         async with asyncio.timeout(30):
             while len(self.dones()) < count:  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
@@ -80,7 +80,7 @@ class Tab:
         self._task.cancel()
 
     def dones(self) -> list[TurnDone]:
-        """Return the ends that it was told."""
+        """Return the ends that it was sent."""
         return [event for event in self.events if isinstance(event, TurnDone)]
 
 
@@ -93,7 +93,7 @@ async def attached(runner: Runner, session: Session) -> Tab:
 
 
 async def until(session: Session, status: TurnStatus) -> None:
-    """Wait until the database says that of the session's newest turn."""
+    """Wait until the database shows that state of the newest turn."""
     statuses = Turn.unscoped.filter(session=session).order_by("-started_at").values_list("status", flat=True)
     async with asyncio.timeout(30):
         while await in_database(statuses.first) != status:  # noqa: ASYNC110
@@ -101,7 +101,7 @@ async def until(session: Session, status: TurnStatus) -> None:
 
 
 async def talk(runner: Runner, session: Session) -> Tab:
-    """Say the next thing as soon as the database has the answer to the last."""
+    """Send the next message as soon as the database has the answer to the last."""
     tab = await attached(runner, session)
     said = []
     for number in range(TURNS_EACH):
@@ -224,7 +224,7 @@ async def test_who_reads_a_session_here_has_its_lock_without_asking_the_database
     session = await in_database(open_conversation, user)
     reading = await runner.readers.attach(user_id=user.pk, session_id=session.id)
     opening = runner.readers.opening(user_id=user.pk, session_id=session.id)
-    with pytest.raises(StopIteration):  # it has come to its end without waiting for anything
+    with pytest.raises(StopIteration):  # it ended without waiting for anything
         opening.__aenter__().send(None)
     await opening.__aexit__(None, None, None)
     runner.readers.detach(session.id, reading)

@@ -1,4 +1,4 @@
-"""The practice model of the product: for this process alone, and without a memory."""
+"""The product's practice model: reachable by this process only, and stateless."""
 
 import aiohttp
 import psutil

@@ -1,4 +1,4 @@
-"""Fixtures of the pages' tests: a signed-in client and conversations without a model."""
+"""Fixtures for page tests: a signed-in client and conversations without a model."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -33,7 +33,7 @@ def signed_in(client: Client, user: User) -> Client:
 
 @pytest.fixture
 def exchange(session: Session) -> Exchange:
-    """Store a finished exchange: what was said and, unless None, what was answered."""
+    """Store a finished exchange: a message and, unless None, its answer."""
 
     def store(said: str, answer: str | None, *, at: datetime | None = None, **fields: Any) -> Turn:
         metadata = fields.pop("metadata", {"round_ends": [len(answer or "")], "notes": [], "tool_calls": []})
@@ -55,7 +55,7 @@ def exchange(session: Session) -> Exchange:
 
 @pytest.fixture
 def keep_file(user: User) -> KeepFile:
-    """Keep a file with one version a text."""
+    """Store a file with one version per text."""
 
     def keep(path: str, *texts: str, owner: User | None = None) -> UserFile:
         file = UserFile.unscoped.create(

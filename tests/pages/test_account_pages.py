@@ -1,4 +1,4 @@
-"""Every page of allauth looks like ours: our frame, our card, no style or script inside."""
+"""Every allauth page uses our layout, without inline styles or scripts."""
 
 import re
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 
 OWN = {"account_logout", "account_reauthenticate", "account_email", "account_change_password"}
 KEYED = {"account_confirm_email", "account_reset_password_from_key", "account_set_password"}
-# Without a code in the mail this page only leads to the sign-in.
+# Without a code in the mail this page only redirects to the sign-in.
 CODES = {"account_confirm_login_code"}
 
 

@@ -1,4 +1,4 @@
-"""What operators see: rows without words, and words only with a permission and a trace."""
+"""The admin: rows without text, and text only with a permission and an access log."""
 
 import re
 from typing import Any
@@ -152,7 +152,7 @@ def test_nothing_is_found_by_what_a_page_does_not_show(
 
 
 def test_every_page_with_rows_of_people_hides_something_or_shows_all() -> None:
-    """The test above walks all pages with rows of people; a new one is among them, or named here."""
+    """The test above covers all pages with people's rows; a new one must be in it, or named here."""
     names = {pages.model.__name__ for pages in PEOPLES_PAGES}
     assert names == {"CalendarSource", "ModelUsage", "Session", "Turn", "UserFile"}
     others = {model.__name__ for model in admin.site._registry if issubclass(model, Owned)} - names

@@ -1,4 +1,4 @@
-"""Files as a browser without a script gets them: read, edited, compared, brought back, taken along."""
+"""Files without JavaScript: read, edited, compared, restored, downloaded."""
 
 import html
 import io
@@ -54,7 +54,7 @@ def storage(settings: Settings, tmp_path: Path) -> None:
 
 @pytest.fixture
 def write(user: User) -> Write:
-    """Write a version of a file as Sage does, and return its address."""
+    """Write a file's version as Sage does, and return its URL."""
 
     def write_one(content: str, file_type: FileType = FileType.DOMAIN, **given: Any) -> str:
         source, session_id = given.pop("source", FileSource.TOOL), given.pop("session_id", None)
@@ -504,7 +504,7 @@ async def zip_of(user: User, query: str = "") -> zipfile.ZipFile:
     assert response["X-Content-Type-Options"] == "nosniff"
     assert re.fullmatch(r'attachment; filename="sage-files-[0-9-]{10}\.zip"', response["Content-Disposition"])
     data = b"".join([part async for part in response.streaming_content])  # type: ignore[attr-defined]
-    # A test's client leaves the connections of other threads open.
+    # Django's test client leaves connections of other threads open.
     await sync_to_async(connections.close_all)()
     archive = zipfile.ZipFile(io.BytesIO(data))
     assert archive.testzip() is None

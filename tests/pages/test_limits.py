@@ -1,4 +1,4 @@
-"""What is too much is answered with a sentence and the wait, and what was typed stays on the page."""
+"""Requests over a limit get a message and a wait, and input is kept."""
 
 import re
 from http import HTTPStatus

@@ -1,4 +1,4 @@
-"""A conversation of thousands of messages: the page shows its end, and the way to what was said earlier."""
+"""A conversation of thousands of messages: the page shows its end, with links to earlier ones."""
 
 import re
 import time
@@ -18,7 +18,7 @@ from tests.pages.conftest import Exchange
 pytestmark = pytest.mark.django_db
 
 OPEN_SECONDS = 2.0
-"""Generous: other processes share the machine. Alone it takes a tenth of it."""
+"""Generous, because the machine is shared. Alone it takes a tenth of it."""
 
 
 def fill(session: Session, exchanges: int) -> None:

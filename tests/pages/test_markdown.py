@@ -1,4 +1,4 @@
-"""Markdown is rendered, sanitised and bounded, whatever is written."""
+"""Any markdown is rendered, sanitised and bounded."""
 
 import asyncio
 import re
@@ -34,12 +34,12 @@ ALLOWED = {
     )
 }  # fmt: skip
 OUR_CLASSES = {"table-scroll", "task", "plain", "align-left", "align-center", "align-right"}
-BOMB = "![" * 50_000  # keeps a parser busy for seconds
+BOMB = "![" * 50_000  # occupies a parser for seconds
 BIGGER_BOMB = "![" * 99_000  # the longest that is tried
 
 
 class Auditor(HTMLParser):
-    """Collects what must not be in rendered markup."""
+    """Collects what rendered markup must not contain."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -98,7 +98,7 @@ def test_links_lead_to_the_web_only_and_images_are_words() -> None:
 
 @pytest.mark.parametrize("payload", PAYLOADS)
 def test_a_payload_cut_at_every_character_stays_text(payload: str) -> None:
-    # One text per cut costs a worker's answer each; a rule between them keeps blocks apart.
+    # A separate text per cut would be a request per cut; a rule between them keeps blocks apart.
     for end in range(1, len(payload) + 1):
         assert faults_in(render_markdown(payload[:end])) == []
 
@@ -138,12 +138,12 @@ async def test_a_bomb_is_shown_plain_in_time_and_holds_nobody_up(bomb: str) -> N
     beating.cancel()
     assert faults_in(markup) == []
     assert seconds < 3
-    assert longest_stall < 0.5  # generous: other processes share the machine
+    assert longest_stall < 0.5  # generous, because the machine is shared
 
 
 @pytest.fixture
 def make_renderer() -> Iterator[Callable[..., MarkdownRenderer]]:
-    """Make a renderer with workers of its own."""
+    """Make a renderer with its own workers."""
     pools = []
 
     def make(*, slow_seconds: float = 60, **options: Any) -> MarkdownRenderer:

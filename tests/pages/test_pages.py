@@ -1,4 +1,4 @@
-"""The pages as a browser without a script gets them."""
+"""The pages without JavaScript."""
 
 import dataclasses
 import re

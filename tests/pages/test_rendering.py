@@ -1,4 +1,4 @@
-"""Nothing of the database is held while a text is rendered, however long that takes."""
+"""No database connection is held while a text is rendered."""
 
 import asyncio
 import time
@@ -62,7 +62,7 @@ async def test_texts_that_take_seconds_hold_no_thread_of_the_database(user: User
         )
         for turn_id in turn_ids
     ]
-    await asyncio.sleep(0.5)  # their rows are read by now, and every renderer is at work
+    await asyncio.sleep(0.5)  # by now their rows are read, and every renderer is busy
     answered = await in_database(ask)
     assert not all(task.done() for task in rendering)
     assert answered - began < 2.0

@@ -1,4 +1,4 @@
-"""The page of help lines and the protocol, the card on pages, and the first steps of somebody new."""
+"""Help lines and protocol, the safety card on pages, and a newcomer's first pages."""
 
 import re
 from collections import deque
@@ -137,7 +137,7 @@ def test_metadata_of_another_shape_is_no_card_and_no_error(
     assert "safety-card" not in page_of(signed_in, f"/chat/{session.id}/")
 
 
-@pytest.mark.django_db(transaction=True)  # the message is refused in a thread of its own
+@pytest.mark.django_db(transaction=True)  # the message is refused in another thread
 def test_words_that_a_form_is_refused_for_get_their_card(signed_in: Client, session: Session) -> None:
     page = signed_in.post(f"/chat/{session.id}/message/", {"text": "I want to die. " + "x" * 20_001})
     assert page.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
@@ -148,11 +148,11 @@ def test_words_that_a_form_is_refused_for_get_their_card(signed_in: Client, sess
     assert CardCount.objects.get().shown == 1
 
 
-# --- The first hours ---------------------------------------------------------------------------------
+# --- Newcomers -----------------------------------------------------------------------------------------
 
 
 class Page(HTMLParser):
-    """What a page's main part leads to."""
+    """The links and forms in a page's main part."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -174,7 +174,7 @@ class Page(HTMLParser):
             self.onward += self.is_main
 
     def handle_endtag(self, tag: str) -> None:
-        """Note where the main part ends."""
+        """Record where the main part ends."""
         self.is_main = self.is_main and tag != "main"
 
 

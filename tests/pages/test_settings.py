@@ -1,4 +1,4 @@
-"""The settings page, and how Sage learns where somebody is."""
+"""The settings page, and the detected time zone."""
 
 import re
 from datetime import UTC, date, datetime
@@ -131,7 +131,7 @@ def test_what_is_left_of_the_daily_budget_is_told(signed_in: Client, user: User,
     assert "0 of 10,000 tokens left today." in page_of(signed_in)
 
 
-# --- Where somebody is ----------------------------------------------------------------------------
+# --- Time zone ----------------------------------------------------------------------------------
 
 
 def sign_up(client: Client, **changed: str) -> Profile | None:

@@ -1,4 +1,4 @@
-"""A page renders all its texts in one call, once everything is read."""
+"""A page renders all its texts in one call, after all reads."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -23,7 +23,7 @@ Watch = Callable[[str], tuple[str, list[int], list[str]]]
 
 @pytest.fixture
 def watch(signed_in: Client, monkeypatch: pytest.MonkeyPatch) -> Watch:
-    """Open a page; return it, how many texts each call rendered, and what was read after the last one."""
+    """Open a page; return it, how many texts each call rendered, and the queries after the last one."""
 
     def opened(address: str) -> tuple[str, list[int], list[str]]:
         calls: list[int] = []

@@ -1,4 +1,4 @@
-"""Why Sage answered so: in short below each answer, in full on the operators' page of a turn."""
+"""Why Sage answered so: in short below each answer, in full on the turn's admin page."""
 
 from typing import Any
 
@@ -42,7 +42,7 @@ TRACE: dict[str, Any] = {
 
 @pytest.fixture
 def turn(exchange: Exchange, user: User) -> Turn:
-    """A finished turn with everything that a trace can hold."""
+    """A finished turn with everything that a trace can contain."""
     turn = exchange("Should I?", "Let us look.")
     turn.metadata = TRACE
     turn.save()

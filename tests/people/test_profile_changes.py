@@ -1,4 +1,4 @@
-"""What follows when a person says something else about themselves, and the time zones to pick from."""
+"""Consequences of profile changes, and the time zone choices."""
 
 from datetime import UTC, date, datetime, timedelta
 

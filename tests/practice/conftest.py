@@ -1,4 +1,4 @@
-"""A practice server without delay, the real SDK against it, and plain HTTP for what the SDK won't send."""
+"""A practice server without delay, the real SDK, and plain HTTP for what the SDK won't send."""
 
 import io
 from collections.abc import AsyncIterator, Sequence
@@ -94,7 +94,7 @@ class Http:
 
 
 class Clock:
-    """Seconds that pass only when a test says so."""
+    """Seconds that only pass when a test says so."""
 
     def __init__(self) -> None:
         self.now = 1000.0
@@ -117,7 +117,7 @@ async def server(clock: Clock) -> AsyncIterator[PracticeServer]:
 
 @pytest.fixture
 async def client(server: PracticeServer) -> AsyncIterator[AsyncAnthropic]:
-    # The certificates of the world take 60 ms to load, and there is no TLS here.
+    # Loading the CA certificates takes 60 ms, and there is no TLS here.
     http_client = DefaultAioHttpClient(verify=False)
     async with AsyncAnthropic(
         base_url=server.url, api_key="practice", max_retries=0, http_client=http_client

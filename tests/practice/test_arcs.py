@@ -1,4 +1,4 @@
-"""The scripted coach inside the four arcs: whole walks, and all that can come between."""
+"""The scripted coach in the four arcs: whole sessions, and interruptions."""
 
 import random
 import time

@@ -1,4 +1,4 @@
-"""Cache accounting: what is read, what is written, and what is only counted."""
+"""Cache accounting: reads, writes, and uncached tokens."""
 
 from typing import Any
 

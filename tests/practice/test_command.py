@@ -1,4 +1,4 @@
-"""`python -m coaching.practice`: it serves alone, at a rate, and stops when told."""
+"""`python -m coaching.practice`: it serves alone, at a rate, and stops on a signal."""
 
 import asyncio
 import re

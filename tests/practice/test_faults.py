@@ -1,4 +1,4 @@
-"""Every fault, over a real socket, as a client meets it."""
+"""Every fault on a real socket, as a client sees it."""
 
 import asyncio
 from typing import Any
@@ -24,11 +24,11 @@ async def collect(client: AsyncAnthropic) -> list[Any]:
 
 
 async def collect_until_it_breaks(client: AsyncAnthropic) -> tuple[list[Any], Exception | None]:
-    """Return the raw events that came, and what ended them."""
+    """Return the raw events that arrived, and the exception that ended them."""
     events: list[Any] = []
     try:
         stream = await client.messages.create(**request_body(tools=[SAVE_FILE]), stream=True)
-        while True:  # what came before the break is wanted too
+        while True:  # what came before the break is needed, too
             events.append(await anext(stream))
     except StopAsyncIteration:
         return events, None

@@ -1,4 +1,4 @@
-"""The scripted coach outside the arcs: offering them, two approaches, and looking things up."""
+"""The scripted coach outside arcs: offers, two approaches, and lookups."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The wire: the SDK reads the stream, and its events come as the real API sends them."""
+"""The wire format: the SDK reads the stream, and its events are like the real API's."""
 
 import asyncio
 import re

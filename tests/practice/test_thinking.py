@@ -1,4 +1,4 @@
-"""Thinking blocks: how they come, and that they go back only unchanged and all together."""
+"""Thinking blocks: their form, and that they are accepted only unchanged and complete."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ TWO_NOTES = Reply.of(
 
 
 class Turn:
-    """An open turn of two rounds with thinking, whose next request may be tampered with."""
+    """An open turn of two rounds with thinking, whose next request a test may modify."""
 
     def __init__(self, client: AsyncAnthropic) -> None:
         self.client = client
@@ -24,7 +24,7 @@ class Turn:
         )
 
     async def go_on(self) -> Any:
-        """Ask for the next round, append it and its results."""
+        """Request the next round; append it and its results."""
         message = await self.client.messages.create(**self.body)
         blocks = [block.model_dump(mode="json", exclude_none=True) for block in message.content]
         self.body["messages"].append(assistant(*blocks))
@@ -39,7 +39,7 @@ class Turn:
         return blocks
 
     async def is_refused(self) -> str:
-        """Send the request as it stands and return why it is refused."""
+        """Send the request and return why it is refused."""
         with pytest.raises(BadRequestError) as refusal:
             await self.client.messages.create(**self.body)
         body = refusal.value.body

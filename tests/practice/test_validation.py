@@ -1,4 +1,4 @@
-"""The practice model refuses what the real API refuses, and says why."""
+"""The practice model refuses what the real API refuses, with the reason."""
 
 from typing import Any
 

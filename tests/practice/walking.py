@@ -1,7 +1,7 @@
-"""Walks the scripted coach through whole sessions, as the application would: its tools, its history.
+"""Runs the scripted coach through whole sessions like the application: its tools, its history.
 
-Every tool input is validated with the tool's own model, and what may be written and what an arc leaves
-are held to the application's own tables. A finished turn goes back as the engine rewrites it.
+Every tool input is validated by the tool's model; permissions and artefacts come from the application's own
+tables. A finished turn is stored as the engine rewrites it.
 """
 
 import re
@@ -39,7 +39,7 @@ class File:
 
 @dataclass
 class Walk:
-    """One session. `kind` is the session's; `extra_tools` are offered beside the application's own."""
+    """A session. `kind` is the session's; `extra_tools` are offered in addition to the application's."""
 
     client: AsyncAnthropic
     kind: str = OPEN
@@ -74,11 +74,11 @@ class Walk:
 
     @property
     def arc(self) -> str:
-        """The arc that the session is in."""
+        """The session's current arc."""
         return self.active_arc or (self.kind if self.kind != OPEN and self.status == "active" else "")
 
     async def say(self, words: str) -> str:
-        """Write a message; a pending question is superseded by it. Return the coach's words of the part."""
+        """Send a message, superseding a pending question. Return the coach's words in this part."""
         if self.pending is not None:
             self._store(self.pending, SUPERSEDED)
             self._end_turn()
@@ -303,7 +303,7 @@ class Walk:
         )
 
     def _end_turn(self) -> None:
-        """Put the turn into history as it is stored: texts joined, calls beside them, notes gone."""
+        """Store the turn: texts joined, calls next to them, no notes."""
         self.pending = None
         content, ends = "", []
         for text in self._texts:
@@ -321,7 +321,7 @@ class Walk:
         return [name for name, _ in self.calls]
 
     def options(self) -> list[str]:
-        """The values of the options that are shown now."""
+        """The values of the current options."""
         assert self.pending is not None
         return [option.chosen for option in ShowOptionsInput.model_validate(self.pending["input"]).options]
 

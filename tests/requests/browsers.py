@@ -1,4 +1,4 @@
-"""Browsers without a screen: signed in, with their forgery token, many requests at once."""
+"""Headless clients: signed in, with a CSRF token, many requests at once."""
 
 import asyncio
 import time
@@ -18,7 +18,7 @@ TOKEN = "t" * 32
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answered:
-    """An answer, and how long it took."""
+    """A response, and how long it took."""
 
     status: int
     headers: Mapping[str, str]
@@ -69,7 +69,7 @@ async def browser_of(user: User | None, sage: LiveSage) -> AsyncIterator[Browser
 
 
 async def slowest_page_during(work: "asyncio.Future[Any]", browser: Browser, path: str = "/") -> float:
-    """Open a page time and again until the work is done; return the longest time that one took."""
+    """Request a page repeatedly until the work is done; return the longest response time."""
     slowest = 0.0
     while not work.done():
         page = await browser.get(path)

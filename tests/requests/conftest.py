@@ -1,4 +1,4 @@
-"""Fixtures of the tests about many requests: a web process with hardly any connections."""
+"""Fixtures for load tests: a web process with very few connections."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ import pytest
 from tests.live_sage import LiveSage, free_port, start_web_process, stop_web_process
 from tests.sockets.test_tenants import owned
 
-# Fixtures are imported here and nowhere else.
+# Fixtures are imported only here.
 __all__ = ["owned"]
 
 
@@ -21,7 +21,7 @@ def small_sage(django_db_setup: None) -> Iterator[LiveSage]:
 
 @pytest.fixture(scope="module")
 def proxied_sage(django_db_setup: None) -> Iterator[LiveSage]:
-    """A web process behind a proxy that ends TLS."""
+    """A web process behind a proxy that terminates TLS."""
     sage = start_web_process(practice_port=free_port(), CSRF_TRUSTED_ORIGINS="https://sage.example")
     yield sage
     stop_web_process(sage)

@@ -1,4 +1,4 @@
-"""What a person has whose requests take their time."""
+"""Data that makes a person's requests slow."""
 
 from django.contrib.auth.models import User
 from django.utils import timezone
@@ -7,12 +7,12 @@ from coaching.models import FileSource, FileType, UserFile, UserFileVersion
 
 FILE_PATH = "life-map/career.md"
 COSTLY = "[a" * 50_000
-"""A text that keeps a markdown parser busy for as long as it may."""
+"""A text that occupies a markdown parser for its whole time limit."""
 DIFFERENT = tuple(
     " ".join(letters[n % 3] * (n % most + 1) for n in range(20_000))
     for letters, most in (("abc", 7), ("bca", 5))
 )
-"""Two texts that take long to compare."""
+"""Two texts that are slow to compare."""
 COSTLY_CALENDAR = b"\r\n".join(
     [
         b"BEGIN:VCALENDAR",
@@ -30,7 +30,7 @@ COSTLY_CALENDAR = b"\r\n".join(
 
 
 def keep_file(user: User, *texts: str) -> UserFile:
-    """Keep a file with a version for each text."""
+    """Store a file with a version per text."""
     texts = texts or ("Work is fine.",)
     file = UserFile(user=user, path=FILE_PATH, file_type=FileType.DOMAIN, version_number=len(texts))
     file.updated_at = timezone.now()

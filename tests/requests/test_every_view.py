@@ -1,4 +1,4 @@
-"""Every view answers with a pool of two connections, also while others wait for all that one can wait for."""
+"""Every view answers with a pool of two connections, even while others are waiting in every possible way."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -28,7 +28,7 @@ async def asked(browser: Browser, row: Row, path: str) -> Answered:
 
 
 async def walk(browser: Browser, owned: Session) -> dict[str, Answered]:
-    """Ask for every route of the URL map as the person whose objects it names."""
+    """Request every route of the URL map as the owner of its objects."""
     paths = {name: await in_database(path_of, row, owned) for name, row in ROUTES.items()}
     return {name: await asked(browser, row, paths[name]) for name, row in ROUTES.items()}
 
@@ -57,7 +57,7 @@ def upload(name: str) -> aiohttp.FormData:
 
 @asynccontextmanager
 async def waits_of(sage: LiveSage, other: User, session: Session) -> AsyncIterator[list[Answered]]:
-    """Have somebody wait, time and again, for each thing that a view can wait for."""
+    """Repeatedly wait for everything that a view can wait for."""
     answers: list[Answered] = []
 
     async def repeat(ask: Callable[[], Awaitable[Answered]]) -> None:

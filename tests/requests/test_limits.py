@@ -1,4 +1,4 @@
-"""How many requests are answered at once, for each person and for all; what the others are told."""
+"""The limits on concurrent requests, per person and in total, and their error responses."""
 
 import asyncio
 import json
@@ -113,12 +113,14 @@ async def test_without_a_connection_to_spare_pages_say_so_and_the_heart_beats_on
         assert last.status == 200
         assert max(page.seconds for page in pages) < 9, "nobody waits twice"
     (owner,) = (owner for owner in before if owner.split(":")[1] == str(small_sage.process.pid))
-    assert after[owner] - before[owner] >= 5 / BEAT_SECONDS - 1  # the pool had nothing for as long as that
+    assert (
+        after[owner] - before[owner] >= 5 / BEAT_SECONDS - 1
+    )  # the pool had no connection for as long as that
     assert "late_heartbeat" not in small_sage.log.read_text()[logged:]
 
 
 def hold_browser_sessions(seconds: float) -> None:
-    """Lock what every request of a browser reads first."""
+    """Lock what every browser request reads first."""
     with connection.cursor() as cursor:
         cursor.execute("BEGIN")
         cursor.execute("LOCK TABLE django_session IN ACCESS EXCLUSIVE MODE")

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 AT_ONCE = 100
 PATIENCE = float(os.environ.get("SAGE_TEST_PATIENCE", "2"))
-"""How many times longer than on a machine of one's own a page may take."""
+"""How much longer a page may take than on an idle machine."""
 
 Asks = Callable[[Browser, Session], Awaitable[Answered]]
 KINDS: dict[str, Asks] = {

@@ -1,1 +1,1 @@
-"""What danger sounds like, measured on written sentences; the card, its lines, and the page on it."""
+"""The danger rules, measured on written sentences; the card, help lines, and their page."""

@@ -1,6 +1,6 @@
-"""`python -m tests.safety [--show]`: the figures of the danger rules, and with `--show` what they get wrong.
+"""`python -m tests.safety [--show]`: the danger rules' accuracy, and with `--show` their errors.
 
-The held-out half of round 1 isn't shown: whoever mends the rules doesn't look there.
+The held-out half of round 1 isn't shown, so that the rules aren't fitted to it.
 """
 
 import argparse

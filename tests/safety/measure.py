@@ -1,7 +1,7 @@
-"""How often the words of danger are missed, and how often harmless ones are taken for them.
+"""How often the danger rules miss danger, and how often they raise false alarms.
 
-Needs no database. Round 1 was written before there was a rule; its own words decide which half of it was held
-out. `coaching.safety.figures` has what each later round showed when it was new.
+Needs no database. Round 1 was written before any rule; its words decide which half is held out.
+`coaching.safety.figures` has the results of each later round when it was new.
 """
 
 from collections import Counter
@@ -18,7 +18,7 @@ TUNED, HELD_OUT, LATER = "round 1, tuned on", "round 1, held out", "rounds 2 to 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sentence:
-    """One written sentence and what belongs beside it: `immediate`, `concern` or `none`."""
+    """A sentence with its label: `immediate`, `concern` or `none`."""
 
     round: int
     expected: str
@@ -34,14 +34,16 @@ class Sentence:
 
     @property
     def found(self) -> str:
-        """What the rules say."""
+        """The rules' result."""
         danger = find_danger(self.words)
         return danger.level if danger else "none"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """What the rules made of some sentences; `missed` got no card and should have, `alarmed` the opposite."""
+    """The rules' results for some sentences: `missed` ones got no card and should have, `alarmed` the
+    opposite.
+    """
 
     dangerous: int
     harmless: int
@@ -51,12 +53,12 @@ class Measured:
 
     @property
     def miss_rate(self) -> float:
-        """The share of the dangerous ones that got no card."""
+        """The share of dangerous sentences without a card."""
         return len(self.missed) / self.dangerous
 
     @property
     def alarm_rate(self) -> float:
-        """The share of the harmless ones that got one."""
+        """The share of harmless sentences with one."""
         return len(self.alarmed) / self.harmless
 
 
@@ -70,7 +72,7 @@ def read_sentences() -> list[Sentence]:
 
 
 def measure(sentences: Iterable[Sentence]) -> Measured:
-    """Ask the rules about each sentence."""
+    """Apply the rules to each sentence."""
     rows = [(sentence, sentence.found) for sentence in sentences]
     return Measured(
         dangerous=sum(sentence.expected != "none" for sentence, _ in rows),

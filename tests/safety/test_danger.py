@@ -1,4 +1,4 @@
-"""Whose words get a card: floors on the written sentences, and what the rules do with strange ones."""
+"""Minimum accuracy on the written sentences, and unusual inputs."""
 
 import time
 from collections import Counter
@@ -140,4 +140,4 @@ def test_no_text_is_too_strange(text: str) -> None:
 def test_the_longest_hostile_message_is_read_in_a_moment(text: str) -> None:
     began = time.process_time()
     find_danger(text)
-    assert time.process_time() - began < 2.0  # a bound on the shape, not a figure: it takes a tenth of this
+    assert time.process_time() - began < 2.0  # bounds the complexity: it takes a tenth of this

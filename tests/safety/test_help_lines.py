@@ -1,4 +1,4 @@
-"""Help lines: what is shipped, what operators make of it, who is offered which, and the count of cards."""
+"""Help lines: the shipped ones, operators' edits, selection, and the card counts."""
 
 from collections import Counter
 from dataclasses import replace
@@ -190,7 +190,7 @@ def test_without_lines_and_without_a_database_there_are_the_shipped_ones(user: U
     assert offer_in_session(session.id).country == "DE"
     assert len(offered_countries()) >= 20
     with transaction.atomic():
-        transaction.set_rollback(True)  # from here on the connection refuses everything
+        transaction.set_rollback(True)  # from here on the connection refuses queries
         with pytest.raises(DatabaseError):
             Profile.unscoped.first()
         assert offer_in_session(session.id) == shipped_offer()

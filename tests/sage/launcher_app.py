@@ -1,6 +1,6 @@
-"""A process that runs Sage's launcher with a small ASGI application, for tests of the launcher.
+"""A process with Sage's launcher and a small ASGI application, for tests of the launcher.
 
-Arguments: the seconds that a slow reader has, and those that a request has to arrive.
+Arguments: the time limits for slow readers and for requests, in seconds.
 """
 
 import asyncio
@@ -19,13 +19,13 @@ FLOOD_FRAME = "x" * (256 * KILOBYTE)
 
 
 def tell(line: str) -> None:
-    """Say what happens; the test reads along."""
+    """Print an event for the test."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 
 
 class Application:
-    """Echoes frames; floods on `flood`; a drain waits for `work SECONDS`; `nap SECONDS` takes none."""
+    """Echoes frames; `flood` sends a flood; `work SECONDS` delays a drain; `nap SECONDS` stops reading."""
 
     def __init__(self) -> None:
         self.running: set[asyncio.Task[None]] = set()
@@ -48,7 +48,7 @@ class Application:
         await send({"type": "http.response.body", "body": b""})
 
     async def count(self, receive: Any, send: Any) -> None:
-        """Answer with the size of the body, and of its largest piece."""
+        """Answer with the size of the body and of its largest piece."""
         sizes = []
         has_more = True
         while has_more:
@@ -90,7 +90,7 @@ class Application:
                 await send({"type": "websocket.send", "text": str(len(text))})
 
     async def work(self, seconds: float) -> None:
-        """Work for some time, as a turn does."""
+        """Work for some time, like a turn."""
         await asyncio.sleep(seconds)
         tell("work is done")
 
@@ -103,7 +103,7 @@ class Application:
 
 @asynccontextmanager
 async def service() -> AsyncIterator[None]:
-    """Say when the service begins and ends."""
+    """Report when the service starts and ends."""
     tell("service begins")
     yield
     tell("service ends")

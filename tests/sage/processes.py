@@ -1,4 +1,4 @@
-"""Real processes for tests: started, waited for, and gone at the end."""
+"""Real processes for tests: started, awaited, and ended."""
 
 import os
 import signal
@@ -18,7 +18,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 
 
 class StartedProcess:
-    """One process of ours, with all its output; it and its children are killed at the end if need be."""
+    """A process with its output; it and its children are killed at the end if necessary."""
 
     def __init__(self, arguments: list[str], environment: Mapping[str, str]) -> None:
         self._lines: list[str] = []
@@ -37,12 +37,12 @@ class StartedProcess:
 
     @property
     def output(self) -> str:
-        """Return all that it has written so far."""
+        """Return its output so far."""
         with self._news:
             return "".join(self._lines)
 
     def wait_for_line(self, is_it: Callable[[str], bool], seconds: float = 60) -> str:
-        """Return the first line for which `is_it` holds; fail when the process ends before."""
+        """Return the first line for which `is_it` is true; fail if the process ends first."""
         deadline = time.monotonic() + seconds
         seen = 0
         with self._news:
@@ -56,7 +56,7 @@ class StartedProcess:
                 self._news.wait(0.5)
 
     def writes_within(self, seconds: float) -> bool:
-        """Wait for the next line for `seconds` at most; return whether one came."""
+        """Wait up to `seconds` for the next line; return whether it came."""
         with self._news:
             known = len(self._lines)
             return self._news.wait_for(lambda: len(self._lines) > known, seconds)
@@ -73,7 +73,7 @@ class StartedProcess:
         return code
 
     def kill(self) -> None:
-        """Kill it and what it has started, whatever state it is in."""
+        """Kill it and its children, in any state."""
         if self.popen.poll() is None:
             for child in psutil.Process(self.popen.pid).children(recursive=True):
                 child.kill()
@@ -95,7 +95,7 @@ class StartedProcess:
 
 @contextmanager
 def started(*arguments: str, environment: Mapping[str, str] | None = None) -> Iterator[StartedProcess]:
-    """Start `python ARGUMENTS` in the project and see that it is gone afterwards."""
+    """Start `python ARGUMENTS` in the project, and ensure that it ends."""
     process = StartedProcess(list(arguments), environment or {})
     try:
         yield process
@@ -110,7 +110,7 @@ def finished(*arguments: str, environment: Mapping[str, str] | None = None) -> t
 
 
 def blank_environment() -> dict[str, str]:
-    """Return this process's environment without any setting of Sage's, and with the usual buffers."""
+    """Return this process's environment without Sage's settings, and with default buffering."""
     unset = dict.fromkeys(variable_names(), "")
     return {**os.environ, **unset, "DJANGO_SETTINGS_MODULE": "sage.settings", "PYTHONUNBUFFERED": ""}
 

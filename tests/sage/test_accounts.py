@@ -1,4 +1,4 @@
-"""Accounts where mail can be sent: nobody gets one by an address that isn't theirs, or learns who has one."""
+"""Accounts with mail: nobody gets one with somebody else's address, or learns who has one."""
 
 import re
 import threading
@@ -32,7 +32,7 @@ Known = Callable[[str], User]
 
 @pytest.fixture(autouse=True)
 def with_mail(settings: Settings) -> Iterator[None]:
-    """The settings that EMAIL_URL brings."""
+    """The settings with EMAIL_URL."""
     settings.HAS_MAIL = True
     settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
     settings.ACCOUNT_PREVENT_ENUMERATION = "strict"
@@ -56,7 +56,7 @@ def known(make_user: MakeUser) -> Known:
 
 
 def until_sent() -> None:
-    """Wait until nothing is left to be done after responses."""
+    """Wait until all work after responses is done."""
     deadline = time.monotonic() + WAIT_SECONDS
     while sage_mail._places._value < sage_mail.MAX_WAITING:
         assert time.monotonic() < deadline
@@ -84,7 +84,7 @@ def confirm(message: EmailMessage) -> None:
 
 
 def sign_in(login: str, password: str) -> Client | None:
-    """Return a browser that is signed in, None where that is refused."""
+    """Return a signed-in browser, None if the sign-in is refused."""
     client = Client()
     client.post("/accounts/login/", {"login": login, "password": password})
     return client if client.get("/settings/").status_code == HTTPStatus.OK else None
@@ -103,7 +103,7 @@ def set_password_by(message: EmailMessage, password: str) -> None:
 
 
 def begin_change(client: Client, email: str, password: str) -> HttpResponseBase:
-    """Ask for another address, and give the password where it is asked for."""
+    """Request another address, with the password where it is required."""
     asked = client.post("/accounts/email/", {"action_add": "1", "email": email})
     assert asked["Location"].startswith("/accounts/reauthenticate/"), asked["Location"]
     return client.post(asked["Location"], {"password": password, "next": "/accounts/email/"})
@@ -116,26 +116,26 @@ def test_a_take_over_by_an_address_that_was_never_confirmed_fails_at_each_step()
     assert response["Location"] == "/accounts/confirm-email/"
     (invitation,) = mails_to(VICTIM)
     assert "ignore this message" in invitation.body
-    # Not signed in: neither by the sign-up nor by the password.
+    # Not signed in, neither by the sign-up nor with the password.
     assert attackers.get("/settings/").status_code == HTTPStatus.FOUND
     assert sign_in(VICTIM, THEIRS) is None
     # No second address.
     asked = attackers.post("/accounts/email/", {"action_add": "1", "email": ATTACKER})
     assert asked["Location"].startswith("/accounts/login/")
     assert not EmailAddress.objects.filter(email=ATTACKER).exists()
-    # The victim's reset doesn't open the attacker's account, and says why.
+    # The victim's reset doesn't open the attacker's account, and the mail says why.
     (told,) = ask_for_reset(VICTIM)
     assert "there is nothing to reset" in told.body
     assert "/password/reset/key/" not in told.body
     # Nor does the attacker's.
     (told,) = ask_for_reset(ATTACKER)
     assert "/password/reset/key/" not in told.body
-    # The victim gets an account of their own with their own password.
+    # The victim gets their own account with their own password.
     sign_up(VICTIM, MINE)
     confirm(mails_to(VICTIM)[-1])
     assert sign_in(VICTIM, MINE)
     assert sign_in(VICTIM, THEIRS) is None
-    # The first link is worth nothing any more.
+    # The first link is no longer valid.
     Client().post(link_in(invitation, "confirm-email"))
     assert EmailAddress.objects.filter(email=VICTIM, verified=True).count() == 1
     assert sign_in(VICTIM, MINE)
@@ -151,7 +151,7 @@ def test_a_stranger_who_confirms_by_mistake_gets_the_account_by_a_reset_for_good
     (waiting,) = mails_to(ATTACKER)
     (reset,) = ask_for_reset(VICTIM)
     set_password_by(reset, MINE)
-    # The session, the waiting change and the second address are dead.
+    # The session, the pending change and the second address are invalid.
     assert attackers.get("/settings/").status_code == HTTPStatus.FOUND
     Client().post(link_in(waiting, "confirm-email"))
     assert not EmailAddress.objects.filter(email=ATTACKER).exists()
@@ -215,7 +215,7 @@ def test_a_changed_password_is_told_and_asks_for_the_old_one(known: Known) -> No
 
 
 def words_of(response: Any) -> str:
-    """Return all that a visitor gets, without what differs in every answer and what they typed themselves."""
+    """Return a response's text, without what always differs and what the visitor typed."""
     page = re.sub(r"csrfmiddlewaretoken[^>]*", "", response.content.decode())
     page = re.sub(r"[a-z]+@example\.org", "", page)
     varying = {"Content-Length", "Expires"}
@@ -252,7 +252,7 @@ def test_known_and_unknown_addresses_get_the_same_words(
 
 
 class CountingHasher(MD5PasswordHasher):
-    """The suite's hasher; it counts how often it works, which is what takes the time."""
+    """The suite's hasher, counting its calls, which dominate the time."""
 
     algorithm = "counting"
     worked = 0
@@ -285,7 +285,7 @@ def test_as_many_hashes_are_made_for_an_unknown_address_as_for_a_known_one(
 
 
 class HangingBackend(EmailBackend):
-    """A mail server that takes its time: until it is released."""
+    """A mail server that hangs until it is released."""
 
     released = threading.Event()
 

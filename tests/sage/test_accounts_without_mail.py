@@ -1,4 +1,4 @@
-"""Accounts where EMAIL_URL is unset: nothing can be confirmed, so sign-up is for this machine alone."""
+"""Accounts without EMAIL_URL: nothing can be confirmed, so sign-up is for this machine only."""
 
 import pytest
 from allauth.account.models import EmailAddress

@@ -1,4 +1,4 @@
-"""What `manage.py check` says."""
+"""System checks of the settings."""
 
 import re
 from dataclasses import replace

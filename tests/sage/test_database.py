@@ -49,7 +49,7 @@ def _kill(pids: set[int]) -> set[int]:
 
 
 async def _pids_at_once() -> set[int]:
-    """Return the connections of as many calls, none of which gives its own back before all have one."""
+    """Return the connections of that many calls, which all hold one at the same time."""
     all_have_one = Barrier(THREADS, timeout=10)
 
     def pid() -> int:
@@ -69,18 +69,18 @@ async def test_a_killed_connection_heals_by_the_next_call() -> None:
 
 async def test_the_connection_that_came_back_last_is_lent_first() -> None:
     assert len(await _pids_at_once()) == THREADS
-    # The pool may still be opening one; that is lent first, then.
+    # The pool may still be opening one, which is then handed out first.
     assert len({await in_database(_backend_pid) for _ in range(8)}) <= 2
 
 
 def test_a_pool_that_shrinks_closes_the_connection_that_came_back_first() -> None:
-    pool = connection.pool  # type: ignore[attr-defined]  # of our own backend
+    pool = connection.pool  # type: ignore[attr-defined]  # our own backend's
     pool.open()
     lent = [pool.getconn() for _ in range(3)]
     for one in lent:
         pool.putconn(one)
     size = pool.get_stats()["pool_size"]
-    for _ in range(2):  # the first look begins to count
+    for _ in range(2):  # the first call starts the count
         pool._shrink_pool()
     assert pool.get_stats()["pool_size"] < size
     warmest = pool.getconn()

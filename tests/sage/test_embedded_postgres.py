@@ -1,4 +1,4 @@
-"""The database that Sage brings itself, through the lives and deaths of its users."""
+"""The embedded database through its users' starts and crashes."""
 
 import os
 import signal
@@ -22,7 +22,7 @@ from sage.postgres_account import SYSTEM_PATH, SYSTEM_USER, grant_passage, syste
 from tests.sage.processes import PROJECT, finished, started
 
 SECRET = "sk-of-the-test"
-# What isn't the role's own, but for what belongs to an extension.
+# Objects of other roles, except those of extensions.
 NOT_OURS = """
     SELECT classid::regclass, objid FROM (
         SELECT 'pg_class'::regclass AS classid, oid AS objid, relowner AS owner FROM pg_class
@@ -50,7 +50,7 @@ sys.stdin.read() if not sys.argv[2:] else __import__("time").sleep(60)
 
 @pytest.fixture
 def data_dir() -> Iterator[Path]:
-    # Pytest's own temporary folders have too long a path for a socket.
+    # Pytest's temporary folders have too long a path for a socket.
     folder = Path(mkdtemp(prefix="sage-"))
     yield folder
     server = _server(folder)
@@ -184,12 +184,12 @@ def test_too_long_a_path_is_refused_in_one_line() -> None:
 @only_root
 def test_somebody_who_is_not_root_runs_it_too(data_dir: Path) -> None:
     server = _server(data_dir)
-    server.join()  # makes the account that is borrowed here, and opens the way to the programs
+    server.join()  # creates the account that is used here, and grants access to the programs
     server.leave()
     other = data_dir / "other"
     other.mkdir(mode=0o700)
     subprocess.run(["chown", SYSTEM_USER, str(other)], check=True)
-    # It lets go of root's rights only after its imports: Python itself may lie where nobody else can read.
+    # Drop root after the imports: Python itself may be in a private folder.
     become = "account = __import__('pwd').getpwnam('%s'); os = __import__('os'); os.setgroups([])\n"
     become += "os.setgid(account.pw_gid); os.setuid(account.pw_uid); os.chdir('/')\n"
     script = HOLD.replace("server = ", become % SYSTEM_USER + "server = ", 1) + "server.leave()\n"
@@ -206,7 +206,7 @@ def test_somebody_who_is_not_root_runs_it_too(data_dir: Path) -> None:
 
 
 class _OlderServer(EmbeddedPostgres):
-    """A server as older versions made it: Sage's role is its superuser."""
+    """A server as created by older versions: Sage's role is its superuser."""
 
     def _make_role(self, connection: psycopg.Connection[Any]) -> None:
         pass
@@ -218,7 +218,7 @@ def test_the_role_that_sage_connects_with_is_an_ordinary_one(data_dir: Path) -> 
     with psycopg.connect(server.url, autocommit=True) as connection:
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             connection.execute("COPY (SELECT 1) TO PROGRAM 'true'")
-        connection.execute("CREATE DATABASE another")  # as a test suite does
+        connection.execute("CREATE DATABASE another")  # like a test suite
         superusers = connection.execute("SELECT rolname, rolcanlogin FROM pg_roles WHERE rolsuper").fetchall()
     assert superusers == [("sage_admin", False)]
     server.leave()
@@ -278,7 +278,7 @@ def test_a_private_folder_above_the_data_stays_closed_to_all_others(data_dir: Pa
     assert not _passes(private, user=65534, group=65534)
     assert not _passes(private, user=65534, group=private.stat().st_gid)
     assert not stat.S_IMODE(private.stat().st_mode) & 0o007
-    # Closed by hand, it is opened for the server's user again, and still for nobody else.
+    # After somebody closes it, it is opened for the server's user again, and only for that one.
     server.leave()
     private.chmod(0o700)
     server.join()
@@ -291,7 +291,7 @@ def test_a_private_folder_above_the_data_stays_closed_to_all_others(data_dir: Pa
 def test_a_folder_that_cannot_be_opened_for_one_user_is_named(data_dir: Path) -> None:
     account = system_account()
     assert account is not None
-    closed = Path(f"/proc/{os.getpid()}/fd")  # closed to others, on a file system without access lists
+    closed = Path(f"/proc/{os.getpid()}/fd")  # private, on a file system without access lists
     with pytest.raises(StartError, match=f"may not pass {closed}") as refused:
         grant_passage(account, closed)
     assert "\n" not in str(refused.value)

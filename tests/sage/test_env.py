@@ -1,4 +1,4 @@
-"""The settings: what each variable takes, and how a wrong one ends the start."""
+"""The settings: what each variable accepts, and how an invalid one ends the start."""
 
 import re
 import stat

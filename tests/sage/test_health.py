@@ -1,4 +1,4 @@
-"""Readiness when a part is gone. That the whole is well is seen on a running `up`."""
+"""Readiness with a failed dependency. Tests of a running `up` show the healthy case."""
 
 import asyncio
 import socket
@@ -54,7 +54,7 @@ async def test_that_the_process_lives_needs_no_database(monkeypatch: pytest.Monk
 
 @contextmanager
 def silent_server() -> Iterator[int]:
-    """A port that takes every connection and never says a word."""
+    """A port that accepts every connection and never answers."""
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen(64)
@@ -92,7 +92,7 @@ async def test_a_part_that_hangs_is_named_in_time_and_takes_one_thread_however_o
         }
         began = time.monotonic()
         assert (await _ready())[1]["storage"] == "failing"
-        assert time.monotonic() - began < 1.5  # it hangs still, and that is known
+        assert time.monotonic() - began < 1.5  # it still hangs, which is already known
         assert _health_threads() <= len(PARTS)
 
 

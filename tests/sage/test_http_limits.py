@@ -1,4 +1,4 @@
-"""What a client may send before anybody has seen it: bodies, heads, slow ones, and frames that wait."""
+"""Limits on requests before any view runs: bodies, headers, slow clients, and waiting frames."""
 
 import asyncio
 import socket
@@ -55,7 +55,7 @@ def impatient() -> Iterator[Launched]:
 
 
 class Sent:
-    """A request with a large body: what was answered, and how much of the body could be sent."""
+    """A request with a large body: the response, and how much of the body was sent."""
 
     def __init__(self, port: int, path: str, size: int, *, has_length: bool, headers: str = "") -> None:
         self.size = 0
@@ -114,7 +114,7 @@ def _length_in(answer: bytes) -> int:
 def test_a_body_of_1_mb_is_taken_in_pieces_and_a_larger_one_refused(
     launched: Launched, has_length: bool
 ) -> None:
-    size = BODY_BYTES if has_length else BODY_BYTES - 4096  # the framing counts
+    size = BODY_BYTES if has_length else BODY_BYTES - 4096  # chunked framing counts
     taken = Sent(launched.port, "/page", size, has_length=has_length)
     assert taken.answer.endswith(f"{size} 65536".encode())
     refused = Sent(launched.port, "/page", BODY_BYTES + 1, has_length=has_length)
@@ -270,7 +270,7 @@ async def test_of_many_pings_few_are_answered(launched: Launched) -> None:
 
 @contextmanager
 def watched(sage: LiveSage) -> Iterator[tuple[list[float], list[float]]]:
-    """Measure meanwhile how many seconds another's `/healthz` takes, and by how many MB the process grows."""
+    """Meanwhile measure the response times of another client's `/healthz`, and the growth in MB."""
     process = psutil.Process(sage.process.pid)
     before = process.memory_info().rss
     seconds: list[float] = []
@@ -308,7 +308,7 @@ def test_300_mb_at_any_address_are_refused_early_and_cost_nobody_anything(live_s
     seconds.sort()
     print(f"S17: {max(seconds):.3f} s of {len(seconds)}, {max(megabytes):.1f} MB")  # noqa: T201
     assert max(megabytes) <= 60
-    assert seconds[len(seconds) * 9 // 10] <= 0.5  # one of many may meet a busy machine
+    assert seconds[len(seconds) * 9 // 10] <= 0.5  # tolerates outliers on a busy machine
 
 
 @pytest.mark.django_db

@@ -1,4 +1,4 @@
-"""The launcher as a real process: back-pressure, limits, and how it ends."""
+"""The launcher as a real process: back-pressure, limits, and shutdown."""
 
 import asyncio
 import signal
@@ -75,7 +75,7 @@ def test_a_silent_reader_costs_no_memory(launched: Launched) -> None:
         _wait_for_quiet(launched)
         frames = launched.process.output.count("frame ")
         grown = launched.memory_bytes() - before
-    # 100 MB were to be sent; what the kernel's own buffers take is all that leaves the application.
+    # Of 100 MB, only what fits into the kernel's buffers leaves the application.
     assert frames < 100
     assert grown < 6 * MEGABYTE
 
@@ -157,7 +157,7 @@ def _wait_until_refused(port: int) -> None:
         try:
             socket.create_connection(("127.0.0.1", port)).close()
         except ConnectionResetError:
-            continue  # its door closes in this moment
+            continue  # its port is closing at this moment
         except ConnectionRefusedError:
             return
 
@@ -167,6 +167,6 @@ def _masked(payload: bytes) -> bytes:
 
 
 def _wait_for_quiet(launched: Launched, seconds: float = 0.7) -> None:
-    """Wait until the application has written nothing more for `seconds`: it is held back."""
+    """Wait until the application has written nothing for `seconds`: back-pressure works."""
     while launched.process.writes_within(seconds):
         pass

@@ -1,4 +1,4 @@
-"""Logs hold ids, never words."""
+"""Logs contain ids, never user text."""
 
 import asyncio
 import gc
@@ -24,7 +24,7 @@ from sage.logs import RequestLogMiddleware, WordlessArguments, WordlessMessages,
 
 @pytest.fixture
 def written() -> Iterator[io.StringIO]:
-    """What the production formatter writes for all records of this test."""
+    """Return the production formatter's output for all records of this test."""
     described = build_logging(is_terminal=False)["formatters"]["structured"]
     formatter = described.pop("()")(**described)
     stream = io.StringIO()

@@ -1,4 +1,4 @@
-"""Mails at the end of a process: a mail server that hangs doesn't keep it alive."""
+"""Mails at shutdown: a mail server that hangs doesn't keep the process alive."""
 
 import time
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Nothing that a person may read is kept by a cache between."""
+"""No cache stores what a person may read."""
 
 import re
 import uuid
@@ -18,7 +18,7 @@ VALUES = {"uuid": str(uuid.UUID(int=1)), "int": "1", "path": "life-map/career.md
 
 
 def addresses(patterns: list[URLPattern | URLResolver], prefix: str = "/") -> Iterator[str]:
-    """Return an address of every route of the URL map, with values that fit."""
+    """Return a URL for every route of the URL map, with fitting values."""
     for pattern in patterns:
         route = prefix + str(pattern.pattern).removeprefix("^")
         if isinstance(pattern, URLResolver):

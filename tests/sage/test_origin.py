@@ -1,4 +1,4 @@
-"""Who may open a WebSocket."""
+"""Which origins may open a WebSocket."""
 
 import pytest
 from pytest_django import Settings

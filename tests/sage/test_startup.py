@@ -1,4 +1,4 @@
-"""What is checked before a port opens."""
+"""Checks before a port opens."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Errors reach Sentry and traces a collector, over a real socket and without a word that anybody wrote."""
+"""Errors reach Sentry and traces a collector, on a real socket and without user text."""
 
 import gzip
 import json
@@ -25,12 +25,12 @@ from tests.groups import require
 from tests.live_sage import LiveSage, free_port, open_socket, session_cookie, url_of_test_database
 from tests.sage.processes import StartedProcess, started
 
-SECRET = "zebraquartz"  # what a person writes: in words, in a file's name and in a query
+SECRET = "zebraquartz"  # in text, in a file name and in a query
 SENTRY, OTEL = is_installed("sentry_sdk"), is_installed("opentelemetry.exporter.otlp.proto.http")
 
 
 class Collector:
-    """A server that keeps what is posted to it, unpacked, by path."""
+    """A server that stores what is posted to it, decompressed, by path."""
 
     def __init__(self) -> None:
         self.got: list[tuple[str, bytes]] = []

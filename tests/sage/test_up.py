@@ -26,7 +26,7 @@ KEY = "a-key-of-the-test"
 
 
 class Up:
-    """A running `up`, with what it has told."""
+    """A running `up`, with its output."""
 
     def __init__(self, process: StartedProcess, data_dir: Path) -> None:
         self.process = process
@@ -53,9 +53,9 @@ def running(data_dir: Path, *arguments: str) -> Iterator[Up]:
 
 @pytest.fixture(scope="module")
 def first() -> Iterator[Up]:
-    """Sage after its first start was killed; it is ended by SIGTERM, which must leave no process.
+    """Sage after its first start was killed; ended by SIGTERM, which must leave no process.
 
-    The data folder isn't pytest's own: that has too long a path for a database socket.
+    Not in pytest's folder, whose path is too long for a database socket.
     """
     folder = Path(mkdtemp(prefix="sage-"))
     with running(folder, "--no-demo") as killed:
@@ -115,7 +115,7 @@ def test_no_process_that_it_starts_knows_a_key(first: Up) -> None:
     main = psutil.Process(first.process.popen.pid)
     server = psutil.Process(int((first.data_dir / "postgres" / "postmaster.pid").read_text().split()[0]))
     children = {server, *server.children(recursive=True), *main.children(recursive=True)}
-    assert len(children) > 4  # the database's, and those that read strangers' texts
+    assert len(children) > 4  # the database's, and those that read untrusted text
     environments = {child.pid: Path(f"/proc/{child.pid}/environ").read_bytes() for child in children}
     assert KEY.encode() in Path(f"/proc/{main.pid}/environ").read_bytes()
     assert [pid for pid, environment in environments.items() if KEY.encode() in environment] == []
@@ -134,9 +134,9 @@ def test_a_second_start_is_ready_within_10_seconds_and_keeps_the_password_to_its
         seconds = time.monotonic() - began
         assert second.password is None
         assert second.process.end(signal.SIGINT) == 0
-    # Ten seconds of a machine that does nothing else; beside other tests each process has its share.
+    # Ten seconds on an idle machine; next to other tests each process has its share.
     assert seconds < 10 * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
-    # The database belongs to whoever still uses it.
+    # The database stays up for its remaining user.
     assert urlopen(f"{first.url}readyz").status == 200
 
 
@@ -169,7 +169,7 @@ def test_commands_without_it_leave_no_process_and_web_wants_a_migrated_database(
     shutil.rmtree(folder)
 
 
-# What a command needs; every other one of Sage's runs without arguments.
+# Required arguments; all other commands run without.
 ARGUMENTS = {
     "changepassword": ["ada"],
     "createsuperuser": ["--noinput", "--username", "ada", "--email", "ada@example.org"],
@@ -214,5 +214,5 @@ def test_a_port_in_use_is_one_line_that_says_what_to_do(tmp_path: Path) -> None:
 
 
 def _elsewhere(folder: Path) -> dict[str, str]:
-    """Settings with the tests' database: nothing has to be started for a start that fails."""
+    """Settings with the tests' database, so that nothing is started."""
     return {"SAGE_DATA_DIR": str(folder), "DATABASE_URL": os.environ["DATABASE_URL"]}

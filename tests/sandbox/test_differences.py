@@ -1,4 +1,4 @@
-"""How texts differ: right for every text, bounded for hostile ones."""
+"""Differences: correct for every text, bounded for hostile ones."""
 
 import random
 import time
@@ -14,7 +14,7 @@ short_lines = st.lists(st.sampled_from(["a", "b", "c", "a walk by the river", "a
 
 
 def said(difference: Difference | None) -> list[str]:
-    """Write a difference as people do: a sign, the words, the changed ones in brackets."""
+    """Render a difference: a sign, the words, the changed ones in brackets."""
     assert difference is not None
     return [_line(row) for row in difference.rows]
 

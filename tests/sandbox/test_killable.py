@@ -1,4 +1,4 @@
-"""Work of unknown length: answered in time, or killed without holding others up."""
+"""Work of unknown length: answered in time, or killed without delaying others."""
 
 import os
 import subprocess
@@ -33,7 +33,7 @@ MakePool = Callable[..., KillablePool]
 
 @pytest.fixture
 def make_pool(tmp_path: Path) -> Iterator[MakePool]:
-    """Make pools whose workers sleep, die or answer as they are told."""
+    """Make pools whose workers sleep, die or answer on request."""
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)
     pools = []
@@ -73,7 +73,7 @@ def test_what_is_slow_is_answered_beside_and_keeps_nobody_waiting(make_pool: Mak
     pool.ask(b"wake up")
     with ThreadPoolExecutor(1) as threads:
         slow = threads.submit(pool.ask, b"sleep 3")
-        while pool.pids():  # until the slow one has the only place
+        while pool.pids():  # until the slow one has the only slot
             time.sleep(0.005)
         assert pool.ask(b"quick") == b"quick"
         assert not slow.done()

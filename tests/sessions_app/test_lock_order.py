@@ -1,4 +1,4 @@
-"""A session's row is locked before its turn's, everywhere: a tool that changes the session can't deadlock."""
+"""Lock order: session before turn, so a tool that changes the session can't deadlock."""
 
 import threading
 from collections.abc import Callable
@@ -21,7 +21,7 @@ Write = Callable[[User, TurnKey], object]
 
 @pytest.fixture
 def key(user: User) -> TurnKey:
-    """A running turn with a call that hasn't run yet."""
+    """A running turn with a pending tool call."""
     session = services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
     opened = services.open_turn(
         user_id=user.pk, session_id=session.id, text="hi", client_id=None, owner="me", rate_limit=GENEROUS
@@ -86,7 +86,7 @@ def test_an_effect_that_changes_its_session_and_another_write_both_get_through(
             write(user, key)
         except (Refused, StaleFence):
             pass
-        except BaseException as error:  # noqa: BLE001 - it is looked at below
+        except BaseException as error:  # noqa: BLE001 - it is checked below
             failures.append(error)
         finally:
             connections["default"].close()

@@ -54,7 +54,7 @@ def test_a_process_that_freezes_over_the_results_is_idle_in_its_transaction(
     monkeypatch.setattr(Cursor, "fetchall", watched)
     with transaction.atomic():
         run_queries([ONE, ONE])
-    # Idle, and not still at work: the database ends what is idle for too long.
+    # Idle, not active: the database ends idle transactions.
     assert states == [TransactionStatus.INTRANS] * 2
 
 

@@ -1,4 +1,4 @@
-"""Opening sessions and turns: what the database itself refuses, and what a person is told."""
+"""Opening sessions and turns: database constraints, and errors for the user."""
 
 import threading
 import uuid
@@ -424,7 +424,7 @@ def test_a_message_beside_a_pending_call_supersedes_it_in_one_step(session: Sess
 
 
 def ask_question(opened: OpenedTurn) -> None:
-    """Have a turn wait for the answer to a question, whose id is always the same."""
+    """Have a turn wait for the answer to a question with a fixed id."""
     key = TurnKey(turn_id=opened.turn.id, fence=1)
     pending = NewCall(tool_use_id="q", name="show_options", position=0, input={}, is_interactive=True)
     store_round(key, text="Which?", calls=(pending,))
@@ -501,7 +501,7 @@ def test_a_daily_budget_that_is_used_up_refuses_the_next_turn(session: Session, 
 def test_a_form_kept_and_sent_again_later_begins_another_session(user: User) -> None:
     first = begin(user)
     say(first, client_id="form")
-    assert begin(user).id == first.id  # the same sending: its message is this one
+    assert begin(user).id == first.id  # the same message, sent again
     other = begin(user, "of another form")
     say(other)
     assert begin(user, "of another form").id != other.id

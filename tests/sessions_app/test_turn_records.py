@@ -1,4 +1,4 @@
-"""A running turn's writes: fenced, once, and whole again after a crash."""
+"""A running turn's writes: fenced, once, and recoverable after a crash."""
 
 import json
 

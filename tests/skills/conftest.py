@@ -1,4 +1,4 @@
-"""A folder of skills of the test's own, and the project's skills in the database."""
+"""A test's own skills folder, and the project's skills in the database."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +12,7 @@ from coaching.skills.store import sync_skills
 
 SKILL_TEXT = "\n\n".join(f"## {heading}\n\nWords." for heading in HEADINGS) + "\n"
 
-# The approaches that the project ships; beside them there are four arcs and the base.
+# The shipped approaches; there are also four arcs and the base.
 APPROACHES = {
     "domain-deep-dive",
     "crisis-support",
@@ -28,7 +28,7 @@ WriteSkill = Callable[..., Path]
 
 @pytest.fixture
 def root(settings: Settings, tmp_path: Path) -> Path:
-    """An empty folder of skills, which the project's code takes for its own."""
+    """An empty folder used as the skills folder."""
     settings.BASE_DIR = tmp_path
     folder = tmp_path / "skills"
     folder.mkdir()
@@ -37,7 +37,7 @@ def root(settings: Settings, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def write_skill(root: Path) -> WriteSkill:
-    """Write a skill that has no fault but those given."""
+    """Write a skill that is valid except for the given errors."""
 
     def write(folder: str = "calm", text: str = SKILL_TEXT, **fields: str) -> Path:
         usual = {"name": folder, "description": "be calm", "kind": "approach", "signals": "[]", "tools": "[]"}

@@ -1,4 +1,4 @@
-"""Operators and skills: see, preview, override, look back, return."""
+"""Skills in the admin: list, preview, override, history, reset."""
 
 import re
 

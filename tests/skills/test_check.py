@@ -1,4 +1,4 @@
-"""`sync_skills --check`: one line for each fault, exit code 1, no database."""
+"""`sync_skills --check`: one line per error, exit code 1, no database."""
 
 import io
 import os

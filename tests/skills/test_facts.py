@@ -1,4 +1,4 @@
-"""Facts as the database tells them, on the user's own day, in a constant number of queries."""
+"""Facts from the database, on the user's own day, in a constant number of queries."""
 
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -20,7 +20,7 @@ TODAY = date(2026, 11, 18)
 
 @pytest.fixture
 def person(user: User) -> User:
-    """Somebody in Lisbon who came in summer."""
+    """Somebody in Lisbon who signed up in summer."""
     user.date_joined = datetime(2026, 7, 1, tzinfo=UTC)
     user.save()
     Profile.unscoped.create(user=user, timezone="Europe/Lisbon", next_checkin_on=date(2026, 11, 22))

@@ -1,4 +1,4 @@
-"""What sounds heavy, and what only sounds loud."""
+"""What counts as distress, and what is only emphatic."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""`load_skill` as the model meets it."""
+"""`load_skill` from the model's side."""
 
 import json
 import uuid

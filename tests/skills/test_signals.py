@@ -1,4 +1,4 @@
-"""Which facts call which skill, and that the trace says so."""
+"""Which facts trigger which skill, and that the trace records it."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -18,7 +18,7 @@ def at(hour: int, minute: int = 0) -> datetime:
     return datetime(2026, 11, 18, hour, minute, tzinfo=LISBON)
 
 
-# An afternoon on which nothing is called for.
+# An afternoon without any signal.
 QUIET = LifeFacts(
     local_time=at(15), has_life_map=True, has_plan_today=True, has_log_today=False, is_checkin_due=False
 )

@@ -1,4 +1,4 @@
-"""Skills in the database: synced from files, overridden by operators, and as they held at a moment."""
+"""Skills in the database: synced from files, overridden by operators, and read as of a time."""
 
 import io
 from datetime import UTC, datetime, timedelta

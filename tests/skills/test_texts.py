@@ -1,4 +1,4 @@
-"""The skills that the project ships: what they must carry, and what they must not be."""
+"""The shipped skills: required content and limits."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Fixtures of the socket tests: a running Sage, and a session of the person."""
+"""Fixtures of the socket tests: a running Sage, and the person's session."""
 
 import pytest
 from django.contrib.auth.models import User

@@ -1,4 +1,4 @@
-"""What bounds a part of a turn, as a program at the socket sees it."""
+"""A turn part's limits, as a socket client sees them."""
 
 import pytest
 

@@ -1,7 +1,7 @@
-"""The four compositions of arcs and approaches, and an offer that is refused, over the whole application.
+"""The four combinations of arcs and approaches, and a refused offer, through the whole application.
 
-The practice coach answers as it does for a newcomer, through sockets, engine, tools and database. It never
-says that it shifts; what a turn's trace says is what was in play.
+The practice coach answers as for a newcomer. It never announces a shift; the turn's trace shows the skills in
+use.
 """
 
 import re
@@ -34,14 +34,14 @@ PLAN = "# Where I want to go\n\n## Direction\n\n- Become a manager at my company
 
 @dataclass
 class Talker:
-    """Somebody in one session. `frames` are those of the newest part."""
+    """A person in one session. `frames` are those of the newest part."""
 
     client: SocketClient
     session: Session
     frames: list[Frame] = field(default_factory=list)
 
     async def say(self, text: str) -> str:
-        """Write a message; return what Sage says and asks."""
+        """Send a message; return what Sage says and asks."""
         return await self._part(type="message", text=text)
 
     async def tap(self, value: str) -> str:
@@ -71,20 +71,20 @@ class Talker:
         return found[-1]
 
     async def loaded(self) -> list[str]:
-        """Return the approaches that were loaded by a call."""
+        """Return the approaches loaded by a call."""
         calls = ToolCallRecord.unscoped.filter(turn__session=self.session, name="load_skill", is_error=False)
         return [call.input["name"] for call in await in_database(list, calls.order_by("id"))]
 
     async def in_play(self) -> dict[str, str]:
-        """Return the skills of the newest turn's prompt with their callers.
+        """Return the skills in the newest turn's prompt with their callers.
 
-        What the calendar alone calls is left out: the suite runs in every week of the year.
+        Without those that only the calendar triggers: the suite runs in every week of the year.
         """
         found = await self.all_in_play()
         return {skill: caller for skill, caller in found.items() if caller != "quarter_end"}
 
     async def all_in_play(self) -> dict[str, str]:
-        """Return the skills that the newest turn's prompt held, each with its caller."""
+        """Return the skills in the newest turn's prompt, with their callers."""
         turn = await in_database(
             lambda: Turn.unscoped.filter(session=self.session).order_by("-started_at").first()
         )
@@ -109,7 +109,7 @@ async def talking(
 
 @pytest.fixture
 def known(user: User) -> User:
-    """Somebody with a map, whom nothing is due for."""
+    """A person with a life map, for whom nothing is due."""
     Profile.unscoped.create(user=user, name="Ada", timezone="UTC", next_checkin_on="2099-01-01")
     put_file(user, "life-map/_overview.md", MAP)
     return user

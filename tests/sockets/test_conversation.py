@@ -1,4 +1,4 @@
-"""A conversation over `sage.json`: what a program sees, frame by frame."""
+"""A conversation over `sage.json`, frame by frame."""
 
 import asyncio
 import json
@@ -262,7 +262,7 @@ async def test_the_same_id_twice_is_one_turn(
         await client.send(type="nonsense")
         rest = await client.until("error")
     assert sum("message" in frame for frame in [*frames, *rest]) == 1
-    # Who sends it again has missed that it arrived, and is shown what is.
+    # A client that resends missed the acknowledgement, and gets the current state.
     assert [frame["sync"]["status"] for frame in rest if "sync" in frame][-1] == "idle"
     assert len(practice.requests) == 1
 

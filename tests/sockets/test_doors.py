@@ -1,4 +1,4 @@
-"""Who may open a socket and what may come through it: everybody else gets a code or a sentence."""
+"""Who may open a socket and which frames it accepts; anything else gets a close code or an error."""
 
 import asyncio
 import uuid

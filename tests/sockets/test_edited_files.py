@@ -1,4 +1,4 @@
-"""What a person writes into a file is what Sage reads next, and neither ever takes the other's words away."""
+"""Sage reads what a person writes into a file, and neither overwrites the other's changes."""
 
 import json
 from http import HTTPStatus
@@ -26,7 +26,7 @@ def save(content: str) -> ToolUse:
 
 
 def edit(user: User, body: str, *, version: int, **fields: str) -> tuple[int, str]:
-    """Save the file's text as the person's browser does; return the status and the page."""
+    """Save the file's text from the person's browser; return the status and the page."""
     tab = Client()
     tab.force_login(user)
     response = tab.post(f"/files/{PATH}/edit/", {"body": body, "version": version, **fields})
@@ -34,7 +34,7 @@ def edit(user: User, body: str, *, version: int, **fields: str) -> tuple[int, st
 
 
 def newest_words(body: dict[str, Any]) -> str:
-    """Return what a request says in its newest user message."""
+    """Return the newest user message of a request."""
     blocks = body["messages"][-1]["content"]
     return "\n".join(block.get("text") or str(block.get("content", "")) for block in blocks)
 

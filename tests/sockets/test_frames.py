@@ -1,4 +1,4 @@
-"""The frames of `sage.json`: every one occurs, and tells a program of edits, retries, rounds and ends."""
+"""The frames of `sage.json`: each one occurs, including edits, retries, rounds and ends."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -43,9 +43,9 @@ CONTRACT = {
     *("roundBoundary", "showOptions", "showPulseCheck", "answered", "modeChange", "arcCompleted"),
     *("sessionCompleted", "error", "done"),
 }
-"""Every frame that a live conversation can bring; `confirm` waits for a tool that asks for a yes."""
+"""Every frame of a live conversation; `confirm` needs a tool that asks for confirmation."""
 SILENT = {"RoundRestarted", "RoundClosed", "TurnStarted", "SessionClosed"}
-"""Events without a frame: a sync follows the first and the last, the others change only what a page shows."""
+"""Events without a frame: a sync follows the first and the last, the others only change the page."""
 
 
 def names_of(frames: list[Frame]) -> list[str]:

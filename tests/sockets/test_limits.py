@@ -1,4 +1,4 @@
-"""What one person may ask of a process: sockets, frames, and texts that take long to look through."""
+"""Limits per person and process: sockets, frames, and texts that are slow to scan."""
 
 import asyncio
 import time
@@ -29,11 +29,11 @@ from tests.live_sage import LiveSage, SocketClient, open_socket, session_cookie
 pytestmark = pytest.mark.django_db(transaction=True)
 
 COSTLY = "If she said he wants to die i would not want to, kill it or end it all. And " * 250
-"""About 19,000 characters that take long and speak of no danger that ends the search."""
+"""About 19,000 characters that are slow to scan and contain no danger that ends the search."""
 
 
 def consumer_for(user: User, session: Session) -> Any:
-    """Run a consumer as the server does; asgiref's communicator has no types."""
+    """Run a consumer like the server; asgiref's communicator has no types."""
     scope = {
         "type": "websocket",
         "user": user,
@@ -56,7 +56,7 @@ async def test_a_cancelled_consumer_leaves_no_socket_and_no_subscription(
     hub = get_runner().readers.hubs[session.id]
     assert (len(open_sockets), len(hub.subscriptions)) == (1, 1)
     assert socket.future is not None
-    socket.future.cancel()  # as Daphne does after a stall; `disconnect` is never called
+    socket.future.cancel()  # like Daphne after a stall; `disconnect` is never called
     with pytest.raises(asyncio.CancelledError):
         await socket.future
     assert len(open_sockets) == 0
@@ -166,7 +166,7 @@ async def test_a_persons_long_texts_are_read_one_after_another_and_anothers_in_b
     await asyncio.sleep(0)
     await asyncio.gather(scan("theirs", 3), *mine)
     assert "theirs" in ended[:2]
-    # Three of the four waited for a pause; half of one is left to how fast the machine is at that moment.
+    # Three of the four waited for a pause; half of one is tolerance for the machine's speed.
     assert time.monotonic() - started > 3 * danger_scans.PAUSE * seconds / 2
 
 

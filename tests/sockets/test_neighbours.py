@@ -1,4 +1,4 @@
-"""Several processes on one database without Redis: nothing is lost and nobody is left behind, only later."""
+"""Several processes on one database without Redis: nothing is lost, only delayed."""
 
 import asyncio
 import uuid
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 PILLS = ToolUse("show_options", {"options": [{"label": "Fine"}, {"label": "Tired"}]}, id="toolu_pills")
 TOLD_SECONDS = 5.0
-REPLACED_SECONDS = 10.0  # half of what a silent model is given
+REPLACED_SECONDS = 10.0  # half of a silent model's time limit
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ async def test_who_reads_a_turn_that_was_taken_over_is_told_nothing_twice(
         await client.send(type="message", text="How are you?")
         await client.until("done")
     await in_database(_open_turn_of_the_dead, session)
-    await practice.reached("middle")  # it was taken over, and nobody looked
+    await practice.reached("middle")  # it was taken over, without a reader
     async with open_socket(live_sage, session.id, cookie) as first:
         assert (await first.next_frame())["sync"]["status"] == "running"
         practice.release("middle")
@@ -107,7 +107,7 @@ async def test_who_was_replaced_lets_go_soon_and_its_readers_see_what_the_other_
         await client.next_frame()
         await client.send(type="message", text="Tell me")
         await practice.reached("middle")
-        # As after a sleep, and the model says nothing to write down.
+        # As after suspending the machine, while the model sends nothing to store.
         key = await in_database(_claim_for_another)
         await practice.wait_until(
             lambda requests: requests[0].closed_by_client_at is not None, REPLACED_SECONDS
@@ -151,7 +151,7 @@ async def test_a_session_that_expires_elsewhere_is_told_to_open_pages(
                 ended = {"toolUseId": "toolu_pills", "state": "expired", "value": None}
                 assert frames[0] == {"answered": ended}
             assert frames[-1]["sync"]["ended"] == "expired"
-    # The part was over when its question was asked.
+    # The part ended when its question was asked.
     assert len([frame for frame in program.frames if "done" in frame]) == 1
 
 

@@ -1,4 +1,4 @@
-"""Questions that wait for the user, and the arcs around them, over a real socket."""
+"""Pending questions and their arcs, on a real socket."""
 
 import json
 import re
@@ -59,7 +59,7 @@ async def rows(queryset: object) -> list[Any]:
 
 
 async def ask(client: SocketClient, text: str = "Hello") -> list[Frame]:
-    """Send a message and return the frames up to where the turn is over or waits."""
+    """Send a message and return the frames until the turn ends or waits."""
     await client.until("sync")
     await client.send(type="message", text=text)
     return await client.until("done")
@@ -246,7 +246,7 @@ async def test_a_question_is_there_again_after_a_reload_and_after_the_web_proces
     live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
 ) -> None:
     practice.script([Reply.of(Thinking("Hm."), Text("A question."), PILLS), "Welcome back."])
-    with frozen(live_sage):  # of two processes without Redis each takes the other for dead
+    with frozen(live_sage):  # of two processes without Redis, each takes the other for dead
         first = start_web_process(practice_port=live_sage.practice_port)
         try:
             async with open_socket(first, session.id, cookie) as client:
@@ -272,7 +272,7 @@ async def test_a_question_is_there_again_after_a_reload_and_after_the_web_proces
 
 @contextmanager
 def frozen(sage: LiveSage) -> Iterator[None]:
-    """Stop a process for a while, as a machine that sleeps does."""
+    """Stop a process for a while, like a suspended machine."""
     sage.process.send_signal(signal.SIGSTOP)
     try:
         yield
@@ -319,7 +319,7 @@ async def test_an_arc_is_entered_and_written_in_within_one_round_and_completes(
     enter = ToolUse("enter_structured_arc", {"arc": "open_day"}, id="toolu_enter")
     practice.script(
         [
-            Reply.of(PLAN, enter),  # what is entered comes first, whatever was written first
+            Reply.of(PLAN, enter),  # entering comes first, whatever was written first
             Reply.of(ToolUse("complete_session", COMPLETE)),
             "Have a good day.",
             Reply.of(ToolUse("save_file", {"file_type": "day-plan", "content": "More."})),
@@ -341,7 +341,7 @@ async def test_an_arc_is_entered_and_written_in_within_one_round_and_completes(
     assert refused["is_error"] is True
     assert "can't be written in open_conversation" in refused["content"]
     assert_all_accepted(practice, 5)
-    # Entering and leaving changed nothing of what was sent before.
+    # Entering and leaving changed nothing that was sent before.
     firsts = {json.dumps(request.body["messages"][0]["content"][-1]["text"]) for request in practice.requests}
     assert firsts == {'"Hello"'}
 

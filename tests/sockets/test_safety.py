@@ -1,4 +1,4 @@
-"""The card beside words of danger, over the socket: at once, in every tab, whatever else fails."""
+"""The safety card on the socket: immediately, in every tab, despite other failures."""
 
 import asyncio
 import json
@@ -53,7 +53,7 @@ async def counted() -> list[tuple[str, int]]:
 
 
 async def until_counted(*expected: tuple[str, int]) -> None:
-    """Wait for the counts of refused words: they are written when the person has been told."""
+    """Wait for the counts of refused messages, which are written after the response."""
     async with asyncio.timeout(FRAME_SECONDS):
         while await counted() != list(expected):  # noqa: ASYNC110  # another process counts
             await asyncio.sleep(0.02)
@@ -157,7 +157,7 @@ async def test_words_too_long_to_be_sent_are_read_all_the_same(
         for text in (f"{DANGER} {'x' * 30_000}", f"{'x ' * 15_000}. {DANGER}"):
             await client.send(type="message", text=text)
             assert card_in(await client.until("error"))["level"] == "immediate"
-    await until_counted(("immediate", 2))  # else the second is counted in the next test
+    await until_counted(("immediate", 2))  # otherwise the second is counted in the next test
 
 
 async def test_a_note_beside_ratings_and_a_changed_message_have_their_cards(
@@ -228,7 +228,7 @@ async def test_without_a_database_it_is_there_at_once_with_the_lines_of_the_brow
         raise psycopg.OperationalError("gone")
 
     monkeypatch.setattr(psycopg, "connect", gone)
-    monkeypatch.setitem(connection.settings_dict, "OPTIONS", {})  # and no pool that has connections
+    monkeypatch.setitem(connection.settings_dict, "OPTIONS", {})  # and no pool with open connections
     consumer = consumers.SessionConsumer()
     consumer.scope = {"session": SessionStore(), "cookies": {"sage_timezone": "Europe/Paris"}}
     consumer.session_id, consumer.user_id = uuid.uuid4(), 1

@@ -1,6 +1,6 @@
-"""The tenant matrix: another's id is answered exactly like a missing one, on every door there is.
+"""The tenant matrix: another person's id is answered exactly like a missing one, on every route and frame.
 
-Rows are held against the URL map and the frame types: a door without a row fails the suite.
+Generated from the URL map and the frame types: one without a row fails the suite.
 """
 
 import asyncio
@@ -61,11 +61,11 @@ PLAN_DAY = "2026-11-21"
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """How a route is asked for somebody's object.
+    """How to request somebody's object by a route.
 
-    `own`: the route names no object and shows the asker's own things only. `public`: nobody's. `is_refused`:
-    what the row sends is no good, and the page says so.
-    A row's name is the route's; where one route is asked in two ways, words after it tell them apart.
+    `own`: the route names no object and only shows the requesting person's things. `public`: nobody's.
+    `is_refused`: the row sends invalid data, and the page says so. A row's name is the route's; further words
+    distinguish two requests of one route.
     """
 
     path: str
@@ -183,12 +183,12 @@ FRAMES = {
 
 @pytest.fixture
 def owned(user: User) -> Session:
-    """A session, a file and a calendar of the person, all with the secret in them."""
+    """A session, a file and a calendar of the person, all containing the secret."""
     session = services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
     session.title = SECRET
     session.last_message_number = 1
     session.save()
-    # One that is over: a running one would be taken over and answered.
+    # A finished turn: a running one would be taken over and answered.
     turn = Turn.unscoped.create(session=session, status=TurnStatus.COMPLETED, ended_at=timezone.now())
     Message.unscoped.create(session=session, turn=turn, number=1, role="user", content=SECRET)
     file = UserFile.unscoped.create(user=user, path=FILE_PATH, file_type=FileType.DOMAIN, version_number=1)
@@ -225,7 +225,7 @@ def path_of(row: Row, owned: Session) -> str:
 
 
 def all_routes() -> Iterator[str]:
-    """Walk the URL map: the name of every route but the admin's (staff only) and allauth's own forms."""
+    """Walk the URL map: the name of every route except the admin's (staff only) and allauth's own forms."""
 
     def walk(patterns: list[URLPattern | URLResolver]) -> Iterator[str]:
         for pattern in patterns:
@@ -247,7 +247,7 @@ def ask(client: Client, row: Row, path: str) -> HttpResponse:
 
 
 async def unpacked(response: StreamingHttpResponse) -> bytes:
-    """Read an archive that is sent piece by piece, and all that is in it."""
+    """Return all content of a streamed archive."""
     data = b"".join([piece async for piece in response])
     response.close()
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -263,7 +263,7 @@ def assert_untouched(owned: Session) -> None:
 
 
 def comparable(response: HttpResponse) -> tuple[int, str]:
-    """Return an answer without what differs from one request to the next."""
+    """Return a response without what differs between requests."""
     text = response.content.decode(errors="replace")
     text = re.sub(r'name="csrfmiddlewaretoken" value="[^"]*"', "", text)
     return response.status_code, re.sub(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "ID", text)
@@ -340,7 +340,7 @@ def test_a_page_of_ones_own_shows_nothing_of_another(name: str, owned: Session, 
 def test_the_owner_sees_what_another_does_not(
     name: str, shows: str, owned: Session, user: User, other_user: User
 ) -> None:
-    """Words that another doesn't see say something only where the owner does see them."""
+    """That another person doesn't see a text only counts if the owner sees it."""
     row = ROUTES[name]
     seen_by = {}
     for person in (user, other_user):
@@ -353,7 +353,7 @@ def test_the_owner_sees_what_another_does_not(
 
 @pytest.fixture
 def waiting_for(frame_type: str, owned: Session) -> Session:
-    """A session of the person in which a frame of that type has something to do."""
+    """A session of the person in which a frame of that type has an effect."""
     turn = owned.turns.get()
     if frame_type in ("answer", "dismiss"):
         Turn.unscoped.filter(id=turn.id).update(status=TurnStatus.AWAITING_USER, ended_at=None)
@@ -361,7 +361,7 @@ def waiting_for(frame_type: str, owned: Session) -> Session:
         call = {"name": "show_options", "input": {"options": options}, "state": CallState.PENDING}
         turn.calls.create(tool_use_id="toolu_1", round_number=1, position=0, **call)
     elif frame_type == "stop":
-        # Its process seems to live: nobody takes it over while the test looks.
+        # Its process seems alive, so nobody takes the turn over.
         RunnerProcess.objects.create(owner="somebody", beat=1)
         Turn.unscoped.filter(id=turn.id).update(status=TurnStatus.RUNNING, ended_at=None, owner="somebody")
     elif frame_type == "retry":
@@ -382,7 +382,7 @@ def all_rows() -> list[object]:
 async def test_a_frame_for_anothers_session_is_refused_like_one_for_a_missing_one(
     waiting_for: Session, other_user: User, frame_type: str
 ) -> None:
-    # Past the socket, which neither of the two can open: each handler looks for itself.
+    # Beyond the socket, which neither of the two can open: each handler checks access itself.
     _, _, key = (await in_database(session_cookie, other_user)).partition("=")
     before = await in_database(all_rows)
     for session_id in (waiting_for.id, uuid.UUID(MISSING_ID)):

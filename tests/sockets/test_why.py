@@ -36,7 +36,7 @@ async def test_an_answer_is_explained_the_same_after_the_stream_and_after_a_relo
         await client.connection.send('{"type": "message", "text": "Use the decision helper, please"}')
         while 'data-event="done"' not in shown:
             shown += str(await asyncio_timeout(client.connection.recv()))
-    settings.IS_PRACTICE_MODEL = False  # as the web process has it
+    settings.IS_PRACTICE_MODEL = False  # like the web process
 
     def reload() -> str:
         browser = Client()

@@ -1,4 +1,4 @@
-"""A small real tool context: effects commit in a transaction of their own, once for each call."""
+"""A small real tool context: each effect commits in its own transaction, once per call."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ BERLIN = ZoneInfo("Europe/Berlin")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommittingContext:
-    """What the chat's context promises, without a turn: `results` are the calls' records."""
+    """Like the chat's context, without a turn: `results` are the calls' records."""
 
     user_id: int
     session_id: UUID | None = None

@@ -1,4 +1,4 @@
-"""Arcs through their two tools: entered, written in, and completed only when whole, or twice asked."""
+"""Arcs through their two tools: entered, and completed only when whole or requested twice."""
 
 import json
 from dataclasses import replace
@@ -49,7 +49,7 @@ WHOLE: dict[SessionKind, list[dict[str, Any]]] = {
 
 
 class Talk:
-    """One session whose clock and calls a test moves by hand."""
+    """A session whose clock and calls a test controls."""
 
     def __init__(self, session: Session, now: datetime) -> None:
         self.session = session
@@ -82,7 +82,7 @@ class Talk:
         return await self._said(COMPLETE_SESSION.run(context, COMPLETE_SESSION.parse(text)))
 
     async def save(self, **given: Any) -> ToolResult:
-        """Save a file, with a text of its own."""
+        """Save a file with its own text."""
         context = await self._context()
         text = json.dumps({"content": f"Text {self.calls}", **given})
         return await SAVE_FILE.run(context, SAVE_FILE.parse(text))
@@ -99,7 +99,7 @@ class Talk:
         )
 
     async def leave_whole(self, arc: SessionKind) -> None:
-        """Leave all that the arc has to leave."""
+        """Create all artefacts of the arc."""
         for given in WHOLE[arc]:
             assert not (await self.save(**given)).is_error
         if arc == SessionKind.WEEKLY_CHECKIN:

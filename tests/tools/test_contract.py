@@ -1,4 +1,4 @@
-"""The contract that every tool keeps: one run each, on a user who has something already."""
+"""The contract of every tool: one run each, for a user with some data."""
 
 import json
 import re
@@ -34,7 +34,7 @@ INPUTS: dict[str, dict[str, Any]] = {
     "show_pulse_check": {"context": "How does each area feel?", "domains": ["career", "health"]},
     "load_skill": {"name": "decision-helper"},
 }
-# What a user answers to the tools that ask.
+# The user's answers to interactive tools.
 ANSWERS: dict[str, Any] = {"show_options": "ok", "show_pulse_check": {"ratings": {"health": 4}}}
 
 

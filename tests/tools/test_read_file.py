@@ -76,7 +76,7 @@ async def test_a_domain_comes_with_the_rating_that_it_has_now(user: User) -> Non
     assert (await read(user, "life-map/play.md")).startswith(
         '<file path="life-map/play.md" version="1" newest_rating="2">'
     )
-    # A casual save takes it into the file.
+    # An ordinary save adds it to the file.
     casual = SAVE_FILE.parse(
         json.dumps({"file_type": "domain", "file_name": "play", "content": "Less fine."})
     )

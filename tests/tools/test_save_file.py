@@ -1,4 +1,4 @@
-"""`save_file` as the model meets it."""
+"""`save_file` from the model's side."""
 
 import asyncio
 import json

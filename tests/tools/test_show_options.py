@@ -1,4 +1,4 @@
-"""`show_options`: what may be asked, and what counts as an answer."""
+"""`show_options`: valid questions and valid answers."""
 
 import json
 from typing import Any

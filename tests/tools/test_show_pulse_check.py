@@ -1,4 +1,4 @@
-"""`show_pulse_check`: ratings become a series, and the result says what moved."""
+"""`show_pulse_check`: ratings are stored as a series, and the result says what changed."""
 
 import json
 from datetime import timedelta

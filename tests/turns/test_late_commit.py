@@ -1,4 +1,4 @@
-"""A tool that is given up at the deadline may commit all the same: nobody is left with what was before."""
+"""A tool abandoned at the deadline may still commit: no reader keeps the state from before."""
 
 import asyncio
 import threading
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def setup_of_running_call(user: User) -> TurnSetup:
-    """Open a turn whose call `t1` runs."""
+    """Open a turn with a running call `t1`."""
     session = services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
     started = start_turn(
         TurnRequest(

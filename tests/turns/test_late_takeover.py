@@ -1,4 +1,4 @@
-"""A turn that is taken over when its time is up ends at once, and keeps what its readers have seen."""
+"""A turn taken over after its time limit ends at once, and keeps what its readers have seen."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def session_with_a_turn_out_of_time(user: User) -> tuple[Session, TurnKey]:
-    """Open a turn that has finished one round and shown half of the next, all more than its time ago."""
+    """Open a turn that has finished one round and shown half of the next, before its time limit."""
     session = services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
     opened = services.open_turn(
         user_id=user.pk,

@@ -1,4 +1,4 @@
-"""Without a key a script answers: its turns go under its own name and cost nothing, on every page too."""
+"""Without a key a script answers: its turns have their own model name and cost nothing, on every page."""
 
 import pytest
 from django.conf import settings

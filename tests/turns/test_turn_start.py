@@ -1,4 +1,4 @@
-"""A turn's start: message, turn and request are one commit, and a fault of the request loses no message."""
+"""A turn's start: message, turn and prompt are one commit, and a failed build loses no message."""
 
 import json
 import uuid
@@ -33,7 +33,7 @@ from sessions_app.turn_records import Ending, TurnKey
 NO_LIMIT = RateLimit(turns=10_000, seconds=60)
 DONE = Ending(status=TurnStatus.COMPLETED, stop_reason="end_turn")
 MOST_STATEMENTS = 16
-"""Of a turn's start: reads of a life, the session's, the turn's own rows, begin and commit."""
+"""For a turn's start: queries for the user's data, the session's, the turn's rows, begin and commit."""
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def test_a_start_takes_few_statements_with_a_first_and_with_a_later_message(sess
 
 @pytest.mark.django_db
 def test_who_has_moved_to_another_time_zone_is_asked_about_the_day_that_is_there(session: Session) -> None:
-    for zone in ("Pacific/Kiritimati", "Pacific/Pago_Pago"):  # the date is never the same in both
+    for zone in ("Pacific/Kiritimati", "Pacific/Pago_Pago"):  # their dates always differ
         Profile.unscoped.update_or_create(user_id=session.user_id, defaults={"timezone": zone})
         today = local_day(timezone.now(), ZoneInfo(zone))
         DayPlan.unscoped.create(user_id=session.user_id, date=today, intention=f"To be in {zone}")
@@ -101,7 +101,7 @@ def test_who_has_moved_to_another_time_zone_is_asked_about_the_day_that_is_there
 @pytest.mark.django_db
 def test_who_may_not_speak_any_more_leaves_nothing_behind(session: Session) -> None:
     class GoneError(Exception):
-        """They have signed out."""
+        """The user has signed out."""
 
     def refuse(_: Rows) -> None:
         raise GoneError

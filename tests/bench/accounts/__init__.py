@@ -1,1 +1,1 @@
-"""Measures whether the time of an answer tells known addresses from unknown ones."""
+"""Measures whether response times distinguish known from unknown addresses."""

@@ -1,7 +1,6 @@
 """Prints how long sign-in, sign-up and reset take for known and for unknown addresses, interleaved.
 
-A real `up` with its own PostgreSQL, Django's real password hashing and mails that go into a folder.
-It tests nothing; pytest never collects it.
+A real `up` with its own PostgreSQL, Django's real password hashing and mails written to a folder.
 """
 
 import argparse
@@ -24,14 +23,14 @@ BAR = 0.10
 FORMS = ("sign-in", "reset", "sign-up")
 WARM_UP = 2
 PAUSE_SECONDS = 0.4
-"""Between two requests, so that what one leaves to be done after it doesn't slow down the next."""
+"""Between two requests, so that work after a response doesn't slow down the next one."""
 START_SECONDS = 120
 MAIL_SECONDS = 30
 
 
 @dataclass(slots=True)
 class Times:
-    """Milliseconds of one form. The control is a second unknown address: it shows what is mere noise."""
+    """Milliseconds per form. The control is a second unknown address, which shows the noise."""
 
     known: list[float] = field(default_factory=list)
     unknown: list[float] = field(default_factory=list)
@@ -39,12 +38,12 @@ class Times:
 
     @property
     def difference(self) -> float:
-        """How far the medians of known and unknown lie apart, as a share of the greater."""
+        """The difference between the medians of known and unknown, as a share of the larger."""
         return _apart(self.known, self.unknown)
 
     @property
     def noise(self) -> float:
-        """How far the medians of two unknown addresses lie apart."""
+        """The difference between the medians of two unknown addresses."""
         return _apart(self.unknown, self.control)
 
 
@@ -90,7 +89,7 @@ def confirmation_path(mails: Path, address: str) -> str:
 
 
 def measure(browser: Browser, mails: Path, tries: int, forms: list[str]) -> dict[str, Times]:
-    """Try each form for a known and two unknown addresses in turn."""
+    """Submit each form for a known and two unknown addresses in turn."""
     known = "known@example.org"
     sign_up = {"password1": PASSWORD, "password2": PASSWORD}
     browser.send("/accounts/signup/", {"email": known, **sign_up})
@@ -120,7 +119,7 @@ def measure(browser: Browser, mails: Path, tries: int, forms: list[str]) -> dict
 
 
 def main() -> int:
-    """Run it and return the exit code: 1 where a pair of medians lies further apart than the bar."""
+    """Return the exit code: 1 if a pair of medians differs by more than the limit."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tries", type=int, default=50)
     parser.add_argument("--forms", nargs="+", default=list(FORMS), choices=FORMS)

@@ -1,4 +1,4 @@
-"""Sage's own settings without limits on tries: a hundred of them are what is measured."""
+"""Sage's settings without sign-in rate limits, which the measurement would exceed."""
 
 from sage.settings import *  # noqa: F403
 

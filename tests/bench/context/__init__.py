@@ -1,1 +1,1 @@
-"""How long the context of a turn takes: run by hand, `uv run python -m tests.bench.context`."""
+"""Measures building a turn's context: `uv run python -m tests.bench.context`."""

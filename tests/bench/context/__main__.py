@@ -1,4 +1,4 @@
-"""Starts a PostgreSQL of its own in a temporary folder, then measures there; all of it is gone at the end."""
+"""Runs the measurement on a temporary PostgreSQL."""
 
 import argparse
 import importlib
@@ -16,7 +16,7 @@ from sage.env import variable_names
 
 
 def main() -> int:
-    """Measure, print the table, and return 1 where a bar isn't met."""
+    """Measure, print the table, and return 1 if a limit is exceeded."""
     parser = argparse.ArgumentParser(prog="tests.bench.context", description=__doc__)
     parser.add_argument("--builds", type=int, default=200, help="builds a row (200)")
     arguments = parser.parse_args()

@@ -1,7 +1,7 @@
-"""Seeds people with more and more life, and measures the whole build of a turn's request for each.
+"""Measures building a turn's request for people with different amounts of data.
 
-The build is everything between a committed message and a request that can be sent, without the write of
-what was sent. A first message says everything, a later one looks whether anything changed.
+Everything between a committed message and a request that can be sent, without storing the prompt. A first
+message contains everything, a later one checks for changes.
 """
 
 import asyncio
@@ -49,9 +49,9 @@ STORAGE_MS = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Life:
-    """How much somebody has written. `bar_ms` is for the p95 of a build.
+    """How much data a person has. `bar_ms` is the limit for a build's p95.
 
-    `storage_ms` is how long every access to the storage takes.
+    `storage_ms` is the delay of every storage access.
     """
 
     name: str
@@ -76,7 +76,7 @@ LIVES = (
 
 
 def run(*, builds: int) -> bool:
-    """Measure every life, print the table, and return whether every bar is met and no query is one more."""
+    """Measure every person, print the table, and return whether all limits are met and no query was added."""
     write(f"{'life':28} {'message':8} {'queries':>7} {'p50 ms':>8} {'p95 ms':>8} {'bar':>6}  met")
     is_met = True
     counts: dict[str, set[int]] = {"first": set(), "later": set()}
@@ -104,7 +104,7 @@ def run(*, builds: int) -> bool:
 
 
 def slow_storage(user: User, milliseconds: float) -> SlowStorage:
-    """Put the user's objects into a storage on which every access takes so long, and use it from now on."""
+    """Move the user's objects to a storage with this delay, and use it from now on."""
     backend = f"{SlowStorage.__module__}.{SlowStorage.__qualname__}"
     override_settings(STORAGES={**settings.STORAGES, "default": {"BACKEND": backend}}).enable()
     storage = storages["default"]
@@ -140,7 +140,7 @@ def build(session_id: uuid.UUID) -> None:
 
 
 async def measure(session: Session, builds: int) -> list[float]:
-    """Return the times of builds in ms, sorted; the first few warm up and don't count."""
+    """Return the sorted build times in ms, without the first few, which warm up."""
     times = []
     for number in range(builds + 5):
         started = time.perf_counter()
@@ -159,7 +159,7 @@ def count_queries(session: Session) -> int:
 
 
 def seed(life: Life) -> User:
-    """Make somebody with that much life."""
+    """Create a person with that much data."""
     user = User.objects.create_user(username=uuid.uuid4().hex)
     Profile.unscoped.create(user=user, name="Ada", timezone="Europe/Lisbon")
     today = timezone.now().date()
@@ -230,7 +230,7 @@ def first_session(user: User) -> Session:
 
 
 def later_session(user: User) -> Session:
-    """Return a session with a window full of messages, an opening, and a newest message that waits."""
+    """Return a session with a full window, an opening, and a new message."""
     session = Session.unscoped.create(user=user)
     for number in range(1, 31):
         role = MessageRole.USER if number % 2 else MessageRole.ASSISTANT

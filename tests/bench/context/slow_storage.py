@@ -1,4 +1,4 @@
-"""A storage on which everything takes its time, and which counts what it is asked for."""
+"""A storage with a delay on every access that counts its calls."""
 
 import time
 from collections.abc import Callable
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 class SlowStorage(InMemoryStorage):
-    """Objects in memory; each access waits for `seconds`, none to begin with, and is counted."""
+    """Objects in memory; each access is counted and waits for `seconds`, initially none."""
 
     def __init__(self) -> None:
         super().__init__()

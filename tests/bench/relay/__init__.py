@@ -1,1 +1,1 @@
-"""How near the whole product is to a relay that only passes bytes on: `python -m tests.bench.relay`."""
+"""Compares the whole product with a relay that only forwards bytes: `python -m tests.bench.relay`."""

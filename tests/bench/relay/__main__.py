@@ -1,6 +1,6 @@
-"""Runs the relay benchmark and prints one table: figure, bar, and whether it is met.
+"""Runs the relay benchmark and prints a table: figure, limit, and whether it is met.
 
-Everything it starts listens on 127.0.0.1 only, is bounded in count and time, and is ended by its pid.
+Everything listens on 127.0.0.1 only, is bounded in count and time, and is ended by pid.
 """
 
 import argparse
@@ -50,7 +50,7 @@ MEASURES: Mapping[str, Callable[[Field], Awaitable[None]]] = {
 
 
 def main() -> None:
-    """Measure what was asked for and print the table."""
+    """Run the requested measurements and print the table."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench.relay")
     parser.add_argument("--quick", action="store_true", help="one short repeat of everything")
     parser.add_argument("--rows", nargs="*", choices=[*MEASURES], default=[*MEASURES])
@@ -90,7 +90,7 @@ def _measured(folder: Path, names: Sequence[str], size: Size, *, relay_client: s
                 log = field.web.log.read_text(errors="replace")
                 if "Traceback" in log:
                     _say(log[-4000:])
-                # Before the database goes.
+                # Before the database stops.
                 machine.end(web)
     return field.rows
 

@@ -1,6 +1,6 @@
-"""What a streamed answer costs the browser: CPU, long tasks and layout shift on the real chat page.
+"""The browser's cost of a streamed answer: CPU, long tasks and layout shift on the real chat page.
 
-The page is the product's own, in headless Chromium; nothing is added to it but the browser's own observers.
+The page is unchanged, in headless Chromium with the browser's own observers.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ _ENDED = """tokens => !document.querySelector(".turn.is-open")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageCost:
-    """Of one answer: shares of one core, milliseconds, and the layout shift score."""
+    """For one answer: shares of one core, milliseconds, and the layout shift score."""
 
     seconds: float
     page_cpu_share: float
@@ -68,7 +68,7 @@ async def _measured(browser: Browser, person: Person, port: int, *, rate: int, t
     await page.add_init_script(_OBSERVE)
     await page.goto(f"/chat/{person.sessions[0]}/")
     await page.fill("#composer-text", f"Please measure. bench:{rate}:{tokens}")
-    # Fonts, scripts and the socket have come to rest.
+    # Wait until fonts, scripts and the socket are idle.
     await page.wait_for_timeout(1500)
     processes = await browser.new_browser_cdp_session()
     await page.evaluate(_FORGET)

@@ -1,7 +1,7 @@
-"""What the product is compared with: whatever upstream sends goes to the socket, byte for byte.
+"""The baseline: a relay that forwards the upstream's bytes to the socket.
 
-It parses nothing, stores nothing and knows nobody: the least that a Python relay can do. The upstream's
-address comes in the environment (`BENCH_UPSTREAM`); `BENCH_RELAY_CLIENT` chooses the HTTP client.
+No parsing, storage or sign-in: the least that a Python relay can do. The upstream's address is in the
+environment (`BENCH_UPSTREAM`); `BENCH_RELAY_CLIENT` selects the HTTP client.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Runs of chats against one server: what they received, how late, and what it cost."""
+"""Runs of chats against one server: received tokens, delays, and cost."""
 
 import asyncio
 import os
@@ -17,7 +17,7 @@ Clock = Callable[[], float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """What one run of chats brought. Times in seconds, unless named otherwise."""
+    """The results of one run of chats. Times in seconds unless named otherwise."""
 
     chats: int
     expected: int
@@ -33,7 +33,7 @@ class Run:
 
     @property
     def cpu_per_thousand(self) -> float:
-        """CPU seconds of the server for 1,000 tokens, turns' beginning and end included."""
+        """The server's CPU seconds per 1,000 tokens, including the start and end of turns."""
         return self.cpu * 1000 / max(1, self.received)
 
     @property
@@ -44,7 +44,7 @@ class Run:
 
 @asynccontextmanager
 async def opened_chats(addresses: Sequence[Address], tally: Tally) -> AsyncIterator[list[Chat]]:
-    """Open sockets, a few at a time, and close them all in the end."""
+    """Open sockets, a few at a time, and finally close them all."""
     chats: list[Chat] = []
     try:
         for start in range(0, len(addresses), 20):
@@ -67,9 +67,9 @@ async def run_chats(
     window_seconds: float = 0.0,
     database_cpu: Clock = lambda: 0.0,
 ) -> Run:
-    """Let every chat ask once, all together, and wait for the answers.
+    """Ask once in every chat at the same time, and wait for the answers.
 
-    With `window_seconds` the throughput is also taken over that time, from when the last chat has begun.
+    With `window_seconds` the throughput is also measured over that time, after the last chat has started.
     """
     tally = Tally(has_delays=has_delays)
     async with opened_chats(addresses, tally) as chats:
@@ -80,7 +80,7 @@ async def run_chats(
         window_rate = await _window_rate(chats, tally, window_seconds) if window_seconds else 0.0
         await asyncio.wait([chat.done for chat in chats], timeout=RUN_SECONDS)
         seconds = time.monotonic() - began
-        # What a turn does behind its last frame belongs to it.
+        # Include the work after a turn's last frame.
         await asyncio.sleep(0.3)
         return Run(
             chats=len(chats),
@@ -107,7 +107,7 @@ async def _window_rate(chats: Sequence[Chat], tally: Tally, seconds: float) -> f
 async def first_token_ms(addresses: Sequence[Address], *, warm_up: int = 2) -> list[float]:
     """Ask once in each session, one after another; return the times from message to first text.
 
-    Upstream sends its first delta at once, so that all of the time is the server's (and the machine's).
+    The upstream sends its first delta at once, so all of the time is the server's (and the machine's).
     """
     times = []
     for address in addresses:  # a person may open only a few at once
@@ -122,7 +122,7 @@ async def first_token_ms(addresses: Sequence[Address], *, warm_up: int = 2) -> l
 
 
 async def idle_kb(server: Server, addresses: Sequence[Address]) -> float:
-    """Return the memory of the server's process for each socket that does nothing."""
+    """Return the server's memory per idle socket."""
     warm = addresses[:50]
     async with opened_chats(warm, Tally()):
         pass

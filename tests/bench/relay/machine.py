@@ -1,6 +1,6 @@
-"""Processes of a measurement: on which core they run, what they used, and that all of them end.
+"""Processes of a measurement: their cores, their usage, and their end.
 
-Every process that is started here is ended by its pid, whatever happens. It measures nothing by itself.
+Every process started here is ended by its pid, whatever happens.
 """
 
 import os
@@ -22,14 +22,14 @@ END_SECONDS = 15.0
 
 @dataclass(frozen=True, slots=True)
 class Cores:
-    """The server has one core to itself; whatever drives it has another."""
+    """The server has one core to itself; the load generator has another."""
 
     server: int
     load: int
 
     @classmethod
     def of_this_machine(cls) -> "Cores":
-        """Take the first and the last core that this process may use; the same one if it has only one."""
+        """Use the first and the last available core, or the same one if there is only one."""
         usable = sorted(os.sched_getaffinity(0))
         return cls(server=usable[0], load=usable[-1])
 
@@ -52,7 +52,7 @@ class Server:
 
 
 def cpu_seconds(processes: Sequence[psutil.Process]) -> float:
-    """Return user and system time of processes; one that is gone counts nothing."""
+    """Return the user and system time of processes; one that has ended counts as zero."""
     total = 0.0
     for process in processes:
         try:
@@ -71,7 +71,7 @@ def free_port() -> int:
 
 
 class Machine:
-    """Starts processes on cores and ends them all when it is left."""
+    """Starts processes on cores and ends them all on exit."""
 
     def __init__(self, folder: Path) -> None:
         self.cores = Cores.of_this_machine()

@@ -1,4 +1,4 @@
-"""The product as it is measured: real PostgreSQL in a folder of its own, seeded people, one web process."""
+"""The measured product: real PostgreSQL in its own folder, seeded people, one web process."""
 
 import json
 import os
@@ -22,7 +22,7 @@ MANAGE = Path(__file__).resolve().parents[3] / "manage.py"
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """A signed-in user and the sessions of theirs."""
+    """A signed-in user with their sessions."""
 
     cookie: str
     sessions: tuple[str, ...]
@@ -59,7 +59,7 @@ class Product:
 
     @contextmanager
     def database_beside(self, server: Server) -> Iterator[None]:
-        """Keep PostgreSQL on the server's core, as on a machine that has no other one for it."""
+        """Run PostgreSQL on the server's core, as on a single-core machine."""
         before = self._database_processes()[0].cpu_affinity()
         _pin(self._database_processes(), server.process.cpu_affinity())
         try:
@@ -80,7 +80,7 @@ _PROFILER = tuple(os.environ.get("BENCH_PYTHON_OPTIONS", "").split())
 def open_product(
     folder: Path, *, upstream_port: int, users: int, sessions: int, files: int
 ) -> Iterator[Product]:
-    """Bring a database up, fill it, and stop it at the end."""
+    """Start a database, seed it, and stop it at the end."""
     data = folder / "data"
     data.mkdir(mode=0o700)
     server = EmbeddedPostgres.of(folder)
@@ -90,7 +90,7 @@ def open_product(
         "SAGE_DATA_DIR": str(data),
         "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{upstream_port}",
         "ANTHROPIC_API_KEY": "bench",
-        # One person asks more often here than people do.
+        # One person asks more often here than in reality.
         "SAGE_RATE_LIMIT": "999999/60s",
         "PYTHONUNBUFFERED": "1",
     }

@@ -1,4 +1,4 @@
-"""The rows of the bar: each measures the relay and the product one after the other and compares them."""
+"""The benchmark's rows: each measures the relay and the product in turn and compares them."""
 
 import asyncio
 import statistics
@@ -55,7 +55,7 @@ class Row:
 
 @dataclass(slots=True)
 class Field:
-    """The servers that are compared."""
+    """The servers to compare."""
 
     relay: Server
     web: Server
@@ -117,10 +117,10 @@ class Field:
 
 
 async def measure_idle(field_: Field) -> None:
-    """Memory of sockets that do nothing; measured first, while the process is young."""
+    """Memory of idle sockets; measured first, while the process is new."""
     count = field_.size.idle_sockets
     relay = await idle_kb(field_.relay, field_.relay_addresses(count))
-    # A few of each person's: nobody may open them all.
+    # A few per person, because of the socket limit.
     addresses = field_.web_addresses(count)
     web = await idle_kb(field_.web, (addresses * (count // len(addresses) + 1))[:count])
     field_.add(
@@ -129,7 +129,7 @@ async def measure_idle(field_: Field) -> None:
 
 
 async def measure_one_chat(field_: Field) -> None:
-    """The latency of tokens and of the first one, with an empty and with a long past."""
+    """The latency of tokens and of the first one, with an empty and a long history."""
     size = field_.size
     pairs = await field_.pairs(1, rate=50, tokens=size.tokens, has_delays=True)
     relay, web = ([run.delays_us for run in runs] for runs in zip(*pairs, strict=True))
@@ -154,7 +154,7 @@ async def measure_one_chat(field_: Field) -> None:
 
 
 async def measure_fifty(field_: Field) -> None:
-    """CPU for 1,000 tokens at a load that both sustain."""
+    """CPU per 1,000 tokens at a load that both sustain."""
     pairs = await field_.pairs(50, rate=50, tokens=field_.size.tokens)
     relay, web = zip(*pairs, strict=True)
     ratio = statistics.median(ours.cpu_per_thousand / theirs.cpu_per_thousand for theirs, ours in pairs)
@@ -167,7 +167,7 @@ async def measure_fifty(field_: Field) -> None:
 
 
 async def measure_together(field_: Field) -> None:
-    """The same ratio with relay and product at work at the same time: a busy machine slows both alike."""
+    """The same ratio with relay and product running at the same time: a busy machine slows both alike."""
     tokens = field_.size.tokens
     ratios = []
     for _ in range(field_.size.repeats):
@@ -185,7 +185,7 @@ async def measure_together(field_: Field) -> None:
 
 
 async def measure_two_hundred(field_: Field) -> None:
-    """What is sustained of 10,000 tokens a second."""
+    """The sustained share of 10,000 tokens a second."""
     size = field_.size
     pairs = await field_.pairs(200, rate=50, tokens=size.crowd_tokens, window_seconds=size.crowd_seconds)
     relay, web = ([run.window_tokens_per_second for run in runs] for runs in zip(*pairs, strict=True))
@@ -198,7 +198,7 @@ async def measure_two_hundred(field_: Field) -> None:
 
 
 async def measure_flood(field_: Field) -> None:
-    """Throughput where upstream doesn't wait."""
+    """Throughput without upstream delay."""
     size = field_.size
     pairs = await field_.pairs(size.flood_chats, rate=0, tokens=size.flood_tokens)
     relay, web = ([run.tokens_per_second for run in runs] for runs in zip(*pairs, strict=True))
@@ -210,7 +210,7 @@ async def measure_flood(field_: Field) -> None:
 
 
 async def measure_browser(field_: Field) -> None:
-    """What an answer costs the chat page in Chromium."""
+    """The cost of an answer on the chat page in Chromium."""
     if not CHROMIUM:
         field_.add("browser", "skipped: no Chromium here")
         return

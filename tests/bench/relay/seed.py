@@ -1,6 +1,6 @@
-"""Fills the measured product's own, empty database, and prints as JSON what the clients need.
+"""Seeds the measured product's empty database, and prints what the clients need as JSON.
 
-Run as a process of its own with the product's environment: the harness itself stays without Django.
+Runs in its own process with the product's environment, so that the harness needs no Django.
 """
 
 import argparse
@@ -31,7 +31,7 @@ FILE_TEXT = "# Notes\n\n" + "What was said about work, rest and the people that 
 
 
 def seed(*, users: int, sessions: int, files: int) -> dict[str, Any]:
-    """Make `users` people with one session each, one with many empty sessions, one with a long past."""
+    """Create `users` people with one session each, one with many empty sessions, one with a long history."""
     with transaction.atomic():
         many = [_person(f"bench{number}") for number in range(users)]
         fresh, rich = _person("fresh"), _person("rich")
@@ -40,7 +40,7 @@ def seed(*, users: int, sessions: int, files: int) -> dict[str, Any]:
         long = _past(rich, sessions)
         _files(rich, files)
     with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")  # as the server would do by itself before long
+        cursor.execute("ANALYZE")  # as autovacuum would do
     return {
         "chats": [_entry(user, [session]) for user, session in zip(many, chats, strict=True)],
         "fresh": _entry(fresh, empty),
@@ -49,7 +49,7 @@ def seed(*, users: int, sessions: int, files: int) -> dict[str, Any]:
 
 
 def _person(name: str) -> User:
-    # Nobody signs in by password here, and hashing thousands of them takes minutes.
+    # No password sign-in here, and hashing thousands takes minutes.
     return User.objects.create(username=name, email=f"{name}@example.org", password="!")
 
 
@@ -77,7 +77,7 @@ def _past(user: User, count: int) -> list[Session]:
         for session in sessions
         for _ in numbers[::2]
     )
-    # Long ago: else they all count for the rate limit.
+    # Old, so that they don't count for the rate limit.
     Turn.unscoped.filter(session__user=user).update(started_at=now - timedelta(days=30))
     Message.unscoped.bulk_create(
         (

@@ -1,7 +1,7 @@
-"""The clients of a measurement: many WebSockets in one process, each as cheap as it can be.
+"""The measurement's clients: many WebSockets in one process, as cheap as possible.
 
-They speak just enough of RFC 6455 for a server that sends whole, unmasked text frames; they ask for no
-compression, as programs don't. What arrives, JSON or HTML, is counted and timed, not understood.
+They implement just enough of RFC 6455 for a server that sends whole, unmasked text frames, without
+compression. Data, JSON or HTML, is counted and timed, not parsed.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ _HTML_KINDS = {"done": b'data-event="done"', "error": b'data-event="error"', "sy
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a chat is: its socket's path, the cookie of its user, and how its events are rendered."""
+    """A chat: its socket's path, its user's cookie, and the rendering of its events."""
 
     port: int
     path: str
@@ -50,7 +50,7 @@ class Address:
 
 @dataclass(slots=True)
 class Tally:
-    """What all chats of a run have received together."""
+    """What all chats of a run have received in total."""
 
     tokens: int = 0
     frames: int = 0
@@ -90,14 +90,14 @@ class Chat(asyncio.Protocol):
         self._transport.write(self._address.handshake())
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Let nobody wait for a socket that is gone."""
+        """Wake everybody who waits for the socket."""
         for future in (self.ready, self.first, self.done):
             if not future.done():
                 future.set_exception(ConnectionError(f"the socket was closed: {self.errors}"))
                 future.exception()
 
     def ask(self, text: str) -> None:
-        """Send a message and begin to count anew."""
+        """Send a message and reset the counters."""
         loop = asyncio.get_running_loop()
         self.tokens, self.first_at = 0, None
         self.first, self.done = loop.create_future(), loop.create_future()
@@ -161,7 +161,7 @@ class Chat(asyncio.Protocol):
 
     def _count(self, payload: bytes, count: int, *, is_sync: bool) -> None:
         tally = self._tally
-        if is_sync:  # it replaces what came before
+        if is_sync:  # it replaces everything before
             tally.tokens -= self.tokens
             self.tokens = 0
         self.tokens += count
@@ -177,7 +177,7 @@ class Chat(asyncio.Protocol):
 
 
 def _kind_of_json(payload: bytes) -> str:
-    """Say what a frame is; what else holds tokens is text, as all that the byte relay sends."""
+    """Return a frame's kind; anything else with tokens is text, like all that the byte relay sends."""
     for kind, beginning in _JSON_KINDS.items():
         if payload.startswith(beginning):
             return kind
@@ -185,7 +185,7 @@ def _kind_of_json(payload: bytes) -> str:
 
 
 def _kind_of_html(payload: bytes) -> str:
-    """Say what a fragment is. Finished rounds and turns hold their tokens a second time."""
+    """Return a fragment's kind. Finished rounds and turns contain their tokens a second time."""
     if payload.startswith(_LIVE_TEXT):
         return "text"
     for kind, mark in _HTML_KINDS.items():

@@ -1,8 +1,8 @@
-"""The upstream of a measurement: a Messages API that stamps each delta with the time of its writing.
+"""The measurement's upstream: a Messages API that stamps each delta with its time.
 
-It is no practice model: it answers everything, as cheaply as it can, so that it doesn't limit what is
-measured. The newest `bench:RATE:TOKENS` in a request says what it sends: that many deltas a second, or as
-fast as the reader takes them at rate 0. Each event is an HTTP chunk of its own, as a live model sends it.
+It accepts everything and is as cheap as possible, so that it isn't the bottleneck. The newest
+`bench:RATE:TOKENS` in a request defines the answer: that many deltas per second, or at rate 0 as fast as the
+reader accepts. Each event is its own HTTP chunk, as from a real model.
 """
 
 import argparse
@@ -57,12 +57,12 @@ _STOP = (
 
 
 def stamp() -> int:
-    """Return the time as it stands in a delta."""
+    """Return the time in a delta."""
     return time.monotonic_ns() // 1000 % STAMP_MODULUS
 
 
 class Upstream(asyncio.Protocol):
-    """One connection: requests one after another, each answered by a stream."""
+    """One connection: requests in sequence, each answered by a stream."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -82,7 +82,7 @@ class Upstream(asyncio.Protocol):
         self._left = 0
 
     def data_received(self, data: bytes) -> None:
-        """Take a request in, and answer it once it is whole."""
+        """Buffer a request, and answer it once it is complete."""
         self._received += data
         head, separator, body = self._received.partition(b"\r\n\r\n")
         if not separator:
@@ -99,7 +99,7 @@ class Upstream(asyncio.Protocol):
         if rate == 0:
             self._pour()
             return
-        # Streams that begin together don't write together: they keep their places within the interval.
+        # Streams that start together are staggered within the interval.
         self._interval = 1 / rate
         phase = next(_streams) * _GOLDEN % 1 * self._interval if self._left > 50 else 0.0
         self._due = self._loop.time() + phase
@@ -118,7 +118,7 @@ class Upstream(asyncio.Protocol):
             self._transport.write(token * late + _STOP)
 
     def _pour(self) -> None:
-        """Write as much as the reader takes, in turns with the other streams."""
+        """Write as much as the reader accepts, in turns with the other streams."""
         if not self._is_writable or not self._left:
             return
         count = min(_BATCH, self._left)
@@ -144,7 +144,7 @@ async def serve(port: int) -> None:
 
 
 def fast_run() -> Callable[[Coroutine[Any, Any, Any]], Any]:
-    """Return what runs a coroutine: on uvloop where it is installed, so that the load costs little."""
+    """Return a function that runs a coroutine, on uvloop if it is installed, for a cheap load."""
     return asyncio.run if uvloop is None else uvloop.run
 
 
