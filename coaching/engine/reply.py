@@ -143,8 +143,8 @@ class ReplyBuilder:
     def _open_block(self, index: int, start: dict[str, Any], deltas: list[ReplyDelta]) -> None:
         if not isinstance(index, int):
             raise TypeError("a block's index must be a number")
-        if index in self._blocks:
-            raise ValueError("two blocks at one index")  # replacing the first could lose a call
+        if index != len(self._blocks):  # one that is missing may be a call, or thinking that must go back
+            raise ValueError("blocks come one after another")
         _text(_object(start)["type"])
         if start["type"] == "tool_use":
             _check_call(start)

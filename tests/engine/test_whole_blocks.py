@@ -104,6 +104,24 @@ async def test_a_restarted_message_forgets_the_blocks_of_its_first_start(bench: 
     assert bench.recorder.rounds[0].text == "Whole"
 
 
+async def test_a_message_that_restarts_amid_its_blocks_is_asked_for_again(bench: Bench) -> None:
+    """What came before the second start is void: what follows it lacks a block, and that may be thinking."""
+    bench.tool("save_file")
+    bench.upstream.script(
+        Answer(
+            start()
+            + words(0, "Half")
+            + start()
+            + call(1, "toolu_1", "save_file", {"path": "a.md"})
+            + end("tool_use")
+        ),
+        saying("Whole"),
+    )
+    await bench.part()
+    assert bench.ran == []
+    assert [kept.text for kept in bench.recorder.rounds] == ["Whole"]
+
+
 @pytest.mark.parametrize(
     "begun",
     [
