@@ -28,7 +28,8 @@ MOST_ADDED_SECONDS = 0.05
 P95_SECONDS, P99_SECONDS = 0.1, 0.3
 MEMORY_SLOPE = 1.05
 CHARACTERS_PER_WORD = 14
-WARM_UP_ANSWERS = 2
+WARM_UP_ANSWERS = 12
+"""Until the window is full: a request grows with its conversation, and so does what a turn holds."""
 CLOSED_SECONDS = 75.0
 MEGABYTE = 1 << 20
 
