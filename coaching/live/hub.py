@@ -33,7 +33,6 @@ from coaching.events import (
     TurnEvent,
 )
 from coaching.transcript.names import note_in_words
-from sessions_app.text import mended
 
 MAX_QUEUED_CHARACTERS = 1 << 20
 _EVENT_OVERHEAD_CHARACTERS = 64
@@ -61,12 +60,10 @@ class _LiveRound:
 
 
 class LiveTurn:
-    """The open turn as its readers see it.
+    """The open turn as the readers of `hub` see it."""
 
-    `apply` takes an event in and returns what to pass on.
-    """
-
-    def __init__(self, turn_id: str) -> None:
+    def __init__(self, hub: "SessionHub", turn_id: str) -> None:
+        self.hub = hub
         self.turn_id = turn_id
         self.is_dirty = False
         self._finished: list[RoundShown] = []
@@ -84,6 +81,16 @@ class LiveTurn:
         is_whole = not after.startswith(before)
         return NoteWords(text, after if is_whole else after[len(before) :], is_whole)
 
+    @property
+    def is_shown(self) -> bool:
+        """Whether readers still follow this turn and not its successor."""
+        return self.hub.live is self
+
+    def publish(self, event: TurnEvent) -> None:
+        """Show an event of this turn, unless a successor has replaced it."""
+        if self.is_shown:
+            self.hub.publish(event)
+
     def begin_with(self, rounds: Sequence[RoundShown]) -> None:
         """Go on after rounds that an earlier part, or an earlier runner, has committed."""
         self._finished = list(rounds)
@@ -93,12 +100,11 @@ class LiveTurn:
     def apply(self, event: TurnEvent) -> tuple[TurnEvent, ...]:
         """Take an event in; return the events that readers get for it, in order."""
         if isinstance(event, TextDelta):
-            text = TextDelta(mended(event.text))
-            self._current.text.append(text.text)
+            self._current.text.append(event.text)
             self.is_dirty = True
-            return (text,)
+            return (event,)
         if isinstance(event, NoteDelta):
-            return (self._apply_note(mended(event.text)),)
+            return (self._apply_note(event.text),)
         if isinstance(event, RoundRestarted):
             self._current = _LiveRound(number=self._current.number)
             return (event, *self.snapshot())
@@ -174,13 +180,10 @@ class Subscription:
         self._events.append(event)
         self._queued_characters += _characters_of(event)
         if self._queued_characters > MAX_QUEUED_CHARACTERS:
-            self._fall_behind()
+            self._is_behind = True
+            self._events = [queued for queued in self._events if not isinstance(queued, _REPLACED_BY_SYNC)]
+            self._queued_characters = 0
         self._arrived.set()
-
-    def _fall_behind(self) -> None:
-        self._is_behind = True
-        self._events = [event for event in self._events if not isinstance(event, _REPLACED_BY_SYNC)]
-        self._queued_characters = 0
 
     async def next_batch(self) -> list[TurnEvent]:
         """Wait for events and take all that are there, neighbouring text joined."""
@@ -232,6 +235,11 @@ class SessionHub:
     def snapshots(self) -> tuple[TurnEvent, ...]:
         """Return the events that replace all that a reader has."""
         return self.live.snapshot(self.last_number) if self.live else (self.snapshot(),)
+
+    def begin(self, turn_id: str) -> LiveTurn:
+        """Show a turn that runs here from now on, in place of any other."""
+        self.live = LiveTurn(self, turn_id)
+        return self.live
 
     def rest(self, sync: Sync) -> None:
         """Note what readers have been shown, now that no turn runs here."""

@@ -24,7 +24,6 @@ from coaching.engine.errors import StaleRunnerError
 from coaching.engine.spans import span
 from coaching.events import ErrorShown, SafetyShown, TurnDone, TurnStarted
 from coaching.live.doorbell import Doorbell
-from coaching.live.hub import LiveTurn
 from coaching.live.readers import (
     Readers,
     answered,
@@ -219,8 +218,7 @@ class Runner:
         self, session_id: uuid.UUID, key: TurnKey, *, is_resumed: bool, setup: TurnSetup | None = None
     ) -> None:
         hub = self.readers.hub(session_id)
-        hub.live = LiveTurn(str(key.turn_id))
-        running = RunningTurn(key=key, hub=hub, live=hub.live)
+        running = RunningTurn(key=key, live=hub.begin(str(key.turn_id)))
         replaced = self.running.get(session_id)
         if replaced is not None and replaced.task is not None:
             replaced.task.cancel()  # its turn, or its part of this turn, is over in the database
@@ -235,7 +233,7 @@ class Runner:
     async def _answer(
         self, session_id: uuid.UUID, running: RunningTurn, *, is_resumed: bool, setup: TurnSetup | None
     ) -> None:
-        hub = running.hub
+        hub = running.live.hub
         turn_id = str(running.key.turn_id)
         done: TurnDone | None = None
         is_lost = False
@@ -249,7 +247,7 @@ class Runner:
                 done = await answering.answer(
                     running.key,
                     client=client,
-                    publish=running.publish,
+                    publish=running.live.publish,
                     stop=running.stop,
                     setup=setup,
                     on_setup=partial(take_in_setup, running, is_resumed=is_resumed),
@@ -258,12 +256,12 @@ class Runner:
             logger.warning("runner_is_stale", turn_id=turn_id)
         except (DatabaseError, OSError):
             logger.exception("turn_not_closed", turn_id=turn_id)
-            running.publish(ErrorShown(message=FAILURES["internal"]))
+            running.live.publish(ErrorShown(message=FAILURES["internal"]))
             is_lost = True
         finally:
             if self.running.get(session_id) is running:
                 del self.running[session_id]
-            if not running.is_shown:
+            if not running.live.is_shown:
                 pass  # whoever took this turn's place has told its end
             elif is_lost:
                 tell_lost_end(hub, turn_id)

@@ -9,8 +9,7 @@ import structlog
 from django.db import DatabaseError
 
 from coaching.engine.budget import StopSignal
-from coaching.events import TurnEvent
-from coaching.live.hub import LiveTurn, SessionHub
+from coaching.live.hub import LiveTurn
 from coaching.turns.setup import TurnSetup
 from sessions_app import turn_records
 from sessions_app.database import in_database
@@ -26,28 +25,17 @@ class RunningTurn:
     """A turn that runs in this process. `is_session_ended`: readers hear that once the turn has stopped."""
 
     key: TurnKey
-    hub: SessionHub
     live: LiveTurn
     stop: StopSignal = field(default_factory=StopSignal)
     task: asyncio.Task[None] | None = None
     is_session_ended: bool = False
-
-    @property
-    def is_shown(self) -> bool:
-        """Whether readers still follow this turn, and not one that has taken its place."""
-        return self.hub.live is self.live
-
-    def publish(self, event: TurnEvent) -> None:
-        """Show an event of this turn, as long as readers follow it."""
-        if self.is_shown:
-            self.hub.publish(event)
 
 
 def take_in_setup(running: RunningTurn, setup: TurnSetup, *, is_resumed: bool) -> None:
     """Show readers what a turn that is resumed has said before, and stop one that was to be stopped."""
     if is_resumed:
         running.live.begin_with(setup.rounds)
-        running.publish(running.live.sync(running.hub.last_number))
+        running.live.publish(running.live.sync(running.live.hub.last_number))
     if setup.is_stop_requested:
         running.stop.request()
 

@@ -18,12 +18,12 @@ from coaching.events import (
     TurnDone,
     TurnEvent,
 )
-from coaching.live.hub import MAX_QUEUED_CHARACTERS, LiveTurn, SessionHub, Subscription
-from sessions_app.text import mended
+from coaching.live.hub import MAX_QUEUED_CHARACTERS, SessionHub, Subscription
 
 
 def started_hub() -> tuple[SessionHub, Subscription]:
-    hub = SessionHub(live=LiveTurn("t"))
+    hub = SessionHub()
+    hub.begin("t")
     return hub, hub.subscribe()
 
 
@@ -85,13 +85,13 @@ def test_joined_text_is_what_is_stored_wherever_a_reader_attaches(
 
 async def _check_joined(rounds: list[list[str]], attach_at: int) -> None:
     script: list[TurnEvent] = []
-    rounds = [[mended(delta) for delta in deltas] for deltas in rounds]  # as a round is recorded
     for number, deltas in enumerate(rounds, start=1):
         if number > 1:
             script.append(RoundBoundary())
         script += [TextDelta(delta) for delta in deltas if delta]
         script.append(closed(number, "".join(deltas)))
-    hub = SessionHub(live=LiveTurn("t"))
+    hub = SessionHub()
+    hub.begin("t")
     subscription: Subscription | None = None
     for position, event in enumerate(script):
         if position == attach_at:

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 
 from coaching.engine.events import RoundBoundary, TextDelta
 from coaching.events import RoundClosed, Sync, TurnDone, TurnEvent
-from coaching.live.hub import LiveTurn, Subscription
+from coaching.live.hub import Subscription
 from coaching.live.readers import Readers, tell_lost_end
 from sessions_app import services, turn_records
 from sessions_app.database import in_database
@@ -37,7 +37,7 @@ async def lose(readers: Readers, user: User, session: Session, key: TurnKey) -> 
     await subscription.next_batch()
     hub = readers.hub(session.id)
     hub.last_number = 1
-    hub.live = LiveTurn(str(key.turn_id))
+    hub.begin(str(key.turn_id))
     hub.publish(TextDelta("Hel"))
     tell_lost_end(hub, str(key.turn_id))
     lost = (await subscription.next_batch())[-1]
@@ -103,7 +103,7 @@ async def test_a_round_that_another_process_added_is_shown_with_all_before_it(us
     await subscription.next_batch()
     hub = readers.hub(session.id)
     hub.last_number = 1
-    hub.live = LiveTurn(str(key.turn_id))
+    hub.begin(str(key.turn_id))
     hub.publish(TextDelta("Hello."))
     hub.publish(RoundClosed(turn_id=str(key.turn_id), number=1, text="Hello.", notes=""))
     hub.publish(RoundBoundary())
