@@ -1,51 +1,36 @@
 """The model behind the real SDK: the only module that imports `anthropic`.
 
-The SDK makes the request (address, key, headers, error classes); the body is read raw and parsed by
-`sse` and `reply`, since the SDK's event models cost more than the rest of a relay together. It
-retries nothing: whoever asks owns the deadline and so the retry.
+The SDK makes the request (address, key, headers, error classes); `stream` reads the raw body. Nothing is
+retried here: the caller owns the deadline and so the retry.
 """
 
 import asyncio
 import json
 import logging
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
-import aiohttp
 import anthropic
 import httpx2
 from anthropic.resources.messages.messages import DEPRECATED_MODELS
 
 from coaching.engine.errors import UpstreamError
-from coaching.engine.failures import failure_in_stream, failure_of
+from coaching.engine.failures import failure_of
 from coaching.engine.messages import ModelRequest
 from coaching.engine.ports import DEFAULT_TIMEOUTS, StreamTimeouts
 from coaching.engine.profiles import profile_for
-from coaching.engine.reply import Reply, ReplyBuilder, ReplyDelta
-from coaching.engine.sse import SSEParser
+from coaching.engine.stream import TRANSPORT_ERRORS, SSEReplyStream
 
 DEFAULT_BASE_URL = "https://api.anthropic.com"
-DRAIN_SECONDS = 0.25
 
 RawStream = anthropic.AsyncStream[anthropic.types.RawMessageStreamEvent]
 
 _log = logging.getLogger(__name__)
 
-_TRANSPORT_ERRORS = (
-    httpx2.HTTPError,
-    httpx2.StreamError,
-    aiohttp.ClientError,
-    OSError,  # TimeoutError too
-    EOFError,
-    AssertionError,  # what the transport raises for an empty body
-)
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
-
-_MALFORMED = (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError)
 
 
 class AnthropicClient:
@@ -80,7 +65,7 @@ class AnthropicClient:
     @asynccontextmanager
     async def stream(
         self, request: ModelRequest, *, timeouts: StreamTimeouts = DEFAULT_TIMEOUTS
-    ) -> AsyncIterator["SDKReplyStream"]:
+    ) -> AsyncIterator[SSEReplyStream]:
         """Send a request and yield its reply as a stream; leaving the block closes it upstream.
 
         Raises `UpstreamError`, whatever went wrong, here and while the stream is read.
@@ -92,7 +77,7 @@ class AnthropicClient:
                 stream = await self._open(request, timeouts)
                 try:
                     async with aclosing(stream.response.aiter_bytes()) as chunks:
-                        yield SDKReplyStream(chunks, stream.response.headers, started)
+                        yield SSEReplyStream(chunks, stream.response.headers, started)
                 finally:
                     await _close_quietly(stream)
         except TimeoutError:
@@ -123,82 +108,11 @@ class AnthropicClient:
             raise UpstreamError("unavailable", detail=cause, is_retryable=True) from error
         except anthropic.CredentialsError as error:
             raise UpstreamError("unauthorized", detail=type(error).__name__) from error
-        except (anthropic.AnthropicError, *_TRANSPORT_ERRORS) as error:
+        except (anthropic.AnthropicError, *TRANSPORT_ERRORS) as error:
             raise UpstreamError("unavailable", detail=type(error).__name__, is_retryable=True) from error
         except ValueError as error:  # a value that can't be sent, a lone surrogate for one
             raise UpstreamError("rejected", detail=type(error).__name__) from error
         return stream
-
-
-class SDKReplyStream:
-    """A reply being read. Iterating yields what each network read brought."""
-
-    def __init__(self, chunks: AsyncIterator[bytes], headers: Mapping[str, str], started: float) -> None:
-        self._chunks = chunks
-        self._headers = headers
-        self._started = started
-        self._first_token_ms: int | None = None
-        self._failure: UpstreamError | None = None
-        self._parser = SSEParser()
-        self._builder = ReplyBuilder()
-
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> Sequence[ReplyDelta]:
-        """Read on to the next deltas. Raises `UpstreamError`."""
-        while not self._builder.is_whole:
-            if self._failure is not None:
-                raise self._failure
-            if deltas := self._take(await self._read()):
-                if self._first_token_ms is None:
-                    self._first_token_ms = self._elapsed_ms()
-                return deltas
-        await self._drain()
-        raise StopAsyncIteration
-
-    def reply(self) -> Reply:
-        """Return the reply as far as it has come."""
-        return replace(
-            self._builder.reply(), first_token_ms=self._first_token_ms, duration_ms=self._elapsed_ms()
-        )
-
-    async def _read(self) -> bytes | None:
-        """Return the next bytes, None at the end of the body or where it broke."""
-        try:
-            return await anext(self._chunks, None)
-        except _TRANSPORT_ERRORS as error:
-            self._failure = _broken(error)
-            return None
-
-    def _take(self, chunk: bytes | None) -> list[ReplyDelta]:
-        """Return what a read brought. A failure waits until that was passed on."""
-        deltas: list[ReplyDelta] = []
-        try:
-            for event in self._parser.close() if chunk is None else self._parser.feed(chunk):
-                if event.get("type") == "error":
-                    self._failure = failure_in_stream(event, self._headers)
-                    return deltas
-                self._builder.feed(event, deltas)
-                if self._builder.is_whole:
-                    return deltas
-        except _MALFORMED as error:
-            self._failure = _broken(error)
-        if chunk is None and self._failure is None:
-            self._failure = UpstreamError("broken_stream", detail="no message_stop", is_retryable=True)
-        return deltas
-
-    async def _drain(self) -> None:
-        """Read to the end of the body, so that the connection can serve the next round."""
-        try:
-            async with asyncio.timeout(DRAIN_SECONDS):
-                while await anext(self._chunks, None) is not None:
-                    pass
-        except _TRANSPORT_ERRORS:
-            _log.debug("the stream didn't end behind its message")
-
-    def _elapsed_ms(self) -> int:
-        return round((time.monotonic() - self._started) * 1000)
 
 
 def build_params(request: ModelRequest) -> dict[str, Any]:
@@ -221,16 +135,10 @@ def build_params(request: ModelRequest) -> dict[str, Any]:
     return params | {name: value for name, value in optional.items() if value}
 
 
-def _broken(error: Exception) -> UpstreamError:
-    failure = UpstreamError("broken_stream", detail=type(error).__name__, is_retryable=True)
-    failure.__cause__ = error
-    return failure
-
-
 async def _close_quietly(stream: RawStream) -> None:
     try:
         await stream.close()
-    except _TRANSPORT_ERRORS as error:
+    except TRANSPORT_ERRORS as error:
         _log.debug("closing a stream failed: %s", type(error).__name__)
 
 

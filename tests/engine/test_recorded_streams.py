@@ -15,12 +15,13 @@ from typing import Any
 
 import pytest
 
-from coaching.engine.anthropic_client import AnthropicClient, SDKReplyStream
+from coaching.engine.anthropic_client import AnthropicClient
 from coaching.engine.budget import PartLimits
 from coaching.engine.events import RoundRestarted, TextDelta
 from coaching.engine.messages import ModelRequest
 from coaching.engine.ports import StreamTimeouts
 from coaching.engine.steps import PartResult
+from coaching.engine.stream import SSEReplyStream
 from coaching.engine.tools import ToolCall, ToolInput, ToolResult, Toolset
 from tests.engine.record import RECORDINGS
 from tests.engine.upstream import MODEL, RESET, WORDS, Answer, Bench, Upstream, saying
@@ -186,7 +187,7 @@ class CutClient:
     @asynccontextmanager
     async def stream(
         self, request: ModelRequest, *, timeouts: StreamTimeouts | None = None
-    ) -> AsyncIterator[SDKReplyStream]:
+    ) -> AsyncIterator[SSEReplyStream]:
         """Serve the next body."""
         body = self.bodies[min(self.requests, len(self.bodies) - 1)]
         self.requests += 1
@@ -194,7 +195,7 @@ class CutClient:
         async def chunks() -> AsyncIterator[bytes]:
             yield body
 
-        yield SDKReplyStream(chunks(), {}, 0.0)
+        yield SSEReplyStream(chunks(), {}, 0.0)
 
 
 def check_cut(bench: Bench, expected: Expected, result: PartResult, ran: dict[str, Any], size: int) -> None:

@@ -1,0 +1,189 @@
+"""Reads a reply from the bytes of its event stream, one network read at a time.
+
+It replaces the SDK's decoder and event models, which cost more per delta than the rest of a relay together.
+What an event means is in `reply`.
+"""
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Self
+
+import aiohttp
+import httpx2
+import orjson
+
+from coaching.engine.errors import UpstreamError
+from coaching.engine.failures import failure_in_stream
+from coaching.engine.json_text import scrub_surrogates
+from coaching.engine.reply import Reply, ReplyBuilder, ReplyDelta
+
+DRAIN_SECONDS = 0.25
+MAX_EVENT_BYTES = 8 * 1024 * 1024
+
+TRANSPORT_ERRORS = (
+    httpx2.HTTPError,
+    httpx2.StreamError,
+    aiohttp.ClientError,
+    OSError,  # TimeoutError too
+    EOFError,
+    AssertionError,  # what the transport raises for an empty body
+)
+_MALFORMED = (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError)
+
+_log = logging.getLogger(__name__)
+
+
+class SSEReplyStream:
+    """A reply being read. Iterating yields what each network read brought."""
+
+    def __init__(self, chunks: AsyncIterator[bytes], headers: Mapping[str, str], started: float) -> None:
+        self._chunks = chunks
+        self._headers = headers
+        self._started = started
+        self._first_token_ms: int | None = None
+        self._failure: UpstreamError | None = None
+        self._parser = SSEParser()
+        self._builder = ReplyBuilder()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Sequence[ReplyDelta]:
+        """Read on to the next deltas. Raises `UpstreamError`."""
+        while not self._builder.is_whole:
+            if self._failure is not None:
+                raise self._failure
+            if deltas := self._take(await self._read()):
+                if self._first_token_ms is None:
+                    self._first_token_ms = self._elapsed_ms()
+                return deltas
+        await self._drain()
+        raise StopAsyncIteration
+
+    def reply(self) -> Reply:
+        """Return the reply as far as it has come."""
+        return replace(
+            self._builder.reply(), first_token_ms=self._first_token_ms, duration_ms=self._elapsed_ms()
+        )
+
+    async def _read(self) -> bytes | None:
+        """Return the next bytes, None at the end of the body or where it broke."""
+        try:
+            return await anext(self._chunks, None)
+        except TRANSPORT_ERRORS as error:
+            self._failure = _broken(error)
+            return None
+
+    def _take(self, chunk: bytes | None) -> list[ReplyDelta]:
+        """Return what a read brought. A failure waits until that was passed on."""
+        deltas: list[ReplyDelta] = []
+        try:
+            for event in self._parser.close() if chunk is None else self._parser.feed(chunk):
+                if event.get("type") == "error":
+                    self._failure = failure_in_stream(event, self._headers)
+                    return deltas
+                self._builder.feed(event, deltas)
+                if self._builder.is_whole:
+                    return deltas
+        except _MALFORMED as error:
+            self._failure = _broken(error)
+        if chunk is None and self._failure is None:
+            self._failure = UpstreamError("broken_stream", detail="no message_stop", is_retryable=True)
+        return deltas
+
+    async def _drain(self) -> None:
+        """Read to the end of the body, so that the connection can serve the next round."""
+        try:
+            async with asyncio.timeout(DRAIN_SECONDS):
+                while await anext(self._chunks, None) is not None:
+                    pass
+        except TRANSPORT_ERRORS:
+            _log.debug("the stream didn't end behind its message")
+
+    def _elapsed_ms(self) -> int:
+        return round((time.monotonic() - self._started) * 1000)
+
+
+class SSEParser:
+    """Takes bytes as they come and returns the events that they complete."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+
+    def feed(self, chunk: bytes) -> Iterator[dict[str, Any]]:
+        """Yield the events that `chunk` completes, decoded; to be read to its end. Raises `ValueError`."""
+        buffer = self._rest + chunk if self._rest else chunk
+        if b"\r" in buffer:
+            buffer = _with_plain_newlines(buffer)
+        *blocks, self._rest = buffer.split(b"\n\n")
+        for block in blocks:
+            if (event := _decode(block)) is not None:
+                yield event
+        if len(self._rest) > MAX_EVENT_BYTES:
+            raise ValueError("an event is too large")
+
+    def close(self) -> list[dict[str, Any]]:
+        """Return the last event if the stream ended behind it without the blank line.
+
+        What was cut inside an event is dropped: it proves nothing.
+        """
+        try:
+            event = _decode(self._rest.replace(b"\r", b"\n"))
+        except ValueError:
+            event = None
+        self._rest = b""
+        return [] if event is None else [event]
+
+
+def _broken(error: Exception) -> UpstreamError:
+    failure = UpstreamError("broken_stream", detail=type(error).__name__, is_retryable=True)
+    failure.__cause__ = error
+    return failure
+
+
+def _with_plain_newlines(buffer: bytes) -> bytes:
+    """Turn CRLF and CR into LF; a CR at the very end waits for what follows it."""
+    held = b"\r" if buffer.endswith(b"\r") else b""
+    plain = buffer.removesuffix(b"\r").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return plain + held
+
+
+def _decode(block: bytes) -> dict[str, Any] | None:
+    """Decode one event; None for comments and events without data."""
+    head, found, rest = block.partition(b"\ndata:")
+    if found and b"\n" not in rest and b"\n" not in head and head.startswith(b"event:"):
+        name, data = head[6:], rest  # as every server writes it
+    else:
+        name, data = _fields(block)
+    if not data.strip():
+        return None
+    event = _loads(data)
+    if not isinstance(event, dict):
+        raise ValueError("an event is not an object")
+    if name.strip() == b"error":
+        event["type"] = "error"
+    return event
+
+
+def _fields(block: bytes) -> tuple[bytes, bytes]:
+    """Return an event's name and its data, whatever the order and number of its lines."""
+    name = b""
+    data: list[bytes] = []
+    for line in block.split(b"\n"):
+        if line.startswith(b"data:"):
+            data.append(line[5:])
+        elif line.startswith(b"event:"):
+            name = line[6:]
+    return name, b"\n".join(data)
+
+
+def _loads(data: bytes) -> Any:
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:
+        # Escaped lone surrogates and numbers over 64 bits are JSON too.
+        return scrub_surrogates(json.loads(data))
