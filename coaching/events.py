@@ -187,6 +187,7 @@ class TurnDone:
 
 TurnEvent = (
     EngineEvent
+    | CallPending
     | Sync
     | MessageStored
     | HistoryChanged

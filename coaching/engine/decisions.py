@@ -44,9 +44,10 @@ async def finish_calls(
     """Run a recorded round's calls, without those whose result is `known`, and decide what follows."""
     ran = await part.run_calls(finished, known=known)
     if ran.pending:
-        for call, values in ran.pending:
-            part.setup.emit(CallPending(tool_use_id=call.tool_use_id, name=call.name, input=values))
-        pending = tuple(call for call, _ in ran.pending)
+        pending = tuple(
+            CallPending(tool_use_id=call.tool_use_id, name=call.name, input=values)
+            for call, values in ran.pending
+        )
         return PartResult(outcome="awaiting_user", stop_reason="tool_use", pending=pending)
     if part.round.is_words_only:  # asked for words only, and called all the same
         return _completed(part, finished.stop_reason)

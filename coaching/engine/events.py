@@ -55,7 +55,7 @@ class RoundRestarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallPending:
-    """An interactive call waits for the user.
+    """An interactive call waits for the user. It comes with the part's result: whoever runs it shows it.
 
     `input` is the call's validated input as plain JSON values.
     """
@@ -65,6 +65,4 @@ class CallPending:
     input: Mapping[str, Any]
 
 
-EngineEvent = (
-    TextDelta | NoteDelta | ToolCallStarted | ToolCallFinished | RoundBoundary | RoundRestarted | CallPending
-)
+EngineEvent = TextDelta | NoteDelta | ToolCallStarted | ToolCallFinished | RoundBoundary | RoundRestarted

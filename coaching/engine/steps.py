@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from coaching.engine.errors import UpstreamError
+from coaching.engine.events import CallPending
 from coaching.engine.messages import ModelRequest
 from coaching.engine.ports import Words
-from coaching.engine.tools import ToolCall
 
 Outcome = Literal["completed", "awaiting_user", "stopped", "failed"]
 Remedy = Literal["more_tokens", "smaller_window"]
@@ -41,7 +41,7 @@ class PartResult:
 
     outcome: Outcome
     stop_reason: str
-    pending: tuple[ToolCall, ...] = ()
+    pending: tuple[CallPending, ...] = ()
     failure: UpstreamError | None = None
     user_message: str | None = None
 

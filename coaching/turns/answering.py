@@ -23,11 +23,9 @@ from coaching.engine.setup import PartSetup
 from coaching.engine.steps import PartResult
 from coaching.events import (
     CallAnswered,
-    CallPending,
     ErrorShown,
     Publish,
     TurnDone,
-    TurnEvent,
 )
 from coaching.tools import CHAT_TOOLS
 from coaching.turns.recorder import TurnRecorder
@@ -56,26 +54,6 @@ _STATUS_OF_OUTCOME = {
 }
 
 
-class HeldQuestions:
-    """Keeps pending calls back until the turn waits for them: nobody can answer sooner than that counts."""
-
-    def __init__(self, publish: Publish) -> None:
-        self._publish = publish
-        self._held: list[CallPending] = []
-
-    def take(self, event: TurnEvent) -> None:
-        """Pass an event on, unless it is a pending call."""
-        if isinstance(event, CallPending):
-            self._held.append(event)
-        else:
-            self._publish(event)
-
-    def show(self) -> None:
-        """Pass the pending calls on, in order."""
-        for pending in self._held:
-            self._publish(pending)
-
-
 async def answer(
     key: TurnKey,
     *,
@@ -97,10 +75,9 @@ async def answer(
             on_setup(setup)
         if setup.is_too_late or setup.is_cut:
             return await _close(key, INTERRUPTED, publish=publish)
-        questions = HeldQuestions(publish)
-        result = await _run(setup, client=client, publish=questions.take, stop=stop)
+        result = await _run(setup, client=client, publish=publish, stop=stop)
         if result.outcome == "awaiting_user":
-            return await _wait_for_user(key, result.stop_reason, questions=questions, publish=publish)
+            return await _wait_for_user(key, result, publish=publish)
         ending = _ending_of(result)
     except (StaleFence, StaleRunnerError) as error:
         raise StaleRunnerError(str(key.turn_id)) from error
@@ -154,22 +131,22 @@ def _ending_of(result: PartResult) -> Ending:
     )
 
 
-async def _wait_for_user(
-    key: TurnKey, stop_reason: str, *, questions: "HeldQuestions", publish: Publish
-) -> TurnDone:
-    """Let the turn wait; a tool may have ended the session that the answer would have belonged to."""
-    expired = await in_database(pending_calls.await_user, key, stop_reason=stop_reason)
-    for tool_use_id in expired:
-        publish(
-            CallAnswered(
-                turn_id=str(key.turn_id), tool_use_id=tool_use_id, state=CallState.EXPIRED, value=None
+async def _wait_for_user(key: TurnKey, result: PartResult, *, publish: Publish) -> TurnDone:
+    """Commit that the turn waits, then show its questions: nobody could answer them sooner.
+
+    Where a tool has ended the session they have expired instead.
+    """
+    expired = await in_database(pending_calls.await_user, key, stop_reason=result.stop_reason)
+    turn_id = str(key.turn_id)
+    if expired:
+        for tool_use_id in expired:
+            publish(
+                CallAnswered(turn_id=turn_id, tool_use_id=tool_use_id, state=CallState.EXPIRED, value=None)
             )
-        )
-    if not expired:
-        questions.show()
-    else:
         return turn_done(key.turn_id, status=TurnStatus.COMPLETED, stop_reason=CallState.EXPIRED, text="")
-    return TurnDone(turn_id=str(key.turn_id), stop_reason=stop_reason, status=TurnStatus.AWAITING_USER)
+    for pending in result.pending:
+        publish(pending)
+    return turn_done(key.turn_id, status=TurnStatus.AWAITING_USER, stop_reason=result.stop_reason, text="")
 
 
 async def _close(key: TurnKey, ending: Ending, *, publish: Publish) -> TurnDone:
