@@ -58,7 +58,7 @@ def awaited_orm(coroutine: ast.AsyncFunctionDef) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.attr
 
 
-def test_the_walk_knows_the_names_that_it_looks_for() -> None:
+def test_the_walk_finds_the_names_it_searches_for() -> None:
     assert {"aget", "acreate", "asave", "arefresh_from_db", "auser", "aget_user", "alogin"} <= ASYNC_ORM
     view = ast.parse("async def view(request):\n    await request.auser()\n    Session.objects.get()")
     (coroutine,) = coroutines_in(view)

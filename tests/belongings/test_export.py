@@ -230,7 +230,7 @@ def draft_of(text: str, day: int) -> Any:
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_files_are_as_they_are_and_older_versions_beside_them(user: User, disk_storage: Path) -> None:
+async def test_files_are_current_and_older_versions_are_separate(user: User, disk_storage: Path) -> None:
     for day, text in ((19, "First words"), (20, "Second words"), (21, "Third words")):
         await store_file(user_id=user.pk, draft=draft_of(text, day), source=FileSource.TOOL)
     files = await in_database(archive_of, user)
@@ -377,7 +377,7 @@ async def test_one_archive_at_a_time_is_enough(browser: AsyncClient, user: User)
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_only_so_many_archives_are_made_in_an_hour_and_the_person_is_told_the_wait(
+async def test_archives_per_hour_are_limited_and_the_error_gives_the_wait(
     browser: AsyncClient, other_user: User
 ) -> None:
     for number in range(MAX_IN_AN_HOUR):

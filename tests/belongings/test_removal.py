@@ -383,7 +383,7 @@ def test_the_page_to_leave_offers_to_take_everything_along_and_a_way_back(client
     assert client.get("/goodbye/")["Location"] == "/"
 
 
-def test_the_last_superuser_is_told_what_to_run_and_may_go_all_the_same(
+def test_the_last_superuser_sees_what_to_run_and_may_leave_anyway(
     client: Client, user: User, other_user: User
 ) -> None:
     warning = "You are its last superuser."
@@ -404,7 +404,7 @@ def test_the_last_superuser_is_told_what_to_run_and_may_go_all_the_same(
 # --- By command, and what it knows ----------------------------------------------------------------
 
 
-def test_the_command_only_tells_what_would_go_until_it_is_told_to(user: User) -> None:
+def test_the_command_only_lists_what_would_go_without_yes(user: User) -> None:
     live(user, "adaswords")
     told = StringIO()
     with pytest.raises(CommandError, match="Nothing was removed"):

@@ -187,7 +187,7 @@ async def test_an_action_that_is_refused_gives_the_send_button_back(
     await expect(page.get_by_role("button", name="Stop")).to_be_hidden()
 
 
-async def test_a_refused_answer_is_told_and_can_be_mended(
+async def test_a_refused_answer_shows_an_error_and_can_be_corrected(
     practice: PracticeServer, page: Page, session: Session
 ) -> None:
     practice.script([Reply.of(PULSE), "Thank you."])

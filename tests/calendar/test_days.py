@@ -81,7 +81,7 @@ def test_midnight_to_midnight_is_a_whole_day_and_no_evening_of_the_day_before(us
         ("Pacific/Pago_Pago", "2026-11-18", "09:00–10:00"),
     ],
 )
-def test_a_moment_falls_on_the_day_of_whoever_looks(user: User, zone: str, day: str, when: str) -> None:
+def test_a_moment_falls_on_the_viewers_own_day(user: User, zone: str, day: str, when: str) -> None:
     timed(source_of(user), "Call", "2026-11-18T20:00Z", "2026-11-18T21:00Z")
     own_day = date.fromisoformat(day)
     if "past midnight" in when:

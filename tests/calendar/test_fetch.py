@@ -154,7 +154,7 @@ async def test_a_name_that_leads_inside_is_not_followed(server: FeedServer, addr
     assert server.requests == []
 
 
-async def test_a_name_that_changes_its_mind_is_asked_once_a_request_and_checked_each_time(
+async def test_a_name_whose_address_changes_is_resolved_once_per_request_and_checked_each_time(
     server: FeedServer,
 ) -> None:
     rebinding = ["127.0.0.1", "10.0.0.1", "127.0.0.1"]

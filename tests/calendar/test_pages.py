@@ -112,9 +112,7 @@ def test_a_newer_file_of_the_same_name_takes_the_old_ones_place(signed_in: Clien
         (b"BEGIN:VCALENDAR\n" + b"x" * MAX_BYTES, "larger than the 5 MB"),
     ],
 )
-def test_a_file_that_can_t_be_read_is_refused_beside_its_field(
-    signed_in: Client, raw: bytes, sentence: str
-) -> None:
+def test_an_unreadable_file_is_refused_at_its_field(signed_in: Client, raw: bytes, sentence: str) -> None:
     response = upload(signed_in, raw, name="Kept as typed")
     assert response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
     page = page_of(response)

@@ -281,7 +281,7 @@ def test_a_calendar_that_takes_too_long_is_given_up() -> None:
     assert time.monotonic() - started < 4
 
 
-def test_who_reads_a_calendar_is_told_no_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_calendar_parser_gets_no_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     told, python = tmp_path / "told", tmp_path / "python"
     python.write_text(f'#!/bin/sh\nexport -p > {told}\nexec {sys.executable} "$@"\n')
     python.chmod(0o700)

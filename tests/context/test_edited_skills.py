@@ -29,11 +29,11 @@ def edit_skills(operator: User) -> Callable[[], None]:
     """Let an operator edit some skills on their pages."""
 
     def edit() -> None:
-        desk = Client()
-        desk.force_login(operator)
+        browser = Client()
+        browser.force_login(operator)
         for skill in Skill.objects.filter(name__in=EDITED):
             text = skill.text.replace("Goal\n\n", MARK)
-            page = desk.post(f"/admin/coaching/skill/{skill.pk}/change/", {"override": text})
+            page = browser.post(f"/admin/coaching/skill/{skill.pk}/change/", {"override": text})
             assert page.status_code == 302, page.content.decode()
 
     return edit

@@ -185,7 +185,7 @@ def test_the_context_keeps_to_its_size_over_many_turns_of_long_changes(person: U
 
 
 @pytest.mark.django_db
-def test_only_captures_that_wait_are_told_and_how_many_do(person: User) -> None:
+def test_only_waiting_captures_are_listed_with_their_number(person: User) -> None:
     for number in range(15):
         put_file(person, f"captures/2026-11-18-0700{number:02}.md", f"Thought {number}.")
     Capture.unscoped.filter(file__path__endswith="070014.md").update(folded_on=NOW.date())

@@ -182,7 +182,7 @@ async def test_an_edited_message_changes_nothing_before_it(talk: Talk, person: U
     assert shared(talk.bodies[0], after) == until_last_words(talk.bodies[0])
 
 
-async def test_markers_stand_where_the_cache_looks_for_them(talk: Talk, person: User) -> None:
+async def test_cache_markers_are_where_the_cache_expects_them(talk: Talk, person: User) -> None:
     await seed_life(person)
     talk.practice.script(["One.", "Two."])
     await talk.say("Hello")

@@ -149,7 +149,7 @@ async def test_a_wait_beyond_the_deadline_is_not_begun_and_is_kept_with_the_fail
         ("authentication_error", "unauthorized", 1),
     ],
 )
-async def test_an_error_event_in_a_stream_is_told_by_its_type(
+async def test_an_error_event_in_a_stream_is_classified_by_its_type(
     bench: Bench, kind: str, reason: str, requests: int
 ) -> None:
     error = event("error", error={"type": kind, "message": "no"})
@@ -223,7 +223,7 @@ async def test_a_stream_that_breaks_twice_leaves_what_it_showed(bench: Bench, st
 
 
 @pytest.mark.parametrize("steps", [(), (b"",), (b"<html>down</html>",), (RESET,)])
-async def test_an_answer_that_is_no_stream_is_retried_and_then_told(
+async def test_an_answer_that_is_no_stream_is_retried_then_reported(
     bench: Bench, steps: tuple[Any, ...]
 ) -> None:
     bench.upstream.script(Answer(*steps), Answer(*steps), saying("Here"))
@@ -277,7 +277,7 @@ async def test_nul_and_lone_surrogates_in_text_never_leave_the_engine(bench: Ben
     assert bench.shown() == bench.recorder.rounds[0].text == "a\ufffdb\ufffdc"
 
 
-async def test_nobody_listening_is_told_as_unavailable() -> None:
+async def test_a_refused_connection_is_reported_as_unavailable() -> None:
     async with AnthropicClient(base_url="http://127.0.0.1:1") as client:
         bench = Bench(upstream=None, client=client)  # type: ignore[arg-type]
         assert reason_of(await bench.part(limits=PartLimits(seconds=1.0))) == "unavailable"

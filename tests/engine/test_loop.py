@@ -143,7 +143,9 @@ async def test_entering_comes_first_and_completing_last(bench: Bench) -> None:
     assert [block["tool_use_id"] for block in answers] == ["c", "s", "e"]
 
 
-async def test_completing_beside_a_question_is_an_error_and_the_question_waits(bench: Bench) -> None:
+async def test_completing_in_the_same_round_as_a_question_is_an_error_and_the_question_waits(
+    bench: Bench,
+) -> None:
     bench.tool("ask", kind="interactive")
     bench.tool("save_file")
     bench.tool("complete", kind="lifecycle", phase="last")
@@ -276,7 +278,7 @@ async def test_a_success_between_failures_is_no_reason_to_give_up(bench: Bench) 
     assert (await bench.part()).outcome == "completed"
 
 
-async def test_an_answer_cut_in_words_is_kept_and_the_user_told(bench: Bench) -> None:
+async def test_a_truncated_answer_is_kept_and_the_user_informed(bench: Bench) -> None:
     bench.upstream.script(saying("A long story", "max_tokens"))
     result = await bench.part()
     assert (result.outcome, result.stop_reason) == ("completed", "max_tokens")
@@ -313,7 +315,7 @@ async def test_a_call_cut_twice_is_given_up_with_its_words_kept(bench: Bench) ->
     assert recorded.blocks == ({"type": "text", "text": "Saving"},)
 
 
-async def test_calls_of_a_paused_reply_are_told_that_they_may_be_made_again(bench: Bench) -> None:
+async def test_refused_calls_of_a_paused_reply_may_be_repeated(bench: Bench) -> None:
     bench.tool("save_file")
     paused = Answer(start() + words(0, "…") + call(1, "t1", "save_file") + end("pause_turn"))
     bench.upstream.script(paused, calling(call(1, "t2", "save_file")), saying("Saved"))
@@ -362,7 +364,7 @@ async def test_a_full_window_is_shrunk_once(bench: Bench) -> None:
     assert result.user_message == WORDS.too_long
 
 
-async def test_a_call_beside_any_other_stop_reason_never_runs(bench: Bench) -> None:
+async def test_a_call_with_any_other_stop_reason_never_runs(bench: Bench) -> None:
     bench.tool("save_file")
     for reason in ("end_turn", "stop_sequence", "a_new_reason"):
         bench.upstream.script(Answer(start() + words(0, "Hm") + call(1, "t", "save_file") + end(reason)))

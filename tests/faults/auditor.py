@@ -37,7 +37,7 @@ from sessions_app.models import (
     Turn,
     TurnStatus,
 )
-from tests.faults.house import House
+from tests.faults.cluster import Cluster
 from tests.faults.people import Conversation
 from tests.faults.planned_model import WORDS, in_order, plan_of
 from tests.files.auditor import audit_files
@@ -56,13 +56,13 @@ _QUESTIONS = re.compile(r'class="call is-([a-z]+)" id="(call-[0-9a-f]+)"')
 
 
 async def audit(
-    house: House, conversations: Sequence[Conversation], *, part_seconds: float = PART_LIMIT_SECONDS
+    cluster: Cluster, conversations: Sequence[Conversation], *, part_seconds: float = PART_LIMIT_SECONDS
 ) -> list[str]:
     """Check I1 to I8 for these conversations (`lease_watcher` checks I4 during a run)."""
-    found = await in_database(_audit_rows, conversations, part_seconds + house.clock_error_seconds)
-    found += await _audit_pages(house, conversations)
-    found += _audit_requests(house)
-    found += _audit_log(house)
+    found = await in_database(_audit_rows, conversations, part_seconds + cluster.clock_error_seconds)
+    found += await _audit_pages(cluster, conversations)
+    found += _audit_requests(cluster)
+    found += _audit_log(cluster)
     return found
 
 
@@ -214,9 +214,9 @@ def _audit_seen(conversation: Conversation, stored: dict[str, tuple[str, list[st
     return found
 
 
-async def _audit_pages(house: House, conversations: Sequence[Conversation]) -> list[str]:
+async def _audit_pages(cluster: Cluster, conversations: Sequence[Conversation]) -> list[str]:
     """Compare fresh pages, and a new reader, with the database."""
-    port = house.process(house.up()[0]).port
+    port = cluster.process(cluster.up()[0]).port
     async with aiohttp.ClientSession(base_url=f"http://localhost:{port}") as browser:
         few = asyncio.Semaphore(PAGES_AT_ONCE)  # beyond that, Sage refuses requests
 
@@ -281,11 +281,11 @@ def _questions(session_id: UUID) -> list[tuple[str, str]]:
     return asked
 
 
-def _audit_requests(house: House) -> list[str]:
+def _audit_requests(cluster: Cluster) -> list[str]:
     """Check the new requests to the model: no other person's words, none refused."""
     found = []
-    requests = house.practice.requests[house.audited :]
-    house.audited += len(requests)
+    requests = cluster.practice.requests[cluster.audited :]
+    cluster.audited += len(requests)
     for request in requests:
         plan = plan_of(request.body)
         said = _SIGNATURE.sub("", str(request.body))
@@ -296,15 +296,15 @@ def _audit_requests(house: House) -> list[str]:
     return found
 
 
-def audit_request_counts(house: House, *, most: int = MAX_REQUESTS) -> list[str]:
+def audit_request_counts(cluster: Cluster, *, most: int = MAX_REQUESTS) -> list[str]:
     """Check I7's requests per turn part, for turns with one part."""
-    counts = Counter(plan_of(request.body) for request in house.practice.requests)
+    counts = Counter(plan_of(request.body) for request in cluster.practice.requests)
     counts.pop("", None)
     return [f"I7 {plan} asked {count} times" for plan, count in counts.items() if count > most]
 
 
-def _audit_log(house: House) -> list[str]:
-    logged = house.log_text()
+def _audit_log(cluster: Cluster) -> list[str]:
+    logged = cluster.log_text()
     found = []
     if words := sorted({match[0] for match in re.finditer(r"k\d+t\d+(secret|r\d+a\d+w\d+|note)", logged)}):
         found.append(f"I8 the log holds {words[:5]}")

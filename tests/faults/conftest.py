@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.house import BRIEF, UNBROKEN, House, RedisServer
+from tests.faults.cluster import BRIEF, UNBROKEN, Cluster, RedisServer
 from tests.groups import require
 
 SUITE_PATIENCE = 2.5
@@ -23,33 +23,33 @@ def seed() -> int:
 
 
 @pytest.fixture(scope="module")
-def lone_house(django_db_setup: None) -> Iterator[House]:
+def lone_cluster(django_db_setup: None) -> Iterator[Cluster]:
     """One web process without Redis."""
-    house = House(count=1, patience=SUITE_PATIENCE, is_forked=True)
-    yield house
-    house.close()
+    cluster = Cluster(count=1, patience=SUITE_PATIENCE, is_forked=True)
+    yield cluster
+    cluster.close()
 
 
 @pytest.fixture(scope="module")
-def hasty_house(django_db_setup: None) -> Iterator[House]:
+def hasty_cluster(django_db_setup: None) -> Iterator[Cluster]:
     """One web process with a short time limit for turns."""
-    house = House(
+    cluster = Cluster(
         count=1,
         patience=SUITE_PATIENCE,
         is_forked=True,
         variables={"SAGE_TURN_SECONDS": "6"},
         program=UNBROKEN,
     )
-    yield house
-    house.close()
+    yield cluster
+    cluster.close()
 
 
 @pytest.fixture(scope="module")
-def twin_house(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+def twin_cluster(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """Two web processes with their own Redis."""
     require("redis", RedisServer.is_installed(), "redis-server on the PATH")
     server = RedisServer(Path(tmp_path_factory.mktemp("redis")))
     server.start()
-    house = House(count=2, redis_server=server, patience=SUITE_PATIENCE, is_forked=True, program=BRIEF)
-    yield house
-    house.close()
+    cluster = Cluster(count=2, redis_server=server, patience=SUITE_PATIENCE, is_forked=True, program=BRIEF)
+    yield cluster
+    cluster.close()

@@ -12,7 +12,7 @@ from coaching.models import UserFileVersion
 from sessions_app.database import in_database
 from sessions_app.models import Message, Round, Session, ToolCallRecord, Turn, TurnStatus
 from tests.faults.auditor import audit, audit_request_counts
-from tests.faults.house import House
+from tests.faults.cluster import Cluster
 from tests.faults.lease_watcher import LeaseWatcher
 from tests.faults.people import Conversation, last_turn, open_conversations, until_closed
 from tests.faults.planned_model import PlannedRound
@@ -29,28 +29,28 @@ TWO_ATTEMPTS = frozenset({1, 2})
 RETRYABLE = (TurnStatus.INTERRUPTED, TurnStatus.FAILED, TurnStatus.STOPPED)
 
 
-async def run_r1(house: House, *, seed: int, points: int) -> Report:
+async def run_r1(cluster: Cluster, *, seed: int, points: int) -> Report:
     """Kill a process during turns at random points, then restart it or let another take over."""
     report = Report(fault="R1", seed=seed)
     rng = random.Random(seed)
-    async with house.opened(), LeaseWatcher(house) as watcher:
+    async with cluster.opened(), LeaseWatcher(cluster) as watcher:
         while report.points < points:
-            victim = rng.randrange(len(house.processes))
-            conversations = await open_conversations(house, min(BATCH, points - report.points))
+            victim = rng.randrange(len(cluster.processes))
+            conversations = await open_conversations(cluster, min(BATCH, points - report.points))
             placed = await bring_all(conversations, rng, place=victim)
-            house.kill(victim)
+            cluster.kill(victim)
             began = asyncio.get_running_loop().time()
             await asyncio.gather(*(item.release() for item in placed))
-            if len(house.processes) == 1:
-                await asyncio.to_thread(house.start, victim)
+            if len(cluster.processes) == 1:
+                await asyncio.to_thread(cluster.start, victim)
                 began = asyncio.get_running_loop().time()
-            await _finish_batch(house, report, placed, began=began)
-            await house.ensure_up()
+            await _finish_batch(cluster, report, placed, began=began)
+            await cluster.ensure_up()
         report.violations += watcher.violations
     return report
 
 
-async def run_r8(house: House, *, seed: int, points: int) -> Report:
+async def run_r8(cluster: Cluster, *, seed: int, points: int) -> Report:
     """Freeze a runner past its lease, let another take over, then thaw it: it must write nothing more.
 
     It is thawed alternately after and during the other's work.
@@ -58,28 +58,28 @@ async def run_r8(house: House, *, seed: int, points: int) -> Report:
     report = Report(fault="R8", seed=seed)
     rng = random.Random(seed)
     batches = -(-points // (AT_ONCE // 2))
-    async with house.opened(), LeaseWatcher(house) as watcher:
+    async with cluster.opened(), LeaseWatcher(cluster) as watcher:
         for number in range(batches):
-            victim = rng.randrange(len(house.processes))
-            conversations = await open_conversations(house, min(AT_ONCE // 2, points - report.points))
+            victim = rng.randrange(len(cluster.processes))
+            conversations = await open_conversations(cluster, min(AT_ONCE // 2, points - report.points))
             thaw, attempts = (
                 (_thaw_after, FIRST_ATTEMPT) if (number + seed) % 2 else (_thaw_amid, TWO_ATTEMPTS)
             )
             placed = await bring_all(conversations, rng, place=victim, hold_attempts=attempts)
             before = await in_database(_owners, conversations)
-            house.freeze(victim)
+            cluster.freeze(victim)
             began = asyncio.get_running_loop().time()
-            await thaw(house, victim, placed, before, report)
+            await thaw(cluster, victim, placed, before, report)
             owners = await in_database(_owners, conversations)
             report.count("taken over", sum(owners[key] != before[key] for key in owners))
             report.points += len(placed)
-            await _finish_batch(house, report, placed, began=began, is_counted=False)
+            await _finish_batch(cluster, report, placed, began=began, is_counted=False)
         report.violations += watcher.violations
     return report
 
 
 async def _thaw_after(
-    house: House, victim: int, placed: Sequence[Placed], before: Mapping[str, str], report: Report
+    cluster: Cluster, victim: int, placed: Sequence[Placed], before: Mapping[str, str], report: Report
 ) -> None:
     """Thaw it after everything is written: from then on no row changes."""
     conversations = [item.conversation for item in placed]
@@ -87,19 +87,19 @@ async def _thaw_after(
     await asyncio.gather(*(item.release() for item in placed))
     closed = await until_closed(conversations, CLOSED_SECONDS)
     stood = await in_database(_dump, conversations)
-    house.thaw(victim)
+    cluster.thaw(victim)
     for key in before:
         report.seconds.append(closed.get(key, began + CLOSED_SECONDS) - began)
         report.expect(key in closed, f"R8 {key} was not taken over")
     # Now it tries its remaining writes, its readers get the actual end, and its heartbeat resumes.
-    await asyncio.gather(*(_sees_the_end(item, report) for item in conversations), house.ensure_up())
+    await asyncio.gather(*(_sees_the_end(item, report) for item in conversations), cluster.ensure_up())
     now = await in_database(_dump, conversations)
     for key, rows in now.items():
         report.expect(rows == stood[key], f"R8 {key} was written to by a stale runner")
 
 
 async def _thaw_amid(
-    house: House, victim: int, placed: Sequence[Placed], before: Mapping[str, str], report: Report
+    cluster: Cluster, victim: int, placed: Sequence[Placed], before: Mapping[str, str], report: Report
 ) -> None:
     """Thaw it while its successor is at the same point: both continue, and only one writes."""
     conversations = [item.conversation for item in placed]
@@ -111,32 +111,32 @@ async def _thaw_amid(
             if all(owners[key] != before[key] for key in owners):
                 break
             await asyncio.sleep(0.1)
-    house.thaw(victim)
+    cluster.thaw(victim)
     report.count("thawed amid", len(placed))
-    await house.ensure_up()
+    await cluster.ensure_up()
     await asyncio.gather(*(item.release() for item in placed))
 
 
-async def run_r13(house: House, *, seed: int, points: int) -> Report:
+async def run_r13(cluster: Cluster, *, seed: int, points: int) -> Report:
     """Terminate a process during turns: half of them can end in time, the others are handed over."""
     report = Report(fault="R13", seed=seed)
     rng = random.Random(seed)
-    async with house.opened(), LeaseWatcher(house) as watcher:
+    async with cluster.opened(), LeaseWatcher(cluster) as watcher:
         while report.points < points:
-            victim = rng.randrange(len(house.processes))
-            conversations = await open_conversations(house, min(AT_ONCE, points - report.points))
+            victim = rng.randrange(len(cluster.processes))
+            conversations = await open_conversations(cluster, min(AT_ONCE, points - report.points))
             placed = await bring_all(conversations, rng, place=victim)
             began = asyncio.get_running_loop().time()
-            house.terminate(victim)
+            cluster.terminate(victim)
             for number, item in enumerate(placed):
                 # Release row locks at once: in reality only our processes hold them.
                 if number % 2 or item.point in ROW_POINTS:
                     await item.release()
-            is_gone = await house.gone(victim, GONE_SECONDS * 2)
+            is_gone = await cluster.gone(victim, GONE_SECONDS * 2)
             gone_at = asyncio.get_running_loop().time()
             report.expect(is_gone, "R13 the process didn't end")
             report.expect(
-                gone_at - began <= GONE_SECONDS * house.patience, f"R13 gone after {gone_at - began:.1f} s"
+                gone_at - began <= GONE_SECONDS * cluster.patience, f"R13 gone after {gone_at - began:.1f} s"
             )
             report.count("ms to be gone at most", 0)
             report.facts["ms to be gone at most"] = max(
@@ -144,11 +144,11 @@ async def run_r13(house: House, *, seed: int, points: int) -> Report:
             )
             report.count("drained", await in_database(_count_closed, conversations))
             await asyncio.gather(*(item.release() for item in placed))
-            if len(house.processes) == 1:
-                await asyncio.to_thread(house.start, victim)
+            if len(cluster.processes) == 1:
+                await asyncio.to_thread(cluster.start, victim)
                 gone_at = asyncio.get_running_loop().time()
-            await _finish_batch(house, report, placed, began=gone_at)
-            await house.ensure_up()
+            await _finish_batch(cluster, report, placed, began=gone_at)
+            await cluster.ensure_up()
         report.violations += watcher.violations
     return report
 
@@ -161,15 +161,15 @@ async def bring_all(
     hold_attempts: frozenset[int] = FIRST_ATTEMPT,
 ) -> list[Placed]:
     """Open readers at the process and at another one, and bring every conversation to its point."""
-    house = conversations[0].house
+    cluster = conversations[0].cluster
     # Each point twice: waiting for a row uses one of the process's few database threads.
     chosen = rng.sample(POINTS, len(POINTS)) + rng.sample(POINTS, len(POINTS))
     chosen += rng.choices(["before_first_byte", "in_text", "before_next_round"], k=len(conversations))
 
     async def bring_one(conversation: Conversation, point: Point, seed: int) -> Placed:
         await conversation.read(place=place)
-        if len(house.processes) > 1:
-            await conversation.read(place=(place + 1) % len(house.processes))
+        if len(cluster.processes) > 1:
+            await conversation.read(place=(place + 1) % len(cluster.processes))
         return await bring(conversation, point, random.Random(seed), hold_attempts=hold_attempts)
 
     return list(
@@ -183,7 +183,7 @@ async def bring_all(
 
 
 async def _finish_batch(
-    house: House, report: Report, placed: Sequence[Placed], *, began: float, is_counted: bool = True
+    cluster: Cluster, report: Report, placed: Sequence[Placed], *, began: float, is_counted: bool = True
 ) -> None:
     """Wait for every turn's end, audit, continue every conversation, and audit again."""
     conversations = [item.conversation for item in placed]
@@ -194,15 +194,15 @@ async def _finish_batch(
             report.points += 1
             report.seconds.append(max(0.0, took))
             report.expect(
-                took <= USABLE_SECONDS * house.patience,
+                took <= USABLE_SECONDS * cluster.patience,
                 f"{report.fault} {item.conversation.key} ({item.point}) was usable after {took:.1f} s",
             )
         status = (await in_database(last_turn, item.conversation.session_id)).status
         report.count(status)
     await asyncio.gather(*(_sees_the_end(item, report) for item in conversations))
     await asyncio.gather(*(talk_on(item, report) for item in conversations))
-    report.violations += await audit(house, conversations)
-    report.violations += audit_request_counts(house)
+    report.violations += await audit(cluster, conversations)
+    report.violations += audit_request_counts(cluster)
     await asyncio.gather(*(item.close() for item in conversations))
 
 

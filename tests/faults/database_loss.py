@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from sage.embedded_postgres import EmbeddedPostgres
 from tests.faults.auditor import audit, audit_request_counts
-from tests.faults.house import House
+from tests.faults.cluster import Cluster
 from tests.faults.people import Conversation, open_conversations, until_closed
 from tests.faults.planned_model import Plan, PlannedRound
 from tests.faults.points import random_rounds
@@ -39,20 +39,20 @@ class LossyDatabase:
         self._server._ensure_running()
 
 
-async def run_r2(house: House, *, seed: int, points: int) -> Report:
+async def run_r2(cluster: Cluster, *, seed: int, points: int) -> Report:
     """Kill the database during turns for up to 5 s. A point is a turn."""
-    assert house.database is not None
+    assert cluster.database is not None
     report = Report(fault="R2", seed=seed)
     rng = random.Random(seed)
-    async with house.opened():
+    async with cluster.opened():
         while report.points < points:
-            conversations = await open_conversations(house, min(BATCH, points - report.points))
+            conversations = await open_conversations(cluster, min(BATCH, points - report.points))
             for number, conversation in enumerate(conversations):
-                await conversation.read(place=number % len(house.processes))
+                await conversation.read(place=number % len(cluster.processes))
             early = conversations[: -(-len(conversations) // 2)]
             await asyncio.gather(*(item.say(_plan(item, rng)) for item in early))
             await asyncio.sleep(rng.uniform(0, MOST_BEFORE_SECONDS))  # a random moment in a turn
-            database = LossyDatabase(house.database)
+            database = LossyDatabase(cluster.database)
             await asyncio.to_thread(database.lose)
             # The others write during the outage, and resend what wasn't acknowledged.
             late = [
@@ -61,10 +61,10 @@ async def run_r2(house: House, *, seed: int, points: int) -> Report:
             await asyncio.sleep(rng.uniform(0, MOST_DOWN_SECONDS))
             await asyncio.to_thread(database.bring_back)
             began = asyncio.get_running_loop().time()
-            await _works(house, report, began)
+            await _works(cluster, report, began)
             await asyncio.gather(*late)
             report.count("lost", 1)
-            await _end_batch(house, report, conversations)
+            await _end_batch(cluster, report, conversations)
     return report
 
 
@@ -81,20 +81,20 @@ def _plan(conversation: Conversation, rng: random.Random) -> Plan:
     return conversation.plan(*rounds)
 
 
-async def _works(house: House, report: Report, began: float) -> None:
+async def _works(cluster: Cluster, report: Report, began: float) -> None:
     """A new person gets an answer soon after the database is back."""
-    (conversation,) = await open_conversations(house, 1)
+    (conversation,) = await open_conversations(cluster, 1)
     await conversation.read(place=0)
     await conversation.say(conversation.plan(PlannedRound(words=3)))
     await conversation.reader.until(lambda: len(conversation.reader.dones) > 0)
     took = asyncio.get_running_loop().time() - began
     report.seconds.append(took)
-    is_in_time = took <= WORKS_SECONDS * house.patience
+    is_in_time = took <= WORKS_SECONDS * cluster.patience
     report.expect(is_in_time, f"R2 {conversation.key} was answered {took:.1f} s after the database's return")
     await conversation.close()
 
 
-async def _end_batch(house: House, report: Report, conversations: Sequence[Conversation]) -> None:
+async def _end_batch(cluster: Cluster, report: Report, conversations: Sequence[Conversation]) -> None:
     closed = await until_closed(list(conversations), CLOSED_SECONDS)
     for item in conversations:
         report.points += 1
@@ -104,6 +104,6 @@ async def _end_batch(house: House, report: Report, conversations: Sequence[Conve
             await reader.until(lambda reader=reader: reader.knows_the_end(), 20)  # type: ignore[misc]
         except AssertionError as error:
             report.violations.append(f"R2 {item.key} wasn't told of its end: {error}")
-    report.violations += await audit(house, conversations)
-    report.violations += audit_request_counts(house)
+    report.violations += await audit(cluster, conversations)
+    report.violations += audit_request_counts(cluster)
     await asyncio.gather(*(item.close() for item in conversations))

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from sessions_app.database import in_database
 from sessions_app.models import Turn, TurnStatus
-from tests.faults.house import House
+from tests.faults.cluster import Cluster
 
 LEASE_LIMIT_SECONDS = 10.0
 
@@ -17,10 +17,10 @@ class LeaseWatcher:
     `worst_seconds` is the longest such time.
     """
 
-    def __init__(self, house: House) -> None:
+    def __init__(self, cluster: Cluster) -> None:
         self.violations: list[str] = []
         self.worst_seconds = 0.0
-        self._house = house
+        self._cluster = cluster
         self._orphaned_since: dict[UUID, float] = {}
         self._task: asyncio.Task[None] | None = None
 
@@ -37,7 +37,7 @@ class LeaseWatcher:
         loop = asyncio.get_running_loop()
         while True:
             running = await in_database(_running_owners)
-            living = {str(self._house.process(index).popen.pid) for index in self._house.up()}
+            living = {str(self._cluster.process(index).popen.pid) for index in self._cluster.up()}
             now = loop.time()
             orphans = {
                 turn
@@ -51,7 +51,7 @@ class LeaseWatcher:
                 self.worst_seconds = max(self.worst_seconds, now - since)
                 if not living:
                     self._orphaned_since[turn_id] = now
-                elif now - since > LEASE_LIMIT_SECONDS * self._house.patience:
+                elif now - since > LEASE_LIMIT_SECONDS * self._cluster.patience:
                     self.violations.append(
                         f"I4 turn {turn_id} ran {now - since:.1f} s without a living process"
                     )

@@ -1,4 +1,4 @@
-"""The long forms: which house each fault runs in, and how many points it has by default."""
+"""The long forms: which cluster each fault runs in, and how many points it has by default."""
 
 import argparse
 import asyncio
@@ -18,7 +18,7 @@ from tests.faults import (
     slow_readers,
     upstream,
 )
-from tests.faults.house import SHIFTED, UNBROKEN, House, RedisServer
+from tests.faults.cluster import SHIFTED, UNBROKEN, Cluster, RedisServer
 from tests.faults.report import Report
 
 RUN_SECONDS = 3600.0
@@ -78,13 +78,13 @@ FORMS: tuple[LongForm, ...] = (
 
 
 async def run(form: LongForm, chosen: argparse.Namespace, folder: Path, database: EmbeddedPostgres) -> Report:
-    """Run one long form in a house of its own, bounded in time."""
+    """Run one long form in a cluster of its own, bounded in time."""
     logging.getLogger("aiohttp").setLevel(logging.CRITICAL)  # readers that disconnect are intended
     server = None
     if form.processes > 1:
         server = RedisServer(folder)
         server.start()
-    house = House(
+    cluster = Cluster(
         count=form.processes,
         redis_server=server,
         variables=form.variables,
@@ -95,10 +95,10 @@ async def run(form: LongForm, chosen: argparse.Namespace, folder: Path, database
     )
     try:
         async with asyncio.timeout(RUN_SECONDS):
-            return await form.scenario(house, seed=chosen.seed, points=chosen.points or form.points)
+            return await form.scenario(cluster, seed=chosen.seed, points=chosen.points or form.points)
     except (AssertionError, TimeoutError) as error:
         # A timeout is a violation, too, and the run can't continue after it.
-        told = f"broke off: {type(error).__name__} {error}; last logged: {house.log_text()[-2000:]}"
+        told = f"broke off: {type(error).__name__} {error}; last logged: {cluster.log_text()[-2000:]}"
         return Report(fault=form.name, seed=chosen.seed, violations=[told])
     finally:
-        await asyncio.to_thread(house.close)
+        await asyncio.to_thread(cluster.close)

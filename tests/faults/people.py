@@ -21,7 +21,7 @@ from django.db import DatabaseError
 from sessions_app import services
 from sessions_app.database import in_database
 from sessions_app.models import OPEN_TURN_STATUSES, Message, SessionKind, Turn
-from tests.faults.house import House
+from tests.faults.cluster import Cluster
 from tests.faults.planned_model import Plan, PlannedRound
 from tests.live_sage import session_cookie
 
@@ -79,7 +79,7 @@ class Reader:
 
     async def open(self) -> "Reader":
         """Connect and wait for the first frame."""
-        self.conversation.house.cleanups.append(self.close)
+        self.conversation.cluster.cleanups.append(self.close)
         self.go_back()
         await self.until(lambda: self.attached > 0)
         return self
@@ -160,12 +160,12 @@ class Reader:
             await asyncio.sleep(0.05)
 
     async def _attach(self) -> None:
-        house = self.conversation.house
-        up = house.up()
+        cluster = self.conversation.cluster
+        up = cluster.up()
         if not up:
             return
         place = self.place if self.place in up else up[0]
-        port = self.port or house.process(place).port
+        port = self.port or cluster.process(place).port
         async with websockets.connect(
             f"ws://localhost:{port}/ws/sessions/{self.conversation.session_id}/",
             origin=websockets.Origin(f"http://localhost:{port}"),
@@ -255,7 +255,7 @@ class Conversation:
     because its sender lost the connection.
     """
 
-    house: House
+    cluster: Cluster
     key: str
     user_id: int
     session_id: UUID
@@ -276,7 +276,7 @@ class Conversation:
         """Plan the answer to this person's next message."""
         plan = Plan(key=f"{self.key}t{len(self.plans) + 1}", rounds=rounds)
         self.plans.append(plan)
-        return self.house.model.add(plan)
+        return self.cluster.model.add(plan)
 
     async def read(self, **options: Any) -> Reader:
         """Open another reader."""
@@ -343,16 +343,16 @@ class Conversation:
         await asyncio.gather(*(reader.close() for reader in self.readers))
 
 
-async def open_conversations(house: House, count: int) -> list[Conversation]:
+async def open_conversations(cluster: Cluster, count: int) -> list[Conversation]:
     """Make that many people, each with an open conversation."""
-    return [await in_database(_open_conversation, house, house.next_key()) for _ in range(count)]
+    return [await in_database(_open_conversation, cluster, cluster.next_key()) for _ in range(count)]
 
 
-def _open_conversation(house: House, key: str) -> Conversation:
+def _open_conversation(cluster: Cluster, key: str) -> Conversation:
     user = User.objects.create(username=f"{key}-{uuid4().hex[:8]}", password="!")
     session = services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
     return Conversation(
-        house=house, key=key, user_id=user.pk, session_id=session.id, cookie=session_cookie(user)
+        cluster=cluster, key=key, user_id=user.pk, session_id=session.id, cookie=session_cookie(user)
     )
 
 

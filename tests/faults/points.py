@@ -13,7 +13,7 @@ import psycopg
 from psycopg import sql
 
 from coaching.practice.faults.fault import Fault
-from tests.faults.house import House, database_url
+from tests.faults.cluster import Cluster, database_url
 from tests.faults.people import Conversation, Reader
 from tests.faults.planned_model import DOMAINS, Plan, PlannedRound, plan_of
 
@@ -43,8 +43,8 @@ class Placed:
 class RowLock:
     """A transaction outside Sage that blocks a turn by a row lock."""
 
-    def __init__(self, house: House) -> None:
-        house.cleanups.append(self.release)
+    def __init__(self, cluster: Cluster) -> None:
+        cluster.cleanups.append(self.release)
         self._connection: psycopg.AsyncConnection[tuple[int]] | None = None
 
     async def take(self, statement: sql.SQL, *values: object) -> None:
@@ -138,7 +138,7 @@ async def _bring_to_gate(
     )
     rounds[number - 1] = held
     plan = conversation.plan(*rounds)
-    practice = conversation.house.practice
+    practice = conversation.cluster.practice
     await conversation.say(plan, reader=reader)
     await practice.reached(plan.gate(number), REACH_SECONDS)
     if point == "in_text":
@@ -157,7 +157,7 @@ async def _bring_into_json(conversation: Conversation, rng: random.Random, reade
     rounds = random_rounds(rng)
     number = rng.randint(1, len(rounds) - 1)
     plan = conversation.plan(*rounds)
-    practice = conversation.house.practice
+    practice = conversation.cluster.practice
     practice.faults.push(
         Fault(kind="stall", place="in_tool_json", seconds=None, key=f"[{plan.key}]", skip=number - 1)
     )
@@ -180,7 +180,7 @@ async def _bring_into_tool(conversation: Conversation, rng: random.Random, reade
     ]
     held = rng.choice([domain for planned in rounds for domain in planned.saves])
     plan = conversation.plan(*rounds, PlannedRound(words=8))
-    lock = RowLock(conversation.house)
+    lock = RowLock(conversation.cluster)
     await _lock_path(lock, conversation, held)
     await conversation.say(plan, reader=reader)
     await lock.reached()
@@ -205,14 +205,14 @@ async def _bring_to_save(conversation: Conversation, rng: random.Random, reader:
     rounds = random_rounds(rng)
     rounds[-1] = PlannedRound(words=rng.randint(6, 12), hold="last")
     plan = conversation.plan(*rounds)
-    practice = conversation.house.practice
+    practice = conversation.cluster.practice
     await conversation.say(plan, reader=reader)
     await practice.reached(plan.gate(len(rounds)), REACH_SECONDS)
     # Text is stored separately from the rounds, and not while the row is locked.
     last = f"{plan.key}r{len(rounds)}a1w{rounds[-1].words - 1}"
     for each in conversation.readers:
         await each.until(lambda each=each: last in each.text, REACH_SECONDS)  # type: ignore[misc]
-    lock = RowLock(conversation.house)
+    lock = RowLock(conversation.cluster)
     # Before the last round is stored, or between it and the turn's closing.
     table = rng.choice(("turn", "session"))
     condition = "id" if table == "session" else "session_id"

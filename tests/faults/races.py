@@ -8,7 +8,7 @@ from uuid import UUID
 from sessions_app.database import in_database
 from sessions_app.models import Message, MessageRole, Turn
 from tests.faults.auditor import audit
-from tests.faults.house import House
+from tests.faults.cluster import Cluster
 from tests.faults.people import Conversation, open_conversations, until_closed
 from tests.faults.planned_model import PlannedRound, plan_of
 from tests.faults.report import Report
@@ -18,12 +18,12 @@ CLOSED_SECONDS = 45.0
 BUSY = "still answering"
 
 
-async def run_r7(house: House, *, seed: int, points: int) -> Report:
+async def run_r7(cluster: Cluster, *, seed: int, points: int) -> Report:
     """Race two different messages into one session, repeatedly: one wins, the other gets an error."""
     report = Report(fault="R7", seed=seed)
     rng = random.Random(seed)
-    async with house.opened():
-        conversations = await open_conversations(house, min(SESSIONS, points))
+    async with cluster.opened():
+        conversations = await open_conversations(cluster, min(SESSIONS, points))
         await asyncio.gather(*(_open_tabs(conversation) for conversation in conversations))
         while report.points < points:
             racing = conversations[: points - report.points]
@@ -35,18 +35,18 @@ async def run_r7(house: House, *, seed: int, points: int) -> Report:
         for conversation in conversations:
             if await in_database(_overlaps, conversation.session_id):
                 report.violations.append(f"R7 {conversation.key}: two turns ran at once")
-        report.violations += await audit(house, conversations)
+        report.violations += await audit(cluster, conversations)
     return report
 
 
 async def _open_tabs(conversation: Conversation) -> None:
     for place in range(2):
-        await conversation.read(place=place % len(conversation.house.processes))
+        await conversation.read(place=place % len(conversation.cluster.processes))
 
 
 async def _race(conversation: Conversation, rng: random.Random, report: Report) -> None:
     """Two tabs send at the same moment. The winner's turn is held until the other got its error."""
-    house = conversation.house
+    cluster = conversation.cluster
     plans = [
         conversation.plan(PlannedRound(words=rng.randint(2, 5), hold="text", hold_after=1)) for _ in range(2)
     ]
@@ -82,7 +82,7 @@ async def _race(conversation: Conversation, rng: random.Random, report: Report) 
     )
     report.count(f"won in process {tabs[winners[0]].place}")
     conversation.sent.append(ids[winners[0]])
-    house.practice.release(plans[winners[0]].gate(1))
+    cluster.practice.release(plans[winners[0]].gate(1))
     for tab, before in zip(tabs, ended, strict=True):
         await tab.until(lambda tab=tab, before=before: len(tab.dones) > before)  # type: ignore[misc]
 
@@ -93,12 +93,12 @@ def _overlaps(session_id: UUID) -> bool:
     return any(before[1] is None or before[1] > after[0] for before, after in pairwise(spans))
 
 
-async def run_r9(house: House, *, seed: int, points: int) -> Report:
+async def run_r9(cluster: Cluster, *, seed: int, points: int) -> Report:
     """Send pairs with the same client id, at once or in sequence: one row, one turn, one request."""
     report = Report(fault="R9", seed=seed)
     rng = random.Random(seed)
-    async with house.opened():
-        conversations = await open_conversations(house, min(SESSIONS, points))
+    async with cluster.opened():
+        conversations = await open_conversations(cluster, min(SESSIONS, points))
         await asyncio.gather(*(_open_tabs(conversation) for conversation in conversations))
         while report.points < points:
             pairs = conversations[: points - report.points]
@@ -110,9 +110,9 @@ async def run_r9(house: House, *, seed: int, points: int) -> Report:
             counts = await in_database(_counts, conversation.session_id)
             sent = len(conversation.sent)
             report.expect(counts == (sent, sent), f"R9 {conversation.key}: {counts} rows for {sent} pairs")
-        asked = [plan_of(request.body) for request in house.practice.requests]
+        asked = [plan_of(request.body) for request in cluster.practice.requests]
         report.expect(len(asked) == len(set(asked)), "R9 the model was asked twice for one message")
-        report.violations += await audit(house, conversations)
+        report.violations += await audit(cluster, conversations)
     return report
 
 

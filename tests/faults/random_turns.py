@@ -20,7 +20,7 @@ from sessions_app.models import (
     TurnStatus,
 )
 from tests.faults.auditor import MAX_REQUESTS, audit
-from tests.faults.house import House
+from tests.faults.cluster import Cluster
 from tests.faults.lease_watcher import LeaseWatcher
 from tests.faults.people import Conversation, Reader, open_conversations
 from tests.faults.planned_model import plan_of
@@ -35,12 +35,12 @@ MID_TURN_SECONDS = 10.0
 RETRYABLE = (TurnStatus.FAILED, TurnStatus.INTERRUPTED, TurnStatus.STOPPED)
 
 
-async def run_random_turns(house: House, *, seed: int, points: int) -> Report:
+async def run_random_turns(cluster: Cluster, *, seed: int, points: int) -> Report:
     """Run `points` steps of several people; repeatedly kill a process during their turns."""
     report = Report(fault="turns", seed=seed)
     rng = random.Random(seed)
-    async with house.opened(), LeaseWatcher(house) as watcher:
-        people = [Person(house, number, report) for number in range(PEOPLE)]
+    async with cluster.opened(), LeaseWatcher(cluster) as watcher:
+        people = [Person(cluster, number, report) for number in range(PEOPLE)]
         while report.points < points:
             # Kill it while others are in the middle of their steps.
             steps = min(rng.randint(*STEPS_BETWEEN_KILLS), points - report.points)
@@ -49,13 +49,13 @@ async def run_random_turns(house: House, *, seed: int, points: int) -> Report:
                 asyncio.create_task(person.talk(random.Random(rng.randrange(2**31)), each))
                 for person in people
             ]
-            victim = rng.randrange(len(house.processes))
+            victim = rng.randrange(len(cluster.processes))
             await _until_points(report, report.points + rng.randint(1, max(1, steps // 2)), talking)
-            under = await _until_running(house, victim, talking)
-            house.kill(victim)
+            under = await _until_running(cluster, victim, talking)
+            cluster.kill(victim)
             report.count("kills")
             report.count("turns under a kill", under)
-            await asyncio.to_thread(house.start, victim)
+            await asyncio.to_thread(cluster.start, victim)
             await asyncio.gather(*talking)
         conversations = [conversation for person in people for conversation in person.conversations]
         for conversation in conversations:
@@ -64,8 +64,8 @@ async def run_random_turns(house: House, *, seed: int, points: int) -> Report:
             report.count("turns", len(await in_database(_count_statuses, conversation, report)))
         report.violations += watcher.violations
         report.seconds.append(watcher.worst_seconds)
-        report.violations += await audit(house, conversations)
-        report.violations += await _audit_requests_a_part(house, conversations)
+        report.violations += await audit(cluster, conversations)
+        report.violations += await _audit_requests_a_part(cluster, conversations)
     return report
 
 
@@ -74,10 +74,10 @@ async def _until_points(report: Report, points: int, talking: Sequence["asyncio.
         await asyncio.wait(talking, timeout=0.05)
 
 
-async def _until_running(house: House, victim: int, talking: Sequence["asyncio.Task[None]"]) -> int:
+async def _until_running(cluster: Cluster, victim: int, talking: Sequence["asyncio.Task[None]"]) -> int:
     """Wait until the process to kill has running turns, or nobody is active; return how many."""
     deadline = asyncio.get_running_loop().time() + MID_TURN_SECONDS
-    pid = house.process(victim).popen.pid
+    pid = cluster.process(victim).popen.pid
     while asyncio.get_running_loop().time() < deadline and not all(task.done() for task in talking):
         if count := await in_database(_count_running, pid):
             return count
@@ -99,9 +99,9 @@ def _count_statuses(conversation: Conversation, report: Report) -> list[str]:
 class Person:
     """A person who keeps talking, in a new conversation when the old one is complete."""
 
-    def __init__(self, house: House, number: int, report: Report) -> None:
+    def __init__(self, cluster: Cluster, number: int, report: Report) -> None:
         self.conversations: list[Conversation] = []
-        self._house = house
+        self._cluster = cluster
         self._number = number
         self._report = report
 
@@ -120,10 +120,10 @@ class Person:
             if session.status == SessionStatus.ACTIVE:
                 return self.conversations[-1]
             self._report.count("conversations completed")
-        (conversation,) = await open_conversations(self._house, 1)
+        (conversation,) = await open_conversations(self._cluster, 1)
         self.conversations.append(conversation)
         for tab in range(2):
-            await conversation.read(place=(self._number + tab) % len(self._house.processes))
+            await conversation.read(place=(self._number + tab) % len(self._cluster.processes))
         return conversation
 
     async def _step(self, conversation: Conversation, turn: Turn | None, rng: random.Random) -> None:
@@ -161,7 +161,7 @@ async def _say(conversation: Conversation, rng: random.Random, report: Report, k
     plan = conversation.plan(*random_plan(rng))
     if rng.random() < 0.2:
         report.count("faults")
-        conversation.house.practice.faults.push(
+        conversation.cluster.practice.faults.push(
             Fault(
                 kind=rng.choice(FAULTS),
                 key=f"[{plan.key}]",
@@ -223,10 +223,10 @@ def _shows_rest(reader: Reader, waiting: str) -> bool:
     return reader.is_connected and reader.status != "running" and reader.pending_id() == waiting
 
 
-async def _audit_requests_a_part(house: House, conversations: Sequence[Conversation]) -> list[str]:
+async def _audit_requests_a_part(cluster: Cluster, conversations: Sequence[Conversation]) -> list[str]:
     """Check I7's requests: each message's turns, including retries, may send 15 requests per part."""
     asked: dict[str, int] = {}
-    for request in house.practice.requests:
+    for request in cluster.practice.requests:
         key = plan_of(request.body)
         asked[key] = asked.get(key, 0) + 1
     found = []

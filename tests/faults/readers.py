@@ -9,8 +9,8 @@ from coaching.practice.api.records import ReceivedRequest
 from sessions_app.database import in_database
 from sessions_app.models import TurnStatus
 from tests.faults.auditor import audit, audit_request_counts
+from tests.faults.cluster import Cluster
 from tests.faults.crashes import BATCH, bring_all, talk_on
-from tests.faults.house import House
 from tests.faults.people import Conversation, last_turn, open_conversations, until_closed
 from tests.faults.planned_model import plan_of
 from tests.faults.points import POINTS, ROW_POINTS, Placed, bring
@@ -23,13 +23,13 @@ CLOSED_SECONDS = 45.0
 LOSSES = ("close", "fin", "reset", "frozen")
 
 
-async def run_r6(house: House, *, seed: int, points: int) -> Report:
+async def run_r6(cluster: Cluster, *, seed: int, points: int) -> Report:
     """Drop clients at random points in every way; the turn continues, and they return to the same words."""
     report = Report(fault="R6", seed=seed)
     rng = random.Random(seed)
-    async with house.opened():
+    async with cluster.opened():
         while report.points < points:
-            conversations = await open_conversations(house, min(BATCH, points - report.points))
+            conversations = await open_conversations(cluster, min(BATCH, points - report.points))
             places = rng.sample(POINTS, len(POINTS)) + rng.sample(POINTS, len(POINTS))
             async with AsyncExitStack() as proxies:
                 # A permanent stall can't be released: here those points are right before the call.
@@ -46,8 +46,8 @@ async def run_r6(house: House, *, seed: int, points: int) -> Report:
                     report.expect(key in closed, f"R6 {key} ({item.point}) didn't come to its end")
                     for reader in item.conversation.readers:
                         await reader.until(reader.knows_the_end, 20)
-                report.violations += await audit(house, conversations)
-                report.violations += audit_request_counts(house)
+                report.violations += await audit(cluster, conversations)
+                report.violations += audit_request_counts(cluster)
                 await asyncio.gather(*(item.close() for item in conversations))
     return report
 
@@ -56,11 +56,11 @@ async def _lose_and_return(
     conversation: Conversation, point: str, seed: int, report: Report, proxies: AsyncExitStack
 ) -> Placed:
     rng = random.Random(seed)
-    house = conversation.house
-    place = rng.randrange(len(house.processes))
-    proxy = await proxies.enter_async_context(Proxy(lambda: house.process(place).port))
+    cluster = conversation.cluster
+    place = rng.randrange(len(cluster.processes))
+    proxy = await proxies.enter_async_context(Proxy(lambda: cluster.process(place).port))
     reader = await conversation.read(place=place, port=proxy.port, returns=False)
-    steady = await conversation.read(place=rng.randrange(len(house.processes)))
+    steady = await conversation.read(place=rng.randrange(len(cluster.processes)))
     placed = await bring(conversation, point, rng, reader=reader, is_json_stalled=False)  # type: ignore[arg-type]
     how = rng.choice(LOSSES)
     report.count(how)
@@ -87,7 +87,7 @@ async def _lose_and_return(
     took = asyncio.get_running_loop().time() - began
     report.seconds.append(took)
     report.expect(
-        took <= RETURN_SECONDS * house.patience,
+        took <= RETURN_SECONDS * cluster.patience,
         f"R6 {conversation.key} ({point}, {how}) was back after {took:.2f} s",
     )
     if not is_away_until_the_end:
@@ -95,14 +95,14 @@ async def _lose_and_return(
     return placed
 
 
-async def run_r12(house: House, *, seed: int, points: int) -> Report:
+async def run_r12(cluster: Cluster, *, seed: int, points: int) -> Report:
     """Press Stop at random points, from the other process if there are two."""
     report = Report(fault="R12", seed=seed)
     rng = random.Random(seed)
-    async with house.opened():
+    async with cluster.opened():
         while report.points < points:
-            conversations = await open_conversations(house, min(BATCH, points - report.points))
-            placed = await bring_all(conversations, rng, place=rng.randrange(len(house.processes)))
+            conversations = await open_conversations(cluster, min(BATCH, points - report.points))
+            placed = await bring_all(conversations, rng, place=rng.randrange(len(cluster.processes)))
             # In sequence: each stop is measured alone.
             for item in placed:
                 await _stop(item, rng, report)
@@ -119,16 +119,16 @@ async def run_r12(house: House, *, seed: int, points: int) -> Report:
                 )
             for reader in [reader for item in conversations for reader in item.readers]:
                 await reader.until(reader.knows_the_end, 20)
-            report.violations += await audit(house, conversations)
+            report.violations += await audit(cluster, conversations)
             await asyncio.gather(*(talk_on(item, report) for item in conversations))
-            report.violations += await audit(house, conversations)
+            report.violations += await audit(cluster, conversations)
             await asyncio.gather(*(item.close() for item in conversations))
     return report
 
 
 async def _stop(item: Placed, rng: random.Random, report: Report) -> None:
     conversation = item.conversation
-    house = conversation.house
+    cluster = conversation.cluster
     presser = rng.choice(conversation.readers)
     loop = asyncio.get_running_loop()
     began = loop.time()
@@ -140,12 +140,12 @@ async def _stop(item: Placed, rng: random.Random, report: Report) -> None:
     await reader.until(lambda: len(reader.dones) > 0)
     took = loop.time() - began
     report.seconds.append(took)
-    limit = STOP_SECONDS * house.patience
+    limit = STOP_SECONDS * cluster.patience
     report.expect(took <= limit, f"R12 {conversation.key} ({item.point}) stopped after {took:.2f} s")
     if item.point in ROW_POINTS:
         return
     try:
-        closed = await house.practice.wait_until(
+        closed = await cluster.practice.wait_until(
             lambda requests: bool(_closings(requests, item.plan.key)), limit
         )
     except TimeoutError:

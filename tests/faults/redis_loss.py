@@ -4,7 +4,7 @@ import asyncio
 import random
 
 from tests.faults.auditor import audit, audit_request_counts
-from tests.faults.house import House
+from tests.faults.cluster import Cluster
 from tests.faults.people import Conversation, open_conversations, until_closed
 from tests.faults.planned_model import Plan, PlannedRound
 from tests.faults.report import Report
@@ -17,14 +17,14 @@ CLOSED_SECONDS = 45.0
 DONE_SECONDS = 30.0
 
 
-async def run_r3(house: House, *, seed: int, points: int) -> Report:
+async def run_r3(cluster: Cluster, *, seed: int, points: int) -> Report:
     """Break Redis during streaming turns with readers on the other process. A point is a turn."""
     report = Report(fault="R3", seed=seed)
     rng = random.Random(seed)
-    async with house.opened():
-        assert house.redis is not None
+    async with cluster.opened():
+        assert cluster.redis is not None
         while report.points < points:
-            conversations = await open_conversations(house, min(BATCH, points - report.points))
+            conversations = await open_conversations(cluster, min(BATCH, points - report.points))
             for number, conversation in enumerate(conversations):
                 # The speaker on one process, a second reader on the other.
                 await conversation.read(place=number % 2)
@@ -34,16 +34,16 @@ async def run_r3(house: House, *, seed: int, points: int) -> Report:
             plans = [_plan(conversation, rng) for conversation in conversations]
             early = rng.sample(range(len(plans)), len(plans) // 2)
             await _start(conversations, plans, early)
-            _lose(house, how)
+            _lose(cluster, how)
             # The others start during the outage: sending, streaming and storing don't need Redis.
             await _start(conversations, plans, [n for n in range(len(plans)) if n not in early])
             for plan in plans:
-                house.practice.release(plan.gate(1))
-            await _stop_meanwhile(house, report, how)
+                cluster.practice.release(plan.gate(1))
+            await _stop_meanwhile(cluster, report, how)
             await asyncio.gather(
-                *(house.practice.reached(plan.gate(len(plan.rounds)), DONE_SECONDS) for plan in plans)
+                *(cluster.practice.reached(plan.gate(len(plan.rounds)), DONE_SECONDS) for plan in plans)
             )
-            _give_back(house, how)
+            _give_back(cluster, how)
             began = asyncio.get_running_loop().time()
             await asyncio.gather(
                 *(
@@ -52,31 +52,31 @@ async def run_r3(house: House, *, seed: int, points: int) -> Report:
                 )
             )
             for plan in plans:
-                house.practice.release(plan.gate(len(plan.rounds)))
+                cluster.practice.release(plan.gate(len(plan.rounds)))
             closed = await until_closed(conversations, CLOSED_SECONDS)
             for item in conversations:
                 report.points += 1
                 report.expect(item.key in closed, f"R3 {item.key} didn't come to its end")
                 for reader in item.readers:
                     await reader.until(lambda reader=reader: len(reader.dones) > 0, 20)  # type: ignore[misc]
-            report.violations += await audit(house, conversations)
-            report.violations += audit_request_counts(house)
+            report.violations += await audit(cluster, conversations)
+            report.violations += audit_request_counts(cluster)
             await asyncio.gather(*(item.close() for item in conversations))
     return report
 
 
-async def _stop_meanwhile(house: House, report: Report, how: str) -> None:
+async def _stop_meanwhile(cluster: Cluster, report: Report, how: str) -> None:
     """A socket's frames are handled in sequence: a message must not delay Stop by waiting for Redis."""
-    (conversation,) = await open_conversations(house, 1)
+    (conversation,) = await open_conversations(cluster, 1)
     reader = await conversation.read(place=0)
     plan = conversation.plan(PlannedRound(words=8, hold="text", hold_after=2))
     await conversation.say(plan)
-    await house.practice.reached(plan.gate(1), DONE_SECONDS)
+    await cluster.practice.reached(plan.gate(1), DONE_SECONDS)
     began = asyncio.get_running_loop().time()
     await reader.send(type="stop")
     await reader.until(lambda: len(reader.dones) > 0)
     took = asyncio.get_running_loop().time() - began
-    limit = STOP_SECONDS * house.patience
+    limit = STOP_SECONDS * cluster.patience
     report.expect(took <= limit, f"R3 with Redis lost ({how}) Stop took {took:.1f} s")
     await conversation.close()
 
@@ -92,29 +92,29 @@ def _plan(conversation: Conversation, rng: random.Random) -> Plan:
 async def _start(conversations: list[Conversation], plans: list[Plan], numbers: list[int]) -> None:
     async def one(conversation: Conversation, plan: Plan) -> None:
         await conversation.say(plan)
-        await conversation.house.practice.reached(plan.gate(1), DONE_SECONDS)
+        await conversation.cluster.practice.reached(plan.gate(1), DONE_SECONDS)
 
     await asyncio.gather(*(one(conversations[number], plans[number]) for number in numbers))
 
 
-def _lose(house: House, how: str) -> None:
-    assert house.redis is not None
+def _lose(cluster: Cluster, how: str) -> None:
+    assert cluster.redis is not None
     if how == "kill":
-        house.redis.kill()
+        cluster.redis.kill()
     elif how == "flush":
-        house.redis.flush()
+        cluster.redis.flush()
     else:
-        house.redis.freeze()
+        cluster.redis.freeze()
 
 
-def _give_back(house: House, how: str) -> None:
-    assert house.redis is not None
+def _give_back(cluster: Cluster, how: str) -> None:
+    assert cluster.redis is not None
     if how == "kill":
-        house.redis.start()
+        cluster.redis.start()
     elif how == "flush":
-        house.redis.flush()
+        cluster.redis.flush()
     else:
-        house.redis.thaw()
+        cluster.redis.thaw()
 
 
 async def _is_right(conversation: Conversation, plan: Plan, report: Report, began: float) -> None:
@@ -125,5 +125,5 @@ async def _is_right(conversation: Conversation, plan: Plan, report: Report, bega
         await reader.until(lambda reader=reader: last in reader.text, 30)  # type: ignore[misc]
     took = asyncio.get_running_loop().time() - began
     report.seconds.append(took)
-    limit = RIGHT_SECONDS * conversation.house.patience
+    limit = RIGHT_SECONDS * conversation.cluster.patience
     report.expect(took <= limit, f"R3 {conversation.key} was right after {took:.1f} s")

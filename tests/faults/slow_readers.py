@@ -14,7 +14,7 @@ import psutil
 
 from coaching.practice.api.tokens import CHARACTERS_PER_TOKEN
 from tests.faults.auditor import audit
-from tests.faults.house import House
+from tests.faults.cluster import Cluster
 from tests.faults.people import Conversation, Frame, Reader, open_conversations, until_closed
 from tests.faults.planned_model import PlannedRound
 from tests.faults.report import Report
@@ -54,58 +54,58 @@ class TimedReader(Reader):
         return [value - min(late) for value in late]
 
 
-async def run_r10(house: House, *, seed: int, points: int) -> Report:
+async def run_r10(cluster: Cluster, *, seed: int, points: int) -> Report:
     """Stream to people while others request floods and read nothing. A point is an answer to a reader."""
     report = Report(fault="R10", seed=seed)
-    async with house.opened():
-        people = await _timed(house, PEOPLE)
+    async with cluster.opened():
+        people = await _timed(cluster, PEOPLE)
         while report.points < points:
             # First the same floods with readers: only the additional delay of silent ones counts.
-            quiet = await _flooded_answers(house, people, report, is_silent=False)
-            before = _memory(house)
-            loud = await _flooded_answers(house, people, report, is_silent=True)
-            grown = (_memory(house) - before) / MEGABYTE / SILENT
+            quiet = await _flooded_answers(cluster, people, report, is_silent=False)
+            before = _memory(cluster)
+            loud = await _flooded_answers(cluster, people, report, is_silent=True)
+            grown = (_memory(cluster) - before) / MEGABYTE / SILENT
             added = _percentile(loud, 95) - _percentile(quiet, 95)
             report.points += len(people)
             report.seconds.append(added)
             report.count("MB for each silent one", round(grown))
             report.expect(grown <= MOST_MEGABYTES_EACH, f"R10 a silent socket took {grown:.1f} MB")
-            is_undisturbed = added <= MOST_ADDED_SECONDS * house.patience
+            is_undisturbed = added <= MOST_ADDED_SECONDS * cluster.patience
             report.expect(is_undisturbed, f"R10 others' p95 grew by {added * 1000:.0f} ms")
-        report.violations += await audit(house, people)
+        report.violations += await audit(cluster, people)
         await asyncio.gather(*(item.close() for item in people))
     return report
 
 
-async def run_r16(house: House, *, seed: int, points: int) -> Report:
+async def run_r16(cluster: Cluster, *, seed: int, points: int) -> Report:
     """Keep 200 idle sockets and stream to 20 people. A point is an answer: 1,200 take half an hour."""
     report = Report(fault="R16", seed=seed)
-    async with house.opened():
-        idle = await open_conversations(house, IDLE)
+    async with cluster.opened():
+        idle = await open_conversations(cluster, IDLE)
         for item in idle:
             await item.read(returns=False)
-        people = await _timed(house, STREAMING)
+        people = await _timed(cluster, STREAMING)
         for _ in range(WARM_UP_ANSWERS):
             await _answers(people)
-        before = _memory(house)
+        before = _memory(cluster)
         while report.points < points:
             delays = await _answers(people)
             report.points += len(people)
             p95, p99 = _percentile(delays, 95), _percentile(delays, 99)
             report.seconds.append(p99)
-            report.expect(p95 <= P95_SECONDS * house.patience, f"R16 p95 {p95 * 1000:.0f} ms")
-            report.expect(p99 <= P99_SECONDS * house.patience, f"R16 p99 {p99 * 1000:.0f} ms")
-        slope = _memory(house) / before
+            report.expect(p95 <= P95_SECONDS * cluster.patience, f"R16 p95 {p95 * 1000:.0f} ms")
+            report.expect(p99 <= P99_SECONDS * cluster.patience, f"R16 p99 {p99 * 1000:.0f} ms")
+        slope = _memory(cluster) / before
         report.count("% of memory at the start", round(100 * slope))
         report.expect(slope <= MEMORY_SLOPE, f"R16 memory grew to {slope:.2f} of what it was")
         report.expect(all(item.reader.is_connected for item in idle), "R16 an idle socket was lost")
-        report.violations += await audit(house, people)
+        report.violations += await audit(cluster, people)
         await asyncio.gather(*(item.close() for item in (*people, *idle)))
     return report
 
 
-async def _timed(house: House, count: int) -> list[Conversation]:
-    people = await open_conversations(house, count)
+async def _timed(cluster: Cluster, count: int) -> list[Conversation]:
+    people = await open_conversations(cluster, count)
     for item in people:
         reader = TimedReader(item)
         item.readers.append(reader)
@@ -114,11 +114,11 @@ async def _timed(house: House, count: int) -> list[Conversation]:
 
 
 async def _flooded_answers(
-    house: House, people: Sequence[Conversation], report: Report, *, is_silent: bool
+    cluster: Cluster, people: Sequence[Conversation], report: Report, *, is_silent: bool
 ) -> list[float]:
     """Return the delays of all answers while five conversations are flooded."""
-    flooded = await open_conversations(house, SILENT)
-    silent = [await _open_silent_socket(house, item) for item in flooded] if is_silent else []
+    flooded = await open_conversations(cluster, SILENT)
+    silent = [await _open_silent_socket(cluster, item) for item in flooded] if is_silent else []
     for item in flooded:
         await _flood(item, is_silent=is_silent)
     delays = await _answers(people)
@@ -152,12 +152,12 @@ async def _flood(conversation: Conversation, *, is_silent: bool) -> None:
         await reader.drop()
 
 
-async def _open_silent_socket(house: House, conversation: Conversation) -> asyncio.StreamWriter:
+async def _open_silent_socket(cluster: Cluster, conversation: Conversation) -> asyncio.StreamWriter:
     """Open a socket of this session that reads hardly a byte after the handshake."""
     plain = socket.socket()
     plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     plain.setblocking(False)
-    port = house.process(0).port
+    port = cluster.process(0).port
     await asyncio.get_running_loop().sock_connect(plain, ("127.0.0.1", port))
     reader, writer = await asyncio.open_connection(sock=plain, limit=1024)
     lines = (
@@ -177,8 +177,8 @@ async def _open_silent_socket(house: House, conversation: Conversation) -> async
     return writer
 
 
-def _memory(house: House) -> float:
-    return float(psutil.Process(house.process(0).popen.pid).memory_info().rss)
+def _memory(cluster: Cluster) -> float:
+    return float(psutil.Process(cluster.process(0).popen.pid).memory_info().rss)
 
 
 def _percentile(values: Sequence[float], percent: int) -> float:

@@ -3,34 +3,36 @@
 import pytest
 
 from tests.faults import crashes, random_turns, readers
-from tests.faults.house import House
+from tests.faults.cluster import Cluster
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-async def test_a_killed_process_loses_nothing_wherever_its_turns_stood(lone_house: House, seed: int) -> None:
-    report = await crashes.run_r1(lone_house, seed=seed, points=24)
+async def test_a_killed_process_loses_nothing_wherever_its_turns_stood(
+    lone_cluster: Cluster, seed: int
+) -> None:
+    report = await crashes.run_r1(lone_cluster, seed=seed, points=24)
     assert report.violations == []
     assert report.points == 24
 
 
 async def test_who_loses_the_connection_anywhere_comes_back_to_the_same_words(
-    lone_house: House, seed: int
+    lone_cluster: Cluster, seed: int
 ) -> None:
-    report = await readers.run_r6(lone_house, seed=seed, points=24)
+    report = await readers.run_r6(lone_cluster, seed=seed, points=24)
     assert report.violations == []
     assert report.points == 24
 
 
-async def test_stop_means_stop_wherever_the_turn_stands(lone_house: House, seed: int) -> None:
-    report = await readers.run_r12(lone_house, seed=seed, points=24)
+async def test_stop_means_stop_wherever_the_turn_stands(lone_cluster: Cluster, seed: int) -> None:
+    report = await readers.run_r12(lone_cluster, seed=seed, points=24)
     assert report.violations == []
     assert report.points == 24
 
 
 async def test_whatever_people_and_the_model_do_while_the_process_dies_every_invariant_holds(
-    lone_house: House, seed: int
+    lone_cluster: Cluster, seed: int
 ) -> None:
-    report = await random_turns.run_random_turns(lone_house, seed=seed, points=40)
+    report = await random_turns.run_random_turns(lone_cluster, seed=seed, points=40)
     assert report.violations == []
     assert report.facts["kills"] >= 2

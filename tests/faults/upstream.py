@@ -13,8 +13,8 @@ from coaching.turns.words import FAILURES, WORDS
 from sessions_app.database import in_database
 from sessions_app.models import ToolCallRecord, Turn, TurnStatus
 from tests.faults.auditor import audit, audit_request_counts
+from tests.faults.cluster import Cluster
 from tests.faults.crashes import talk_on
-from tests.faults.house import House
 from tests.faults.people import Conversation, last_turn, open_conversations, until_closed
 from tests.faults.planned_model import PlannedRound
 from tests.faults.report import Report
@@ -58,14 +58,14 @@ EVERY_FAULT = len(all_faults(random.Random(0)))
 """Points of the long form: every kind and status at every point, once and permanently."""
 
 
-async def run_r4(house: House, *, seed: int, points: int) -> Report:
+async def run_r4(cluster: Cluster, *, seed: int, points: int) -> Report:
     """Inject one fault into each turn, once or repeatedly; `points` says how many of `EVERY_FAULT`."""
     report = Report(fault="R4", seed=seed)
     rng = random.Random(seed)
-    turn_seconds = float(house.variables.get("SAGE_TURN_SECONDS", "55"))
+    turn_seconds = float(cluster.variables.get("SAGE_TURN_SECONDS", "55"))
     faults = all_faults(rng)
     faults = _spread(faults)[:points]
-    async with house.opened():
+    async with cluster.opened():
         turns = asyncio.Semaphore(AT_ONCE)
 
         async def one(conversation: Conversation, place: str, fault: Fault) -> None:
@@ -73,13 +73,13 @@ async def run_r4(house: House, *, seed: int, points: int) -> Report:
                 await _one(conversation, place, fault, report, turn_seconds)
                 await asyncio.gather(*(reader.close() for reader in conversation.readers))
 
-        conversations = await open_conversations(house, len(faults))
+        conversations = await open_conversations(cluster, len(faults))
         await asyncio.gather(
             *(one(item, place, fault) for item, (place, fault) in zip(conversations, faults, strict=True))
         )
-        report.violations += await audit(house, conversations, part_seconds=turn_seconds + CLOSING_SECONDS)
-        report.violations += audit_request_counts(house)
-        report.expect(SECRET not in house.log_text(), "I8 the log holds the upstream's words")
+        report.violations += await audit(cluster, conversations, part_seconds=turn_seconds + CLOSING_SECONDS)
+        report.violations += audit_request_counts(cluster)
+        report.expect(SECRET not in cluster.log_text(), "I8 the log holds the upstream's words")
     return report
 
 
@@ -98,7 +98,7 @@ def _spread(faults: list[tuple[str, Fault]]) -> list[tuple[str, Fault]]:
 async def _one(
     conversation: Conversation, place: str, fault: Fault, report: Report, turn_seconds: float
 ) -> None:
-    house = conversation.house
+    cluster = conversation.cluster
     what = f"{fault.kind} {fault.status}" if fault.kind == "status" else fault.kind
     name = f"R4 {conversation.key} {what} {place} ×{fault.times}"
     plan = conversation.plan(
@@ -106,7 +106,9 @@ async def _one(
         PlannedRound(words=4, saves=("play",)),
         PlannedRound(words=6),
     )
-    house.practice.faults.push(replace(fault, key=f"[{plan.key}]", skip=1 if place == "second_round" else 0))
+    cluster.practice.faults.push(
+        replace(fault, key=f"[{plan.key}]", skip=1 if place == "second_round" else 0)
+    )
     reader = await conversation.read()
     loop = asyncio.get_running_loop()
     began = loop.time()
@@ -116,7 +118,7 @@ async def _one(
     report.points += 1
     took = closed.get(conversation.key, began + 999) - began
     report.seconds.append(took)
-    limit = (turn_seconds + CLOSING_SECONDS) * house.patience
+    limit = (turn_seconds + CLOSING_SECONDS) * cluster.patience
     report.expect(took <= limit, f"{name} took {took:.1f} s")
     turn = await in_database(last_turn, conversation.session_id)
     report.count(turn.failure or turn.stop_reason)
@@ -129,13 +131,13 @@ async def _one(
         broken = rf"toolu_{plan.key}r{number}a{attempts}c"
         ran = await in_database(_calls_named, conversation.session_id, broken)
         report.expect(not ran, f"{name}: calls of an answer without its end were taken in: {ran}")
-    house.practice.faults.take(model="", last_user_text="")
-    _forget_fault(house, plan.key)
+    cluster.practice.faults.take(model="", last_user_text="")
+    _forget_fault(cluster, plan.key)
     await talk_on(conversation, report)
 
 
-def _forget_fault(house: House, key: str) -> None:
-    waiting = house.practice.faults
+def _forget_fault(cluster: Cluster, key: str) -> None:
+    waiting = cluster.practice.faults
     waiting._waiting = [fault for fault in waiting._waiting if fault.key != f"[{key}]"]
 
 

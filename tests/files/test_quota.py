@@ -95,7 +95,7 @@ async def test_a_write_that_is_undone_takes_up_nothing(user: User, settings: Set
     assert (await save(user, "Two")).version == 2
 
 
-async def test_no_version_goes_over_the_bytes_and_sage_is_told_what_it_can_say(
+async def test_no_version_exceeds_the_byte_limit_and_sage_gets_an_explanation(
     user: User, settings: Settings, disk_storage: Path
 ) -> None:
     settings.SAGE_MAX_FILES_MB = 1

@@ -112,7 +112,7 @@ def test_a_persons_own_words_are_never_taken_for_frontmatter(person: User, brows
     assert text_of(Capture.unscoped.get()) == f"\\{text}"
 
 
-def test_a_storage_that_fails_is_told_and_nothing_is_lost(
+def test_a_failed_storage_is_reported_and_nothing_is_lost(
     person: User, browser: Client, settings: object
 ) -> None:
     nowhere = {

@@ -123,7 +123,7 @@ def test_the_next_check_in_has_its_date(person: User, browser: Client, due_on: d
     assert says in home_of(browser)
 
 
-def test_a_check_in_that_is_due_is_offered_and_beside_another_arc_it_is_said_since_when(
+def test_a_due_check_in_is_offered_and_with_another_arc_its_date_is_shown(
     person: User, browser: Client, keep_file: KeepFile
 ) -> None:
     Profile.unscoped.update(next_checkin_on=date(2026, 11, 15))

@@ -49,7 +49,7 @@ def joined_text(events: list[TurnEvent]) -> str:
     return text
 
 
-async def test_neighbouring_text_is_one_event_and_order_is_kept() -> None:
+async def test_adjacent_text_is_one_event_and_order_is_kept() -> None:
     hub, subscription = started_hub()
     await subscription.next_batch()
     for event in (TextDelta("a"), TextDelta("b"), ToolCallStarted(tool_use_id="1", name="x"), TextDelta("c")):

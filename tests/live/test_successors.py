@@ -128,7 +128,7 @@ async def talk(runner: Runner, session: Session) -> Tab:
     return tab
 
 
-async def test_over_200_turns_each_end_is_told_once_and_before_the_next_message(
+async def test_over_200_turns_each_end_is_sent_once_and_before_the_next_message(
     make_user: Callable[..., User], runner: Runner, practice: PracticeServer
 ) -> None:
     practice.script([f"Answer {number}." for number in range(CONVERSATIONS * TURNS_EACH)])
@@ -174,7 +174,7 @@ async def test_an_answer_before_the_late_end_of_its_question_ends_both_parts_onc
     assert told == ["TurnDone", "CallAnswered", "TurnDone"]
 
 
-async def test_a_turn_that_is_taken_over_is_told_after_the_late_end_before_it(
+async def test_a_turn_that_is_taken_over_is_shown_after_the_previous_late_end(
     user: User, runner: Runner, practice: PracticeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     practice.script(["First.", "Second."])

@@ -55,7 +55,7 @@ def test_sessions_are_shown_without_words_and_can_t_be_changed(
     assert not LogEntry.objects.exists()
 
 
-def test_words_are_shown_with_the_permission_and_the_look_is_logged(
+def test_words_are_shown_with_the_permission_and_the_access_is_logged(
     make_user: MakeUser, session: Session, exchange: Exchange
 ) -> None:
     exchange(SECRET, "Answer")

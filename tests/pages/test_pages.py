@@ -34,7 +34,7 @@ def page_of(client: Client, address: str) -> str:
     return response.content.decode()
 
 
-def test_a_stranger_is_told_what_sage_is_and_asked_to_sign_in(client: Client) -> None:
+def test_an_anonymous_visitor_learns_what_sage_is_and_can_sign_in(client: Client) -> None:
     response = client.get("/", follow=True)
     assert response.redirect_chain == [("/accounts/login/", 302)]
     assert "Sage is a life coach" in response.content.decode()
@@ -122,7 +122,7 @@ def test_a_form_that_is_sent_twice_begins_one_conversation(signed_in: Client, us
 
 
 @pytest.mark.django_db(transaction=True)
-def test_who_begins_too_many_conversations_is_told_how_long_to_wait_and_keeps_the_words(
+def test_starting_too_many_conversations_shows_the_wait_and_keeps_the_words(
     signed_in: Client, user: User, settings: LazySettings
 ) -> None:
     settings.SAGE_RATE_LIMIT = dataclasses.replace(settings.SAGE_RATE_LIMIT, turns=2, seconds=60)

@@ -117,7 +117,7 @@ def test_turns_of_the_month_are_counted(
     assert "2 messages answered, 1 tokens" in words_of(page_of(signed_in))
 
 
-def test_what_is_left_of_the_daily_budget_is_told(signed_in: Client, user: User, settings: Settings) -> None:
+def test_the_rest_of_the_daily_budget_is_shown(signed_in: Client, user: User, settings: Settings) -> None:
     settings.SAGE_DAILY_TOKENS = None
     assert "left today" not in page_of(signed_in)
     settings.SAGE_DAILY_TOKENS = 10_000

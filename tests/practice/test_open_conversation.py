@@ -275,7 +275,7 @@ async def test_inside_an_arc_a_named_approach_is_taken_up_and_the_arc_goes_on(cl
     assert walk.completed == ["open_day"]
 
 
-async def test_what_is_in_play_is_told_when_asked(client: AsyncAnthropic) -> None:
+async def test_the_skills_in_use_are_named_when_asked(client: AsyncAnthropic) -> None:
     walk = Walk(client, system=DIRECTORY)
     told = await walk.say("Which skills are in play?")
     assert "We are just talking" in told

@@ -243,7 +243,7 @@ async def test_a_body_that_is_no_proper_json_is_refused(http: Http, raw: bytes, 
     assert message in answer["error"]["message"]
 
 
-async def test_a_model_of_another_house_is_not_found(http: Http) -> None:
+async def test_another_providers_model_is_not_found(http: Http) -> None:
     status, answer, _ = await http.post(request_body(model="gpt-4"))
     assert (status, answer["error"]["message"]) == (404, "model: gpt-4")
 

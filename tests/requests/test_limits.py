@@ -78,7 +78,7 @@ async def test_forms_that_wait_for_an_answer_leave_room_for_pages(
     assert await in_database(Message.unscoped.filter(role="user").count) == 1
 
 
-async def test_behind_a_proxy_strangers_are_told_apart_by_the_address_that_it_adds(
+async def test_behind_a_proxy_unknown_clients_are_distinguished_by_the_address_it_adds(
     proxied_sage: LiveSage,
 ) -> None:
     def forwarded(made_up: int, added: int) -> dict[str, str]:

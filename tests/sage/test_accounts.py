@@ -171,7 +171,7 @@ def test_an_address_that_waits_to_be_confirmed_resets_no_password(known: Known) 
     assert "/password/reset/key/" in told.body
 
 
-def test_an_address_is_changed_by_password_and_link_and_the_old_one_is_told(known: Known) -> None:
+def test_an_address_is_changed_by_password_and_link_and_the_old_one_is_notified(known: Known) -> None:
     person = known(VICTIM)
     client = sign_in(VICTIM, PASSWORD)
     assert client
@@ -200,7 +200,7 @@ def test_a_change_that_waits_can_be_cancelled_and_the_own_address_never_removed(
     assert [address.email for address in EmailAddress.objects.all()] == [VICTIM]
 
 
-def test_a_changed_password_is_told_and_asks_for_the_old_one(known: Known) -> None:
+def test_a_password_change_requires_the_old_one_and_is_notified(known: Known) -> None:
     known(VICTIM)
     client = sign_in(VICTIM, PASSWORD)
     assert client

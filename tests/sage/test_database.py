@@ -67,7 +67,7 @@ async def test_a_killed_connection_heals_by_the_next_call() -> None:
     assert not after & killed
 
 
-async def test_the_connection_that_came_back_last_is_lent_first() -> None:
+async def test_the_most_recently_returned_connection_is_used_first() -> None:
     assert len(await _pids_at_once()) == THREADS
     # The pool may still be opening one, which is then handed out first.
     assert len({await in_database(_backend_pid) for _ in range(8)}) <= 2
@@ -76,8 +76,8 @@ async def test_the_connection_that_came_back_last_is_lent_first() -> None:
 def test_a_pool_that_shrinks_closes_the_connection_that_came_back_first() -> None:
     pool = connection.pool  # type: ignore[attr-defined]  # our own backend's
     pool.open()
-    lent = [pool.getconn() for _ in range(3)]
-    for one in lent:
+    taken = [pool.getconn() for _ in range(3)]
+    for one in taken:
         pool.putconn(one)
     size = pool.get_stats()["pool_size"]
     for _ in range(2):  # the first call starts the count
@@ -85,7 +85,7 @@ def test_a_pool_that_shrinks_closes_the_connection_that_came_back_first() -> Non
     assert pool.get_stats()["pool_size"] < size
     warmest = pool.getconn()
     pool.putconn(warmest)
-    assert warmest is lent[-1]
+    assert warmest is taken[-1]
 
 
 async def test_context_variables_are_passed_on() -> None:

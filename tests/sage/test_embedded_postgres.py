@@ -152,7 +152,7 @@ def test_nobody_connects_without_the_password(data_dir: Path) -> None:
     server.leave()
 
 
-def test_a_lost_password_is_told_in_one_line(data_dir: Path) -> None:
+def test_a_lost_password_is_reported_in_one_line(data_dir: Path) -> None:
     server = _server(data_dir)
     server.join()
     password = server.password

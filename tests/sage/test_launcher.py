@@ -61,7 +61,7 @@ async def test_the_application_may_close_with_any_code_and_a_reason(launched: La
     assert (closed.value.rcvd.code, closed.value.rcvd.reason) == (1008, "as asked")
 
 
-async def test_the_server_does_not_tell_its_name(launched: Launched) -> None:
+async def test_the_server_does_not_reveal_its_name(launched: Launched) -> None:
     async with connect(launched.url) as websocket:
         assert websocket.response is not None
         assert "server" not in websocket.response.headers

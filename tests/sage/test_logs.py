@@ -67,7 +67,7 @@ def test_our_own_exception_keeps_its_words_for_they_are_meant_for_the_log(writte
     assert entry["turn_id"] == "7"
 
 
-def test_an_exception_among_the_arguments_is_told_by_its_type(written: io.StringIO) -> None:
+def test_an_exception_among_the_arguments_is_logged_by_type(written: io.StringIO) -> None:
     logging.getLogger("test.logs").error("application failed: %s", ValueError("my secret"))
     assert _entry(written)["event"] == "application failed: builtins.ValueError"
 

@@ -121,7 +121,7 @@ def test_no_process_that_it_starts_knows_a_key(first: Up) -> None:
     assert [pid for pid, environment in environments.items() if KEY.encode() in environment] == []
 
 
-def test_other_commands_work_beside_it(first: Up) -> None:
+def test_other_commands_work_while_it_runs(first: Up) -> None:
     script = "from django.contrib.auth.models import User; print('people:', User.objects.count())"
     told = finished("manage.py", "shell", "--no-imports", "-c", script, environment=first.environment)
     assert told == (0, "people: 1\n")

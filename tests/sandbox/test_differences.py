@@ -44,7 +44,7 @@ def test_a_changed_line_shows_its_changed_words() -> None:
     ]
 
 
-def test_lines_that_came_and_went_stand_beside_what_stayed() -> None:
+def test_added_and_removed_lines_are_shown_with_unchanged_ones() -> None:
     assert said(compare("one\ntwo\nthree\n", "one\nthree\nfour\n")) == [
         " one",
         "-[two]",
@@ -56,7 +56,7 @@ def test_lines_that_came_and_went_stand_beside_what_stayed() -> None:
     assert nothing.is_none
 
 
-def test_a_line_that_was_changed_and_one_that_came_before_it_are_told_apart() -> None:
+def test_a_changed_line_and_one_added_before_it_are_distinguished() -> None:
     assert said(compare("Rest on Sunday and read.", "Be kind.\nRest on Monday and read.")) == [
         "+[Be kind.]",
         "-Rest on [Sunday] and read.",

@@ -68,7 +68,7 @@ def test_what_takes_too_long_is_killed_in_time_and_the_next_is_answered(make_poo
     assert pool.ask(b"next") == b"next"
 
 
-def test_what_is_slow_is_answered_beside_and_keeps_nobody_waiting(make_pool: MakePool) -> None:
+def test_a_slow_request_runs_in_parallel_and_delays_nobody(make_pool: MakePool) -> None:
     pool = make_pool(seconds=20, quick_seconds=0.1)
     pool.ask(b"wake up")
     with ThreadPoolExecutor(1) as threads:
@@ -116,7 +116,7 @@ def test_a_worker_that_dies_of_its_request_or_by_a_hand_is_replaced(make_pool: M
     assert pool.ask(b"two") == b"two"
 
 
-def test_a_worker_is_told_no_secret(make_pool: MakePool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_gets_no_secret(make_pool: MakePool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-very-secret")
     monkeypatch.setenv("LD_LIBRARY_PATH", "/where/python/lies")
     told = make_pool(seconds=20).ask(b"environment").decode()

@@ -409,7 +409,7 @@ def test_an_edit_withdraws_the_last_message_and_all_that_followed(session: Sessi
 
 
 @pytest.mark.django_db
-def test_a_message_beside_a_pending_call_supersedes_it_in_one_step(session: Session) -> None:
+def test_a_message_supersedes_a_pending_call_in_one_step(session: Session) -> None:
     first = say(session)
     ask_question(first)
     second = say(session, "something else")

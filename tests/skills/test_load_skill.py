@@ -26,7 +26,7 @@ async def load(user: User, name: str, session_id: uuid.UUID | None = None) -> st
 
 
 @in_a_database
-async def test_an_approach_comes_whole_and_a_file_beside_it_by_its_path(
+async def test_an_approach_is_loaded_whole_and_a_file_in_its_folder_by_path(
     synced_skills: None, user: User
 ) -> None:
     text = await load(user, "decision-helper")

@@ -122,7 +122,7 @@ def test_the_first_arc_is_offered_and_those_after_it_stay_in_the_trace() -> None
     assert call_skills(replace(facts, has_life_map=True, has_plan_today=True)).arc == "weekly_checkin"
 
 
-def test_all_approaches_are_used_beside_an_arc() -> None:
+def test_all_approaches_can_be_used_during_an_arc() -> None:
     called = call_skills(
         replace(
             QUIET,

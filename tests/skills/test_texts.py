@@ -109,7 +109,7 @@ def test_base_and_directory_fit_the_base_budget_together() -> None:
     assert estimate_tokens(prompt) <= 2800
 
 
-def test_a_text_points_only_to_files_that_lie_beside_it() -> None:
+def test_a_text_refers_only_to_files_in_its_folder() -> None:
     for skill in SKILLS.values():
         for name, path in re.findall(r"`([a-z-]+)/([a-z]+\.md)`", skill.text):
             assert name == skill.name

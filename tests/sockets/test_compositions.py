@@ -138,7 +138,7 @@ async def test_a_check_in_that_meets_a_domain_in_crisis_stays_with_it(
     assert checkin["themes"] == ["Sleep", "Work"]
 
 
-async def test_a_check_in_knows_of_a_crisis_that_a_page_tells_and_loads_nothing_twice(
+async def test_a_check_in_knows_a_pages_crisis_and_loads_nothing_twice(
     live_sage: LiveSage, practice: PracticeServer, known: User, cookie: str
 ) -> None:
     await in_database(put_file, known, "life-map/health.md", "# Health\n\nTired.", status="in_crisis")

@@ -135,7 +135,7 @@ async def test_who_comes_in_the_middle_sees_the_same_words_without_gap_or_repeti
     assert sync["text"].startswith("First half")
 
 
-async def test_a_turn_goes_on_when_nobody_looks(
+async def test_a_turn_continues_without_readers(
     live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
 ) -> None:
     practice.script([Reply.of("Half of it", Hold("alone"), " and the rest.")])
@@ -190,7 +190,7 @@ async def test_a_round_that_breaks_after_visible_text_is_replaced_and_not_repeat
     assert frames[-1]["done"]["stopReason"] == "end_turn"
 
 
-async def test_a_failure_is_told_in_a_sentence_and_a_retry_answers_the_same_message(
+async def test_a_failure_gets_a_message_and_a_retry_answers_the_same_message(
     live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
 ) -> None:
     practice.faults.push(Fault(kind="status", status=400, message="nonsense"))
@@ -282,7 +282,7 @@ async def test_a_second_message_meanwhile_is_refused_with_a_sentence(
     assert len(await rows(Message.unscoped.filter(role="user"))) == 1
 
 
-async def test_an_id_that_the_model_has_used_before_is_told_apart(
+async def test_a_tool_use_id_that_the_model_reuses_is_distinguished(
     live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
 ) -> None:
     def again(domain: str) -> Reply:
@@ -301,7 +301,7 @@ async def test_an_id_that_the_model_has_used_before_is_told_apart(
     assert ids == ["toolu_same", "toolu_same_2", "toolu_same"]
 
 
-async def test_a_tool_that_fails_is_told_to_the_model_and_the_turn_goes_on(
+async def test_the_model_gets_a_failed_tools_error_and_the_turn_continues(
     live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
 ) -> None:
     bad = ToolUse("save_file", {"file_type": "domain", "file_name": "../../etc/passwd", "content": "x"})

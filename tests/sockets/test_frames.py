@@ -192,7 +192,7 @@ async def test_a_boundary_stands_between_any_two_rounds(
     assert text_of(frames) == "First.\n\nSecond."
 
 
-async def test_a_message_to_an_ended_session_is_told_where_it_went(
+async def test_a_message_to_an_ended_session_gets_the_new_sessions_address(
     live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
 ) -> None:
     practice.script([Reply.of(Hold("middle"), Text("Here."))])

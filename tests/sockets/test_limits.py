@@ -125,7 +125,7 @@ async def test_the_sockets_of_a_person_share_one_budget_of_frames(
         assert "slow down" in (await second.next_frame())["error"]
 
 
-async def test_a_long_message_over_the_turn_limit_is_refused_before_it_is_looked_through(
+async def test_a_long_message_over_the_turn_limit_is_refused_before_it_is_scanned(
     live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
 ) -> None:
     practice.script([Reply.of("One", Hold("middle"), " moment.")])

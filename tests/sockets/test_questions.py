@@ -130,7 +130,7 @@ async def test_what_is_no_answer_is_refused_with_a_sentence_and_the_question_sti
     assert_all_accepted(practice, 2)
 
 
-async def test_of_two_tabs_the_first_answer_wins_and_the_other_is_told(
+async def test_of_two_tabs_the_first_answer_wins_and_the_other_gets_an_error(
     live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
 ) -> None:
     practice.script([Reply.of(PILLS), "Good."])
@@ -297,7 +297,7 @@ async def test_nobody_answers_anothers_question(
     assert (await rows(ToolCallRecord.unscoped.all()))[0].state == CallState.PENDING
 
 
-async def test_a_completion_beside_a_question_is_refused_and_the_question_is_asked(
+async def test_a_completion_in_the_same_round_as_a_question_is_refused_and_the_question_asked(
     live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
 ) -> None:
     end = ToolUse("complete_session", {"type": "session"}, id="toolu_end")

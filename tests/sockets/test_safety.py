@@ -160,7 +160,7 @@ async def test_words_too_long_to_be_sent_are_read_all_the_same(
     await until_counted(("immediate", 2))  # otherwise the second is counted in the next test
 
 
-async def test_a_note_beside_ratings_and_a_changed_message_have_their_cards(
+async def test_a_note_with_ratings_and_an_edited_message_have_their_cards(
     live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
 ) -> None:
     practice.script([Reply.of(PULSE), "Thank you.", "I'm here."])

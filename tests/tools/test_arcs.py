@@ -267,7 +267,7 @@ async def test_the_first_call_names_what_the_arc_lacks_and_the_second_completes(
     assert talk.session.metadata["arcs"][-1]["still_missing"] == missing
 
 
-async def test_a_new_arc_is_told_anew(talk: Talk) -> None:
+async def test_a_new_arcs_missing_artefacts_are_reported_again(talk: Talk) -> None:
     for _ in range(2):
         await talk.enter("open_day")
         assert (await talk.complete("arc"))["success"] is False
@@ -327,7 +327,7 @@ async def test_a_map_that_was_begun_in_another_sitting_only_lacks_the_rest(user:
     ("file_name", "is_whole"),
     [("2026-11-21", True), ("2026-11-20", True), ("2026-11-22", True), ("2026-11-19", False)],
 )
-async def test_a_log_counts_for_the_arcs_day_or_the_one_beside_it(
+async def test_a_log_counts_for_the_arcs_day_or_an_adjacent_one(
     user: User, file_name: str, is_whole: bool
 ) -> None:
     # 01:30 of the 22nd in Berlin is still the evening of the 21st.

@@ -54,6 +54,6 @@ def test_an_answer_that_was_not_offered_is_refused_with_a_sentence(value: str) -
         (["a", "b"], "valid dictionary"),
     ],
 )
-def test_options_that_cannot_be_told_apart_or_shown_are_refused(options: list[Any], told: str) -> None:
+def test_options_that_are_indistinguishable_or_unshowable_are_refused(options: list[Any], told: str) -> None:
     with pytest.raises(ToolInputError, match=told):
         SHOW_OPTIONS.parse(json.dumps({"options": options}))

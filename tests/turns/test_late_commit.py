@@ -48,7 +48,7 @@ def setup_of_running_call(user: User) -> TurnSetup:
     return started.setup
 
 
-async def test_an_effect_that_commits_after_its_deadline_is_told_and_holds_for_the_calls_behind_it(
+async def test_an_effect_that_commits_after_its_deadline_is_reported_and_applies_to_later_calls(
     user: User,
 ) -> None:
     published: list[TurnEvent] = []

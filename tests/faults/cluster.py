@@ -1,6 +1,6 @@
 """A whole Sage to break: web processes, Redis and the practice model as real processes and sockets.
 
-A `House` has the processes of a test module or a long run, on a given database. The practice model runs in
+A `Cluster` has the processes of a test module or a long run, on a given database. The practice model runs in
 the scenario's event loop, on a fixed port.
 
 A little over the usual length: starting processes and breaking them share their state.
@@ -130,7 +130,7 @@ class RedisServer:
             client.client_kill_filter(_type="pubsub")
 
 
-class House:
+class Cluster:
     """The processes. `patience` stretches the time limits on a shared machine.
 
     `database` is the server, if a scenario may break it. With `is_forked`, web processes are forked from one
@@ -288,7 +288,7 @@ class House:
     # --- the model --------------------------------------------------------------------------------
 
     @asynccontextmanager
-    async def opened(self) -> AsyncIterator["House"]:
+    async def opened(self) -> AsyncIterator["Cluster"]:
         """Run the practice model in this event loop during the block, with every process up."""
         self.model = PlannedModel()
         self.audited = 0

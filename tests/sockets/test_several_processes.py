@@ -67,7 +67,7 @@ async def test_a_second_web_process_without_redis_says_so_and_takes_nothing_over
     assert "REDIS_URL is unset" not in live_sage.log.read_text()
 
 
-async def test_who_reads_a_turn_that_was_taken_over_is_told_nothing_twice(
+async def test_readers_of_a_turn_that_was_taken_over_get_nothing_twice(
     live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
 ) -> None:
     practice.script(["Good.", Reply.of("First half, ", Hold("middle"), "second half.")])
@@ -99,7 +99,7 @@ def _open_turn_of_the_dead(session: Session) -> None:
     )
 
 
-async def test_who_was_replaced_lets_go_soon_and_its_readers_see_what_the_other_does(
+async def test_a_replaced_runner_drops_the_turn_and_its_readers_follow_the_new_one(
     live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
 ) -> None:
     practice.script([Reply.of("First half, ", Hold("middle"), "second half.")])
@@ -130,7 +130,7 @@ def _claim_for_another() -> TurnKey:
 
 
 @pytest.mark.parametrize("is_asked", [True, False])
-async def test_a_session_that_expires_elsewhere_is_told_to_open_pages(
+async def test_open_pages_learn_of_a_session_that_expires_elsewhere(
     live_sage: LiveSage, practice: PracticeServer, user: User, cookie: str, is_asked: bool
 ) -> None:
     own = await in_database(services.open_session, user_id=user.pk, kind=SessionKind.OPEN_DAY)
