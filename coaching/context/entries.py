@@ -15,7 +15,7 @@ from coaching.context.fences import open_tag
 class Entry:
     """One text of a section, fenced and whole. `tag` is empty where it is the section's only one.
 
-    `unread` characters of it are not here; `path` is where `read_file` finds it. A bigger `weight`
+    `unread` characters of it are not here; `path` is where it stands whole. A bigger `weight`
     gives way later.
     """
 
@@ -26,15 +26,10 @@ class Entry:
     unread: int = 0
     weight: float = 1.0
 
-    @property
-    def tokens(self) -> int:
-        """What it takes whole."""
-        return count_tokens(self.render(None))
-
-    def render(self, cap: int | None) -> str:
+    def render(self, cap: int | None, *, file_reader: str) -> str:
         """Render it with its tag, in at most `cap` tokens; None for whole."""
         text = self.text
-        hint = f"; read_file {self.path} shows it whole" if self.path else ""
+        hint = f"; {file_reader} {self.path} shows it whole" if self.path else ""
         if cap is not None:
             text = shorten(text, max(0, cap - self._tag_tokens), hint=hint)
         if self.unread and text == self.text:
@@ -48,33 +43,40 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """One section with its entries, the newest first."""
+    """One section with its entries, the newest first. `file_reader` is the tool that shows a file whole."""
 
     name: str
     entries: Sequence[Entry]
     attributes: Mapping[str, object]
+    file_reader: str = ""
+
+    @property
+    def sizes(self) -> list[int]:
+        """The tokens that each entry takes whole."""
+        return [count_tokens(text) for text in self._texts()]
 
     @property
     def digest(self) -> str:
         """A short name of exactly this content, before anything gives way."""
-        whole = repr(
-            (self.name, sorted(self.attributes.items()), [(entry.render(None)) for entry in self.entries])
-        )
+        whole = repr((self.name, sorted(self.attributes.items()), self._texts()))
         return hashlib.sha256(whole.encode("utf-8", "replace")).hexdigest()[:16]
 
     def render(self, caps: Sequence[int] | None = None) -> str:
         """Render it, each entry in at most its cap of tokens."""
-        texts = [
-            entry.render(caps[number] if caps is not None else None)
-            for number, entry in enumerate(self.entries)
-        ]
-        return wrap(self.name, "\n".join(texts), self.attributes)
+        return wrap(self.name, "\n".join(self._texts(caps)), self.attributes)
 
     def render_mark(self) -> str:
         """Render it as a word that it is left out."""
         number = len(self.entries)
         what = "1 text is" if number == 1 else f"{number} texts are"
-        return wrap(self.name, f"[shortened: {what} left out; read_file shows them]", {})
+        return wrap(self.name, f"[shortened: {what} left out; {self.file_reader} shows them]", {})
+
+    def _texts(self, caps: Sequence[int] | None = None) -> list[str]:
+        caps_or_whole = [None] * len(self.entries) if caps is None else caps
+        return [
+            entry.render(cap, file_reader=self.file_reader)
+            for entry, cap in zip(self.entries, caps_or_whole, strict=True)
+        ]
 
 
 def wrap(name: str, text: str, attributes: Mapping[str, object] | None = None) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 from coaching.context.window import Edge
 from coaching.engine.messages import canonical_json
-from coaching.skills.callers import caller_of, is_named, skill_brought
+from coaching.skills.callers import SkillTools, is_named
 from sessions_app.models import Message, MessageRole
 
 CONTEXT_KEY = "context"
@@ -111,14 +111,14 @@ def said_last(statements: Iterable[Statement]) -> Statement:
     return Statement(sections=sections, clock=clock)
 
 
-def skills_in_results(messages: Iterable[Message]) -> Mapping[str, str]:
+def skills_in_results(messages: Iterable[Message], tools: SkillTools) -> Mapping[str, str]:
     """Return the skills whose text stands in a tool result of these messages, each with its caller."""
     found: dict[str, str] = {}
     asked = ""
     for message in messages:
         asked = message.content if message.role == MessageRole.USER else asked
         for call in message.metadata.get("tool_calls", ()):
-            name = "" if call["is_error"] else skill_brought(call["name"], call["input"], call["result"])
-            if name:
-                found[name] = caller_of(call["name"], is_asked=is_named(name, asked))
+            tool = None if call["is_error"] else tools.get(call["name"])
+            if tool and (name := tool.skill_brought(call["input"], call["result"])):
+                found[name] = tool.caller(is_asked=is_named(name, asked))
     return found

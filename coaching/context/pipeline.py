@@ -5,7 +5,7 @@ something else than empty.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
@@ -39,10 +39,10 @@ class Context:
     called: Called
 
 
-def build_context(life: Life, *, recent: Sequence[Words]) -> Context:
+def build_context(life: Life, *, recent: Sequence[Words], file_reader: str) -> Context:
     """Build all sections in their order, and what the signals call for.
 
-    `recent` are the user's last messages, oldest first.
+    `recent` are the user's last messages, oldest first; `file_reader` is the tool that shows a file whole.
     """
     sections: dict[str, Section] = {}
     unknown: set[str] = set()
@@ -51,7 +51,7 @@ def build_context(life: Life, *, recent: Sequence[Words]) -> Context:
         if isinstance(built, _Failed):
             unknown.add(name)
         elif built is not None:
-            sections[name] = built
+            sections[name] = replace(built, file_reader=file_reader)
     head = _attempt("session_context", lambda: (header(life), header_digest(life)))
     called = _attempt("signals", partial(_called, life, recent))
     return Context(

@@ -30,6 +30,7 @@ from coaching.context.opening import (
     statement_of,
 )
 from coaching.context.pipeline import build_context
+from coaching.context.prompt_tools import PromptTools
 from coaching.context.statement import SKILL_KEY, Part, skill_part, state
 from coaching.context.trace import Sent, trace_of
 from coaching.context.window import Window, open_window, smaller_window
@@ -38,7 +39,6 @@ from coaching.engine.messages import (
     build_api_messages,
     canonical_json,
 )
-from coaching.engine.tools import Toolset
 from coaching.life.arcs import ARCS
 from coaching.models import Profile
 from coaching.models.skills import SkillKind
@@ -78,13 +78,15 @@ class BuiltPrompt:
 
 
 def build_frame(
-    session: Session, *, tools: Toolset[Any], library: SkillLibrary | None = None
+    session: Session, *, tools: PromptTools[Any], library: SkillLibrary | None = None
 ) -> ModelRequest:
     """Build what of a request is before its messages: the model, `system` and tools."""
     library = library or library_at(skills_moment(session))
     return ModelRequest(
         model=settings.SAGE_MODEL,
-        system=[{"type": "text", "text": library.base_prompt(), "cache_control": LONG_CACHE}],
+        system=[
+            {"type": "text", "text": library.base_prompt(tools.skill_tools), "cache_control": LONG_CACHE}
+        ],
         tools=tools.definitions(),
         messages=[],
         max_tokens=settings.SAGE_MAX_TOKENS,
@@ -96,7 +98,7 @@ def build_turn(
     session: Session,
     *,
     profile: Profile,
-    tools: Toolset[Any],
+    tools: PromptTools[Any],
     now: datetime,
     life: Life | None = None,
     newest: Message | None = None,
@@ -110,7 +112,7 @@ def build_turn(
 
 
 def build_smaller_turn(
-    session: Session, *, profile: Profile, tools: Toolset[Any], now: datetime
+    session: Session, *, profile: Profile, tools: PromptTools[Any], now: datetime
 ) -> BuiltPrompt | None:
     """Build the request anew over half the window; None where that can't get any smaller.
 
@@ -128,7 +130,9 @@ def build_smaller_turn(
 class _TurnBuilder:
     """The steps from a history to a request; each uses what the one before has found."""
 
-    def __init__(self, session: Session, *, life: Life, tools: Toolset[Any], newest: Message | None) -> None:
+    def __init__(
+        self, session: Session, *, life: Life, tools: PromptTools[Any], newest: Message | None
+    ) -> None:
         self.started = time.perf_counter() - life.read_seconds
         self.session = session
         self.life = life
@@ -151,14 +155,16 @@ class _TurnBuilder:
     def move_to(self, window: Window) -> None:
         """Build over this window."""
         self.window = window
-        self.in_results = skills_in_results(window.messages)
+        self.in_results = skills_in_results(window.messages, self.tools.skill_tools)
         self.is_rebuilt = self.stored_opening is None or self.stored_opening.edge != window.edge
         # The cache is lost with the edge anyway: a long conversation gets today's skills then.
         is_moved = self.is_rebuilt and self.stored_opening is not None
         self.library = self._library(self.now if is_moved else skills_moment(self.session))
         self.session_metadata = {MOMENT_KEY: self.now.isoformat()} if is_moved else {}
         self.frame = build_frame(self.session, tools=self.tools, library=self.library)
-        self.context = build_context(self.life, recent=_recent_words(window))
+        self.context = build_context(
+            self.life, recent=_recent_words(window), file_reader=self.tools.file_reader
+        )
         self.frame_tokens = _frame_tokens(self.frame)
         self.room = PROMPT_TOKENS - SPARE_TOKENS - self.frame_tokens
 

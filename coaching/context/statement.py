@@ -104,7 +104,7 @@ def changed_parts(
 
 def fit(sections: Sequence[Section], tokens: int) -> Sequence[Part]:
     """Render sections in at most `tokens`: whole, shortened, or as a word that they are left out."""
-    sizes = [[entry.tokens for entry in section.entries] for section in sections]
+    sizes = [section.sizes for section in sections]
     tags = sum(count_tokens(wrap(section.name, "", section.attributes)) + 2 for section in sections)
     flat = [size for group in sizes for size in group]
     if not flat:

@@ -78,7 +78,7 @@ def is_answering(session_id: uuid.UUID) -> bool:
 async def write_summary(session_id: uuid.UUID, *, client: ModelClient, arc: int | None = None) -> bool:
     """Write and store the summary of a completed session or arc; return whether this call did.
 
-    An existing one stays, for example from `complete_session`. Raises `UpstreamError`.
+    An existing one stays. Raises `UpstreamError`.
     """
     source = await in_database(_read_source, session_id, arc)
     if source is None or not source.messages:

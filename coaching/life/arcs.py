@@ -60,6 +60,9 @@ def _page(file_type: FileType) -> Page:
     return Page(name=str(file_type), path=RULES[file_type].place)
 
 
+PULSE = "pulse"
+"""What an arc lacks where nothing was rated."""
+
 ARCS: Mapping[SessionKind, ArcRule] = {
     SessionKind.OPEN_DAY: ArcRule(
         skill="open-day",
@@ -114,7 +117,7 @@ def lacking_artefacts(
                 lacking += _lacking_page(artefact, user_id=user_id, since=since)
             case Pulse():
                 if not PulseRating.of(user_id).filter(rated_at__gte=since).exists():
-                    lacking.append("pulse (show_pulse_check)")
+                    lacking.append(PULSE)
             case _:
                 assert_never(artefact)
     return lacking

@@ -4,16 +4,41 @@ Words only: it reads no database and decides nothing about when a skill is used.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 
-from coaching.skills.rules import HEADINGS, skill_of_arc
+from coaching.models.skills import SkillKind
+from coaching.skills.rules import HEADINGS
 
 ARC, MODEL, USER = "arc", "model", "user"
 """Callers that are no signal. `ARC`: the session is in it."""
 
 _FIRST_HEADING = f"## {HEADINGS[0]}"
 _SPACES = re.compile(r"[\s_-]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkillTool:
+    """A tool whose results bring skills of one kind; `field` of its input names the skill."""
+
+    kind: SkillKind
+    field: str
+
+    def skill_brought(self, given: object, result: str | None) -> str:
+        """Return the skill whose text a call's result holds, or an empty string."""
+        values = given if isinstance(given, Mapping) else {}
+        return as_name(str(values.get(self.field, ""))) if _FIRST_HEADING in (result or "") else ""
+
+    def caller(self, *, is_asked: bool) -> str:
+        """Return who called a skill that it brought; `is_asked`: the user had named it."""
+        if self.kind == SkillKind.ARC:
+            return ARC
+        return USER if is_asked else MODEL
+
+
+SkillTools = Mapping[str, SkillTool]
+"""The tools that bring skills, by name."""
 
 
 def as_name(text: str) -> str:
@@ -31,25 +56,9 @@ def named_in(text: str, names: Iterable[str]) -> list[str]:
     return [name for name in names if is_named(name, text)]
 
 
-def skill_brought(tool: str, given: object, result: str | None) -> str:
-    """Return the skill whose text a call's result holds; empty for every other call."""
-    values = given if isinstance(given, dict) else {}
-    if _FIRST_HEADING not in (result or ""):
-        return ""
-    match tool:
-        case "enter_structured_arc":
-            return skill_of_arc(str(values.get("arc", "")).strip())
-        case "load_skill":
-            return as_name(str(values.get("name", "")))
-        case _:
-            return ""
-
-
-def caller_of(tool: str, *, is_asked: bool) -> str:
-    """Return who called the skill that a call of this tool brought; `is_asked`: the user had named it."""
-    if tool == "enter_structured_arc":
-        return ARC
-    return USER if is_asked else MODEL
+def names_by_kind(tools: SkillTools) -> Mapping[SkillKind, str]:
+    """Return the name of the tool that brings the skills of a kind."""
+    return {tool.kind: name for name, tool in tools.items()}
 
 
 @lru_cache(maxsize=256)

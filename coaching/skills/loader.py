@@ -19,6 +19,7 @@ from uuid import UUID
 
 from coaching.models.skills import Skill, SkillKind
 from coaching.skills import rules
+from coaching.skills.callers import SkillTools, names_by_kind
 from coaching.skills.reader import (
     SkillError,
     files_beside,
@@ -82,15 +83,14 @@ class SkillLibrary:
         """Return the names of the skills of a kind, sorted."""
         return tuple(sorted(skill.name for skill in self.skills.values() if skill.kind == kind))
 
-    def directory(self) -> str:
+    def directory(self, tools: SkillTools) -> str:
         """Return the first level: a line for each arc and approach."""
-        return rules.build_directory(
-            (skill.name, skill.kind, skill.description) for skill in self.skills.values()
-        )
+        skills = ((skill.name, skill.kind, skill.description) for skill in self.skills.values())
+        return rules.build_directory(skills, names_by_kind(tools))
 
-    def base_prompt(self) -> str:
+    def base_prompt(self, tools: SkillTools) -> str:
         """Return the base skill with the directory below it."""
-        return f"{self[BASE_SKILL].text}\n## Arcs and Approaches\n\n{self.directory()}\n"
+        return f"{self[BASE_SKILL].text}\n## Arcs and Approaches\n\n{self.directory(tools)}\n"
 
 
 def skills_moment(session: Session) -> datetime:
@@ -181,11 +181,6 @@ def skill_text(name: str, *, moment: datetime | None = None) -> str:
     Raises `SkillError` for an unknown name.
     """
     return read_library(moment=moment)[name].text
-
-
-def directory(*, moment: datetime | None = None) -> str:
-    """Return the first level: a line for each arc and approach."""
-    return read_library(moment=moment).directory()
 
 
 def read_skill_file(name: str, path: str) -> str:

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from coaching.models.skills import SkillKind
 from coaching.skills import rules
+from coaching.skills.callers import SkillTools, names_by_kind
 from coaching.skills.signals import SIGNALS
 from sessions_app.models import SessionKind
 
@@ -112,7 +113,9 @@ def read_skills(root: Path) -> tuple[SkillFile, ...]:
     return tuple(read_skill(folder) for folder in skill_folders(root))
 
 
-def find_faults(root: Path, *, offered_tools: Collection[str], attributes: Collection[str]) -> list[str]:
+def find_faults(
+    root: Path, *, offered_tools: Collection[str], skill_tools: SkillTools, attributes: Collection[str]
+) -> list[str]:
     """Return every fault of the skills under `root`, one line each: `<name>/SKILL.md: <what is wrong>`.
 
     Texts may name the tools that a model is offered, and the attributes of files.
@@ -135,7 +138,8 @@ def find_faults(root: Path, *, offered_tools: Collection[str], attributes: Colle
     if not skills and not faults:
         faults.append(f"{root.name}: there are no skills")
     directory = rules.build_directory(
-        (skill.name, skill.kind, skill.description) for _, skill in skills.values()
+        ((skill.name, skill.kind, skill.description) for _, skill in skills.values()),
+        names_by_kind(skill_tools),
     )
     tokens = rules.estimate_tokens(directory)
     if tokens > rules.DIRECTORY_BUDGET:

@@ -4,7 +4,7 @@ One place for the numbers and names of SPEC 5. It reads no file and no database.
 """
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from coaching.models.skills import SkillKind
 
@@ -54,12 +54,18 @@ def skill_of_arc(arc: str) -> str:
     return arc.replace("_", "-")
 
 
-def build_directory(skills: Iterable[tuple[str, SkillKind, str]]) -> str:
-    """Build the lines of the base prompt that name arcs and approaches, from name, kind and description."""
+def build_directory(skills: Iterable[tuple[str, SkillKind, str]], tools: Mapping[SkillKind, str]) -> str:
+    """Build the lines of the base prompt that name arcs and approaches, from name, kind and description.
+
+    `tools` are the tools that bring the skills of a kind.
+    """
     ordered = sorted(skills)
     arcs = [f"- {arc_of(name)}: {says}" for name, kind, says in ordered if kind == SkillKind.ARC]
     approaches = [f"- {name}: {says}" for name, kind, says in ordered if kind == SkillKind.APPROACH]
-    parts = (("Arcs (`enter_structured_arc`):", arcs), ("Approaches (`load_skill`):", approaches))
+    parts = (
+        (f"Arcs (`{tools[SkillKind.ARC]}`):", arcs),
+        (f"Approaches (`{tools[SkillKind.APPROACH]}`):", approaches),
+    )
     return "\n\n".join("\n".join([title, *lines]) for title, lines in parts if lines)
 
 

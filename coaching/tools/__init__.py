@@ -6,7 +6,8 @@ The order is fixed and part of the cached prompt: a new tool goes to the end. To
 from collections.abc import Mapping
 from typing import Any
 
-from coaching.engine.tools import Toolset
+from coaching.context.prompt_tools import PromptTools
+from coaching.skills.callers import SkillTools
 from coaching.tools.complete_session import COMPLETE_SESSION
 from coaching.tools.context import ToolContext
 from coaching.tools.enter_structured_arc import ENTER_STRUCTURED_ARC
@@ -27,7 +28,9 @@ TOOLS: tuple[SageTool[Any], ...] = (
     LOAD_SKILL,
 )
 
-CHAT_TOOLS: Toolset[ToolContext] = Toolset(TOOLS)
+SKILL_TOOLS: SkillTools = {tool.name: tool.skills for tool in TOOLS if tool.skills}
+
+CHAT_TOOLS: PromptTools[ToolContext] = PromptTools(TOOLS, skill_tools=SKILL_TOOLS, file_reader=READ_FILE.name)
 
 TOOL_NAMES = frozenset(CHAT_TOOLS.names())
 """Every tool that a model is offered, whatever for: what skills may name."""

@@ -4,7 +4,8 @@ An arc that lacks something is completed by the second call only: the first one 
 Writing a summary where none was given is a job's, after the stream.
 """
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from pydantic import Field
@@ -13,10 +14,10 @@ from coaching.clock.days import local_day
 from coaching.engine.errors import ToolError
 from coaching.engine.tools import ToolInput, ToolResult
 from coaching.files.attributes import StorableText
-from coaching.life.arcs import lacking_artefacts, next_checkin
+from coaching.life.arcs import PULSE, lacking_artefacts, next_checkin
 from coaching.models import Profile
 from coaching.tools.context import ToolContext
-from coaching.tools.presentation import Presentation, SageTool
+from coaching.tools.presentation import Presentation, SageTool, text_in
 from sessions_app.arcs import CurrentArc, complete_arc, current_arc, note_told
 from sessions_app.models import Session, SessionKind, SessionStatus, ToolCallRecord
 from sessions_app.selectors import accessible_session
@@ -44,6 +45,9 @@ INCOMPLETE = (
     "Not completed yet: something that this arc leaves behind is still missing. Save it now with what the "
     "user said, or ask for it. If they want to end without it, call complete_session again."
 )
+
+TOOL_FOR = {PULSE: "show_pulse_check"}
+"""By what an arc lacks, the tool that would bring it."""
 
 
 class CompleteSessionInput(ToolInput):
@@ -93,13 +97,14 @@ def _complete(context: ToolContext, session_id: UUID, given: CompleteSessionInpu
 def _lacking(context: ToolContext, arc: CurrentArc | None) -> list[str]:
     if arc is None:
         return []
-    return lacking_artefacts(
+    lacking = lacking_artefacts(
         user_id=context.user_id,
         arc=arc.arc,
         since=arc.started_at,
         now=context.now,
         timezone=context.timezone,
     )
+    return [f"{name} ({TOOL_FOR[name]})" if name in TOOL_FOR else name for name in lacking]
 
 
 def _was_told(session: Session, arc: CurrentArc, tool_use_id: str) -> bool:
@@ -125,6 +130,12 @@ def _not_completed(reason: str, message: str, **values: list[str]) -> ToolResult
     return ToolResult.of(success=False, reason=reason, **values, message=message)
 
 
+def _arc_ended(result: Mapping[str, Any]) -> str:
+    # The end of a whole session is shown below its last words.
+    is_arc = result.get("success") is True and result.get("completed") == "arc"
+    return text_in(result, "arc") if is_arc else ""
+
+
 COMPLETE_SESSION: SageTool[CompleteSessionInput] = SageTool(
     name="complete_session",
     description=DESCRIPTION,
@@ -132,5 +143,7 @@ COMPLETE_SESSION: SageTool[CompleteSessionInput] = SageTool(
     kind="lifecycle",
     phase="last",
     run=_run,
-    presentation=Presentation(once="wrapped up", often="wrapped up", activity="Wrapping up"),
+    presentation=Presentation(
+        once="wrapped up", often="wrapped up", activity="Wrapping up", arc_ended=_arc_ended
+    ),
 )

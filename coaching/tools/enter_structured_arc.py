@@ -1,6 +1,7 @@
 """`enter_structured_arc`: an open conversation takes on a shape. What may be written changes at once."""
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 from uuid import UUID
 
 from pydantic import Field
@@ -9,8 +10,10 @@ from coaching.engine.errors import ToolError
 from coaching.engine.tools import ToolInput, ToolResult
 from coaching.files.permissions import WRITABLE
 from coaching.life.arcs import arc_skill_text
+from coaching.models import SkillKind
+from coaching.skills.callers import SkillTool
 from coaching.tools.context import ToolContext
-from coaching.tools.presentation import Presentation, SageTool
+from coaching.tools.presentation import Presentation, SageTool, text_in
 from sessions_app.arcs import current_arc, enter_arc
 from sessions_app.models import Session, SessionKind, SessionStatus
 from sessions_app.selectors import accessible_session
@@ -72,6 +75,10 @@ def _not_entered(reason: str, message: str) -> ToolResult:
     return ToolResult.of(success=False, reason=reason, message=message)
 
 
+def _arc_begun(result: Mapping[str, Any]) -> str:
+    return text_in(result, "arc") if result.get("success") is True else ""
+
+
 ENTER_STRUCTURED_ARC: SageTool[EnterStructuredArcInput] = SageTool(
     name="enter_structured_arc",
     description=DESCRIPTION,
@@ -80,6 +87,10 @@ ENTER_STRUCTURED_ARC: SageTool[EnterStructuredArcInput] = SageTool(
     phase="first",
     run=_run,
     presentation=Presentation(
-        once="started an arc", often="started {count} arcs", activity="Starting an arc"
+        once="started an arc",
+        often="started {count} arcs",
+        activity="Starting an arc",
+        arc_begun=_arc_begun,
     ),
+    skills=SkillTool(kind=SkillKind.ARC, field="arc"),
 )

@@ -8,7 +8,7 @@ from coaching.engine.errors import ToolError
 from coaching.engine.tools import ToolInput, ToolResult
 from coaching.files.attributes import StorableText
 from coaching.models import SkillKind
-from coaching.skills.callers import as_name
+from coaching.skills.callers import SkillTool, as_name
 from coaching.skills.loader import (
     SkillLibrary,
     list_skill_files,
@@ -80,4 +80,5 @@ LOAD_SKILL: SageTool[LoadSkillInput] = SageTool(
     kind="instant",
     run=_run,
     presentation=Presentation(once="loaded a skill", often="loaded {count} skills"),
+    skills=SkillTool(kind=SkillKind.APPROACH, field="name"),
 )

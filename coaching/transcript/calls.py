@@ -17,7 +17,7 @@ from coaching.safety.danger import Danger
 from coaching.tools import presentation_of
 from coaching.tools.presentation import QuestionKind
 from coaching.transcript.names import ARC_WORDS, MadeFile, made_file
-from sessions_app.models import CallState, Message, SessionKind, ToolCallRecord
+from sessions_app.models import CallState, Message, ToolCallRecord
 
 RATINGS = range(1, 6)
 
@@ -193,16 +193,10 @@ def _rating(said: Mapping[str, Any], name: str) -> int | None:
 
 
 def _mark_of(record: ToolCallRecord) -> MarkItem | None:
-    if record.is_error or record.name not in ("enter_structured_arc", "complete_session"):
+    if record.is_error:
         return None
-    values = _values_in(record.result)
-    arc = values.get("arc")
-    if values.get("success") is not True or arc not in SessionKind.values:
-        return None
-    if record.name == "enter_structured_arc":
-        return begin_mark(arc)
-    # What the end of a whole session says is said below its last words.
-    return end_mark(arc) if values.get("completed") == "arc" else None
+    presentation, result = presentation_of(record.name), _values_in(record.result)
+    return begin_mark(presentation.arc_begun(result)) or end_mark(presentation.arc_ended(result))
 
 
 def _files_of(calls: Iterable[tuple[str, object, bool]]) -> list[MadeFile]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from coaching.context.statement import SKILL_KEY
-from coaching.skills.callers import caller_of, skill_brought
+from coaching.tools import SKILL_TOOLS
 from sessions_app.models import CallState, ToolCallRecord, Turn
 from sessions_app.spending import Spending
 
@@ -155,9 +155,10 @@ def _skills_in_play(
         for each in _mappings(skills.get("in_play"))
     }
     for call in calls:
-        name = "" if call.is_error else skill_brought(call.name, call.input, call.result)
-        if name and name not in found:
-            caller = caller_of(call.name, is_asked=name in named)
+        tool = None if call.is_error else SKILL_TOOLS.get(call.name)
+        name = tool.skill_brought(call.input, call.result) if tool else ""
+        if tool and name and name not in found:
+            caller = tool.caller(is_asked=name in named)
             found[name] = SkillInPlay(name=name, caller=caller, where="call")
     return list(found.values())
 

@@ -13,13 +13,15 @@ from coaching.files.types import ATTRIBUTE_ORDER
 from coaching.skills import reader
 from coaching.skills.reader import skills_root
 from coaching.skills.rules import HEADINGS
-from coaching.tools import TOOL_NAMES
+from coaching.tools import SKILL_TOOLS, TOOL_NAMES
 from tests.sage.processes import PROJECT, blank_environment
 from tests.skills.conftest import SHIPPED, SKILL_TEXT, WriteSkill
 
 
 def find_faults(root: Path) -> list[str]:
-    return reader.find_faults(root, offered_tools=TOOL_NAMES, attributes=ATTRIBUTE_ORDER)
+    return reader.find_faults(
+        root, offered_tools=TOOL_NAMES, skill_tools=SKILL_TOOLS, attributes=ATTRIBUTE_ORDER
+    )
 
 
 def without(heading: str) -> str:

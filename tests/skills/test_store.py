@@ -15,7 +15,6 @@ from pytest_django import DjangoAssertNumQueries
 from coaching.models import Skill, SkillKind
 from coaching.skills.loader import (
     MOMENT_KEY,
-    directory,
     list_skill_files,
     read_library,
     read_skill_file,
@@ -25,6 +24,7 @@ from coaching.skills.loader import (
 from coaching.skills.reader import SkillError, read_skill, read_skills
 from coaching.skills.rules import HEADINGS, budget_of
 from coaching.skills.store import return_to_file, store_override, sync_skills
+from coaching.tools import SKILL_TOOLS
 from sage.startup import prepare_database
 from sessions_app.errors import Refused
 from sessions_app.models import Session
@@ -156,8 +156,8 @@ def test_a_running_session_goes_on_with_the_skills_that_it_began_with(
     after = Session.unscoped.create(user=user)
     assert skill_text("open-conversation", moment=skills_moment(before)) == original
     assert skill_text("open-conversation", moment=skills_moment(after)) == MINE
-    assert read_library(moment=skills_moment(before)).base_prompt().startswith(original)
-    assert read_library(moment=skills_moment(after)).base_prompt().startswith(MINE)
+    assert read_library(moment=skills_moment(before)).base_prompt(SKILL_TOOLS).startswith(original)
+    assert read_library(moment=skills_moment(after)).base_prompt(SKILL_TOOLS).startswith(MINE)
     return_to_file(name="open-conversation", editor=operator)
     assert skill_text("open-conversation", moment=skills_moment(after)) == MINE
     assert skill_text("open-conversation") == original
@@ -172,8 +172,9 @@ def test_a_new_release_reaches_the_sessions_that_start_after_it(
     write_skill(text=MINE, description="be calmer")
     run_sync()
     assert skill_text("calm", moment=skills_moment(session)) == SKILL_TEXT
-    assert directory(moment=skills_moment(session)).endswith("- calm: be calm")
-    assert directory().endswith("- calm: be calmer")
+    before = read_library(moment=skills_moment(session))
+    assert before.directory(SKILL_TOOLS).endswith("- calm: be calm")
+    assert read_library().directory(SKILL_TOOLS).endswith("- calm: be calmer")
 
 
 def test_a_session_may_move_its_moment_on(synced_skills: None, operator: User, user: User) -> None:
@@ -208,7 +209,7 @@ def test_without_a_sync_the_files_hold(root: Path, write_skill: WriteSkill) -> N
     folder = write_skill("open-day", kind="arc", description="begin")
     (folder / "more.md").write_text("# More\n")
     assert skill_text("open_day") == SKILL_TEXT
-    assert directory() == "Arcs (`enter_structured_arc`):\n- open_day: begin"
+    assert read_library().directory(SKILL_TOOLS) == "Arcs (`enter_structured_arc`):\n- open_day: begin"
     assert list_skill_files("open-day") == ("more.md",)
     assert read_skill_file("open-day", "more.md") == "# More\n"
 

@@ -7,12 +7,17 @@ import pytest
 
 from coaching.files.permissions import WRITABLE
 from coaching.models import FileType, LifeDomain, SkillKind
+from coaching.skills.callers import names_by_kind
 from coaching.skills.reader import SkillFile, files_beside, read_beside, read_skills, skills_root
 from coaching.skills.rules import DIRECTORY_BUDGET, arc_of, build_directory, estimate_tokens
+from coaching.tools import SKILL_TOOLS
 from sessions_app.models import SessionKind
 from tests.skills.conftest import APPROACHES
 
 SKILLS = {skill.name: skill for skill in read_skills(skills_root())}
+DIRECTORY = build_directory(
+    ((skill.name, skill.kind, skill.description) for skill in SKILLS.values()), names_by_kind(SKILL_TOOLS)
+)
 ARCS = [skill for skill in SKILLS.values() if skill.kind == SkillKind.ARC]
 
 
@@ -94,19 +99,15 @@ def test_a_file_type_that_a_skill_saves_exists() -> None:
 
 
 def test_the_directory_has_a_line_for_each_arc_and_approach_within_its_budget() -> None:
-    directory = build_directory((skill.name, skill.kind, skill.description) for skill in SKILLS.values())
-    assert estimate_tokens(directory) <= DIRECTORY_BUDGET
-    lines = [line for line in directory.splitlines() if line.startswith("- ")]
+    assert estimate_tokens(DIRECTORY) <= DIRECTORY_BUDGET
+    lines = [line for line in DIRECTORY.splitlines() if line.startswith("- ")]
     assert len(lines) == len(ARCS) + len(APPROACHES)
     assert "- open_day: begin the day with an intention, two minutes" in lines
-    assert "open-conversation" not in directory
+    assert "open-conversation" not in DIRECTORY
 
 
 def test_base_and_directory_fit_the_base_budget_together() -> None:
-    prompt = SKILLS["open-conversation"].text + build_directory(
-        (skill.name, skill.kind, skill.description) for skill in SKILLS.values()
-    )
-    assert estimate_tokens(prompt) <= 2800
+    assert estimate_tokens(SKILLS["open-conversation"].text + DIRECTORY) <= 2800
 
 
 def test_a_text_refers_only_to_files_in_its_folder() -> None:

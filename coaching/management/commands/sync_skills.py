@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand
 from coaching.files.types import ATTRIBUTE_ORDER
 from coaching.skills.reader import find_faults, read_skill, skill_folders, skills_root
 from coaching.skills.store import sync_skills
-from coaching.tools import TOOL_NAMES
+from coaching.tools import SKILL_TOOLS, TOOL_NAMES
 
 
 class Command(BaseCommand):
@@ -23,7 +23,10 @@ class Command(BaseCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         root = skills_root()
-        if faults := find_faults(root, offered_tools=TOOL_NAMES, attributes=ATTRIBUTE_ORDER):
+        faults = find_faults(
+            root, offered_tools=TOOL_NAMES, skill_tools=SKILL_TOOLS, attributes=ATTRIBUTE_ORDER
+        )
+        if faults:
             self.stderr.write("\n".join(faults))
             sys.exit(1)
         skills = [read_skill(folder) for folder in skill_folders(root)]
