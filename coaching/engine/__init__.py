@@ -1,4 +1,1 @@
-"""The domain-neutral agent engine: messages, tools, budgets and events.
-
-It imports neither Django nor Channels nor anything else of ours.
-"""
+"""The agent loop: messages, tools, budgets and events. Imports neither Django nor our packages."""

@@ -1,6 +1,6 @@
-"""Asks the model for one round and shows it as it comes, through retries, stop and deadline.
+"""Asks the model for one round and shows its deltas, with retries, stop and deadline.
 
-It runs no call, records no round and decides nothing about what the reply means.
+Runs no calls, records no rounds and doesn't interpret the reply.
 """
 
 import asyncio
@@ -23,9 +23,9 @@ _log = logging.getLogger(__name__)
 
 
 class RunningRound:
-    """What the reader has seen of the running round, and what its answer used.
+    """What the running round has shown, and the usage of its reply.
 
-    `is_words_only`: it is asked for without tools.
+    `is_words_only`: the request forbids tools.
     """
 
     def __init__(
@@ -42,27 +42,24 @@ class RunningRound:
 
     @property
     def text(self) -> str:
-        """The text shown since the round was last begun."""
         return "".join(self._text)
 
     @property
     def notes(self) -> str:
-        """The notes shown since the round was last begun."""
         return "".join(self._notes)
 
     @property
     def has_shown(self) -> bool:
-        """Whether there is anything on the screen that isn't recorded."""
+        """Whether anything on the screen isn't recorded yet."""
         return bool(self._text or self._notes)
 
     def begin(self) -> None:
-        """Emit the boundary before the round's first output, or once it is whole and had none; only once."""
+        """Emit the boundary, once: before the first output, or when the reply is complete and had none."""
         if not self._has_begun:
             self._has_begun = True
             self._emit(RoundBoundary())
 
     def show(self, delta: ReplyDelta) -> None:
-        """Pass on what a reader may see of a delta."""
         if isinstance(delta, TextDelta):
             self.begin()
             self._text.append(delta.text)
@@ -75,39 +72,39 @@ class RunningRound:
             self._emit(NoteDelta(delta.text))
 
     def restart(self) -> None:
-        """Take back what was shown, if anything was."""
+        """Discard what was shown, and emit a restart if there was anything."""
         if self.has_shown:
             self._emit(RoundRestarted())
         self._text.clear()
         self._notes.clear()
 
     def charge(self, usage: RoundUsage) -> None:
-        """Keep what the answer used until it is recorded."""
+        """Keep the usage until it is recorded."""
         self._usage = usage
 
     def take_usage(self) -> RoundUsage | None:
-        """Return what is kept of the usage, once."""
+        """Return the usage that isn't recorded yet."""
         usage, self._usage = self._usage, None
         return usage
 
     def close(self) -> RoundUsage | None:
-        """Forget what was shown, now that it is recorded, and return the usage to record with it."""
+        """Mark everything shown as recorded, and return the usage to record with it."""
         self._text.clear()
         self._notes.clear()
         return self.take_usage()
 
 
 class Asker:
-    """Asks for the rounds of one part."""
+    """Requests the rounds of one part."""
 
     def __init__(self, setup: PartSetup[Any], budget: PartBudget) -> None:
         self._setup = setup
         self._budget = budget
 
     async def ask(self, request: ModelRequest, running: RunningRound) -> Reply | PartResult:
-        """Return the whole reply to a request, or that the user stopped first.
+        """Return the complete reply, or `STOPPED` if the user stopped first.
 
-        What failed attempts used is recorded here, what the reply used is kept by `running`. Raises
+        The usage of failed attempts is recorded here; that of the reply stays in `running`. Raises
         `UpstreamError` after the last attempt.
         """
         try:
@@ -149,7 +146,7 @@ class Asker:
                             running.show(delta)
                 finally:
                     reply = stream.reply()
-            # Outside the stream's block: the upstream is closed before anything is stored.
+            # The stream is closed by now: nothing is stored while an upstream connection is open.
             checked = _checked(reply)
         except (UpstreamError, _Stopped):
             if reply is not None and reply.has_started:
@@ -160,10 +157,10 @@ class Asker:
 
     @asynccontextmanager
     async def _interruptible(self) -> AsyncIterator[None]:
-        """Run the block until it ends, the deadline passes or the user stops, whichever is first.
+        """Run the block, but no longer than until the deadline or the user's stop.
 
-        Raises `_Stopped`, or `UpstreamError` with `out_of_time`. No task is made for it: the block's
-        own wait is ended, so it costs nothing per delta.
+        Raises `_Stopped`, or `UpstreamError` with `out_of_time`. It cancels the block's own wait
+        instead of creating a task, so it costs nothing per delta.
         """
         stop = self._setup.stop
         if stop.is_requested:
@@ -187,11 +184,11 @@ class Asker:
 
 
 class _Stopped(Exception):
-    """Ends a wait because the user stopped the part. `Asker.ask` makes a value of it."""
+    """Ends a wait because the user stopped the part. `Asker.ask` turns it into `STOPPED`."""
 
 
 def _checked(reply: Reply | None) -> Reply:
-    """Refuse a reply that contradicts itself: it is asked for again, never run or accepted."""
+    """Return the reply; raise a retryable `UpstreamError` if it is incomplete or contradicts itself."""
     fault = ""
     if reply is None:
         raise UpstreamError("broken_stream", detail="no reply", is_retryable=True)

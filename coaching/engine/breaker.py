@@ -1,7 +1,6 @@
-"""A circuit breaker over all users of one model client: while upstream is down, nobody waits for it.
+"""A circuit breaker shared by all users of a model client: while upstream is down, requests fail at once.
 
-It counts only what says that upstream itself is down; one user's refused request opens nothing. It
-retries nothing.
+Only failures of upstream itself count; one user's rejected request doesn't. It never retries.
 """
 
 import time
@@ -19,9 +18,9 @@ _UPSTREAM_IS_DOWN: frozenset[FailureReason] = frozenset({"unavailable", "overloa
 
 
 class BreakerClient:
-    """A `ModelClient` around another: open after five failures in a row, one probe every 30 s.
+    """Wraps a `ModelClient`: opens after five failures in a row, then admits one probe every 30 s.
 
-    `clock` gives seconds that only go forward.
+    `clock` returns monotonic seconds.
     """
 
     def __init__(self, client: ModelClient, *, clock: Callable[[], float] = time.monotonic) -> None:
@@ -34,7 +33,7 @@ class BreakerClient:
     def stream(
         self, request: ModelRequest, *, timeouts: StreamTimeouts = DEFAULT_TIMEOUTS
     ) -> AbstractAsyncContextManager[ReplyStream]:
-        """Open a stream; while the breaker is open raise `UpstreamError` at once instead."""
+        """Open a stream, or raise `UpstreamError` at once while the breaker is open."""
         return self._stream(request, timeouts)
 
     @asynccontextmanager
@@ -55,7 +54,7 @@ class BreakerClient:
                 self._is_probing = False
 
     def _admit(self) -> bool:
-        """Let a request pass and return whether it is a probe. Raises `UpstreamError`."""
+        """Return whether the request is a probe. Raises `UpstreamError` while the breaker is open."""
         if self._opened_at is None:
             return False
         if self._is_probing or self._clock() - self._opened_at < SECONDS_TO_PROBE:

@@ -1,7 +1,6 @@
-"""What bounds one part of a turn: its limits, its counters, and the user's stop.
+"""The limits and counters of one part of a turn, and the user's stop.
 
-The counters live in one `PartBudget` per part, never in a module: two turns never share a number.
-Waiting for the user costs nothing, since every part gets a budget of its own.
+Every part has its own `PartBudget`, so time spent waiting for the user doesn't count.
 """
 
 import asyncio
@@ -10,12 +9,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 WORDS_ONLY_SECONDS = 8.0
-"""With less wall clock than this left, a round is asked without tools: it can still end in words."""
+"""With less time than this left, the request forbids tools, so that the round can still end in words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartLimits:
-    """The bounds of one part; `seconds` is wall clock."""
+    """The limits of one part; `seconds` is wall-clock time."""
 
     max_rounds: int = 5
     seconds: float = 55.0
@@ -24,7 +23,7 @@ class PartLimits:
 
 
 class StopSignal:
-    """The user's wish to stop, set once, from the event loop that runs the part."""
+    """The user's request to stop, made once, on the event loop that runs the part."""
 
     def __init__(self) -> None:
         self._is_requested = False
@@ -32,18 +31,17 @@ class StopSignal:
 
     @property
     def is_requested(self) -> bool:
-        """Whether the user asked to stop."""
         return self._is_requested
 
     def request(self) -> None:
-        """Ask the part to stop: whatever it waits for upstream ends at once."""
+        """Stop the part; a wait for upstream ends at once."""
         self._is_requested = True
         for watcher in tuple(self._watchers):
             watcher()
 
     @contextmanager
     def watched_by(self, watcher: Callable[[], None]) -> Iterator[None]:
-        """Call `watcher` when the stop is requested while the block runs."""
+        """Call `watcher` if a stop is requested while the block runs."""
         self._watchers.append(watcher)
         try:
             yield
@@ -52,7 +50,7 @@ class StopSignal:
 
 
 class PartBudget:
-    """Counts what one part has used."""
+    """Counts what one part uses."""
 
     def __init__(self, limits: PartLimits) -> None:
         self.limits = limits
@@ -62,11 +60,10 @@ class PartBudget:
         self.deadline = asyncio.get_running_loop().time() + limits.seconds
 
     def remaining_seconds(self) -> float:
-        """Return the wall clock that is left, never negative."""
         return max(0.0, self.deadline - asyncio.get_running_loop().time())
 
     def open_round(self) -> bool:
-        """Count a round and return whether it must end in words: no budget is left for its calls."""
+        """Count a round and return whether it must end in words, because no budget is left for calls."""
         self.rounds += 1
         return (
             self.rounds >= self.limits.max_rounds

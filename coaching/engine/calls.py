@@ -1,7 +1,7 @@
-"""Runs the calls of one round: who may run, in which order, and what each one's failure becomes.
+"""Runs the calls of one round: which ones may run, in which order, and what a failure becomes.
 
-Every call ends with exactly one result or waits for the user; nothing that a model writes raises
-past here. It talks to no model and opens no round.
+Every call gets exactly one result or waits for the user. No input that a model writes raises past
+this module.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ C = TypeVar("C")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedCall(Generic[C]):
-    """A call that may run: its tool and its validated input."""
+    """A call that may run, with its tool and validated input."""
 
     call: ToolCall
     tool: Tool[C, Any]
@@ -46,18 +46,18 @@ class PlannedCall(Generic[C]):
 
 @dataclass(slots=True, kw_only=True)
 class RoundOutcome:
-    """What became of a round's calls: results by `tool_use_id`, and the calls that wait."""
+    """Results by `tool_use_id`, and the calls that wait for the user with their input."""
 
     results: dict[str, ToolResult] = field(default_factory=dict)
     pending: list[tuple[ToolCall, Mapping[str, Any]]] = field(default_factory=list)
 
     def all_failed(self) -> bool:
-        """Say whether there were calls and every one of them failed."""
+        """Whether there were calls and every one failed."""
         return bool(self.results) and not self.pending and all(r.is_error for r in self.results.values())
 
 
 class CallRunner(Generic[C]):
-    """Runs calls for one part."""
+    """Runs the calls of one part."""
 
     def __init__(self, setup: PartSetup[C], budget: PartBudget) -> None:
         self._setup = setup
@@ -70,11 +70,11 @@ class CallRunner(Generic[C]):
         refusal: str = "",
         known: Mapping[str, ToolResult] = NOTHING_KNOWN,
     ) -> RoundOutcome:
-        """Run what may run and return what became of every call.
+        """Run the calls that may run, and return the outcome of all.
 
-        Each result is recorded as soon as it exists. Calls that have begun are always finished,
-        also after a stop; only the deadline ends them. A call with a `known` result has run before. With a
-        `refusal` none runs, and each gets that as its error.
+        Each result is recorded as soon as it exists. A call that has started is finished even after a
+        stop; only the deadline ends it. A call with a `known` result has run before. With a `refusal`
+        no call runs, and each gets it as its error.
         """
         outcome = RoundOutcome(results=dict(known))
         fresh = [call for call in calls if call.tool_use_id not in known]
@@ -97,7 +97,7 @@ class CallRunner(Generic[C]):
     async def _plan(
         self, calls: Sequence[ToolCall], outcome: RoundOutcome, *, refusal: str
     ) -> list[PlannedCall[C]]:
-        """Return the calls that may run; the others get their error result here."""
+        """Return the calls that may run; the others get an error result."""
         planned = []
         for call in calls:
             try:
@@ -121,7 +121,7 @@ class CallRunner(Generic[C]):
     async def _run_phase(
         self, items: Sequence[PlannedCall[C]], phase: ToolPhase, outcome: RoundOutcome
     ) -> None:
-        """Run one phase: chains of conflicting calls beside each other, each chain in order."""
+        """Run one phase: chains of conflicting calls concurrently, each chain in order."""
         if not items:
             return
         if self._setup.stop.is_requested:
@@ -155,7 +155,7 @@ class CallRunner(Generic[C]):
             self._setup.emit(ToolCallFinished(tool_use_id=item.call.tool_use_id))
 
     async def _run_call(self, item: PlannedCall[C]) -> ToolResult:
-        """Run one call; whatever goes wrong in it becomes its result."""
+        """Run one call; any failure becomes its result."""
         scope = asyncio.timeout_at(self._budget.deadline)
         try:
             async with scope:
@@ -182,7 +182,7 @@ class CallRunner(Generic[C]):
 
 
 def _chains(items: Sequence[PlannedCall[C]]) -> list[list[PlannedCall[C]]]:
-    """Group calls that conflict, in the order written; a call without a key is its own group."""
+    """Group conflicting calls, in the order written; a call without a key is its own group."""
     chains: dict[object, list[PlannedCall[C]]] = {}
     for item in items:
         key = item.call.position if item.conflict_key is None else item.conflict_key

@@ -1,4 +1,4 @@
-"""The engine's own errors: the only ones that may leave it."""
+"""The errors that may leave the engine."""
 
 from typing import Literal
 
@@ -18,11 +18,11 @@ FailureReason = Literal[
 
 
 class ToolInputError(ValueError):
-    """The input of a call doesn't fit its schema. The message is for the model: it can act on it."""
+    """The input of a call doesn't fit its schema. The message is for the model."""
 
 
 class ToolError(Exception):
-    """A tool refused. The message is for the model: it says what happened and what would work."""
+    """A tool refused. The message tells the model what happened and what would work."""
 
 
 class UpstreamError(Exception):
@@ -47,4 +47,4 @@ class UpstreamError(Exception):
 
 
 class StaleRunnerError(Exception):
-    """Another runner has taken the turn over: this one stops at once and writes nothing more."""
+    """Another runner has taken over the turn: this one stops at once and writes nothing more."""

@@ -1,7 +1,4 @@
-"""What an upstream's refusal means: its status or error type as our reason, and how long it asks to wait.
-
-Pure: it knows numbers, names and headers, and neither SDK nor socket.
-"""
+"""Maps HTTP statuses and error types of the upstream to our reasons, and parses `retry-after`. No I/O."""
 
 import email.utils
 import time
@@ -38,14 +35,14 @@ _RETRYABLE_BELOW_500 = frozenset({408, 409, 429})
 
 
 def failure_in_stream(event: dict[str, Any], headers: Mapping[str, str]) -> UpstreamError:
-    """Build the failure that an `error` event in a stream tells."""
+    """Build the failure of an `error` event in a stream."""
     error = event.get("error")
     kind = str(error.get("type", "")) if isinstance(error, dict) else ""
     return failure_of(_STATUS_BY_ERROR_TYPE.get(kind, 500), f"in stream, {kind or 'untyped'}", headers)
 
 
 def failure_of(status: int, detail: str, headers: Mapping[str, str]) -> UpstreamError:
-    """Build the failure of an answer with that status."""
+    """Build the failure of a response with that status."""
     return UpstreamError(
         _REASON_BY_STATUS.get(status, "unavailable" if status >= 500 else "rejected"),
         detail=f"status {status} {detail} {headers.get('request-id', '')}".strip(),
@@ -55,7 +52,7 @@ def failure_of(status: int, detail: str, headers: Mapping[str, str]) -> Upstream
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Read how long the server asks to wait, in seconds: as a number or as a date. None for nonsense."""
+    """Parse the wait that the server requests, in seconds, given as a number or a date; None if invalid."""
     for name, scale in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         try:
             return _wait(float(headers.get(name, "")) * scale)
@@ -69,5 +66,5 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def _wait(seconds: float) -> float | None:
-    """Return a wait that can be meant: none is over at once, and nobody waits longer than a day."""
+    """Clamp a wait to 0; None if it is longer than a day or not a number."""
     return max(0.0, seconds) if seconds <= MAX_RETRY_AFTER_SECONDS else None

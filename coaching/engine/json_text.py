@@ -1,6 +1,6 @@
-"""JSON as the wire brings it: parsed strictly, and made safe to encode.
+"""Strict parsing of JSON from the wire, and escaping of lone surrogates.
 
-Nothing is repaired into meaning: what isn't one whole JSON object raises `ValueError`.
+Nothing is repaired: anything but one complete JSON object raises `ValueError`.
 """
 
 import json
@@ -14,7 +14,7 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 class LoneSurrogateError(ValueError):
-    """The JSON is whole, but a text in it holds half of a character and can't be encoded."""
+    """The JSON is valid, but a string in it holds half of a character and can't be encoded."""
 
 
 def parse_object(text: str) -> dict[str, Any]:
@@ -35,7 +35,7 @@ def parse_object(text: str) -> dict[str, Any]:
 
 
 def scrub_surrogates(value: Any) -> Any:
-    """Return `value` with every lone surrogate in its strings replaced: it can be encoded again."""
+    """Return `value` with every lone surrogate in its strings replaced by U+FFFD."""
     if isinstance(value, str):
         return _SURROGATES.sub("\ufffd", value)
     if isinstance(value, Mapping):
@@ -46,7 +46,7 @@ def scrub_surrogates(value: Any) -> Any:
 
 
 def escape_surrogates(text: str) -> str:
-    """Return JSON text with every lone surrogate written as its escape."""
+    """Return JSON text with every lone surrogate escaped."""
     return _SURROGATES.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 

@@ -1,7 +1,6 @@
-"""Messages as values: what is asked, what came back, and stored history as API messages.
+"""Requests, rounds and stored history as values, and history as API messages. No I/O.
 
-Pure: no clock, no network, no store. `build_api_messages` repairs whatever it is given, so that no
-conversation is ever bricked by a call that was left without its result.
+`build_api_messages` repairs any history, so that a call without a result never blocks a conversation.
 """
 
 import json
@@ -25,10 +24,10 @@ _NOT_IN_IDS = re.compile(r"[^a-zA-Z0-9_-]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRequest:
-    """One request as the Messages API wants it, in plain JSON values.
+    """One request of the Messages API, in plain JSON values.
 
-    What depends on the model alone (thinking, effort) is added from its profile when it is
-    sent. `cache_control` is the top-level breakpoint that moves along with the last block.
+    Fields that depend on the model alone (thinking, effort) are added from its profile on sending.
+    `cache_control` is the top-level breakpoint, which applies to the last block.
     """
 
     model: str
@@ -45,9 +44,9 @@ class ModelRequest:
 class FinishedRound:
     """One round as it is recorded.
 
-    `blocks` are the assistant's content blocks verbatim and `blocks_json` the same as canonical
-    JSON text. A round that was cut after visible text has `is_partial` and only its text in
-    `blocks`. `text` and `notes` are what the reader saw.
+    `blocks` are the assistant's content blocks verbatim, `blocks_json` the same as canonical JSON
+    text. If a round was cut after visible text, `is_partial` is set and `blocks` holds only that
+    text. `text` and `notes` are what the reader saw.
     """
 
     number: int
@@ -64,7 +63,7 @@ class FinishedRound:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredCall:
-    """A tool call as history keeps it; `result` is None when it never got one."""
+    """A tool call in stored history; `result` is None if it never got one."""
 
     tool_use_id: str
     name: str
@@ -76,10 +75,10 @@ class StoredCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredMessage:
-    """A message as history keeps it.
+    """A message in stored history.
 
-    `round_ends` holds, for each round from the first, the offset in `content` where its text ends.
-    `context` is what was sent before a user's words, as a block of its own.
+    `round_ends` are the offsets in `content` at which the text of each round ends. `context` is the
+    block that was sent before the user's own text.
     """
 
     role: Literal["user", "assistant"]
@@ -90,15 +89,12 @@ class StoredMessage:
 
 
 def canonical_json(value: Any) -> str:
-    """Return `value` as compact JSON text with its keys in the order given.
-
-    A lone surrogate is escaped, so the text can be encoded and stored everywhere.
-    """
+    """Return `value` as compact JSON text, with keys in the order given and lone surrogates escaped."""
     return escape_surrogates(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
 
 def build_tool_result(tool_use_id: str, result: ToolResult) -> dict[str, Any]:
-    """Build the content block that answers a call. Never empty, and free of lone surrogates."""
+    """Build the content block that answers a call: never empty, without lone surrogates."""
     block: dict[str, Any] = {
         "type": "tool_result",
         "tool_use_id": tool_use_id,
@@ -114,10 +110,9 @@ def append_round(
     blocks: Sequence[dict[str, Any]],
     results: Sequence[tuple[str, ToolResult]] = (),
 ) -> list[dict[str, Any]]:
-    """Return `messages` with one finished round behind them: its blocks verbatim, then all results.
+    """Return `messages` with one finished round appended: its blocks verbatim, then all results.
 
-    `results` pairs a `tool_use_id` with its result, in the order of the calls. A runner that
-    resumes an open turn builds the same messages with it.
+    `results` are pairs of `tool_use_id` and result, in the order of the calls.
     """
     extended = list(messages)
     if blocks:
@@ -145,7 +140,7 @@ def extend_role(messages: list[dict[str, Any]], role: str, blocks: list[dict[str
 def shorten_saved(
     name: str, values: Mapping[str, Any], saved_fields: SavedFields, *, is_error: bool
 ) -> dict[str, Any]:
-    """Return a call's input without the text that is kept elsewhere since the call ran."""
+    """Return a call's input with a placeholder for text that the call has saved elsewhere."""
     word = "not saved" if is_error else "saved"
     return {
         key: f"[{word}: {len(value)} chars]"
@@ -156,7 +151,7 @@ def shorten_saved(
 
 
 def excerpt_result(name: str, tool_use_id: str, content: str) -> str:
-    """Return a result as later turns send it: whole up to 10 kB, else head and tail with a reference."""
+    """Return a result as later turns send it: complete up to 10 kB, longer ones as head and tail."""
     encoded = content.encode("utf-8", "replace")
     if len(encoded) <= MAX_RESULT_BYTES:
         return content
@@ -210,7 +205,7 @@ def _append_assistant(
 
 
 def _rounds_of(message: StoredMessage) -> list[tuple[str, list[StoredCall]]]:
-    """Split a message into its rounds: each one's text and its calls."""
+    """Split a message into its rounds, each with its text and calls."""
     texts: list[str] = []
     start = 0
     for end in message.round_ends:
@@ -258,13 +253,13 @@ def call_ids_in(messages: Sequence[Mapping[str, Any]]) -> set[str]:
 
 
 def unique_ids(ids: Sequence[str], used: Iterable[str]) -> dict[str, str]:
-    """Return an id for each of `ids` that isn't used yet: its own, or one made of it."""
+    """Map each of `ids` to an unused id: itself, or itself with a number."""
     used_ids = set(used)
     return {tool_use_id: _unique_id(tool_use_id, used_ids) for tool_use_id in ids}
 
 
 def with_call_ids(blocks: Sequence[dict[str, Any]], ids: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return content blocks whose calls have other ids; the others as they are."""
+    """Return content blocks with the ids of their calls replaced."""
     return [
         {**block, "id": ids.get(block["id"], block["id"])} if block["type"] == "tool_use" else block
         for block in blocks

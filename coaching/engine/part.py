@@ -1,6 +1,6 @@
-"""The state of one part while it runs: its request, the running round and what was recorded.
+"""The state of one running part: its request, the running round and what was recorded.
 
-Only this module changes that state. What a reply means is decided elsewhere.
+Only this module changes that state; `decisions` interprets replies.
 """
 
 from collections.abc import Mapping
@@ -20,13 +20,13 @@ from coaching.engine.steps import STOPPED, NextRound, PartResult, Remedy, SameRo
 from coaching.engine.tools import ToolResult
 
 CUT = "cut"
-"""The stop reason of an answer that never ended."""
+"""The stop reason of a reply that never ended."""
 
 C = TypeVar("C")
 
 
 class Part(Generic[C]):
-    """One running part. Before its first round, `round` is the last one of the part before."""
+    """One running part. Before its first round, `round` is the last one of the previous part."""
 
     def __init__(self, setup: PartSetup[C]) -> None:
         self.setup = setup
@@ -46,7 +46,7 @@ class Part(Generic[C]):
         self._used_call_ids = set(setup.used_call_ids)
 
     async def ask(self, step: NextRound | SameRound) -> Reply | PartResult:
-        """Ask for a round and show its reply; return how the part ends where none is asked for.
+        """Request a round and show its reply; return a result if the part ends before that.
 
         Raises `UpstreamError`.
         """
@@ -69,7 +69,7 @@ class Part(Generic[C]):
         return await self._asker.ask(replace(self.request, tool_choice=tool_choice), self.round)
 
     async def record(self, reply: Reply) -> FinishedRound:
-        """Record a whole round as it came, before anything of it runs."""
+        """Record a complete round, before any of its calls runs."""
         self.round.begin()
         reply = with_unique_ids(reply, self._used_call_ids)
         finished = FinishedRound(
@@ -87,9 +87,9 @@ class Part(Generic[C]):
         return finished
 
     async def record_words(self, reply: Reply | None) -> None:
-        """Record only the words of a round: no thinking and no call of it goes on.
+        """Record only the text of a round, without its thinking and calls.
 
-        Without a `reply` the round is partial: it never ended.
+        `reply` is None for a round that never ended.
         """
         self.round.begin()
         words = self.round.text
@@ -116,7 +116,7 @@ class Part(Generic[C]):
         is_paused: bool = False,
         known: Mapping[str, ToolResult] = NOTHING_KNOWN,
     ) -> RoundOutcome:
-        """Run a recorded round's calls, without those whose result is `known`; none where it `is_paused`."""
+        """Run the calls of a recorded round that have no `known` result; none if it `is_paused`."""
         refusal = WORDS_ONLY if self.round.is_words_only else PAUSED if is_paused else ""
         ran = await self._calls.run(finished.calls, refusal=refusal, known=known)
         if not is_paused:
@@ -124,7 +124,7 @@ class Part(Generic[C]):
         return ran
 
     async def close(self, result: PartResult) -> PartResult:
-        """Keep what was shown of a round that never was recorded, and return the result."""
+        """Record what a round has shown that was never recorded, and return the result."""
         if self.round.has_shown:
             await self.record_words(None)
         await self._record_usage()
@@ -141,6 +141,6 @@ class Part(Generic[C]):
         await self.setup.recorder.record_round(finished, self.round.close())
 
     async def _record_usage(self) -> None:
-        """Record what an answer cost of which no round came: the same round is asked again."""
+        """Record the usage of a reply that became no round, because the round is requested again."""
         if usage := self.round.take_usage():
             await self.setup.recorder.record_usage(usage)

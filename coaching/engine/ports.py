@@ -1,7 +1,4 @@
-"""The seams of the engine: what it asks of a model, of whoever keeps what happened, and of the product.
-
-A breaker that is shared by all users fits here as a `ModelClient` around another one.
-"""
+"""The engine's ports: the model client, the recorder and the product's sentences."""
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -17,7 +14,7 @@ from coaching.engine.usage import RoundUsage
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamTimeouts:
-    """How long a stream may take to connect, between two reads, and altogether."""
+    """How long a stream may take to connect, between two reads, and in total."""
 
     connect_seconds: float = 10.0
     read_idle_seconds: float = 20.0
@@ -29,9 +26,9 @@ DEFAULT_TIMEOUTS = StreamTimeouts()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """What a part says to the user in the product's own voice.
+    """Sentences that a part shows to the user.
 
-    `refused` is shown as the answer where the model refuses; the others are sentences below it.
+    `refused` replaces the answer if the model refuses; the others are shown below the answer.
     """
 
     refused: str
@@ -43,45 +40,41 @@ class Words:
 
 
 class ReplyStream(Protocol):
-    """A reply on its way. Iterating yields what each network read brought, already merged."""
+    """A reply being received. Iterating yields the deltas of each network read, already merged."""
 
-    def __aiter__(self) -> "ReplyStream":
-        """Return itself: a stream is read once."""
-        ...
+    def __aiter__(self) -> "ReplyStream": ...
 
     async def __anext__(self) -> Sequence[ReplyDelta]:
-        """Read on. Raises `UpstreamError` for every way in which a stream can fail."""
+        """Read the next deltas. Raises `UpstreamError` for every kind of failure."""
         ...
 
     def reply(self) -> Reply:
-        """Return what has come so far; whole only after `message_stop`."""
+        """Return the reply so far; complete only after `message_stop`."""
         ...
 
 
 class ModelClient(Protocol):
-    """Whatever answers a request with a stream."""
+    """Answers a request with a stream."""
 
     def stream(
         self, request: ModelRequest, *, timeouts: StreamTimeouts = ...
     ) -> AbstractAsyncContextManager[ReplyStream]:
-        """Open a stream; leaving the block closes it upstream. Raises `UpstreamError`."""
+        """Open a stream; leaving the block closes the connection. Raises `UpstreamError`."""
         ...
 
 
 class Recorder(Protocol):
-    """Keeps what happens in a part. Any method may raise `StaleRunnerError`."""
+    """Stores what happens in a part. Any method may raise `StaleRunnerError`."""
 
     async def record_round(self, finished: FinishedRound, usage: RoundUsage | None, /) -> None:
         """Commit a round's blocks and calls, before any of its calls runs.
 
-        `usage` is what its answer cost; None where that was recorded before.
+        `usage` is None if it was recorded before.
         """
         ...
 
-    async def record_result(self, call: ToolCall, result: ToolResult, /) -> None:
-        """Commit the result of one call."""
-        ...
+    async def record_result(self, call: ToolCall, result: ToolResult, /) -> None: ...
 
     async def record_usage(self, usage: RoundUsage, /) -> None:
-        """Store what one upstream answer cost of which no round comes."""
+        """Store the usage of a reply that becomes no round."""
         ...

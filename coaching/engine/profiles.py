@@ -1,7 +1,7 @@
-"""What each model accepts, shows and costs: one literal table, and safe defaults for the rest.
+"""What each model accepts, shows and costs: one table, and safe defaults for unknown models.
 
-Nothing else in the project branches on a model's name. A price has the date from which it holds;
-a model without a price costs `None`, which is shown as unknown and never as zero.
+No other code branches on a model's name. A price is valid from its date. The cost of a model without
+a price is `None`, which is shown as unknown and never as zero.
 """
 
 import re
@@ -34,11 +34,11 @@ class Price:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelProfile:
-    """One model as it is.
+    """One model.
 
     `notes`: when the text of its thinking blocks is progress to show rather than reasoning.
     `is_thinking_bound`: its thinking is valid only while everything before it is unchanged, so an
-    open turn goes back byte for byte.
+    open turn is sent again byte for byte.
     """
 
     model: str
@@ -53,7 +53,7 @@ class ModelProfile:
     prices: tuple[Price, ...] = ()
 
     def request_fields(self) -> dict[str, Any]:
-        """Return what this model wants in every request, as API JSON; nothing if it is unknown."""
+        """Return the fields that every request to this model has; none for an unknown model."""
         fields: dict[str, Any] = {}
         if self.thinking != "unset":
             fields["thinking"] = {"type": self.thinking}
@@ -64,13 +64,12 @@ class ModelProfile:
         return fields
 
     def shows_notes(self, *, is_first_round: bool) -> bool:
-        """Say whether the thinking of a round is shown as notes."""
+        """Whether the thinking of a round is shown as notes."""
         return self.notes == "always" or (self.notes == "after_first_round" and not is_first_round)
 
 
-# In chat the first word must come fast and what the model says between its calls must be seen:
-# `between_tools` skips thinking up front and returns those notes in the open, so the current
-# Sonnet can have medium effort without a late first word.
+# In chat the first word must come fast, and text between calls must be visible: `between_tools` skips
+# thinking up front and returns those notes unencrypted, so medium effort doesn't delay the first word.
 PROFILES: Mapping[str, ModelProfile] = {
     profile.model: profile
     for profile in (
@@ -140,7 +139,7 @@ def profile_for(model: str) -> ModelProfile:
 
 
 def cost_micro_usd(model: str, tokens: TokenCounts, on: date) -> int | None:
-    """Return what an answer cost on a day, in millionths of a US dollar; None if no price is known."""
+    """Return the cost of a reply at the prices of a day, in millionths of a US dollar; None if unknown."""
     valid = [
         price
         for price in profile_for(model).prices

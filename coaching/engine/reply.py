@@ -1,7 +1,6 @@
-"""Builds one reply out of the raw events of a stream, with as little work per delta as possible.
+"""Builds one reply from the decoded events of a stream, with as little work per delta as possible.
 
-Pure: it sees decoded events and neither socket nor SDK. It runs nothing and decides nothing; a
-reply is whole only after `message_stop`, and says so. What it doesn't know it keeps or passes over.
+A reply is complete only after `message_stop`. Unknown events are ignored, unknown blocks kept. No I/O.
 """
 
 import json
@@ -19,14 +18,14 @@ _COMPLETE_WITHOUT_UNKNOWN_DELTAS = frozenset({"text", "thinking", "tool_use"})
 
 @dataclass(frozen=True, slots=True)
 class ThinkingDelta:
-    """Streamed text of a thinking block. Whether a reader may see it is the profile's to say."""
+    """Streamed text of a thinking block. The model's profile decides whether it is shown."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class MessageRestarted:
-    """The stream began its message anew: what it had brought before is void."""
+    """The stream started its message again: all earlier deltas are void."""
 
 
 ReplyDelta = TextDelta | ThinkingDelta | MessageRestarted
@@ -44,7 +43,7 @@ class ReplyCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What came of one request. `blocks` are the content blocks verbatim, without empty texts."""
+    """The reply to one request. `blocks` are the content blocks verbatim, without empty texts."""
 
     message_id: str
     model: str
@@ -61,7 +60,7 @@ class Reply:
     duration_ms: int = 0
 
     def usage(self, model: str, round_number: int | None = None) -> RoundUsage:
-        """Return its usage under the model that was asked for: a server may answer under a dated name."""
+        """Return its usage under the requested model: a server may answer under a dated name."""
         return RoundUsage(
             model=model,
             tokens=self.tokens,
@@ -83,7 +82,7 @@ class _Block:
 
 
 class ReplyBuilder:
-    """Takes events in order and holds the reply so far."""
+    """Collects events, in order, into a reply."""
 
     def __init__(self) -> None:
         self.is_whole = False
@@ -97,7 +96,7 @@ class ReplyBuilder:
         self._usage: dict[str, Any] = {}
 
     def _begin(self, message: dict[str, Any], deltas: list[ReplyDelta]) -> None:
-        """Take a `message_start`, with the whole blocks and the stop reason that it may already hold."""
+        """Start a message, with the complete blocks and the stop reason that it may already have."""
         if self._message:
             deltas.append(MessageRestarted())
         self._clear(message)
@@ -108,10 +107,9 @@ class ReplyBuilder:
             self._blocks[index].is_closed = True
 
     def feed(self, event: dict[str, Any], deltas: list[ReplyDelta]) -> None:
-        """Take one event and append what it shows to `deltas`.
+        """Add one event, and append its deltas to `deltas`.
 
-        Events, deltas and blocks of unknown types are passed over or kept as they came. Raises
-        `ValueError`, `KeyError`, `TypeError` or `AttributeError` for one that is malformed.
+        Raises `ValueError`, `KeyError`, `TypeError` or `AttributeError` for a malformed one.
         """
         kind = event.get("type")
         if kind == "content_block_delta":
@@ -136,7 +134,7 @@ class ReplyBuilder:
         self._stop_details = None if details is None else _object(details)
 
     def _take_usage(self, usage: object) -> None:
-        # Numbers of the bill alone: what can't be read of it is no reason to lose an answer.
+        # Needed for billing only: unreadable numbers are no reason to lose an answer.
         if isinstance(usage, dict):
             self._usage.update((key, value) for key, value in usage.items() if value is not None)
 
@@ -175,7 +173,6 @@ class ReplyBuilder:
             block.is_incomplete = block.start["type"] not in _COMPLETE_WITHOUT_UNKNOWN_DELTAS
 
     def reply(self) -> Reply:
-        """Return the reply as far as it has come."""
         ordered = [self._blocks[index] for index in sorted(self._blocks)]
         finished = [_finish(block) for block in ordered if not block.is_incomplete]
         texts = ["".join(block.parts) for block in ordered if block.start["type"] == "text"]
@@ -195,28 +192,28 @@ class ReplyBuilder:
 
 
 def _object(value: object) -> dict[str, Any]:
-    """Return a JSON object as it is. Raises `TypeError` for anything else."""
+    """Raise `TypeError` for anything but a JSON object."""
     if not isinstance(value, dict):
         raise TypeError("an object was expected")
     return value
 
 
 def _list(value: object) -> list[Any]:
-    """Return a JSON list as it is. Raises `TypeError` for anything else."""
+    """Raise `TypeError` for anything but a JSON list."""
     if not isinstance(value, list):
         raise TypeError("a list was expected")
     return value
 
 
 def _text(value: object) -> str:
-    """Return a JSON string as it is. Raises `TypeError` for anything else."""
+    """Raise `TypeError` for anything but a JSON string."""
     if not isinstance(value, str):
         raise TypeError("a string was expected")
     return value
 
 
 def _check_call(start: dict[str, Any]) -> None:
-    """Refuse a call that nobody could keep or answer. Raises `ValueError`, `KeyError` or `TypeError`."""
+    """Raise `ValueError`, `KeyError` or `TypeError` for a call that can't be stored or answered."""
     tool_use_id, name = _text(start["id"]), _text(start["name"])
     if not 0 < len(tool_use_id) <= MAX_ID_CHARACTERS or not tool_use_id.isprintable() or not name:
         raise ValueError("a call without an id or a name")
@@ -228,7 +225,7 @@ def _showable(text: str) -> str:
 
 
 def _show(deltas: list[ReplyDelta], delta: TextDelta | ThinkingDelta) -> None:
-    """Append a delta, merged with the one before it if that is of the same kind."""
+    """Append a delta, merged with the previous one if that has the same type."""
     if not delta.text:
         return
     if deltas and isinstance(last := deltas[-1], type(delta)):
@@ -256,7 +253,7 @@ def _finish(block: _Block) -> dict[str, Any]:
 
 
 def _parsed_input(input_json: str) -> dict[str, Any]:
-    """Return the input as it goes back to the model: an object always, empty if it is broken."""
+    """Parse the input for sending it back to the model: always an object, empty if it is broken."""
     try:
         return parse_object(input_json)
     except (ValueError, RecursionError):
@@ -293,5 +290,5 @@ def _token_counts(raw: dict[str, Any]) -> TokenCounts:
 
 
 def _count(value: object) -> int:
-    """Return a number of tokens; what can't be one counts as none."""
+    """Return a number of tokens; an invalid value counts as 0."""
     return int(value) if isinstance(value, int | float) and 0 <= value <= MAX_TOKENS else 0

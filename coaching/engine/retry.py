@@ -1,6 +1,6 @@
-"""When a round is asked again, and how long to wait first. Pure; the only place that decides it.
+"""Decides whether a failed round is requested again, and after which wait.
 
-Before anything was shown the reader notices only a pause, so a few attempts are fine. After visible
+Before anything was shown the reader notices only a pause, so there are a few attempts. After visible
 text a repeat replaces what was read, so there is one.
 """
 
@@ -24,9 +24,9 @@ class RoundRetries:
     def wait_before_retry(
         self, error: UpstreamError, *, has_shown: bool, remaining_seconds: float
     ) -> float | None:
-        """Return the seconds to wait before the next attempt, or None when there is none.
+        """Return the seconds to wait before the next attempt; None for no more attempts.
 
-        A wait that would pass the deadline is not begun.
+        There is none if the wait would exceed the deadline.
         """
         self.attempts += 1
         if not error.is_retryable or self.attempts >= MAX_ATTEMPTS or (has_shown and self.restarts):

@@ -1,4 +1,4 @@
-"""Rounds as they go back to the model: with ids of their own, behind the messages of a request."""
+"""Prepares rounds for sending them back to the model."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ _log = logging.getLogger(__name__)
 
 
 def with_unique_ids(reply: Reply, used: set[str]) -> Reply:
-    """Return a reply whose calls have ids that are new to the turn, and add them: a model may repeat one."""
+    """Return the reply with ids that are new to the turn, and add them to `used`: a model may repeat one."""
     given = [call.tool_use_id for call in reply.calls]
     ids = unique_ids(given, used)
     used.update(ids.values())
@@ -37,7 +37,7 @@ def with_unique_ids(reply: Reply, used: set[str]) -> Reply:
 
 
 def calls_of(reply: Reply, round_number: int) -> tuple[ToolCall, ...]:
-    """Return a reply's calls, in the order written."""
+    """Return the calls of a reply, in the order written."""
     return tuple(
         ToolCall(
             tool_use_id=call.tool_use_id,
@@ -56,11 +56,11 @@ def extend_request(
     results: Mapping[str, ToolResult],
     saved_fields: SavedFields,
 ) -> ModelRequest:
-    """Return the request with a round and all its results behind its messages.
+    """Return the request with a round and all its results appended to its messages.
 
-    The blocks are verbatim where the model binds thinking to its turn; elsewhere saved text is
-    left out from the first time on. The API wants every id once in a request, so a call whose id an
-    earlier turn had goes under another one. A runner that takes the turn over builds the same bytes.
+    The blocks are verbatim if the model binds thinking to its turn; otherwise saved text is left out
+    from the start. Ids must be unique in a request, so a call whose id an earlier turn had gets
+    another one. A runner that takes over the turn builds the same bytes.
     """
     blocks: Sequence[dict[str, Any]] = finished.blocks
     if not profile_for(request.model).is_thinking_bound:

@@ -1,4 +1,4 @@
-"""What a part of a turn is given, as one value."""
+"""The input of a part, as one value."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -15,9 +15,9 @@ C = TypeVar("C")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResumedRound:
-    """A round that was recorded before its runner was lost, with the results that its calls have.
+    """A round that was recorded before its runner was lost, with the results of its calls so far.
 
-    `is_words_only`: it was the part's last, so calls that it made all the same don't run.
+    `is_words_only`: it was the part's last round, so calls that it made anyway don't run.
     """
 
     finished: FinishedRound
@@ -27,11 +27,11 @@ class ResumedRound:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartSetup(Generic[C]):
-    """What a part needs.
+    """The input of a part.
 
-    `shrink` makes a smaller request when the model's window is full, or returns None. The calls of
-    `resumed`, the last round of a runner that was lost, are finished first. `used_call_ids` are
-    those of the turn's earlier rounds.
+    `shrink` builds a smaller request if the model's window is full, or returns None. The calls of
+    `resumed`, the last round of a lost runner, are finished first. `used_call_ids` are those of the
+    turn's earlier rounds.
     """
 
     request: ModelRequest

@@ -1,7 +1,4 @@
-"""Spans: what takes time, named for whoever traces it. Nobody does until `open_spans_with` is called.
-
-A span holds ids and names of ours, never words.
-"""
+"""Trace spans. They do nothing until `open_spans_with` is called, and hold ids, never message text."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -11,7 +8,7 @@ Opener = Callable[[str, Attributes], AbstractContextManager[object]]
 
 
 class _Spans:
-    """How this process opens a span; None: it doesn't."""
+    """How this process opens a span; None for not at all."""
 
     opener: Opener | None = None
 

@@ -1,4 +1,4 @@
-"""What can follow a round, as values: another round, the same one again, or the end of the part."""
+"""What can follow a round: another round, the same one again, or the end of the part."""
 
 import logging
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from coaching.engine.ports import Words
 
 Outcome = Literal["completed", "awaiting_user", "stopped", "failed"]
 Remedy = Literal["more_tokens", "smaller_window"]
-"""Why a round is asked again. Each is tried once in a part."""
+"""What is changed when a round is requested again. Each is tried once in a part."""
 
 _log = logging.getLogger(__name__)
 
@@ -25,7 +25,7 @@ class NextRound:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SameRound:
-    """The running round again, under the same number; what it showed is taken back."""
+    """The running round again, under the same number; what it has shown is discarded."""
 
     request: ModelRequest
     remedy: Remedy
@@ -35,8 +35,8 @@ class SameRound:
 class PartResult:
     """How a part ended.
 
-    `stop_reason` is the model's word, or ours: `stopped`, `error`. `pending` are the calls that
-    wait, in order. `user_message` is a sentence to show as an error.
+    `stop_reason` is the model's, or ours: `stopped`, `error`. `pending` are the calls that wait for
+    the user, in order. `user_message` is a sentence to show as an error.
     """
 
     outcome: Outcome

@@ -1,12 +1,10 @@
-"""What a tool is: one object that holds the schema sent to the model and the code that runs.
+"""A tool: one object with the schema for the model and the code that runs.
 
-Kinds decide the order within a round and whether a call waits:
+The kind decides whether a call waits:
 
-* `lifecycle`: changes the session; `instant`: runs and returns; both within the round.
-* `interactive`: is shown to the user and gets its result from the answer, through `answer`.
-* `confirm`: a write that waits for the user's yes before it runs.
-
-A tool is written once for both tiers. A new tool is one new file that defines one `Tool`.
+* `instant` and `lifecycle` (changes the session) run within the round.
+* `interactive` is shown to the user and gets its result from the answer, through `answer`.
+* `confirm` is a write that waits for the user's consent before it runs.
 """
 
 import json
@@ -31,21 +29,21 @@ ToolPhase = Literal["first", "normal", "last"]
 WAITING_KINDS: frozenset[ToolKind] = frozenset({"interactive", "confirm"})
 
 SavedFields = Mapping[str, frozenset[str]]
-"""By tool, the input fields that are kept elsewhere once a call ran."""
+"""The input fields that are stored elsewhere once a call has run, by tool."""
 
 ContextT_contra = TypeVar("ContextT_contra", contravariant=True)
 InputT = TypeVar("InputT", bound="ToolInput")
 
 
 class ToolInput(BaseModel):
-    """The base of every tool's input model: unknown fields are refused, so a typo isn't lost."""
+    """Base of every tool's input model. Unknown fields are errors, so that a typo is noticed."""
 
     model_config = ConfigDict(extra="forbid", str_strip_whitespace=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
-    """One call as the model wrote it. `input_json` is its raw JSON text, possibly broken."""
+    """One call as the model wrote it. `input_json` is its raw JSON text, possibly invalid."""
 
     tool_use_id: str
     name: str
@@ -56,27 +54,27 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResult:
-    """What goes back to the model: text (often JSON) and whether it is an error."""
+    """The result for the model: text, often JSON."""
 
     content: str
     is_error: bool = False
 
     @classmethod
     def of(cls, **values: Any) -> "ToolResult":
-        """Build a result whose content is `values` as one JSON object."""
+        """Build a result with `values` as one JSON object."""
         return cls(content=json.dumps(values, ensure_ascii=False))
 
     @classmethod
     def error(cls, message: str) -> "ToolResult":
-        """Build an error result; the message says what the model can do about it."""
+        """Build an error result; the message says what the model can do."""
         return cls(content=message, is_error=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnsweredCall:
-    """What a tool makes of the user's answer: the result for the model, and the value that is kept.
+    """A user's answer: the result for the model, and the value to store.
 
-    `words` are what the user read and meant by it, where the value doesn't say so.
+    `words` is the label that the user chose, if it differs from the value.
     """
 
     result: ToolResult
@@ -93,11 +91,11 @@ class Tool(Generic[ContextT_contra, InputT]):
     """One tool.
 
     `conflict_key(input)`: calls of one round with the same key run one after another in the order
-    written; `None` runs beside everything. `is_transactional`: its effect and its result commit
-    together, so a call found without a result may run again. `phase`: calls of the phases `first`
-    and `last` run one by one before and after all others of their round; one of `last` can't
-    stand beside a call that waits for the user. `saved_fields`: input that is kept elsewhere once the
-    call ran, and sent again only as `[saved: N chars]`.
+    written; with `None` a call runs concurrently with all others. `is_transactional`: effect and
+    result commit together, so a call without a result may run again. `phase`: calls of the phases
+    `first` and `last` run one by one before and after all others of their round; one of `last` can't
+    be combined with a call that waits for the user. `saved_fields`: input that is stored elsewhere
+    once the call has run, and sent again only as `[saved: N chars]`.
     """
 
     name: str
@@ -112,7 +110,7 @@ class Tool(Generic[ContextT_contra, InputT]):
     saved_fields: frozenset[str] = frozenset()
 
     def definition(self) -> dict[str, Any]:
-        """Return the tool as the Messages API wants it (`name`, `description`, `input_schema`)."""
+        """Return the definition for the Messages API."""
         schema = self.input_model.model_json_schema()
         schema.pop("title", None)
         schema.pop("description", None)
@@ -123,10 +121,7 @@ class Tool(Generic[ContextT_contra, InputT]):
         }
 
     def parse(self, input_json: str) -> InputT:
-        """Parse a call's raw JSON strictly.
-
-        Raises `ToolInputError` with one line per fault; nothing is coerced out of broken JSON.
-        """
+        """Parse a call's raw JSON strictly. Raises `ToolInputError` that names every fault."""
         try:
             values = parse_object(input_json)
         except LoneSurrogateError as error:
@@ -148,7 +143,7 @@ def _explain(error: ValidationError) -> str:
 
 
 class Toolset(Generic[ContextT_contra]):
-    """The tools of one tier in a fixed order: the same bytes in every request."""
+    """The tools of a request in a fixed order: the same bytes in every request."""
 
     def __init__(self, tools: Iterable[Tool[ContextT_contra, Any]]) -> None:
         self._tools: dict[str, Tool[ContextT_contra, Any]] = {}
@@ -163,15 +158,13 @@ class Toolset(Generic[ContextT_contra]):
         }
 
     def get(self, name: str) -> Tool[ContextT_contra, Any] | None:
-        """Return the tool of that name, or None: an unknown tool is the model's mistake, not ours."""
         return self._tools.get(name)
 
     def definitions(self) -> list[dict[str, Any]]:
-        """Return the definitions in order, for the request's `tools`; they are shared, so never changed."""
+        """Return the definitions for a request's `tools`. They are shared: don't change them."""
         return list(self._definitions)
 
     def names(self) -> Sequence[str]:
-        """Return the names in order."""
         return tuple(self._tools)
 
     def __iter__(self) -> Iterator[Tool[ContextT_contra, Any]]:

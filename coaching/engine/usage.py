@@ -1,11 +1,11 @@
-"""What an answer of the model used: the one place that names the token counts."""
+"""The usage of a reply."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenCounts:
-    """Tokens as the provider bills them. `input_tokens` counts neither cache writes nor cache reads."""
+    """Tokens as they are billed. `input_tokens` excludes cache writes and cache reads."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -15,14 +15,13 @@ class TokenCounts:
 
     @property
     def prompt_tokens(self) -> int:
-        """All tokens of the request, cached or not."""
         written = self.cache_creation_5m_tokens + self.cache_creation_1h_tokens
         return self.input_tokens + written + self.cache_read_tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundUsage:
-    """The usage of one upstream answer. `model` is the one that was asked for: its price applies."""
+    """The usage of one reply. `model` is the requested one: its price applies."""
 
     model: str
     tokens: TokenCounts

@@ -1,7 +1,7 @@
-"""The one client of the model API in this process, behind its circuit breaker.
+"""The model client of this process, behind its circuit breaker.
 
-Where no key and no URL is set, the practice model is started in this process and asked instead. The SDK takes
-a second to load: that happens in a thread, once the process serves already, and before anybody has written.
+Without a key and a URL, the practice model is started in this process and used instead. Importing the SDK
+takes a second, so that happens in a thread, after the process has started to serve.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class ModelConnection:
-    """Opens the client on first use and keeps it: one connection pool a process."""
+    """Opens the client on first use: one connection pool per process."""
 
     def __init__(self) -> None:
         self._client: BreakerClient | None = None
@@ -29,7 +29,6 @@ class ModelConnection:
         self._opening = asyncio.Lock()
 
     async def client(self) -> BreakerClient:
-        """Return the client, opened now if it isn't: the practice model's where no key and no URL is set."""
         if self._client is not None:
             return self._client
         async with self._opening:
@@ -43,16 +42,15 @@ class ModelConnection:
             client = client_class(settings.ANTHROPIC_API_KEY, settings.ANTHROPIC_BASE_URL)
         else:
             practice_class = await asyncio.to_thread(_load_practice)
-            # Others on this machine can reach its port, so it answers this start's key alone.
+            # Its port is open to every user of this machine, so it requires a key that only we know.
             api_key = secrets.token_urlsafe()
             practice = await self._resources.enter_async_context(practice_class(api_key=api_key))
             client = client_class(api_key=api_key, base_url=practice.url)
         self._resources.push_async_callback(client.aclose)
-        gc.freeze()  # what was loaded just now stays: no collection needs to walk it
+        gc.freeze()  # modules stay loaded: no collection needs to traverse them
         return BreakerClient(client)
 
     async def close(self) -> None:
-        """Close the client's connections and the practice model, if it runs."""
         self._client = None
         await self._resources.aclose()
 

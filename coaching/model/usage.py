@@ -1,4 +1,4 @@
-"""The row that keeps what an answer of the model used and cost."""
+"""The database row of a reply's usage and cost."""
 
 from dataclasses import asdict
 
@@ -10,7 +10,7 @@ from sessions_app.models import ModelUsage
 
 
 def usage_row(usage: RoundUsage) -> ModelUsage:
-    """Build the row of an answer, priced at today's price; its user, session and turn are still to be set."""
+    """Build an unsaved row at today's price, without user, session and turn."""
     return ModelUsage(
         model=usage.model,
         **asdict(usage.tokens),

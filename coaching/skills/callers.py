@@ -1,6 +1,6 @@
-"""Who called a skill: a signal by its name, the arc, the model, or the user, who may ask for one by name.
+"""Who called a skill: a signal, the arc, the model, or the user, who can ask for a skill by name.
 
-Words only: it reads no database and decides nothing about when a skill is used.
+No database access; `signals` decides when a skill is used.
 """
 
 import re
@@ -12,7 +12,7 @@ from coaching.models.skills import SkillKind
 from coaching.skills.rules import HEADINGS
 
 ARC, MODEL, USER = "arc", "model", "user"
-"""Callers that are no signal. `ARC`: the session is in it."""
+"""Callers other than signals. `ARC`: the session is in the skill's arc."""
 
 _FIRST_HEADING = f"## {HEADINGS[0]}"
 _SPACES = re.compile(r"[\s_-]+")
@@ -20,44 +20,44 @@ _SPACES = re.compile(r"[\s_-]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkillTool:
-    """A tool whose results bring skills of one kind; `field` of its input names the skill."""
+    """A tool whose results contain skills of one kind; `field` of its input names the skill."""
 
     kind: SkillKind
     field: str
 
     def skill_brought(self, given: object, result: str | None) -> str:
-        """Return the skill whose text a call's result holds, or an empty string."""
+        """Return the skill whose text a call's result contains, or an empty string."""
         values = given if isinstance(given, Mapping) else {}
         return as_name(str(values.get(self.field, ""))) if _FIRST_HEADING in (result or "") else ""
 
     def caller(self, *, is_asked: bool) -> str:
-        """Return who called a skill that it brought; `is_asked`: the user had named it."""
+        """Return who called a skill of this tool; `is_asked`: the user named it."""
         if self.kind == SkillKind.ARC:
             return ARC
         return USER if is_asked else MODEL
 
 
 SkillTools = Mapping[str, SkillTool]
-"""The tools that bring skills, by name."""
+"""The tools whose results contain skills, by name."""
 
 
 def as_name(text: str) -> str:
-    """Return what somebody calls a skill as a skill's name: “Decision Helper” is `decision-helper`."""
+    """Normalise the name of a skill: “Decision Helper” becomes `decision-helper`."""
     return _SPACES.sub("-", text.strip()).lower()
 
 
 def is_named(name: str, text: str) -> bool:
-    """Say whether a person's words name a skill."""
+    """Whether a user's text names a skill."""
     return bool(_pattern_of(name).search(text))
 
 
 def named_in(text: str, names: Iterable[str]) -> list[str]:
-    """Return the skills of `names` that a person's words name."""
+    """Return the skills of `names` that a user's text names."""
     return [name for name in names if is_named(name, text)]
 
 
 def names_by_kind(tools: SkillTools) -> Mapping[SkillKind, str]:
-    """Return the name of the tool that brings the skills of a kind."""
+    """Return the name of the tool for each kind of skill."""
     return {tool.kind: name for name, tool in tools.items()}
 
 

@@ -1,4 +1,4 @@
-"""Gathers a user's `LifeFacts` from the database: four reads, however much the user has written."""
+"""Builds a user's `LifeFacts` from the database with four queries, however much the user has written."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
@@ -13,7 +13,7 @@ from coaching.skills.life_facts import LifeFacts
 
 
 def build_life_facts(*, user_id: int, now: datetime, recent: Sequence[Words] = ()) -> LifeFacts:
-    """Build the facts of the user's life at `now` (aware).
+    """Read the facts at `now` (aware).
 
     `recent` are the user's last messages in this conversation, oldest first.
     """
@@ -39,10 +39,10 @@ def life_facts(
     unfolded_captures: int,
     recent: Sequence[Words] = (),
 ) -> LifeFacts:
-    """Return the facts of what was read; `now` is aware.
+    """Build the facts from what was read; `now` is aware.
 
-    `files` are type, path and frontmatter: of the overview, all pages of domains, and today's log.
-    There is a map once its overview is written, or all domains have their page.
+    `files` are type, path and frontmatter of the overview, all pages of domains, and today's log.
+    The life map exists once its overview is written or every domain has a page.
     """
     today = local_day(now, profile.zone)
     rows = list(files)
@@ -70,14 +70,14 @@ def life_facts(
 
 
 def is_checkin_due(profile: Profile, today: date) -> bool:
-    """Return whether the weekly check-in is due on the user's own day `today`, or overdue."""
+    """Whether the weekly check-in is due or overdue on `today`, in the user's time zone."""
     return today >= checkin_due_on(profile)
 
 
 def checkin_due_on(profile: Profile) -> date:
-    """Return the day on which the next weekly check-in is due, or was.
+    """Return the day of the next weekly check-in, possibly in the past.
 
-    Until the first one is done it is due from the first check-in day after the user came.
+    The first one is due on the first check-in day after sign-up.
     """
     if profile.next_checkin_on is not None:
         return profile.next_checkin_on
@@ -85,7 +85,7 @@ def checkin_due_on(profile: Profile) -> date:
 
 
 def quarter_end(day: date) -> date:
-    """Return the last day of the quarter that `day` is in."""
+    """Return the last day of the quarter of `day`."""
     first_month_after = (day.month - 1) // 3 * 3 + 4
     year, month = (day.year + 1, 1) if first_month_after > 12 else (day.year, first_month_after)
     return date(year, month, 1) - timedelta(days=1)

@@ -1,9 +1,8 @@
-"""How much a person's last messages carry: a small lexical weighing that anybody can follow.
+"""Scores the emotional intensity of a user's last messages with a small lexicon. English only.
 
-It calls for a gentler approach, nothing else, and a miss does no harm, since the model sees the words
-themselves. Danger has rules of its own (`coaching.safety`); where it was noticed, that is high, whatever the
-words weigh. It isn't looked for here: that takes twenty times as long, and it was done when the message came.
-English only. It keeps no words.
+A high score only loads a gentler approach; a miss does no harm, since the model reads the messages anyway.
+Danger has its own rules (`coaching.safety`). It was detected when the message came, which takes twenty times
+as long, and a message with danger always scores high. No text is stored.
 """
 
 import re
@@ -17,7 +16,7 @@ DENIAL_CHARACTERS = 60
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What a person wrote in one message, and whether danger was noticed in it."""
+    """The text of one message, and whether danger was detected in it."""
 
     text: str
     is_danger: bool = False
@@ -25,19 +24,18 @@ class Words:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intensity:
-    """The weight of the last messages, 0 for calm ones."""
+    """The score of the last messages, 0 for calm ones."""
 
     weight: int
 
     @property
     def is_high(self) -> bool:
-        """Whether a gentler approach is called for."""
         return self.weight >= HIGH_WEIGHT
 
 
 CALM = Intensity(weight=0)
 
-# What is high by itself, what is heavy, and what becomes heavy in company: whole words, one pattern a line.
+# High alone, heavy, and heavy only in combination: whole words, one pattern per line.
 _ACUTE = r"""
 panic(?:king| attacks?)
 overwhelmed|hopeless|worthless|heartbroken|devastated
@@ -88,12 +86,12 @@ _WEIGHTS = ((_words(_ACUTE), 3), (_words(_HEAVY), 2), (_words(_STRAINED), 1))
 
 
 def measure_intensity(messages: Sequence[Words]) -> Intensity:
-    """Weigh the last messages, oldest first; the newest counts whole, those before it half.
+    """Score the last messages, oldest first; the newest counts in full, earlier ones half.
 
-    An acute word weighs 3, a heavy one 2, a strained one 1, at most two of each in a sentence; loudness
-    (capitals, absolutes, exclamation marks) adds 1 to a sentence that carries something. What is denied, or
-    said of a film, weighs nothing; what is said without a word of oneself weighs half. A message that
-    speaks of danger weighs `HIGH_WEIGHT` at least.
+    An acute word scores 3, a heavy one 2, a strained one 1, at most two of each per sentence. Capitals,
+    absolutes and exclamation marks add 1 to a sentence that scores. Negated words and sentences about films
+    score 0; a message without a first-person word scores half. A message with danger scores at least
+    `HIGH_WEIGHT`.
     """
     newest_first = list(messages)[-MESSAGES_LOOKED_AT:][::-1]
     weights = [_weigh(words) for words in newest_first]

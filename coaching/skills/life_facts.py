@@ -1,4 +1,4 @@
-"""What the signals look at: a few facts of a life at one moment, as plain values."""
+"""The facts that signals are computed from, as plain values."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,9 +9,9 @@ from coaching.skills.intensity import CALM, Intensity
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LifeFacts:
-    """The facts. `local_time` is aware, in the user's own time zone.
+    """A user's facts at one moment. `local_time` is aware, in the user's time zone.
 
-    `domain_statuses` are pairs of domain and status, in the domains' order, for those that have a status.
+    `domain_statuses` are pairs of domain and status, in the domains' order, without empty statuses.
     `days_to_quarter_end` is 0 on the quarter's last day.
     """
 
@@ -27,5 +27,4 @@ class LifeFacts:
 
     @property
     def time_bracket(self) -> TimeBracket:
-        """The part of the user's day."""
         return time_bracket(self.local_time)

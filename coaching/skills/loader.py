@@ -1,10 +1,9 @@
-"""The skills that hold for a session, in three levels: a line each, the whole text, the files beside it.
+"""The skills of a session, in three levels: one line each, the full text, and further files.
 
-A session goes on with the skills that held when it began: an operator's edit and a new release reach the
-sessions that start afterwards, and the prefix of a running one stays the same bytes. So what holds is a
-matter of a moment, `skills_moment(session)`, and the history of the rows answers it. Whoever rebuilds a
-session's opening loses the cache anyway and may move the moment on, by `metadata[MOMENT_KEY]`: a
-conversation that never expires isn't left with last year's skills.
+A session keeps the skills of one moment, `skills_moment(session)`, usually its start: an operator's edit or a
+new release reaches only later sessions, so the prompt prefix of a running one never changes. The rows'
+history gives the skills of a moment. When a session's opening is rebuilt, the cache is lost anyway, so
+`metadata[MOMENT_KEY]` may move the moment on, and a session that never expires gets newer skills.
 
 A skill that wasn't synced by then is read from its file.
 """
@@ -34,7 +33,7 @@ from sessions_app.queries import Query, Rows, run_query
 BASE_SKILL = "open-conversation"
 MOMENT_KEY = "skills_moment"
 
-# States are only ever added, so their number at a moment says which ones they are. A user waits for it.
+# States are only ever added, so their number identifies those of a moment. On a turn's critical path.
 _STATES_SQL = """
     SELECT count(*), max(history_id) FROM coaching_historicalskill WHERE history_date <= %(moment)s
 """
@@ -49,7 +48,7 @@ _COLUMNS = ("name", "kind", "description", "override", "file_text", "is_retired"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedSkill:
-    """One skill as it held at the moment."""
+    """One skill as it was at a moment."""
 
     name: str
     kind: SkillKind
@@ -59,28 +58,24 @@ class LoadedSkill:
 
     @property
     def version(self) -> str:
-        """A short name of exactly this text, for the record of a turn."""
+        """A short hash of the text, recorded with each turn."""
         return hash_text(self.text)[:12]
 
 
 @dataclass(frozen=True, slots=True)
 class SkillLibrary:
-    """All skills as they held at one moment."""
+    """All skills as they were at one moment."""
 
     skills: Mapping[str, LoadedSkill]
 
     def __getitem__(self, name: str) -> LoadedSkill:
-        """Return a skill by its name; an arc's own name (`open_day`) will do.
-
-        Raises `SkillError`.
-        """
+        """Return a skill by its name or its arc (`open_day`). Raises `SkillError`."""
         found = self.skills.get(name) or self.skills.get(rules.skill_of_arc(name))
         if found is None:
             raise SkillError(f"There is no skill {name}.")
         return found
 
     def names(self, kind: SkillKind) -> tuple[str, ...]:
-        """Return the names of the skills of a kind, sorted."""
         return tuple(sorted(skill.name for skill in self.skills.values() if skill.kind == kind))
 
     def directory(self, tools: SkillTools) -> str:
@@ -94,13 +89,13 @@ class SkillLibrary:
 
 
 def skills_moment(session: Session) -> datetime:
-    """Return the moment whose skills hold for a session."""
+    """Return the moment whose skills a session uses."""
     moved = session.metadata.get(MOMENT_KEY)
     return datetime.fromisoformat(moved) if moved else session.started_at
 
 
 def read_library(*, moment: datetime | None = None) -> SkillLibrary:
-    """Read the skills that held at `moment`, or hold now, with one query."""
+    """Read the skills of `moment`, or the current ones, with one query."""
     found = {
         skill.name: LoadedSkill(
             name=skill.name,
@@ -127,7 +122,7 @@ def read_library(*, moment: datetime | None = None) -> SkillLibrary:
 
 
 def library_at(moment: datetime, states: "States | None" = None) -> SkillLibrary:
-    """Return the skills that held at `moment`, read only where no earlier call met the same history.
+    """Return the skills of `moment`, cached by the state of the history.
 
     `states` are what was read for a session ahead; they count where its moment is this one.
     """
@@ -141,25 +136,25 @@ def library_at(moment: datetime, states: "States | None" = None) -> SkillLibrary
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class States:
-    """Which states of the skills a session goes on with, by their `key`, and its moment."""
+    """The states of the skills that a session uses, identified by `key`, and its moment."""
 
     key: tuple[int, int | None]
     moment: datetime
 
 
 def states_query(user_id: int, session_id: UUID) -> Query:
-    """Ask for the states of a session of the user's."""
+    """Return the query for the states that a session of the user's uses."""
     return Query(_SESSION_STATES_SQL, {"user": user_id, "session": session_id, "key": MOMENT_KEY})
 
 
 def states_of(rows: Rows) -> States | None:
-    """Return what the answer says; None where there is no such session."""
+    """Parse the rows of `states_query`; None without such a session."""
     return next((States(key=(number, last), moment=moment) for number, last, moment in rows), None)
 
 
 @dataclass(frozen=True, slots=True)
 class _Moment:
-    """A moment that is no key: all at which the history was the same have the same skills."""
+    """A moment that doesn't count as a cache key: the same history means the same skills."""
 
     value: datetime = field(compare=False)
 
@@ -170,24 +165,18 @@ def _library_of(_states: tuple[int, int | None], _root: Path, moment: _Moment) -
 
 
 def _states_at(moment: datetime) -> Any:
-    """Return the rows of history that held at a moment; of two with the same time, the one written last."""
+    """Return the rows of the history at a moment; of two with the same time, the one written last."""
     states = Skill.history.filter(history_date__lte=moment)
     return states.order_by("name", "-history_date", "-history_id").distinct("name")
 
 
 def skill_text(name: str, *, moment: datetime | None = None) -> str:
-    """Return the second level: a skill's whole text, an operator's if there is one, else the file's.
-
-    Raises `SkillError` for an unknown name.
-    """
+    """Return the second level: the operator's text of a skill, or else the file's. Raises `SkillError`."""
     return read_library(moment=moment)[name].text
 
 
 def read_skill_file(name: str, path: str) -> str:
-    """Return the third level: a text file beside a skill's own.
-
-    Raises `SkillError` for whatever isn't a text file inside the skill's folder.
-    """
+    """Return the third level: another text file in the skill's folder. Raises `SkillError`."""
     return read_beside(name, path)
 
 

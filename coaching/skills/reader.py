@@ -1,7 +1,4 @@
-"""Reads `skills/<name>/SKILL.md`: YAML frontmatter, then the text. Also the files beside it, on demand.
-
-It decides nothing about when a skill is used, and knows no database.
-"""
+"""Reads and checks `skills/<name>/SKILL.md`: YAML frontmatter, then the text. No database access."""
 
 import hashlib
 from collections.abc import Collection, Sequence
@@ -25,11 +22,11 @@ BESIDE_SUFFIXES = frozenset({".md", ".txt"})
 
 
 class SkillError(ValueError):
-    """A skill file that can't be used. The message names the file and the fault."""
+    """A skill file that can't be used. The message names the file and the error."""
 
 
 class _Frontmatter(BaseModel):
-    """What must stand above a skill's text, and nothing else."""
+    """The required frontmatter; no other keys are allowed."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -42,7 +39,7 @@ class _Frontmatter(BaseModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkillFile:
-    """One skill as its file says it. `text` is the markdown below the frontmatter."""
+    """One skill as in its file. `text` is the markdown below the frontmatter."""
 
     name: str
     description: str
@@ -53,30 +50,26 @@ class SkillFile:
 
     @property
     def sha256(self) -> str:
-        """The hash of the text."""
         return hash_text(self.text)
 
 
 def hash_text(text: str) -> str:
-    """Return the hash by which a text is known."""
+    """Return the SHA-256 of a text."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def skills_root() -> Path:
-    """Return the folder that the project's skills lie in."""
+    """Return the folder of the project's skills."""
     return Path(settings.BASE_DIR) / "skills"
 
 
 def skill_folders(root: Path) -> Sequence[Path]:
-    """Return the folders of the skills under `root`, by name."""
+    """Return the folders of the skills under `root`, sorted by name."""
     return sorted(path for path in root.iterdir() if path.is_dir() and not path.name.startswith("."))
 
 
 def read_skill(folder: Path) -> SkillFile:
-    """Read one skill's folder.
-
-    Raises `SkillError` for a file that can't be read and for a frontmatter that isn't whole.
-    """
+    """Read one skill. Raises `SkillError` for an unreadable file and for invalid frontmatter."""
     where = f"{folder.name}/{SKILL_FILE}"
     try:
         source = (folder / SKILL_FILE).read_text(encoding="utf-8")
@@ -106,19 +99,16 @@ def read_skill(folder: Path) -> SkillFile:
 
 @cache
 def read_skills(root: Path) -> tuple[SkillFile, ...]:
-    """Read all skills under `root`, once for each process.
-
-    Raises `SkillError`.
-    """
+    """Read all skills under `root`, once per process. Raises `SkillError`."""
     return tuple(read_skill(folder) for folder in skill_folders(root))
 
 
 def find_faults(
     root: Path, *, offered_tools: Collection[str], skill_tools: SkillTools, attributes: Collection[str]
 ) -> list[str]:
-    """Return every fault of the skills under `root`, one line each: `<name>/SKILL.md: <what is wrong>`.
+    """Return every error of the skills under `root`, one line each: `<name>/SKILL.md: <error>`.
 
-    Texts may name the tools that a model is offered, and the attributes of files.
+    Texts may name offered tools and attributes of files.
     """
     faults: list[str] = []
     skills: dict[str, tuple[Path, SkillFile]] = {}
@@ -151,9 +141,9 @@ def find_faults(
 
 
 def read_beside(name: str, path: str, *, root: Path | None = None) -> str:
-    """Read a text file beside a skill's own, `path` relative to the skill's folder.
+    """Read another text file of a skill; `path` is relative to its folder.
 
-    Raises `SkillError` for whatever isn't a text file inside that folder.
+    Raises `SkillError` for anything but a text file inside that folder.
     """
     folder = ((root or skills_root()) / name).resolve()
     wanted = (folder / path).resolve() if "\x00" not in path else folder
@@ -164,7 +154,7 @@ def read_beside(name: str, path: str, *, root: Path | None = None) -> str:
 
 
 def files_beside(name: str, *, root: Path | None = None) -> Sequence[str]:
-    """Return the names of the text files beside a skill's own."""
+    """Return the paths of a skill's other text files."""
     folder = (root or skills_root()) / name
     found = (path for path in folder.rglob("*") if path.is_file() and path.suffix in BESIDE_SUFFIXES)
     return sorted(path.relative_to(folder).as_posix() for path in found if path.name != SKILL_FILE)
@@ -197,7 +187,7 @@ def _faults_of(skill: SkillFile, folder: Path, *, offered_tools: Collection[str]
 def _tool_faults(
     skill: SkillFile, root: Path, *, offered_tools: Collection[str], attributes: Collection[str]
 ) -> list[str]:
-    """Return what is wrong with the tools that the text and the files beside it name."""
+    """Return errors about tool names in the text and in the skill's other files."""
     other_names = {*attributes, *SessionKind.values}
     texts = {"": skill.text} | {
         f"{path}: ": read_beside(skill.name, path, root=root) for path in files_beside(skill.name, root=root)

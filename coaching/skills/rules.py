@@ -1,7 +1,4 @@
-"""What a skill must be: six headings in order, known tools and signals, a size within its budget.
-
-One place for the numbers and names of SPEC 5. It reads no file and no database.
-"""
+"""The rules for skills: six headings in order, known tools and signals, a size within the budget. No I/O."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -30,34 +27,34 @@ DIRECTORY_BUDGET = 200
 _CHARACTERS_PER_TOKEN = 4
 _HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t#]*")
 _FENCE = re.compile(r" {0,3}(```|~~~)")
-# Written as the names of tools are; so are attributes of files and arcs.
+# The form of tool names, which attributes of files and arcs share.
 _NAME = re.compile(r"(?<![\w/.-])[a-z]+(?:_[a-z]+)+(?![\w/-])")
 
 
 def estimate_tokens(text: str) -> int:
-    """Estimate a text's tokens: one for every four characters, always the same."""
+    """Estimate a text's tokens: one per four characters."""
     return -(-len(text) // _CHARACTERS_PER_TOKEN)
 
 
 def budget_of(name: str, kind: SkillKind) -> int | None:
-    """Return the most tokens that a skill's text may take, None for no limit."""
+    """Return the maximum tokens of a skill's text; None for no limit."""
     return NAME_BUDGETS.get(name, KIND_BUDGETS[kind])
 
 
 def arc_of(name: str) -> str:
-    """Return the arc that an arc's skill belongs to: `open-day` is `open_day`."""
+    """Return the arc of a skill: `open_day` for `open-day`."""
     return name.replace("-", "_")
 
 
 def skill_of_arc(arc: str) -> str:
-    """Return the name of an arc's skill: `open_day` is `open-day`."""
+    """Return the skill of an arc: `open-day` for `open_day`."""
     return arc.replace("_", "-")
 
 
 def build_directory(skills: Iterable[tuple[str, SkillKind, str]], tools: Mapping[SkillKind, str]) -> str:
-    """Build the lines of the base prompt that name arcs and approaches, from name, kind and description.
+    """Build the base prompt's list of arcs and approaches, from name, kind and description.
 
-    `tools` are the tools that bring the skills of a kind.
+    `tools` are the tools for each kind of skill.
     """
     ordered = sorted(skills)
     arcs = [f"- {arc_of(name)}: {says}" for name, kind, says in ordered if kind == SkillKind.ARC]
@@ -70,7 +67,7 @@ def build_directory(skills: Iterable[tuple[str, SkillKind, str]], tools: Mapping
 
 
 def text_faults(*, name: str, kind: SkillKind, text: str) -> list[str]:
-    """Return what is wrong with a skill's text, one sentence a fault."""
+    """Return the errors of a skill's text, one sentence each."""
     before, sections = _sections(text)
     faults = _heading_faults([title for title, _ in sections])
     if before.strip():
@@ -91,7 +88,7 @@ def name_faults(
     offered_tools: Collection[str],
     known_signals: Collection[str],
 ) -> list[str]:
-    """Return the tools of a frontmatter that aren't offered, and the signals that don't exist."""
+    """Return errors for tools in the frontmatter that aren't offered, and for unknown signals."""
     faults = [
         f"its frontmatter names the tool {tool}, which isn't offered"
         for tool in tools
@@ -103,9 +100,9 @@ def name_faults(
 def tool_faults(
     text: str, *, declared: Collection[str], offered_tools: Collection[str], other_names: Collection[str]
 ) -> list[str]:
-    """Return what is wrong with the tools that a text names, in backticks or not.
+    """Return the errors about tool names in a text, in backticks or not.
 
-    `other_names` are written like tools and are none.
+    `other_names` have the form of tool names.
     """
     faults = []
     for name in dict.fromkeys(_NAME.findall(text)):
@@ -117,7 +114,7 @@ def tool_faults(
 
 
 def _sections(text: str) -> tuple[str, list[tuple[str, str]]]:
-    """Return the text before the first heading, then each heading as written (`## Goal`) with its text."""
+    """Return the text before the first heading, and each heading as written (`## Goal`) with its text."""
     parts: list[tuple[str, list[str]]] = [("", [])]
     fence = ""
     for line in text.splitlines():

@@ -1,8 +1,6 @@
-"""Which facts of a life call which skill: one table. The first arc that matches is offered,
-and every approach that matches is used.
+"""The table of signals: which facts load which skill.
 
-Pure: it reads no database and no clock. It offers and never forces: what becomes of an arc is between the
-person and Sage.
+The first arc that matches is offered, never forced; every approach that matches is used. No I/O.
 """
 
 from collections.abc import Callable
@@ -18,9 +16,9 @@ TROUBLED = ("needs_attention", "in_crisis")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signal:
-    """One row. `because` says in plain words what was seen; it never repeats a person's words.
+    """One row. `because` states in plain words what was seen; it never quotes the user.
 
-    `was` says it of the past and in general, for a skill that is still in play when the signal has gone.
+    `was` states it in the past tense, for a skill that is still loaded when the signal no longer matches.
     """
 
     name: str
@@ -43,7 +41,7 @@ def _approach(
     return Signal(name=name, skill=skill, is_arc=False, is_met=is_met, because=because, was=was)
 
 
-# SPEC 5's table, in its order. decision-helper and pattern-review have no signal: the model loads them.
+# decision-helper and pattern-review have no signal: the model loads them.
 SIGNALS: tuple[Signal, ...] = (
     _arc(
         "no_life_map", "life-mapping",
@@ -97,15 +95,15 @@ SIGNALS: tuple[Signal, ...] = (
 
 
 def says_of_the_past(name: str) -> str:
-    """Return what a signal had seen, in general; empty for an unknown name."""
+    """Return what a signal saw, in the past tense; empty for an unknown name."""
     return next((signal.was for signal in SIGNALS if signal.name == name), "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Match:
-    """One signal that was met: the skill that it called, why, and whether the skill was chosen.
+    """A signal that matched, with its skill, the reason, and whether the skill was chosen.
 
-    An arc isn't chosen where one before it matched.
+    Of several arcs only the first is chosen.
     """
 
     signal: str
@@ -116,7 +114,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Called:
-    """What the facts call for. `arc` is a session's kind (`open_day`), approaches are names of skills."""
+    """The result of all signals. `arc` is a session's kind (`open_day`), approaches are names of skills."""
 
     arc: str | None
     approaches: tuple[str, ...]
@@ -124,7 +122,7 @@ class Called:
 
 
 def call_skills(facts: LifeFacts) -> Called:
-    """Return the arc to offer, the approaches to use, and which signal called what."""
+    """Return the arc to offer, the approaches to use, and the signals that matched."""
     arc: str | None = None
     approaches: dict[str, None] = {}
     trace = []

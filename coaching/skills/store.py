@@ -1,4 +1,4 @@
-"""The only writer of skills in the database: the sync from files, and an operator's text over a file's."""
+"""The only module that writes skills to the database: the sync from files, and operators' overrides."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from sessions_app.errors import Refused
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyncReport:
-    """The names of the skills whose rows a sync has changed."""
+    """The skills whose rows a sync changed."""
 
     added: tuple[str, ...]
     changed: tuple[str, ...]
@@ -24,11 +24,11 @@ class SyncReport:
 
 @transaction.atomic
 def sync_skills(*, files: Sequence[SkillFile]) -> SyncReport:
-    """Bring the rows to what the files say; overrides stay. Rows that are right already aren't written."""
+    """Update the rows from the files; overrides stay. Unchanged rows aren't written."""
     added, changed = [], []
     for file in sorted(files, key=lambda file: file.name):
         values = _values_of(file)
-        # One order of names, so that two syncs at once can't wait for each other.
+        # Locked in order of name, so that two syncs can't deadlock.
         row, is_new = Skill.objects.select_for_update().get_or_create(name=file.name, defaults=values)
         if is_new:
             added.append(file.name)
@@ -46,10 +46,7 @@ def sync_skills(*, files: Sequence[SkillFile]) -> SyncReport:
 
 
 def check_override(*, name: str, kind: SkillKind, text: str) -> str:
-    """Return an operator's text as it would be stored.
-
-    Raises `Refused` with a sentence that names every fault.
-    """
+    """Return an operator's text as it would be stored. Raises `Refused` that names every error."""
     text = text.replace("\r\n", "\n").strip() + "\n"
     if faults := rules.text_faults(name=name, kind=kind, text=text):
         raise Refused(f"{name} can't be used like this: {'; '.join(faults)}.")
@@ -58,9 +55,9 @@ def check_override(*, name: str, kind: SkillKind, text: str) -> str:
 
 @transaction.atomic
 def store_override(*, name: str, text: str, editor: User | None) -> Skill:
-    """Let an operator's text hold. The file's own text, or none, is a return to the file.
+    """Store an operator's override. An empty text, or the file's own, removes it.
 
-    Raises `Refused` and changes nothing where a heading is missing or the text is over its budget.
+    Raises `Refused` if a heading is missing or the text is over its budget.
     """
     skill = Skill.objects.select_for_update().get(name=name)
     wanted = text.replace("\r\n", "\n").strip()
@@ -74,7 +71,7 @@ def store_override(*, name: str, text: str, editor: User | None) -> Skill:
 
 @transaction.atomic
 def return_to_file(*, name: str, editor: User | None) -> Skill:
-    """Let the file's text hold again. The override stays in the history."""
+    """Remove the override. It stays in the history."""
     return _return(Skill.objects.select_for_update().get(name=name), editor)
 
 
@@ -96,7 +93,7 @@ def _values_of(file: SkillFile) -> dict[str, Any]:
 
 
 def _put(row: Skill, values: dict[str, Any], *, reason: str, editor: User | None = None) -> bool:
-    """Write values that differ, and one line of history; return whether there were any."""
+    """Write values that differ, with one history row; return whether there were any."""
     if all(getattr(row, name) == value for name, value in values.items()):
         return False
     for name, value in values.items():

@@ -1,6 +1,6 @@
-"""The tools of a conversation, each in a file of its own.
+"""The tools of a conversation, one per file.
 
-The order is fixed and part of the cached prompt: a new tool goes to the end. Tools don't know each other.
+The order is part of the cached prompt: a new tool goes to the end. Tools don't import each other.
 """
 
 from collections.abc import Mapping
@@ -33,12 +33,12 @@ SKILL_TOOLS: SkillTools = {tool.name: tool.skills for tool in TOOLS if tool.skil
 CHAT_TOOLS: PromptTools[ToolContext] = PromptTools(TOOLS, skill_tools=SKILL_TOOLS, file_reader=READ_FILE.name)
 
 TOOL_NAMES = frozenset(CHAT_TOOLS.names())
-"""Every tool that a model is offered, whatever for: what skills may name."""
+"""The tools that skills may name."""
 
 _PRESENTATIONS: Mapping[str, Presentation] = {tool.name: tool.presentation for tool in TOOLS}
 
 
 def presentation_of(name: str) -> Presentation:
-    """Return how people see a tool's calls, also of one that is gone or not yet there."""
+    """Return the presentation of a tool; a generic one for an unknown or removed tool."""
     words = f"used {name.replace('_', ' ')}".lower()
     return _PRESENTATIONS.get(name) or Presentation(once=words, often=words)

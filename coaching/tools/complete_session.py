@@ -1,7 +1,7 @@
-"""`complete_session`: an arc or a whole conversation comes to its end, and nothing is left out unseen.
+"""`complete_session`: ends an arc or a whole conversation.
 
-An arc that lacks something is completed by the second call only: the first one is told what is missing.
-Writing a summary where none was given is a job's, after the stream.
+If an arc lacks something, the first call returns what is missing and only the second one completes it.
+A summary that isn't given is written by a job later.
 """
 
 from collections.abc import Mapping
@@ -47,11 +47,11 @@ INCOMPLETE = (
 )
 
 TOOL_FOR = {PULSE: "show_pulse_check"}
-"""By what an arc lacks, the tool that would bring it."""
+"""The tool that provides what an arc lacks."""
 
 
 class CompleteSessionInput(ToolInput):
-    """What to end."""
+    """The input of `complete_session`."""
 
     type: Literal["session", "arc"]
     summary: Annotated[StorableText, Field(max_length=2000)] | None = Field(
@@ -81,7 +81,7 @@ def _complete(context: ToolContext, session_id: UUID, given: CompleteSessionInpu
     if arc:
         complete_arc(session, still_missing=missing, summary=summary, now=context.now)
     is_session_over = given.type == "session" or session.kind != SessionKind.OPEN_CONVERSATION
-    if is_session_over and summary:  # an arc's own stands with the arc
+    if is_session_over and summary:  # an arc stores its own
         session.summary = summary
         session.save(update_fields=["summary"])
     if is_session_over:
@@ -108,7 +108,7 @@ def _lacking(context: ToolContext, arc: CurrentArc | None) -> list[str]:
 
 
 def _was_told(session: Session, arc: CurrentArc, tool_use_id: str) -> bool:
-    """Say whether the model has read what is missing. Calls of one round were written before it could."""
+    """Whether the model has read what is missing: a call of the same round was written before it could."""
     if not arc.told_by or arc.told_by == tool_use_id:
         return False
     calls = ToolCallRecord.within(session)

@@ -1,6 +1,6 @@
-"""What a tool run gets: who asks, when, and the one way to make an effect last.
+"""What a tool gets to run: the user, the session, the time, and a way to commit its effect.
 
-A Protocol, so that chat and pipeline each bring their own and no tool knows which one it runs in.
+Protocols, so that a tool doesn't depend on where it runs.
 """
 
 from collections.abc import Callable
@@ -14,66 +14,50 @@ from coaching.models import FileSource
 
 
 class ToolContext(Protocol):
-    """The context of one call. `now` is aware and in UTC; `effective_kind` decides what may be written."""
+    """The context of one call.
+
+    `effective_kind` is the conversation's current `SessionKind`, which decides what may be written.
+    `source` is recorded with the versions that the call writes. `now` is aware and in UTC.
+    """
 
     @property
-    def user_id(self) -> int:
-        """The user, whom every read and write is bound to."""
-        ...
+    def user_id(self) -> int: ...
 
     @property
-    def session_id(self) -> UUID | None:
-        """The conversation, if there is one."""
-        ...
+    def session_id(self) -> UUID | None: ...
 
     @property
-    def effective_kind(self) -> str:
-        """What the conversation is now, as a `SessionKind` value."""
-        ...
+    def effective_kind(self) -> str: ...
 
     @property
-    def tool_use_id(self) -> str:
-        """The call's id."""
-        ...
+    def tool_use_id(self) -> str: ...
 
     @property
-    def source(self) -> FileSource:
-        """What a version that the call writes names as its source."""
-        ...
+    def source(self) -> FileSource: ...
 
     @property
-    def now(self) -> datetime:
-        """The time of the call."""
-        ...
+    def now(self) -> datetime: ...
 
     @property
-    def timezone(self) -> ZoneInfo:
-        """The user's time zone."""
-        ...
+    def timezone(self) -> ZoneInfo: ...
 
     async def commit(self, effect: Callable[[], ToolResult]) -> ToolResult:
-        """Run `effect` (synchronous ORM code) in one transaction with the record of this call's result.
+        """Run `effect` (synchronous ORM code) and record its result in one transaction.
 
-        A result that is recorded already is returned instead, and `effect` doesn't run. What `effect`
-        raises undoes the transaction and comes out here.
+        If a result is recorded already, it is returned and `effect` doesn't run. Errors of `effect` roll
+        back the transaction and are raised here.
         """
         ...
 
 
 class AnswerContext(Protocol):
-    """What a tool gets with the user's answer to its call; inside the transaction that records it."""
+    """The context of a user's answer, inside the transaction that records it. `now` is aware and in UTC."""
 
     @property
-    def user_id(self) -> int:
-        """The user who answered."""
-        ...
+    def user_id(self) -> int: ...
 
     @property
-    def session_id(self) -> UUID:
-        """The conversation."""
-        ...
+    def session_id(self) -> UUID: ...
 
     @property
-    def now(self) -> datetime:
-        """The time of the answer, aware and in UTC."""
-        ...
+    def now(self) -> datetime: ...

@@ -1,4 +1,4 @@
-"""`enter_structured_arc`: an open conversation takes on a shape. What may be written changes at once."""
+"""`enter_structured_arc`: starts an arc in an open conversation. What may be written changes at once."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -34,7 +34,7 @@ IN_ANOTHER = (
 
 
 class EnterStructuredArcInput(ToolInput):
-    """Which arc."""
+    """The input of `enter_structured_arc`."""
 
     arc: Literal["open_day", "close_day", "weekly_checkin", "life_mapping"] = Field(
         description="The arc to begin."
@@ -52,7 +52,7 @@ def _enter(context: ToolContext, session_id: UUID, arc: SessionKind) -> ToolResu
     session = accessible_session(user_id=context.user_id, session_id=session_id, is_locked=True)
     if refusal := _refusal(session, arc):
         return refusal
-    skill = arc_skill_text(session, arc)  # before anything changes: without its guidance no arc begins
+    skill = arc_skill_text(session, arc)  # first, since no arc begins without its guidance
     enter_arc(session, arc=arc, entered_by=context.tool_use_id, now=context.now)
     return ToolResult.of(
         success=True, arc=arc, may_write=[str(file_type) for file_type in WRITABLE[arc]], skill=skill
@@ -60,7 +60,7 @@ def _enter(context: ToolContext, session_id: UUID, arc: SessionKind) -> ToolResu
 
 
 def _refusal(session: Session, arc: SessionKind) -> ToolResult | None:
-    """Say why no arc begins now, or None where it may."""
+    """Return why no arc can begin now, or None."""
     if session.status != SessionStatus.ACTIVE:
         return _not_entered(session.status, ENDED.format(status=session.status))
     current = current_arc(session)

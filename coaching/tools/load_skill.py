@@ -1,4 +1,4 @@
-"""`load_skill`: the full text of an approach, or a file beside it, when the moment asks for it."""
+"""`load_skill`: reads the full text of an approach, or one of its other files."""
 
 from typing import Annotated
 
@@ -33,7 +33,7 @@ DESCRIPTION = (
 
 
 class LoadSkillInput(ToolInput):
-    """What the model asks for."""
+    """The input of `load_skill`."""
 
     name: Annotated[StorableText, Field(min_length=1, max_length=200)] = Field(
         description="An approach's name, like decision-helper, or a file of it."

@@ -1,6 +1,6 @@
-"""A tool with how people see its calls: what the page says of them, and the question that one asks.
+"""How people see the calls of a tool: what a page says about them, and the question that one asks.
 
-Values only: pages and frames are made of them by those who know templates and sockets.
+Values only: `transcript` and `sockets` turn them into pages and frames.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +18,7 @@ InputT = TypeVar("InputT", bound=ToolInput)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What a waiting call asks. `kind` decides component and frame; `options` are labels with values."""
+    """The question of a waiting call. `kind` selects component and frame; `options` are labels and values."""
 
     kind: QuestionKind
     prompt: str = ""
@@ -27,18 +27,18 @@ class Question:
 
 
 def text_in(values: Mapping[str, Any], name: str) -> str:
-    """Return a text of a call's input; empty where it is missing or something else."""
+    """Return a string from a call's input or result; empty if it is missing or no string."""
     value = values.get(name)
     return value if isinstance(value, str) else ""
 
 
 def any_question(values: Mapping[str, Any]) -> Question:
-    """Return the question of a call that waits without a component of its own."""
+    """Return the question of a call without a component of its own."""
     return Question(kind="other", prompt=text_in(values, "prompt"))
 
 
 def no_arc(_: Mapping[str, Any]) -> str:
-    """Return that a result neither began nor ended an arc."""
+    """Return an empty string: most tools neither begin nor end an arc."""
     return ""
 
 
@@ -46,9 +46,9 @@ def no_arc(_: Mapping[str, Any]) -> str:
 class Presentation:
     """How people see the calls of one tool.
 
-    `once` and `often` say what one call did and what `{count}` did; `activity` is shown while one runs.
-    `question` reads a call's input; a stored one may be of an older version, so it raises nothing.
-    `arc_begun` and `arc_ended` read from a result which arc it began or ended, if any. With `writes_file`,
+    `once` and `often` say what one call and `{count}` calls did; `activity` is shown while one runs.
+    `question` parses a call's input. A stored input may be of an older version, so it never raises.
+    `arc_begun` and `arc_ended` return the arc that a result began or ended, if any. With `writes_file`,
     the `path` of a result is listed below the answer.
     """
 
@@ -63,7 +63,7 @@ class Presentation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SageTool(Tool[ToolContext, InputT]):
-    """A tool of Sage. `skills` is set where its results bring skills."""
+    """A tool of Sage. `skills` is set if its results contain skills."""
 
     presentation: Presentation
     skills: SkillTool | None = None

@@ -1,4 +1,4 @@
-"""`read_file`: one of the user's own files, whole. Reads nothing of anybody else."""
+"""`read_file`: reads one of the user's own files."""
 
 from typing import Annotated
 
@@ -25,7 +25,7 @@ DESCRIPTION = (
 
 
 class ReadFileInput(ToolInput):
-    """What the model asks for."""
+    """The input of `read_file`."""
 
     path: Annotated[StorableText, Field(min_length=1, max_length=255)] = Field(
         description="The path as save_file or the context gave it, like life-map/career.md."
@@ -41,7 +41,7 @@ def _read(user_id: int, path: str) -> str:
         found = read_file(user_id=user_id, path=path)
     except UserFile.DoesNotExist:
         raise ToolError(_missing(user_id)) from None
-    # Whole, but without a section of ours in it: it could close the one that it stands in, or fake a voice.
+    # Fenced: the text can neither close its section nor imitate another speaker.
     text = fence_words(found.text)
     rating = "" if found.rating is None else f' newest_rating="{found.rating}"'
     return f'<file path="{found.file.path}" version="{found.version.number}"{rating}>\n{text}</file>'

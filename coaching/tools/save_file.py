@@ -1,7 +1,7 @@
-"""`save_file`: Sage writes something down in a file that belongs to the user.
+"""`save_file`: writes a file of the user's.
 
-The model gives type, body and attributes; path, frontmatter and version are the server's. Success is said
-only after bytes and row are safe.
+The model gives type, body and attributes; the server decides path, frontmatter and version. The result
+reports success only after both bytes and row are stored.
 """
 
 from typing import Annotated
@@ -42,7 +42,7 @@ UNREADABLE = (
 
 
 class SaveFileInput(ToolInput):
-    """What the model writes."""
+    """The input of `save_file`."""
 
     file_type: FileType
     file_name: Annotated[StorableText, Field(max_length=100)] | None = Field(
@@ -98,7 +98,7 @@ def _said(stored: store.StoredFile) -> ToolResult:
 
 
 def _conflict_key(given: SaveFileInput) -> str:
-    # Which day a missing date means is known only when the call runs: one type is one path here.
+    # The day of a missing date is known only when the call runs, so a type counts as one path.
     return (
         f"{given.file_type}:{given.file_name}" if given.file_type == FileType.DOMAIN else str(given.file_type)
     )

@@ -1,4 +1,4 @@
-"""`show_options`: a few answers to tap, while typing instead stays possible. It changes nothing itself."""
+"""`show_options`: offers a few answers to tap; the user can still type. It changes nothing."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -36,12 +36,11 @@ class Option(BaseModel):
 
     @property
     def chosen(self) -> str:
-        """What an answer with this option is."""
         return self.value or self.label
 
 
 class ShowOptionsInput(ToolInput):
-    """What the model asks."""
+    """The input of `show_options`."""
 
     prompt: Annotated[StorableText, Field(max_length=500)] | None = Field(
         default=None, description="A short line above the answers, if your words don't say it already."

@@ -1,6 +1,6 @@
-"""`show_pulse_check`: the user rates life domains from 1 to 5; each rating becomes part of a series.
+"""`show_pulse_check`: the user rates life domains from 1 to 5.
 
-Only the user's own numbers are stored, with the answer, in the transaction that records it.
+The ratings are stored in the transaction that records the answer.
 """
 
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ ONLY_IN_A_CONVERSATION = "A pulse check can be shown in a conversation only."
 
 
 class ShowPulseCheckInput(ToolInput):
-    """What the model asks."""
+    """The input of `show_pulse_check`."""
 
     context: Annotated[StorableText, Field(max_length=500)] | None = Field(
         default=None, description="A short line above the ratings, if your words don't say it already."
@@ -49,7 +49,7 @@ class ShowPulseCheckInput(ToolInput):
 
     @property
     def asked(self) -> tuple[LifeDomain, ...]:
-        """The domains that are asked about, each once."""
+        """The domains to rate, without duplicates."""
         return tuple(dict.fromkeys(self.domains or LifeDomain))
 
 

@@ -1,7 +1,4 @@
-"""What a page shows of a session as a whole, as values: the arc that it is in, and how it ended.
-
-Read from the database for a page and for the stream alike. Nothing is changed here.
-"""
+"""What a page shows about a session as a whole: its current arc, and how it ended. Read-only."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +22,7 @@ _ENDINGS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeadItem:
-    """What the head of a conversation says besides its title: the arc that it is in, and how it ended."""
+    """The header of a conversation below its title: its current arc, and how it ended."""
 
     arc: ArcWords | None
     status: str
@@ -33,7 +30,7 @@ class HeadItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndingItem:
-    """The card below the last words of a session that has ended. `more_files` are not listed."""
+    """The card at the end of a session that has ended. `more_files` counts those that aren't listed."""
 
     title: str
     summary: str
@@ -45,7 +42,7 @@ class EndingItem:
 
 
 def head_of(session: Session) -> HeadItem:
-    """Build what the head of a session's page says."""
+    """Build the header of a session's page."""
     if session.status != SessionStatus.ACTIVE:
         return HeadItem(arc=None, status=session.get_status_display().lower())
     arc = current_arc(session)
@@ -53,7 +50,7 @@ def head_of(session: Session) -> HeadItem:
 
 
 def ending_of(session: Session, *, now: datetime) -> EndingItem | None:
-    """Read what a session left behind, or return None while it goes on."""
+    """Read the end of a session; None while it is active."""
     if session.status == SessionStatus.ACTIVE:
         return None
     profile, _ = Profile.of(session.user_id).get_or_create()

@@ -1,8 +1,7 @@
-"""A turn's calls as a page shows them, as values: questions with their answers, where arcs begin and end, and
-the files that were written.
+"""A turn's calls as a page shows them: questions with answers, marks of arcs, and written files. No I/O.
 
-All other calls are no business of the transcript. A stored input was checked when it came, perhaps by an
-older version: what isn't as expected is left out, never an error. Nothing is read here and nothing changed.
+Other calls aren't shown. Stored inputs may be of an older version: unexpected values are left out and never
+raise.
 """
 
 import json
@@ -37,7 +36,7 @@ class ShownOption:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownRating:
-    """One domain to rate. `new` is None until it is rated, `old` where it never was before."""
+    """One domain to rate. `new` is None until it is rated, `old` if it never was before."""
 
     domain: str
     label: str
@@ -47,9 +46,9 @@ class ShownRating:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionItem:
-    """A pending call while it waits, and what became of it. `dom_id` is made of nothing but its id.
+    """A call that waits or waited for the user. `dom_id` depends only on `tool_use_id`.
 
-    `danger` is what was noticed of the answer; who shows it adds the `card`.
+    `danger` is what was detected in the answer; `Cards` adds the `card`.
     """
 
     kind: QuestionKind
@@ -65,13 +64,12 @@ class QuestionItem:
 
     @property
     def is_pending(self) -> bool:
-        """Whether it waits for the user."""
         return self.state == CallState.PENDING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkItem:
-    """A line where an arc begins or ends. `name` tells the marks of a turn apart."""
+    """A line where an arc begins or ends. `name` is unique in a turn."""
 
     name: str
     text: str
@@ -82,10 +80,10 @@ ShownCall = QuestionItem | MarkItem
 
 
 def calls_by_round(records: Iterable[ToolCallRecord], *, is_waiting: bool) -> dict[int, list[ShownCall]]:
-    """Return what a turn's page shows of its calls, round by round; `records` stand in their order.
+    """Return the shown calls of a turn by round; `records` are in order.
 
-    Questions are asked one after another: of those that wait only the first is shown, and that only while
-    the turn waits; those behind one that stayed without an answer were never asked.
+    Questions are asked one after another: of the pending ones only the first is shown, and only while the
+    turn waits. Those after a question without an answer were never asked.
     """
     shown: dict[int, list[ShownCall]] = {}
     silent_rounds: set[int] = set()
@@ -105,7 +103,7 @@ def calls_by_round(records: Iterable[ToolCallRecord], *, is_waiting: bool) -> di
 
 
 def question_of(record: ToolCallRecord) -> QuestionItem:
-    """Build what a page shows of an interactive call."""
+    """Build the item of an interactive call."""
     asked = _asked(record.tool_use_id, record.name, record.input, record.state)
     if record.state != CallState.ANSWERED:
         return asked
@@ -119,17 +117,17 @@ def question_of(record: ToolCallRecord) -> QuestionItem:
 
 
 def pending_question(pending: CallPending) -> QuestionItem:
-    """Build what a page shows of a call that has just begun to wait."""
+    """Build the item of a call that has just started to wait."""
     return _asked(pending.tool_use_id, pending.name, pending.input, CallState.PENDING)
 
 
 def dom_id_of(tool_use_id: str) -> str:
-    """Return the id of a call's element on a page."""
+    """Return the id of a call's HTML element."""
     return "call-" + blake2s(tool_use_id.encode(errors="replace"), digest_size=8).hexdigest()
 
 
 def with_given(question: QuestionItem, given: object) -> QuestionItem:
-    """Return the question with what the user had given as an answer, where that was refused."""
+    """Return the question with the ratings and the note of a refused answer."""
     if not isinstance(given, Mapping) or not isinstance(given.get("ratings"), Mapping):
         return question
     ratings = [
@@ -140,12 +138,12 @@ def with_given(question: QuestionItem, given: object) -> QuestionItem:
 
 
 def files_written(records: Iterable[ToolCallRecord]) -> list[MadeFile]:
-    """Return what calls wrote, each file once, in the order in which they were written first."""
+    """Return the files that calls wrote, without duplicates, in order of their first write."""
     return _files_of((record.name, record.result, record.is_error) for record in records)
 
 
 def files_written_by(answer: Message) -> list[MadeFile]:
-    """Return what the calls of a stored answer wrote."""
+    """Return the files that the calls of a stored answer wrote."""
     calls = answer.metadata.get("tool_calls", [])
     return _files_of((call["name"], call.get("result"), call["is_error"]) for call in calls)
 
@@ -157,7 +155,7 @@ def begin_mark(arc: str) -> MarkItem | None:
 
 
 def end_mark(arc: str) -> MarkItem | None:
-    """Build the line where an arc is complete and the conversation goes on."""
+    """Build the line where an arc ends and the conversation goes on."""
     words = ARC_WORDS.get(arc)
     return MarkItem(name=f"end-{arc}", text=words.done) if words else None
 

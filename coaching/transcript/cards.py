@@ -1,6 +1,6 @@
-"""Cards beside words of danger, for who wrote them: what is kept with a message or an answer, and its lines.
+"""Cards with help lines, shown next to messages and answers in which `safety` detected danger.
 
-Help lines are read by the functions here and not by `Cards`; danger was noticed before (`safety`).
+The functions read help lines from the database; `Cards` itself doesn't.
 """
 
 import uuid
@@ -17,37 +17,34 @@ from coaching.transcript.calls import QuestionItem, ShownCall, calls_by_round, d
 from sessions_app.models import Message, ToolCallRecord
 
 REFUSED_KEY = "now"
-"""There is one at most: the next words that are refused take its place."""
+"""The key of the card for refused words; there is at most one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cards:
-    """The cards of one session, with what its user is offered; a topic that isn't there has no card."""
+    """The cards of one session, with help lines by topic; a missing topic has no card."""
 
     session_id: uuid.UUID | None = None
     offers: Mapping[Topic, Offer] = field(default_factory=dict)
 
     def card(self, key: str, danger: Danger) -> Card | None:
-        """Build a card."""
         offer = self.offers.get(danger.topic)
         if offer is None:
             return None
         return Card(key=key, session_id=str(self.session_id), danger=danger, offer=offer)
 
     def beside_message(self, message: Message) -> SafetyShown | None:
-        """Build the card beside a stored message, or None where there is none."""
         danger = kept_danger(message.metadata)
         card = danger and self.card(f"message-{message.number}", danger)
         return SafetyShown(card=card, number=message.number) if card else None
 
     def beside_answer(self, call: ToolCallRecord) -> SafetyShown | None:
-        """Build the card beside a stored answer, or None where there is none."""
         danger = kept_danger(call.metadata)
         card = danger and self.card(dom_id_of(call.tool_use_id), danger)
         return SafetyShown(card=card, tool_use_id=call.tool_use_id) if card else None
 
     def question(self, record: ToolCallRecord) -> QuestionItem:
-        """Build what a page shows of an interactive call, with the card beside its answer."""
+        """Build the item of an interactive call, with its card."""
         item = self._with_card(question_of(record))
         assert isinstance(item, QuestionItem)
         return item
@@ -55,7 +52,7 @@ class Cards:
     def calls_by_round(
         self, records: Sequence[ToolCallRecord], *, is_waiting: bool
     ) -> dict[int, list[ShownCall]]:
-        """Return what a turn's page shows of its calls, with the cards beside their answers."""
+        """Return the shown calls of a turn by round, with their cards."""
         shown = calls_by_round(records, is_waiting=is_waiting)
         return {number: [self._with_card(call) for call in row] for number, row in shown.items()}
 
@@ -69,21 +66,21 @@ NO_CARDS = Cards()
 
 
 def read_cards(session_id: uuid.UUID, rows: Iterable[Message | ToolCallRecord]) -> Cards:
-    """Read what the cards beside these messages and answers offer: nothing where none speaks of danger."""
+    """Read the help lines for the dangers in these messages and answers, if any."""
     dangers = [kept_danger(row.metadata) for row in rows]
     topics = dict.fromkeys(danger.topic for danger in dangers if danger)
     return Cards(session_id, {topic: offer_in_session(session_id, topic=topic) for topic in topics})
 
 
 def card_of_refused(session_id: uuid.UUID, danger: Danger | None) -> SafetyShown | None:
-    """Read the card for words that were refused, and so are kept nowhere; None where there is no danger."""
+    """Read the card for a refused message, which is stored nowhere; None without danger."""
     return _now(session_id, danger, offer_in_session(session_id, topic=danger.topic)) if danger else None
 
 
 def card_without_database(
     session_id: uuid.UUID, danger: Danger | None, *, country: str
 ) -> SafetyShown | None:
-    """Build the card for words that can't be kept now, of what is shipped: nobody waits for a database."""
+    """Build the card for a message that can't be stored now, from the shipped help lines alone."""
     return _now(session_id, danger, shipped_offer(country=country, topic=danger.topic)) if danger else None
 
 
@@ -92,7 +89,7 @@ def _now(session_id: uuid.UUID, danger: Danger, offer: Offer) -> SafetyShown:
 
 
 def card_without_session(danger: Danger | None, *, country: str) -> Card | None:
-    """Build the card for words that were refused before there was a session for them."""
+    """Build the card for a message that was refused before it had a session."""
     if danger is None:
         return None
     offer = offer_in(country, topic=danger.topic)

@@ -1,8 +1,7 @@
-"""What a page shows of a session, as values: the same ones for a page and for the stream.
+"""Builds the items of a conversation from the rows that `rows` has read.
 
-The page builds the whole list, a fragment one item of it, so a reload and a stream can't differ. They are
-built of rows that `shown_rows` has read: nothing is read or changed here. No HTML is written (rendered
-markdown comes from `markdown`, and may take seconds).
+The page builds the whole list, a fragment one item of it, so a reload and the stream can't differ. Nothing
+is read or changed here. Rendering markdown may take seconds.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -46,7 +45,7 @@ from sessions_app.spending import Spending
 _TEXT_JOIN = "\n\n"
 
 Rendered = Mapping[str, SafeString]
-"""The texts of a page, rendered in one call."""
+"""HTML by text."""
 Round = tuple[str, str, Sequence[ShownCall]]
 """Text, notes and calls of a finished round."""
 
@@ -65,20 +64,20 @@ class _Days:
 
 
 def texts_of_history(rows: HistoryRows) -> list[str]:
-    """Return the texts that a page renders of a piece of history."""
+    """Return the texts to render for a piece of history."""
     answers = (message for message in rows.messages if message.role == MessageRole.ASSISTANT)
     return [text for answer in answers for text, _ in rounds_of_answer(answer)]
 
 
 def texts_of_open_turn(turn: Turn) -> list[str]:
-    """Return the texts that a page renders of the open turn: those of its finished rounds."""
+    """Return the texts to render for the open turn: those of its finished rounds."""
     return [row.text for row in turn.rounds.all()]
 
 
 def items_of(rows: HistoryRows, *, zone: ZoneInfo, rendered: Rendered | None = None) -> list[ShownItem]:
-    """Build what a page shows of a piece of history, without the turn that is still open.
+    """Build the items of a piece of history, without the turn that is still open.
 
-    `rendered` holds its texts where the page renders more than these.
+    `rendered` is given if the page renders further texts in the same call.
     """
     rendered = render_texts(texts_of_history(rows)) if rendered is None else rendered
     days = _Days(zone)
@@ -102,7 +101,7 @@ def items_of(rows: HistoryRows, *, zone: ZoneInfo, rendered: Rendered | None = N
 
 
 def said_item(message: Message) -> SaidItem:
-    """Build what the page shows of a user's message."""
+    """Build the item of a user's message."""
     return SaidItem(
         session_id=str(message.session_id),
         number=message.number,
@@ -112,7 +111,7 @@ def said_item(message: Message) -> SaidItem:
 
 
 def said_items(rows: SaidRows) -> list[ShownItem]:
-    """Build what the arrival of a message shows: the message, under a new day's line where one is due."""
+    """Build the items of a new message: a line for a new day if needed, then the message."""
     days = _Days(rows.zone)
     if rows.before:
         days.line_before(rows.before)
@@ -120,7 +119,7 @@ def said_items(rows: SaidRows) -> list[ShownItem]:
 
 
 def done_view(rows: DoneRows) -> DoneView:
-    """Build what the end of a turn part shows."""
+    """Build the end of a part."""
     return DoneView(
         item=turn_item(rows.turn) if rows.turn else None,
         made=files_written(rows.open_calls),
@@ -130,12 +129,12 @@ def done_view(rows: DoneRows) -> DoneView:
 
 
 def answered_item(rows: TurnRows | CallRows) -> QuestionItem | TurnItem | None:
-    """Build what the end of a pending call shows: the question as it stays, or its turn."""
+    """Build the end of a pending call: the question as it stays, or its turn."""
     return rows.cards.question(rows.calls[0]) if isinstance(rows, CallRows) else turn_item(rows)
 
 
 def turn_item(rows: TurnRows) -> TurnItem | None:
-    """Build what a page shows of a turn that is over."""
+    """Build a closed turn from its rows."""
     return closed_turn_item(rows.turn, rows.answer, rows.shown, rows.spent, zone=rows.zone)
 
 
@@ -148,7 +147,7 @@ def closed_turn_item(
     zone: ZoneInfo,
     rendered: Rendered | None = None,
 ) -> TurnItem | None:
-    """Build what the page shows of a closed turn, or None where it left neither words nor a notice."""
+    """Build a closed turn; None if it has neither text nor a notice."""
     is_stopped = turn.status == TurnStatus.STOPPED
     calls = rows.cards.calls_by_round(rows.calls, is_waiting=False)
     if answer is None and not turn.user_notice and not is_stopped:
@@ -177,7 +176,7 @@ def closed_turn_item(
 def open_turn_item(
     turn: Turn, cards: Cards, *, given: object = None, rendered: Rendered | None = None
 ) -> TurnItem:
-    """Build what the page shows of the open turn: finished rounds, and the running one as last stored.
+    """Build the open turn: finished rounds, and the running one as last stored.
 
     `given` is a refused answer to its question.
     """
@@ -201,7 +200,7 @@ def _with_given(call: ShownCall, given: object) -> ShownCall:
 
 
 def running_calls(names: Mapping[str, str]) -> list[RunningCall]:
-    """Return running calls (tool_use_id to tool name) in the reader's words."""
+    """Return the labels of running calls, given as `tool_use_id` to tool name."""
     return [
         RunningCall(tool_use_id=tool_use_id, label=presentation_of(name).activity)
         for tool_use_id, name in names.items()
@@ -209,7 +208,7 @@ def running_calls(names: Mapping[str, str]) -> list[RunningCall]:
 
 
 def synced_turn_item(sync: Sync, rows: CallRows | None) -> TurnItem:
-    """Build what a snapshot shows of the open turn. Without its calls only its words are here."""
+    """Build the open turn of a snapshot; without `rows` only its text."""
     is_waiting = sync.status == "awaiting_user"
     if rows is None:
         return live_turn_item(sync.turn_id, sync.rounds)
@@ -226,7 +225,7 @@ def live_turn_item(
     is_waiting: bool = False,
     rendered: Rendered | None = None,
 ) -> TurnItem:
-    """Build what the page shows of an open turn from the rounds that it has shown, and their calls."""
+    """Build an open turn from the rounds that it has shown, and their calls."""
     rounds = list(rounds)
     calls = calls or {}
     live = next((shown for shown in rounds if not shown.is_finished), None)
@@ -248,7 +247,7 @@ def live_turn_item(
 
 
 def round_item(text: str, notes: str) -> RoundItem:
-    """Build what the page shows of one finished round without calls."""
+    """Build one finished round without calls."""
     (item,) = _round_items([(text, notes, ())], None)
     return item
 
@@ -267,7 +266,7 @@ def _time_of(moment: datetime, zone: ZoneInfo) -> ShownTime:
 
 
 def rounds_of_answer(answer: Message | None) -> list[tuple[str, str]]:
-    """Take a stored answer apart again: text and notes of each round."""
+    """Split a stored answer into the text and notes of each round."""
     if answer is None:
         return []
     notes = {note["round"]: note["text"] for note in answer.metadata.get("notes", [])}

@@ -1,4 +1,4 @@
-"""The items of a conversation's page, as values: what its templates are given, by page and stream alike."""
+"""The items of a conversation, as values for the templates of page and stream."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class DayItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SaidItem:
-    """What the person said. Without its session it can't be changed from the page."""
+    """A user's message. Without `session_id` the page can't edit it."""
 
     session_id: str
     number: int
@@ -35,7 +35,7 @@ class SaidItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardItem:
-    """The card with help lines that stands beside what the person said."""
+    """The card with help lines next to a user's message."""
 
     card: Card
     kind: Literal["card"] = "card"
@@ -43,7 +43,7 @@ class CardItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundItem:
-    """One finished round: notes as they are, text rendered, then its calls. Never all empty."""
+    """One finished round: notes, rendered text, and calls. Never all empty."""
 
     notes: str
     html: SafeString
@@ -52,7 +52,7 @@ class RoundItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownTime:
-    """A moment on the user's clock. Text, because a template would move a datetime to the server's zone."""
+    """A time in the user's zone. Text, because a template would convert a datetime to the server's zone."""
 
     iso: str
     clock: str
@@ -60,7 +60,7 @@ class ShownTime:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnItem:
-    """What Sage answered; while `is_open` with the running round's text, `is_waiting` for the user."""
+    """An answer; while `is_open` with the running round's text, `is_waiting` for the user."""
 
     turn_id: str
     rounds: Sequence[RoundItem] = ()
@@ -84,7 +84,7 @@ ShownItem = DayItem | SaidItem | CardItem | TurnItem
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunningCall:
-    """A call that runs, in the reader's words."""
+    """A running call with its label."""
 
     tool_use_id: str
     label: str
@@ -92,7 +92,7 @@ class RunningCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoneView:
-    """What the end of a turn part shows: the closed turn, or what one that waits has `made`; its session."""
+    """The end of a part: the closed turn, or the files that a waiting one has `made`, and the session."""
 
     item: TurnItem | None
     made: Sequence[MadeFile]

@@ -1,7 +1,4 @@
-"""What files, folders and arcs are called on a page.
-
-Reads nothing; a path stays what identifies a file.
-"""
+"""The names of files, folders and arcs on pages. No I/O."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -13,7 +10,7 @@ from sessions_app.models import SessionKind
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MadeFile:
-    """A file that was written."""
+    """A file that a turn wrote."""
 
     path: str
     folder: str
@@ -22,7 +19,7 @@ class MadeFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArcWords:
-    """An arc in words: while it lasts, what it will leave behind, when it is done, and how to begin it."""
+    """Texts about an arc: its name, what it leaves behind, its end, and an invitation."""
 
     name: str
     leaves: str
@@ -83,18 +80,18 @@ _DIRECTIONS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def made_file(path: str) -> MadeFile:
-    """Return a file that was written, in words."""
+    """Return a written file with its names."""
     return MadeFile(path=path, folder=folder_name(path), name=shown_name(path))
 
 
 def folder_name(path: str) -> str:
-    """Return what the folder of a file is called on a page."""
+    """Return the name of a file's folder."""
     folder = path.rpartition("/")[0]
     return FOLDER_NAMES.get(folder, without_directions(folder))
 
 
 def shown_name(path: str) -> str:
-    """Return what a file is called on a page: a date in words, else its name in words."""
+    """Return the name of a file: its date in words, or else its name in words."""
     if path in _FILE_NAMES:
         return _FILE_NAMES[path]
     stem = without_directions(path.rpartition("/")[2].removesuffix(".md"))
@@ -112,21 +109,21 @@ def shown_name(path: str) -> str:
 
 
 def note_in_words(text: str) -> str:
-    """Return a note as people read it: files and names made for programs in words, no marks of markdown."""
+    """Return a note for readers: paths and identifiers in words, without markdown."""
     named = _PATH.sub(lambda found: shown_name(found[0]), _MARKS.sub("", text))
     return _PROGRAM_NAME.sub(lambda found: found[0].replace("_", " "), named)
 
 
 def names_of(paths: Iterable[str]) -> str:
-    """Return files in words, as one list."""
+    """Return the names of files, separated by commas."""
     return ", ".join(map(shown_name, paths))
 
 
 def in_words(name: str) -> str:
-    """Return a name made for programs in words."""
+    """Return an identifier in words."""
     return name.replace("-", " ").replace("_", " ").strip().capitalize() or name
 
 
 def without_directions(text: str) -> str:
-    """Return text without the marks that turn the direction of what stands around it."""
+    """Return text without characters that change the writing direction."""
     return _DIRECTIONS.sub("", text)

@@ -1,7 +1,7 @@
-"""What a page shows of a session, as rows: read at once, and given back before anything is rendered.
+"""Reads the rows that a page shows of a session.
 
-Rendering takes its time, up to seconds for a hostile text: no connection and no thread of the database may
-wait for it. So whoever shows something reads here first and builds with `shown` afterwards.
+Rendering can take seconds for a hostile text, so no database connection or thread may wait for it: callers
+read here first, and build with `conversation` afterwards.
 """
 
 import uuid
@@ -23,12 +23,12 @@ from sessions_app.models import CallState, Message, MessageRole, Session, ToolCa
 from sessions_app.spending import Spending, read_spending_of_turn, read_spending_of_turns
 
 PAGE_MESSAGES = 60
-"""How many messages a page shows at once: about as many as are read in one sitting."""
+"""How many messages a page shows at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryRows:
-    """A piece of a session's history: calls, costs, cards of its turns. `has_earlier`: more stands before."""
+    """A piece of a session's history, with calls, costs and cards of its turns."""
 
     messages: Sequence[Message]
     calls: Mapping[uuid.UUID, Sequence[ToolCallRecord]]
@@ -38,13 +38,13 @@ class HistoryRows:
 
     @property
     def first_number(self) -> int:
-        """The number of its first message; 0 where there is none."""
+        """The number of the first message; 0 without messages."""
         return self.messages[0].number if self.messages else 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallRows:
-    """Calls of one turn that a page may show, with the cards beside their answers."""
+    """The calls of one turn that a page may show, with the cards of their answers."""
 
     calls: Sequence[ToolCallRecord]
     cards: Cards
@@ -52,7 +52,7 @@ class CallRows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnRows:
-    """A turn that is over, with its answer, the calls that are shown, and what it took."""
+    """A closed turn with its answer, shown calls and cost."""
 
     turn: Turn
     answer: Message | None
@@ -63,7 +63,7 @@ class TurnRows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoneRows:
-    """What the end of a turn part shows: the turn where it is over, what one that waits has written."""
+    """The end of a part: the closed turn, or the calls of a waiting one."""
 
     turn: TurnRows | None
     open_calls: Sequence[ToolCallRecord]
@@ -73,7 +73,7 @@ class DoneRows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SaidRows:
-    """A user's message with the one before it, and its session's title."""
+    """A user's message with the previous one, and its session's title."""
 
     message: Message
     before: Message | None
@@ -82,15 +82,15 @@ class SaidRows:
 
 
 def zone_of(user_id: int) -> ZoneInfo:
-    """Read the user's time zone; UTC until it is known."""
+    """Read the user's time zone; UTC if unknown."""
     profile = Profile.of(user_id).first()
     return profile.zone if profile else ZoneInfo("UTC")
 
 
 def read_history(session: Session, *, before: int | None = None, limit: int = PAGE_MESSAGES) -> HistoryRows:
-    """Read the end of a session's history, or what stands before the message of that number.
+    """Read the end of a session's history, or what precedes message number `before`.
 
-    Of a turn that doesn't fit nothing is shown: an answer never stands without its question.
+    A turn that doesn't fit is left out entirely, so an answer never appears without its question.
     """
     messages, has_earlier = selectors.history_page(session, before=before, limit=limit)
     turns = {message.turn_id: message.turn for message in messages}
@@ -108,7 +108,7 @@ def read_history(session: Session, *, before: int | None = None, limit: int = PA
 
 
 def read_said(turn_id: str, *, number: int) -> SaidRows:
-    """Read a stored user message and what its place in the session depends on."""
+    """Read a user's message, and what is needed to place it in the session."""
     message = Message.unscoped.select_related("session").get(
         session__turns=uuid.UUID(turn_id), number=number
     )  # not by its own turn: a retry may have moved it
@@ -123,7 +123,7 @@ def read_said(turn_id: str, *, number: int) -> SaidRows:
 
 
 def read_done(turn_id: str) -> DoneRows:
-    """Read what the end of a turn part shows."""
+    """Read the end of a part."""
     turn = Turn.unscoped.select_related("session").get(id=uuid.UUID(turn_id))
     return DoneRows(
         turn=_rows_of(turn),
@@ -134,9 +134,9 @@ def read_done(turn_id: str) -> DoneRows:
 
 
 def read_answered(event: CallAnswered) -> TurnRows | CallRows | None:
-    """Read what the end of a pending call shows: its turn where that is over, else the call.
+    """Read the end of a pending call: its turn if that is closed, otherwise the call.
 
-    A turn that goes on after an answer is never shown as over: its own end says so.
+    After an answer the turn goes on, and its own end is shown later.
     """
     turn = Turn.unscoped.select_related("session").get(id=uuid.UUID(event.turn_id))
     if event.state != CallState.ANSWERED and not turn.is_open:
@@ -146,14 +146,14 @@ def read_answered(event: CallAnswered) -> TurnRows | CallRows | None:
 
 
 def read_calls(turn_id: uuid.UUID) -> CallRows:
-    """Read the calls of a turn that a page may show, in order."""
+    """Read the calls of a turn that a page may show."""
     shown = ToolCallRecord.unscoped.filter(turn_id=turn_id, state__in=SHOWN_STATES).select_related("turn")
     calls = list(shown.order_by("round_number", "position"))
     return CallRows(calls=calls, cards=read_cards(calls[0].turn.session_id, calls) if calls else NO_CARDS)
 
 
 def _rows_of(turn: Turn) -> TurnRows | None:
-    """Read a turn that is over and was not withdrawn; None for any other."""
+    """Read a turn that is closed and not withdrawn; None for any other."""
     if turn.is_open or turn.is_withdrawn:
         return None
     answer = turn.messages.filter(role=MessageRole.ASSISTANT).first()

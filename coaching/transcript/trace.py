@@ -1,7 +1,7 @@
-"""A turn's trace, read: what its prompt kept (`context.trace`) with what the turn called and what it cost.
+"""Reads a turn's trace: the prompt's part of it (`context.trace`), the calls, and the cost.
 
-Facts with their names as they are stored; words for people are made of them elsewhere. A trace that an
-older version kept may lack anything: what isn't as expected is left out, never an error.
+Names are those that are stored; `why` puts them in words. A trace of an older version may lack anything:
+unexpected values are left out and never raise.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,10 +25,10 @@ _WAITING = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkillInPlay:
-    """A skill whose text Sage had. `caller` is a signal, or arc, model or user; empty where unknown.
+    """A skill whose text was in the prompt. `caller` is a signal, or arc, model or user; empty if unknown.
 
-    `because` is what a signal saw now, `where` the text stands: in the opening, with an earlier message,
-    with this one, in an earlier call's result, or in one of this turn.
+    `because` is what a signal saw in this turn. `where` is the place of the text: in the opening, with an
+    earlier message, with this one, in an earlier call's result, or in one of this turn.
     """
 
     name: str
@@ -40,7 +40,7 @@ class SkillInPlay:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignalMet:
-    """A signal that matched, and whether its skill was chosen: of arcs only the first is."""
+    """A signal that matched, and whether its skill was chosen: of several arcs only the first is."""
 
     signal: str
     skill: str
@@ -50,7 +50,7 @@ class SignalMet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SectionSent:
-    """A section with its tokens in the opening, with earlier messages, and with the newest one."""
+    """A section with its tokens in the opening, in earlier messages, and in the newest one."""
 
     name: str
     opening: int
@@ -59,13 +59,12 @@ class SectionSent:
 
     @property
     def tokens(self) -> int:
-        """All of it."""
         return self.opening + self.earlier + self.message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolRun:
-    """A call: `milliseconds` that it took, None for one that waited for the user or never ended."""
+    """A call; `milliseconds` is None if it waited for the user or never ended."""
 
     name: str
     is_error: bool
@@ -74,7 +73,7 @@ class ToolRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnTrace:
-    """The whole trace. `offered` is the arc that might be offered, `left_out` the sections that failed."""
+    """A turn's trace. `offered` is the arc that Sage could offer, `left_out` the sections that failed."""
 
     skills: Sequence[SkillInPlay]
     signals: Sequence[SignalMet]
@@ -89,24 +88,23 @@ class TurnTrace:
 
     @property
     def milliseconds(self) -> int:
-        """How long model and tools took together, without any waiting for the user."""
+        """The time of model and tools together, without waiting for the user."""
         tools = sum(run.milliseconds or 0 for run in self.tools)
         return tools + (self.spending.model_ms if self.spending else 0)
 
     @property
     def cache_percent(self) -> int:
-        """How much of the input came from the cache, in a hundred."""
         return round(self.spending.cache_share * 100) if self.spending else 0
 
     @property
     def dollars(self) -> str:
-        """What it cost; a dash where a price isn't known."""
+        """The cost; a dash if a price is unknown."""
         micro = self.spending.cost_micro_usd if self.spending else None
         return "–" if micro is None else f"{micro / 1_000_000:.6f}"
 
 
 def read_trace(turn: Turn, calls: Iterable[ToolCallRecord], spending: Spending | None) -> TurnTrace:
-    """Read the trace of a turn with its calls, in their order, and what it cost."""
+    """Read the trace of a turn with its calls, in order, and its cost."""
     calls = list(calls)
     skills, context = _mapping(turn.metadata, "skills"), _mapping(turn.metadata, "context")
     signals = [
@@ -140,7 +138,7 @@ def _skills_in_play(
     signals: Sequence[SignalMet],
     calls: Sequence[ToolCallRecord],
 ) -> list[SkillInPlay]:
-    """Return what the prompt held, then what the turn's own calls brought."""
+    """Return the skills of the prompt, then those in results of the turn's own calls."""
     seen = {met.signal: met.because for met in signals}
     named = skills.get("named") or ()
     tokens = {section.name.removeprefix(SKILL_KEY): section.tokens for section in sections}
@@ -164,7 +162,7 @@ def _skills_in_play(
 
 
 def _sections(context: Mapping[str, Any]) -> list[SectionSent]:
-    """Return all that was said in sections, a skill's text among them."""
+    """Return all sections, including the texts of skills."""
     sizes = {place: _mapping(context, place) for place in PLACES}
     names = dict.fromkeys(name for place in PLACES for name in sizes[place])
     return [

@@ -1,7 +1,4 @@
-"""Why Sage answered as it did, in short and in a person's words: what was in play, in view, done, and used.
-
-Made of a turn's trace, for page and stream alike. Operators see the trace itself.
-"""
+"""The panel “Why this answer”: a turn's trace in plain words. Operators see the trace itself."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -42,7 +39,7 @@ _MICRO_USD_PER_CENT = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WhySkill:
-    """A skill that was in play, and why."""
+    """A skill that was used, and why."""
 
     name: str
     reason: str
@@ -50,7 +47,7 @@ class WhySkill:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WhySection:
-    """Something that Sage had in view, with its size in tokens."""
+    """A section of the prompt, with its size in tokens."""
 
     name: str
     tokens: int
@@ -58,7 +55,7 @@ class WhySection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WhyItem:
-    """The panel below an answer. `offer` is what Sage was free to offer; `used` are time, money and cache."""
+    """The panel below an answer. `offer` is what Sage could offer; `used` are time, cost and cache."""
 
     skills: Sequence[WhySkill]
     offer: WhySkill | None
@@ -70,7 +67,7 @@ class WhyItem:
 
 
 def why_of(trace: TurnTrace) -> WhyItem | None:
-    """Return the panel of a turn; None where nothing is known of it."""
+    """Return the panel of a turn; None if nothing is known about it."""
     if trace.spending is None and not (trace.sections or trace.skills or trace.tools):
         return None
     return WhyItem(
@@ -87,7 +84,7 @@ def why_of(trace: TurnTrace) -> WhyItem | None:
 
 
 def section_name(name: str) -> str:
-    """Return what a section is called on a page."""
+    """Return a section's name on pages."""
     return SECTION_NAMES.get(name) or in_words(name.replace("_", "-"))
 
 
