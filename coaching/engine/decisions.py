@@ -33,8 +33,8 @@ async def on_end(part: Part[Any], reply: Reply) -> Step:
     return _completed(part, reply.stop_reason)
 
 
-async def on_tool_use(part: Part[Any], reply: Reply) -> Step:
-    """Run the calls, then go on, wait for the user, or give up."""
+async def on_calls(part: Part[Any], reply: Reply) -> Step:
+    """Run the calls, or refuse those of a paused reply; then go on, wait for the user, or give up."""
     return await finish_calls(part, await part.record(reply))
 
 
@@ -70,15 +70,6 @@ async def on_max_tokens(part: Part[Any], reply: Reply) -> Step:
     return PartResult(outcome="completed", stop_reason="max_tokens", user_message=message)
 
 
-async def on_pause(part: Part[Any], reply: Reply) -> Step:
-    """The model paused: send what it said back, and it goes on."""
-    finished = await part.record(reply)
-    ran = await part.run_calls(finished, is_paused=True)
-    if part.round.is_words_only:
-        return _completed(part, reply.stop_reason)
-    return _next_round(part, finished, ran.results)
-
-
 async def on_refusal(part: Part[Any], reply: Reply) -> Step:
     """Show a kind fixed sentence in place of whatever was begun."""
     details = reply.stop_details or {}
@@ -105,9 +96,9 @@ async def on_full_window(part: Part[Any], reply: Reply) -> Step:
 DECISIONS: Mapping[str, Callable[[Part[Any], Reply], Awaitable[Step]]] = {
     "end_turn": on_end,
     "stop_sequence": on_end,
-    "tool_use": on_tool_use,
+    "tool_use": on_calls,
     "max_tokens": on_max_tokens,
-    "pause_turn": on_pause,
+    "pause_turn": on_calls,
     "refusal": on_refusal,
     "model_context_window_exceeded": on_full_window,
 }

@@ -113,10 +113,10 @@ class Part(Generic[C]):
         self,
         finished: FinishedRound,
         *,
-        is_paused: bool = False,
         known: Mapping[str, ToolResult] = NOTHING_KNOWN,
     ) -> RoundOutcome:
-        """Run the calls of a recorded round that have no `known` result; none if it `is_paused`."""
+        """Run the calls of a recorded round that have no `known` result; none of a reply that was paused."""
+        is_paused = finished.stop_reason == "pause_turn"
         refusal = WORDS_ONLY if self.round.is_words_only else PAUSED if is_paused else ""
         ran = await self._calls.run(finished.calls, refusal=refusal, known=known)
         if not is_paused:

@@ -325,6 +325,20 @@ async def test_refused_calls_of_a_paused_reply_may_be_repeated(bench: Bench) -> 
     assert "tool_choice" not in bench.upstream.requests[1]
 
 
+async def test_a_paused_round_of_a_lost_runner_runs_no_call_either(bench: Bench) -> None:
+    bench.tool("save_file")
+    bench.upstream.script(
+        Answer(start() + words(0, "…") + call(1, "t1", "save_file") + end("pause_turn")), saying("Saved")
+    )
+    await bench.part()
+    continued = replace(bench, recorder=MemoryRecorder(), events=[], ran=[], tools=[])
+    continued.tool("save_file")
+    continued.upstream.script(saying("Saved"))
+    await continued.part(rounds_before=1, resumed=ResumedRound(finished=bench.recorder.rounds[0], results={}))
+    assert continued.ran == []
+    assert continued.recorder.results["t1"] == ToolResult.error(PAUSED)
+
+
 async def test_a_pause_goes_on_with_what_was_said_sent_back(bench: Bench) -> None:
     bench.upstream.script(saying("Let me see", "pause_turn"), saying("Here"))
     result = await bench.part()
