@@ -128,3 +128,17 @@ async def test_text_from_right_to_left_turns_nothing_around_it(
     assert not await paragraphs.nth(0).evaluate(goes_right)
     assert await paragraphs.nth(1).evaluate("(node) => getComputedStyle(node).unicodeBidi") == "plaintext"
     assert watcher.faults == []
+
+
+async def test_a_long_address_widens_no_editor(
+    open_context: OpenContext, cookie: str, user: User, watcher: Watcher
+) -> None:
+    await in_database(keep, user, f"https://example.org/{'a' * 300}")
+    phone = await (await open_context(cookie, viewport={"width": 360, "height": 740})).new_page()
+    await phone.goto(f"{FILE}/edit/")
+    text = phone.get_by_label("Text")
+    short = await text.evaluate("(field) => field.clientHeight")
+    assert await phone.evaluate("() => document.documentElement.scrollWidth") <= 360
+    await text.fill("Line.\n" * 30)
+    assert await text.evaluate("(field) => field.clientHeight") > short, "it grows with its text"
+    assert watcher.faults == []
