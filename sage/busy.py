@@ -10,6 +10,7 @@ from functools import wraps
 from hashlib import sha256
 from http import HTTPStatus
 from inspect import iscoroutinefunction
+from ipaddress import IPv4Address, IPv6Network, ip_address
 from typing import Any, ParamSpec, cast
 
 import structlog
@@ -31,6 +32,7 @@ from coaching.people.in_flight import (
     TooManyInFlight,
     current_ticket,
     in_flight,
+    signed_in_browsers,
 )
 from sage.logs import UNLOGGED_PATHS
 from sessions_app.database import (
@@ -68,7 +70,7 @@ def admitted(get_response: GetResponse) -> GetResponse:
         ticket = Ticket(in_flight)
         holder = current_ticket.set(ticket)
         try:
-            ticket.count(*_browser_of(request))
+            ticket.count(*_stranger_key(request))
             await ticket.begin()
             try:
                 return await cast("Awaitable[HttpResponseBase]", get_response(request))
@@ -102,6 +104,8 @@ class PersonMiddleware(MiddlewareMixin):
         async def auser() -> object:
             return user
 
+        if browser := _browser_of(request):
+            signed_in_browsers.learn(browser, is_signed_in=is_signed_in)
         request.auser = auser  # type: ignore[assignment]  # the stubs want a method
         ticket = current_ticket.get()
         if ticket is not None and is_signed_in:
@@ -183,20 +187,39 @@ permission_denied = _giving_back(defaults.permission_denied)
 page_not_found = _giving_back(defaults.page_not_found)
 
 
-def _browser_of(request: HttpRequest) -> tuple[str, int]:
-    """Return the key to count an unknown user under, and its limit."""
-    if cookie := request.COOKIES.get(settings.SESSION_COOKIE_NAME):
-        return f"browser {sha256(cookie.encode()).hexdigest()}", MAX_PER_PERSON
-    return f"address {_address_of(request)}", MAX_PER_ADDRESS
+def _stranger_key(request: HttpRequest) -> tuple[str, int]:
+    """Return the key to count an unknown user under, and its limit.
+
+    Cookies that don't belong to a known sign-in share one key per address, separate from requests without a
+    cookie: forged cookies don't block the sign-in page.
+    """
+    browser = _browser_of(request)
+    if browser in signed_in_browsers:
+        return f"browser {browser}", MAX_PER_PERSON
+    return f"{'unknown browsers' if browser else 'address'} {_address_of(request)}", MAX_PER_ADDRESS
+
+
+def _browser_of(request: HttpRequest) -> str:
+    """Return a digest of the session cookie, or an empty string without one."""
+    cookie = request.COOKIES.get(settings.SESSION_COOKIE_NAME)
+    return sha256(cookie.encode()).hexdigest() if cookie else ""
 
 
 def _address_of(request: HttpRequest) -> str:
     """Return the client's address: the last one that a proxy before us added, or the peer's.
 
-    `REMOTE_ADDR` would be the first one, which a client can forge.
+    `REMOTE_ADDR` would be the first one, which a client can forge. For IPv6 it is the /64 network: a host
+    usually has all of its addresses.
     """
     forwarded = request.META.get("HTTP_X_FORWARDED_FOR", "") if settings.IS_BEHIND_HTTPS else ""
-    return forwarded.rpartition(",")[2].strip() or str(request.META.get("REMOTE_ADDR", ""))
+    text = forwarded.rpartition(",")[2].strip() or str(request.META.get("REMOTE_ADDR", ""))
+    try:
+        address = ip_address(text)
+    except ValueError:
+        return text
+    if isinstance(address, IPv4Address) or address.ipv4_mapped:
+        return text
+    return str(IPv6Network((address, 64), strict=False))
 
 
 def _refusal(

@@ -6,7 +6,7 @@ run meanwhile. Counted in memory, per process.
 
 import asyncio
 import threading
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
@@ -15,6 +15,8 @@ MAX_PER_PERSON = 10
 """Requests in flight per person, or per browser that isn't signed in."""
 MAX_PER_ADDRESS = 20
 """The same per address, which many people may share."""
+MAX_KNOWN_BROWSERS = 10_000
+"""How many signed-in browsers are remembered."""
 MAX_RUNNING = 16
 """Requests of all people that may hold a database connection; the pool is larger (`sage.settings`)."""
 MAX_WAITING_PER_PERSON = 4
@@ -68,6 +70,29 @@ class InFlight:
         self._slots.release()
 
 
+class SignedInBrowsers:
+    """The browsers whose last request was signed in, by their cookies.
+
+    Other cookies prove nothing: a client can send a new one with each request.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._browsers: OrderedDict[str, None] = OrderedDict()
+
+    def __contains__(self, browser: str) -> bool:
+        return browser in self._browsers
+
+    def learn(self, browser: str, *, is_signed_in: bool) -> None:
+        """Remember or forget a browser."""
+        with self._lock:
+            self._browsers.pop(browser, None)
+            if is_signed_in:
+                self._browsers[browser] = None
+            if len(self._browsers) > MAX_KNOWN_BROWSERS:
+                self._browsers.popitem(last=False)
+
+
 class Ticket:
     """A request in flight: the keys it is counted under, and whether it has a slot."""
 
@@ -111,6 +136,7 @@ class Ticket:
 
 
 in_flight = InFlight()
+signed_in_browsers = SignedInBrowsers()
 current_ticket: ContextVar[Ticket | None] = ContextVar("current_ticket", default=None)
 
 

@@ -165,7 +165,7 @@ async def _act(request: HttpRequest, session_id: uuid.UUID, form: MessageForm) -
             return "", session_id
         case "end":
             await runner.end_session(user_id=user_id, session_id=session_id)
-            await runner.wait_until_idle(session_id, seconds=WAIT_SECONDS)
+            await _wait_for_answer(session_id)
             return "#ending", session_id
     started = await runner.open_turn(_turn_request(user_id, session_id, form))
     if started.kept:
