@@ -25,6 +25,11 @@ UPLOAD_BYTES_PER_SECOND = 10_000
 LINGER_SECONDS = 2.0
 LINGER_BYTES = 1 << 20
 """How long, and how much, a refused client may keep sending: closed at once, it might not read why."""
+SPOOLED_BYTES = 1 << 30
+"""The disk space for the bodies of all uploads together, kept until their requests are answered."""
+FORM_BYTES = 256 << 20
+"""The extra space for other bodies, so that uploads don't block forms."""
+RETRY_SECONDS = 10
 MAX_HEADERS = 100
 PIECE_BYTES = 1 << 16
 
@@ -36,6 +41,7 @@ _WHY = {
     HTTPStatus.REQUEST_TIMEOUT: "The request took too long to arrive.",
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "That is larger than what Sage accepts here.",
     HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE: "The request's headers are too large.",
+    HTTPStatus.SERVICE_UNAVAILABLE: "Too many uploads are arriving right now. Please try again in a moment.",
 }
 
 
@@ -49,6 +55,7 @@ class HttpLimits:
 
     uploads: Mapping[str, int] = field(default_factory=dict)
     body_bytes: int = BODY_BYTES
+    spooled_bytes: int = SPOOLED_BYTES
     request_seconds: float = REQUEST_SECONDS
     idle_seconds: float = IDLE_SECONDS
 
@@ -60,6 +67,13 @@ class HttpLimits:
         return self.uploads.get(path.decode("latin-1"))
 
 
+@dataclass(slots=True)
+class Spool:
+    """The size in bytes of the bodies that all connections keep now."""
+
+    size: int = 0
+
+
 _Channel: Any = HTTPChannel
 """Only partly typed."""
 
@@ -69,9 +83,11 @@ class BoundedChannel(_Channel):  # type: ignore[misc]  # only partly typed
 
     maxHeaders = MAX_HEADERS
 
-    def __init__(self, limits: HttpLimits) -> None:
+    def __init__(self, limits: HttpLimits, spool: Spool) -> None:
         super().__init__()
         self._limits = limits
+        self._spool = spool
+        self._spooled = 0
         self._request_line = b""
         self._upload_bytes: int | None = None
         self._body_bytes = 0
@@ -118,6 +134,8 @@ class BoundedChannel(_Channel):  # type: ignore[misc]  # only partly typed
             self._refuse(HTTPStatus.BAD_REQUEST)
         elif self.length is not None and self.length > self._max_body_bytes:
             self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+        elif not self._has_room(self.length or 0):
+            self._refuse(HTTPStatus.SERVICE_UNAVAILABLE)
         else:
             super().allHeadersReceived()
 
@@ -130,6 +148,11 @@ class BoundedChannel(_Channel):  # type: ignore[misc]  # only partly typed
             if self.length is None and self._body_bytes > self._max_body_bytes:
                 self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
                 return
+            if not self._has_room(len(data)):
+                self._refuse(HTTPStatus.SERVICE_UNAVAILABLE)
+                return
+            self._spooled += len(data)
+            self._spool.size += len(data)
         super().rawDataReceived(data)
 
     def allContentReceived(self) -> None:
@@ -140,17 +163,27 @@ class BoundedChannel(_Channel):  # type: ignore[misc]  # only partly typed
         super().allContentReceived()
 
     def requestDone(self, request: Any) -> None:
+        self._give_back_room()
         self._is_answering = False
         super().requestDone(request)
 
     def connectionLost(self, reason: Any) -> None:
         """Stop the clock."""
         self._stop_clock()
+        self._give_back_room()
         super().connectionLost(reason)
 
     @property
     def _max_body_bytes(self) -> int:
         return self._limits.body_bytes if self._upload_bytes is None else self._upload_bytes
+
+    def _has_room(self, size: int) -> bool:
+        most = self._limits.spooled_bytes + (FORM_BYTES if self._upload_bytes is None else 0)
+        return self._spool.size + size <= most
+
+    def _give_back_room(self) -> None:
+        self._spool.size -= self._spooled
+        self._spooled = 0
 
     # --- Timing and closing -----------------------------------------------------------------------
 
@@ -184,11 +217,15 @@ class BoundedChannel(_Channel):  # type: ignore[misc]  # only partly typed
         """Send the error, discard input for a moment, and close."""
         self._is_refused = True
         self._stop_clock()
+        if self.requests and self.requests[-1].content:
+            self.requests[-1].content.close()
+        self._give_back_room()
         self.setTimeout(None)
         why = _WHY[status].encode()
+        retry = b"Retry-After: %d\r\n" % RETRY_SECONDS if status == HTTPStatus.SERVICE_UNAVAILABLE else b""
         self.transport.write(
-            b"HTTP/1.1 %d %b\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\n"
-            b"Content-Length: %d\r\n\r\n%b" % (status, status.phrase.encode(), len(why), why)
+            b"HTTP/1.1 %d %b\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\n%b"
+            b"Content-Length: %d\r\n\r\n%b" % (status, status.phrase.encode(), retry, len(why), why)
         )
         self.transport.loseWriteConnection()
         self._clock = self.callLater(LINGER_SECONDS, self._abort)

@@ -26,7 +26,7 @@ from twisted.internet.tcp import Connection
 from twisted.python.failure import Failure
 
 from sage.env import StartError
-from sage.http_limits import BoundedChannel, HttpLimits
+from sage.http_limits import BoundedChannel, HttpLimits, Spool
 from sage.outlet import Outlet
 from sage.socket_inbox import BoundedSocket
 
@@ -124,7 +124,7 @@ class WebServer(Server):  # type: ignore[misc]  # Daphne has no types
         # A frame that is too large is refused with a reason, not with a cut line.
         self.ws_factory.setProtocolOptions(failByDrop=False, closeHandshakeTimeout=CLOSE_HANDSHAKE_SECONDS)
         self.ws_factory.protocol = BoundedSocket
-        self.http_factory.protocol = partial(BoundedChannel, self._limits)
+        self.http_factory.protocol = partial(BoundedChannel, self._limits, Spool())
         reactor.callWhenRunning(self._begin)
 
     def _begin(self) -> None:

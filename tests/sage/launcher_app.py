@@ -15,6 +15,7 @@ from sage.launcher import Lifecycle, run_web_server
 KILOBYTE = 1024
 FLOOD_FRAMES = 400
 UPLOAD_BYTES = 8 << 20
+SPOOLED_BYTES = 2 * UPLOAD_BYTES
 FLOOD_FRAME = "x" * (256 * KILOBYTE)
 
 
@@ -118,6 +119,7 @@ if __name__ == "__main__":
         slow_reader_seconds=float(sys.argv[1]),
         limits=HttpLimits(
             uploads={"/upload/": UPLOAD_BYTES},
+            spooled_bytes=SPOOLED_BYTES,
             request_seconds=float(sys.argv[2]),
             idle_seconds=2 * float(sys.argv[2]),
         ),

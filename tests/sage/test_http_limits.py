@@ -5,7 +5,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from io import BytesIO
 from itertools import product
 
@@ -28,6 +28,7 @@ from tests.sage.processes import StartedProcess, started
 MEGABYTE = 1 << 20
 HUGE = 300 * MEGABYTE
 PIECE = bytes(1 << 16)
+UPLOAD_HEAD = b"POST /upload/ HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n"
 UPGRADE = (
     "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
     "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
@@ -132,6 +133,48 @@ def test_only_an_upload_route_takes_more_and_that_up_to_its_own_limit(
     if is_upload:
         assert more.answer.endswith(f"{5 * MEGABYTE} 65536".encode())
     assert Sent(launched.port, path, UPLOAD_BYTES + 1, has_length=has_length).status == 413
+
+
+@pytest.mark.parametrize("has_length", [True, False])
+def test_all_uploads_together_have_so_much_room_and_forms_some_beyond_it(
+    launched: Launched, has_length: bool
+) -> None:
+    def fill(client: socket.socket) -> None:
+        client.sendall(UPLOAD_HEAD % UPLOAD_BYTES + bytes(UPLOAD_BYTES - 1))
+
+    def upload() -> Sent:
+        return Sent(launched.port, "/upload/", MEGABYTE, has_length=has_length)
+
+    with ExitStack() as stack:
+        address = ("127.0.0.1", launched.port)
+        first, second = (stack.enter_context(socket.create_connection(address, timeout=30)) for _ in range(2))
+        fill(first)
+        fill(second)
+        until_room(launched.port, 3, has_room=False)  # all of both has arrived
+        refused = upload()
+        assert refused.answer.startswith(b"HTTP/1.1 503 ")
+        assert b"\r\nRetry-After: 10\r\n" in refused.answer
+        assert refused.answer.endswith(b"Please try again in a moment.")
+        assert Sent(launched.port, "/page", BODY_BYTES // 2, has_length=has_length).status == 200
+        first.sendall(b"x")
+        assert received(first).endswith(f"{UPLOAD_BYTES} 65536".encode())
+        assert upload().status == 200
+        fill(first)
+        until_room(launched.port, 3, has_room=False)  # all of both has arrived
+        second.close()
+        until_room(launched.port, MEGABYTE, has_room=True)
+        assert upload().status == 200
+
+
+def until_room(port: int, size: int, *, has_room: bool) -> None:
+    """Wait until a further upload is asked for its body, or refused; it sends none of it."""
+    deadline = time.monotonic() + 20
+    answer = b""
+    while not answer.startswith(b"HTTP/1.1 100 " if has_room else b"HTTP/1.1 503 "):
+        assert time.monotonic() < deadline, answer
+        with socket.create_connection(("127.0.0.1", port), timeout=30) as client:
+            client.sendall((UPLOAD_HEAD % size).replace(b"Host: x", b"Host: x\r\nExpect: 100-continue"))
+            answer = client.recv(1000)
 
 
 def test_a_refused_body_is_not_asked_for(launched: Launched) -> None:
