@@ -257,6 +257,8 @@ def _bounded(application: Any) -> Any:
 
     async def serve(scope: dict[str, Any], receive: Any, send: Any) -> None:
         protocol = scope.pop(_PROTOCOL)
+        if scope["type"] == "websocket":
+            scope["sage.answers_ping"] = protocol.answers_ping
         await application(scope, partial(protocol.receive, receive), send)
 
     return serve

@@ -5,6 +5,7 @@ client.
 """
 # ruff: noqa: N802, N803 - autobahn's names
 
+import asyncio
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable
@@ -27,6 +28,7 @@ class BoundedSocket(WebSocketProtocol):  # type: ignore[misc]  # Daphne has no t
         self._waiting = 0
         self._is_paused = False
         self._ponged_at = -PONG_SECONDS
+        self._pong = asyncio.Event()
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} at {id(self):#x}>"
@@ -47,6 +49,20 @@ class BoundedSocket(WebSocketProtocol):  # type: ignore[misc]  # Daphne has no t
         if now - self._ponged_at >= PONG_SECONDS:
             self._ponged_at = now
             self.sendPong(payload)
+
+    def onPong(self, payload: bytes) -> None:
+        """Notice that the client is there."""
+        self._pong.set()
+
+    async def answers_ping(self, seconds: float) -> bool:
+        """Ask the client for a sign of life; return whether it comes in time."""
+        self._pong.clear()
+        self.sendPing()
+        try:
+            await asyncio.wait_for(self._pong.wait(), seconds)
+        except TimeoutError:
+            return False
+        return True
 
     async def receive(self, receive: Callable[[], Awaitable[dict[str, Any]]]) -> dict[str, Any]:
         """Return the application's next message; resume reading once there is room."""

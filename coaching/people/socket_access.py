@@ -25,6 +25,9 @@ logger = structlog.get_logger(__name__)
 WATCH_SECONDS = 3.0
 MAX_SOCKETS = 10
 """Per person, in this process."""
+PING_SECONDS = 2.0
+NOT_SIGNED_IN = 4403
+TRY_AGAIN_LATER = 1013
 FRAMES_PER_SECOND = 20
 FRAME_BURST = 40
 
@@ -44,11 +47,15 @@ class SignedOutError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class OpenSocket:
-    """An open socket: its browser session, and how to close it."""
+    """An open socket and its browser session.
+
+    `end` closes it with a code; `answers_ping` tells whether its client answers within that many seconds.
+    """
 
     session_key: str
     user_id: int
-    end: Callable[[], Awaitable[None]]
+    end: Callable[[int], Awaitable[None]]
+    answers_ping: Callable[[float], Awaitable[bool]]
 
 
 class FrameBudget:
@@ -87,13 +94,24 @@ class OpenSockets:
     def __len__(self) -> int:
         return sum(map(len, self._sockets.values()))
 
-    def admit(self, opened: OpenSocket) -> bool:
-        """Register a socket; False if its user has `MAX_SOCKETS` already."""
+    async def admit(self, opened: OpenSocket) -> bool:
+        """Register a socket; False if its user has `MAX_SOCKETS` that are alive."""
+        if len(self._sockets.get(opened.user_id, ())) >= MAX_SOCKETS:
+            await self._end_silent(opened.user_id)
         theirs = self._sockets.setdefault(opened.user_id, set())
         if len(theirs) >= MAX_SOCKETS:
             return False
         theirs.add(opened)
         return True
+
+    async def _end_silent(self, user_id: int) -> None:
+        """End the person's sockets that don't answer a ping: a phone that lost its network closed none."""
+        theirs = list(self._sockets[user_id])
+        are_alive = await asyncio.gather(*(item.answers_ping(PING_SECONDS) for item in theirs))
+        for item, is_alive in zip(theirs, are_alive, strict=True):
+            if not is_alive:
+                self.discard(item)
+                await item.end(TRY_AGAIN_LATER)
 
     def discard(self, opened: OpenSocket) -> None:
         theirs = self._sockets.get(opened.user_id, set())
@@ -119,7 +137,7 @@ class OpenSockets:
                 continue
             for item in sockets:
                 if (item.session_key, item.user_id) not in signed_in:
-                    await item.end()
+                    await item.end(NOT_SIGNED_IN)
 
     def _forget_full_budgets(self) -> None:
         for user_id, budget in list(self._budgets.items()):

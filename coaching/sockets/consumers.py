@@ -25,6 +25,8 @@ from coaching.people.accounts import TIMEZONE_COOKIE
 from coaching.people.danger_scans import scans
 from coaching.people.help_lines import count_card
 from coaching.people.socket_access import (
+    NOT_SIGNED_IN,
+    TRY_AGAIN_LATER,
     FrameBudget,
     OpenSocket,
     SignedOutError,
@@ -45,11 +47,9 @@ from sessions_app.queries import Condition
 logger = structlog.get_logger(__name__)
 
 JSON_SUBPROTOCOL = "sage.json"
-NOT_SIGNED_IN = 4403
 NOT_FOUND = 4404
 TOO_MANY_SOCKETS = 4429
 POLICY_VIOLATION = 1008
-TRY_AGAIN_LATER = 1013
 # Else Channels gives each socket a subscription in Redis that nobody uses, and opens none without Redis.
 NO_CHANNEL_LAYER = "none"
 INTERNAL_ERROR = 1011
@@ -97,16 +97,17 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
         opened = OpenSocket(
             session_key=self.scope["session"].session_key or "",
             user_id=self.user_id,
-            end=lambda: self.close(NOT_SIGNED_IN),
+            end=self.close,
+            answers_ping=self.scope.get("sage.answers_ping", _is_taken_for_alive),
         )
-        if not open_sockets.admit(opened):
-            await self.close(TOO_MANY_SOCKETS)
-            return
-        self.socket = opened
         self.budget = open_sockets.budget_of(self.user_id)
         if not self.budget.admits():
             await self.close(TRY_AGAIN_LATER)
             return
+        if not await open_sockets.admit(opened):
+            await self.close(TOO_MANY_SOCKETS)
+            return
+        self.socket = opened
         try:
             self.subscription = await get_runner().readers.attach(
                 user_id=self.user_id, session_id=self.session_id
@@ -309,6 +310,10 @@ class MissingConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
             JSON_SUBPROTOCOL if JSON_SUBPROTOCOL in self.scope.get("subprotocols", ()) else None
         )
         await self.close(NOT_FOUND)
+
+
+async def _is_taken_for_alive(_seconds: float) -> bool:
+    return True  # where the launcher doesn't serve: nobody can be asked
 
 
 def _words_in(frame: dict[str, Any]) -> object:

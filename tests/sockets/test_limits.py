@@ -101,6 +101,30 @@ async def test_the_eleventh_socket_of_a_person_closes_with_4429_and_a_closed_one
                 await asyncio.sleep(0.05)
 
 
+async def test_sockets_whose_client_is_gone_make_room_for_new_ones(
+    live_sage: LiveSage, session: Session, cookie: str
+) -> None:
+    async with AsyncExitStack() as stack:
+
+        async def opened() -> SocketClient:
+            client = await stack.enter_async_context(open_socket(live_sage, session.id, cookie))
+            assert "sync" in await client.next_frame()
+            return client
+
+        mine = [await opened() for _ in range(MAX_SOCKETS)]
+        for client in mine[:2]:
+            client.connection.transport.pause_reading()
+        mine += [await opened() for _ in range(2)]
+        for client in mine[:2]:
+            client.connection.transport.resume_reading()
+            assert await client.closed_with() == 1013
+        async with open_socket(live_sage, session.id, cookie) as one_too_many:
+            assert await one_too_many.closed_with() == 4429
+        for client in mine[2:]:
+            await client.send(type="nonsense")
+            assert "error" in await client.next_frame()
+
+
 async def _opens(sage: LiveSage, session: Session, cookie: str) -> bool:
     async with open_socket(sage, session.id, cookie) as client:
         try:
