@@ -22,6 +22,8 @@ from sage.postgres_account import SYSTEM_PATH, SYSTEM_USER, grant_passage, syste
 from tests.sage.processes import PROJECT, finished, started
 
 SECRET = "sk-of-the-test"
+SERVERS: list[EmbeddedPostgres] = []
+"""Made by the running test. A lock left open would be an unraisable warning in another test."""
 # Objects of other roles, except those of extensions.
 NOT_OURS = """
     SELECT classid::regclass, objid FROM (
@@ -53,14 +55,15 @@ def data_dir() -> Iterator[Path]:
     # Pytest's temporary folders have too long a path for a socket.
     folder = Path(mkdtemp(prefix="sage-"))
     yield folder
-    server = _server(folder)
-    server.join()
-    server.leave()
+    _server(folder).join()
+    while SERVERS:  # a test that failed has left none
+        SERVERS.pop().leave()
     subprocess.run(["rm", "-rf", str(folder)], check=True)
 
 
 def _server(data_dir: Path) -> EmbeddedPostgres:
-    return EmbeddedPostgres.of(data_dir, is_lasting=False)
+    SERVERS.append(EmbeddedPostgres.of(data_dir, is_lasting=False))
+    return SERVERS[-1]
 
 
 def _is_running(server: EmbeddedPostgres) -> bool:
