@@ -1,77 +1,108 @@
 """Django's PostgreSQL backend with a last-in, first-out connection pool.
 
-The most recently returned connection is used first: warm connections have cached plans. Connections aren't
-checked on every use: a server that closes one writes to its socket, so an idle socket is trusted for a while.
+The most recently returned connection is used first: warm connections have cached plans. It isn't checked
+either: a server that closes a connection writes to its socket, so an idle socket is trusted for a while.
 """
 
 import select
 import time
-from collections import deque
+from threading import Lock
 from typing import Any
 
 from django.db.backends.base.base import NO_DB_ALIAS
 from django.db.backends.postgresql import base
 from psycopg import Connection
+from psycopg.pq import TransactionStatus
 from psycopg_pool import ConnectionPool
 
 TRUSTED_SECONDS = 10.0
-"""A network can drop a connection silently, so it is checked again after this time."""
+"""A network can drop a connection silently, so one that was idle for longer is checked."""
 
 
 class WarmPool(ConnectionPool[Connection[Any]]):
-    """Hands out the most recently returned connection."""
+    """Keeps returned connections on a stack, while they are warm.
+
+    The others are in the queue of the base class, which checks them and closes those that nobody needs.
+    """
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(check=self.check_if_doubtful, **options)
-        self._pool = _Stack()
-        self._answered_at: dict[int, float] = {}
+        super().__init__(check=self.check_connection, **options)
+        self._guard = Lock()
+        self._stack: list[tuple[Connection[Any], float]] = []
+        self._takers = 0
 
-    def check_if_doubtful(self, connection: Connection[Any]) -> None:
-        """Check the connection unless it worked recently and its socket is idle. Raises if it is dead."""
-        now, pid = time.monotonic(), connection.info.backend_pid
-        if now - self._answered_at.get(pid, 0.0) < TRUSTED_SECONDS and not _has_news(connection.fileno()):
-            return
-        self.check_connection(connection)
-        # Drop processes that have ended.
-        lately = {key: at for key, at in self._answered_at.items() if now - at < TRUSTED_SECONDS}
-        self._answered_at = lately | {pid: now}  # a new one: other threads may be reading the old one
+    def getconn(self, timeout: float | None = None) -> Connection[Any]:
+        """Return the warmest connection, else one of the queue. Raises `PoolTimeout`."""
+        with self._guard:
+            if self._stack and _is_warm(*self._stack[-1]):
+                return self._stack.pop()[0]
+            # The others are colder, or just as dead.
+            doubtful, self._stack = self._stack, []
+            self._takers += 1
+        try:
+            for connection, _ in doubtful:
+                super().putconn(connection)
+            return super().getconn(timeout)
+        finally:
+            with self._guard:
+                self._takers -= 1
 
-    def _shrink_pool(self) -> None:
-        """Close, of those that nobody needed, the one that came back first."""
-        with self._lock:
-            if self._nconns_min > 0:
-                self._pool.rotate(1)  # it is taken from where the warmest is lent
-        super()._shrink_pool()
+    def putconn(self, connection: Connection[Any]) -> None:
+        """Take a connection back. Whoever waits for the queue gets it from there."""
+        now = time.monotonic()
+        with self._guard:
+            cold = [idle for idle, since in self._stack if now - since > TRUSTED_SECONDS]
+            del self._stack[: len(cold)]
+            is_idle = connection.info.transaction_status == TransactionStatus.IDLE
+            if is_idle and not self._takers and not self.closed:
+                self._stack.append((connection, now))
+            else:
+                cold.append(connection)
+        for idle in cold:
+            super().putconn(idle)
+
+    def close(self, timeout: float = 5.0) -> None:
+        """Close the pool and all idle connections."""
+        super().close(timeout)
+        with self._guard:
+            idle, self._stack = self._stack, []
+        for connection, _ in idle:
+            super().putconn(connection)
 
 
-class _Stack(deque[Connection[Any]]):
-    """Where the pool appends, it takes away."""
-
-    append = deque.appendleft
+_pools: dict[str, WarmPool] = {}
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
     """PostgreSQL as Django knows it, with that pool."""
 
     @property
-    def pool(self) -> ConnectionPool[Connection[Any]] | None:
-        """Return the pool of this process, made on first need but not opened."""
+    def pool(self) -> WarmPool | None:
+        """Return this process's pool, created on first use but not opened."""
         options = self.settings_dict["OPTIONS"].get("pool")
-        pools = self._connection_pools  # type: ignore[attr-defined]  # the stubs lack what Django calls its own
-        if options and self.alias != NO_DB_ALIAS and self.alias not in pools:
-            made = WarmPool(
+        if not options or self.alias == NO_DB_ALIAS:
+            return None
+        if self.alias not in _pools:
+            created = WarmPool(
                 kwargs={**self.get_connection_params(), "autocommit": True},
                 open=False,
-                configure=self._configure_connection,  # type: ignore[attr-defined]
+                configure=self._set_time_zone,
                 **options,
             )
-            # As Django does it: of several threads the first one wins.
-            pools.setdefault(self.alias, made)
-        return super().pool  # type: ignore[no-any-return]
+            _pools.setdefault(self.alias, created)  # of several threads the first one wins
+        return _pools[self.alias]
+
+    def close_pool(self) -> None:
+        """Close the pool, if there is one."""
+        if pool := _pools.pop(self.alias, None):
+            pool.close()
+
+    def _set_time_zone(self, connection: Connection[Any]) -> None:
+        connection.execute(self.ops.set_time_zone_sql(), [self.timezone_name])
 
 
-def _has_news(socket: int) -> bool:
-    """Say whether something arrived that nobody had asked for: most often that the connection ends."""
+def _is_warm(connection: Connection[Any], since: float) -> bool:
+    """Return whether it was returned recently and nothing arrived since: that would be its end."""
     poll = select.poll()
-    poll.register(socket, select.POLLIN)
-    return bool(poll.poll(0))
+    poll.register(connection.fileno(), select.POLLIN)
+    return time.monotonic() - since < TRUSTED_SECONDS and not poll.poll(0)

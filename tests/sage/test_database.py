@@ -2,7 +2,10 @@
 
 import asyncio
 import contextvars
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from threading import Barrier
 from uuid import uuid4
 
@@ -16,10 +19,11 @@ from coaching.people.in_flight import MAX_RUNNING
 from coaching.sandbox.differences import compare
 from coaching.sandbox.markdown import render_markdown
 from sage import settings
+from sage.pooled_backend import base
+from sage.pooled_backend.base import WarmPool
 from sessions_app.database import (
     THREADS,
     UNHURRIED_THREADS,
-    TransactionOpenError,
     close_connection_beside,
     give_back_connections,
     in_database,
@@ -73,19 +77,33 @@ async def test_the_most_recently_returned_connection_is_used_first() -> None:
     assert len({await in_database(_backend_pid) for _ in range(8)}) <= 2
 
 
-def test_a_pool_that_shrinks_closes_the_connection_that_came_back_first() -> None:
-    pool = connection.pool  # type: ignore[attr-defined]  # our own backend's
+def test_connections_that_were_idle_for_long_are_left_to_be_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(base, "TRUSTED_SECONDS", 0.1)
+    pool = connection.pool  # type: ignore[attr-defined]  # of our own backend
     pool.open()
-    taken = [pool.getconn() for _ in range(3)]
-    for one in taken:
+    lent = [pool.getconn() for _ in range(3)]
+    for one in lent:
         pool.putconn(one)
-    size = pool.get_stats()["pool_size"]
-    for _ in range(2):  # the first call starts the count
-        pool._shrink_pool()
-    assert pool.get_stats()["pool_size"] < size
-    warmest = pool.getconn()
-    pool.putconn(warmest)
-    assert warmest is taken[-1]
+    time.sleep(0.2)
+    checked = pool.getconn()
+    # The others are where the pool closes them.
+    assert pool.get_stats()["pool_available"] >= 2
+    pool.putconn(checked)
+
+
+def test_a_connection_that_comes_back_goes_to_whoever_waits_for_one() -> None:
+    pool = WarmPool(kwargs=connection.get_connection_params(), min_size=1, max_size=1, timeout=5, open=True)
+    with ThreadPoolExecutor(1) as executor, closing(pool):
+        lent = pool.getconn()
+        waiting = executor.submit(pool.getconn)
+        while not pool.get_stats().get("requests_waiting"):
+            time.sleep(0.01)
+        pool.putconn(lent)
+        assert waiting.result(5) is lent
+        pool.putconn(lent)
+        assert pool.getconn() is lent
+        pool.putconn(lent)
+    assert lent.closed
 
 
 async def test_context_variables_are_passed_on() -> None:
@@ -125,7 +143,7 @@ async def test_what_takes_its_time_gives_the_connection_back_and_is_refused_in_a
         return connection.connection is not None
 
     assert not await in_database_page(is_held_after)
-    with pytest.raises(TransactionOpenError):
+    with pytest.raises(RuntimeError):
         await in_database_page(in_a_transaction)
 
 
@@ -148,7 +166,7 @@ async def test_a_password_is_hashed_without_a_connection_but_in_the_admins_trans
 @pytest.mark.django_db
 def test_a_test_cases_own_transaction_counts_for_nothing() -> None:
     give_back_connections()
-    with transaction.atomic(), pytest.raises(TransactionOpenError):
+    with transaction.atomic(), pytest.raises(RuntimeError):
         give_back_connections()
 
 
