@@ -278,7 +278,7 @@ def _write_frame(transport: Any, text: str) -> None:
         frame = b"\x81\x7e%b%b" % (size.to_bytes(2), payload)
     else:
         frame = b"\x81\x7f%b%b" % (size.to_bytes(8), payload)
-    is_idle = not (transport.dataBuffer or transport._tempDataBuffer)  # noqa: SLF001  # it has no public name
+    is_idle = transport not in reactor.getWriters()  # type: ignore[misc]  # to mypy the reactor is a module
     sent = transport.writeSomeData(frame) if is_idle and transport.connected else 0
     if isinstance(sent, int) and sent < len(frame):
         transport.write(frame[sent:])

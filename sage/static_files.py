@@ -17,15 +17,17 @@ from whitenoise.middleware import WhiteNoiseMiddleware
 from whitenoise.responders import StaticFile
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
+_IMPORT = (
+    r"""(?P<matched>(?P<names>\b(?:import|export)\b[^"';]*)["'](?P<url>\./[^"']+)["'])""",
+    '%(names)s"%(url)s"',
+)
+
 
 class HashedStaticFilesStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]  # no types
     """Hashed names also where one script imports another: no page runs scripts of two versions."""
 
-    # Django's own switch for this takes comments in other people's scripts for imports.
-    patterns = (
-        *CompressedManifestStaticFilesStorage.patterns,
-        ("js/*.js", CompressedManifestStaticFilesStorage._js_module_import_aggregation_patterns[1]),  # noqa: SLF001
-    )
+    # Django's own switch for this mistakes comments in vendored scripts for imports.
+    patterns = (*CompressedManifestStaticFilesStorage.patterns, ("js/*.js", (_IMPORT,)))
 
 
 class StaticFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]  # WhiteNoise has no types

@@ -1,4 +1,4 @@
-"""Appends to a session's history: the one place where a message gets its number."""
+"""Appends messages to a session's history and numbers them."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -20,7 +20,7 @@ def append_message(
     client_id: str | None = None,
     metadata: Mapping[str, Any] | None = None,
 ) -> Message:
-    """Append a message under the next number. The caller holds the lock of the session's row."""
+    """Append a message with the next number. The caller has locked the session's row."""
     message = next_message(
         session=session, role=role, content=content, client_id=client_id, metadata=metadata
     )
@@ -36,10 +36,10 @@ def next_message(
     client_id: str | None = None,
     metadata: Mapping[str, Any] | None = None,
 ) -> Message:
-    """Return a message under the next number, not yet stored. The caller holds the session's lock.
+    """Return an unsaved message with the next number. The caller has locked the session's row.
 
-    The user's words name a session that has no title, unless something is noted beside them: hidden ones are
-    not theirs, and words of danger stand on no list.
+    A user's message becomes the title of a session without one, unless it has metadata: hidden messages
+    aren't the user's words, and words of danger may not appear in lists.
     """
     session.last_message_number += 1
     session.last_active_at = timezone.now()
@@ -56,13 +56,10 @@ def next_message(
 
 
 def store_message(message: Message, *, turn: Turn, session_fields: Sequence[str] = ()) -> None:
-    """Store a message of `next_message`, and what it changed of its session, with other fields of it.
-
-    Its turn is stored with it where it is a new one.
-    """
+    """Store a message of `next_message`, its turn if that is new, and the changed fields of its session."""
     message.turn = turn
     fields = ["last_message_number", "last_active_at", "title", *session_fields]
-    is_new_turn = turn._state.adding  # noqa: SLF001 - a documented flag in spite of its name
+    is_new_turn = turn._state.adding
     write_together(changed={message.session: fields}, added=[*([turn] if is_new_turn else []), message])
 
 

@@ -54,26 +54,23 @@ class S3ObjectStorage(S3Storage):  # type: ignore[misc]  # the package has no ty
             **options,
         )
 
+    @property
+    def connection(self) -> Any:
+        """The resource of this thread."""
+        made = super().connection
+        # By its id it is registered once.
+        events = made.meta.client.meta.events
+        events.register_last("before-call.s3", _skip_expect, unique_id="sage-skip-expect")
+        return made
+
     @cached_property
     def client(self) -> Any:
         """The client that all threads share for writes. Creating one takes a tenth of a second or more."""
-        return self._create_session().client(
-            "s3",
-            region_name=self.region_name,
-            use_ssl=self.use_ssl,
-            endpoint_url=self.endpoint_url,
-            config=self.client_config,
-            verify=self.verify,
-        )
+        return self.connection.meta.client
 
     def warm(self) -> None:
         """Create the client now, so that the first write doesn't wait for it."""
         _ = self.client
-
-    def _create_session(self) -> Any:
-        session = super()._create_session()
-        session.events.register_last("before-call.s3", _ask_nothing_first)
-        return session
 
     def _save(self, name: str, content: "File[bytes]") -> str:
         """Write small objects with the shared client; django-storages creates one per thread."""
@@ -129,6 +126,6 @@ class S3ObjectStorage(S3Storage):  # type: ignore[misc]  # the package has no ty
                 yield [{"Key": entry.key} for entry in batch]
 
 
-def _ask_nothing_first(params: dict[str, Any], **_: Any) -> None:
+def _skip_expect(params: dict[str, Any], **_: Any) -> None:
     """Send an object without `Expect: 100-continue`, which costs a round trip."""
     params["headers"].pop("Expect", None)
