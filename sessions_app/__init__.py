@@ -1,1 +1,1 @@
-"""What was said: sessions, messages, turns, usage."""
+"""Sessions, messages, turns, usage."""

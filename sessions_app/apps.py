@@ -1,10 +1,10 @@
-"""What was said: sessions, messages, turns."""
+"""The Django app of sessions."""
 
 from django.apps import AppConfig
 
 
 class SessionsAppConfig(AppConfig):
-    """The app of sessions; the long name keeps it apart from Django's own `sessions`."""
+    """Its long name avoids a clash with Django's own `sessions`."""
 
     name = "sessions_app"
     verbose_name = "Sessions"

@@ -1,9 +1,9 @@
-"""The arcs of a session: which one it is in and since when, and which it has completed.
+"""The arcs of a session: the current one and the completed ones.
 
 An open conversation enters an arc and leaves it (`Session.active_arc`); a session of an arc's kind is in
 that arc from its first moment. `metadata["arcs"]` keeps an entry for each one that was entered or closed,
-`metadata["completed_arcs"]` the names of the completed ones in order. Every write is given a session whose
-row the caller has locked. What an arc has to leave behind isn't known here.
+`metadata["completed_arcs"]` the names of the completed ones in order. For every write the caller has
+locked the session's row. What an arc must produce isn't known here.
 """
 
 from dataclasses import dataclass
@@ -17,8 +17,8 @@ from sessions_app.models import Session, SessionKind
 class CurrentArc:
     """The arc that a session is in.
 
-    `entered_by` is the call that entered it, empty where the session began in it. `told_by` is the
-    call that was told what the arc lacked instead of completing it, empty until then.
+    `entered_by` is the call that entered it, empty where the session began in it. `told_by` is the call
+    whose result said what the arc still lacks instead of completing it, empty until then.
     """
 
     arc: SessionKind
@@ -56,7 +56,7 @@ def enter_arc(session: Session, *, arc: SessionKind, entered_by: str, now: datet
 
 
 def note_told(session: Session, *, told_by: str) -> None:
-    """Keep that the call `told_by` was told what the current arc lacks."""
+    """Record that the result of the call `told_by` said what the current arc still lacks."""
     _change_entry(session, told_by=told_by)
     session.save(update_fields=["metadata"])
 
@@ -108,7 +108,7 @@ def unsummarised_arc(session: Session, number: int = -1) -> CompletedArc | None:
 
 
 def store_arc_summary(session: Session, arc: CompletedArc, summary: str) -> None:
-    """Keep the summary of an arc."""
+    """Store the summary of an arc."""
     entries = _entries(session)
     entries[arc.number] = {**entries[arc.number], "summary": summary}
     session.metadata = {**session.metadata, "arcs": entries}
@@ -116,7 +116,7 @@ def store_arc_summary(session: Session, arc: CompletedArc, summary: str) -> None
 
 
 def leave_arc(session: Session, *, now: datetime) -> None:
-    """Let an open conversation go on without the arc that it is in: it was left alone for too long."""
+    """Leave the arc of an open conversation that was idle for too long."""
     _change_entry(session, left_at=now.isoformat())
     session.active_arc = ""
     session.save(update_fields=["active_arc", "metadata"])
@@ -134,7 +134,7 @@ def _open_entry(session: Session) -> dict[str, Any] | None:
 
 
 def _change_entry(session: Session, **values: object) -> None:
-    """Change the current arc's entry; a session that began in its arc gets one with the first change."""
+    """Change the current arc's entry; create it for a session that began in its arc."""
     entries = _entries(session)
     entry = _open_entry(session)
     if entry is None:

@@ -2,12 +2,12 @@
 
 
 class Refused(Exception):
-    """What was asked can't be done. `str()` is one sentence fit for the user; nothing was changed."""
+    """The request can't be done; nothing was changed. `str()` is a sentence for the user."""
 
 
 class TooManySessions(Refused):
-    """The user has opened too many sessions lately."""
+    """The user has opened too many sessions recently."""
 
 
 class StaleFence(Exception):
-    """The turn isn't this runner's any more: its fencing number has moved on, or it is closed."""
+    """The turn belongs to another runner now, or is closed."""

@@ -1,7 +1,7 @@
-"""Ends what was left alone: sessions of arcs expire after idle hours, open conversations leave their arc.
+"""Ends idle sessions: sessions of an arc expire, open conversations leave their arc.
 
-An open conversation itself never expires, and nothing happens under a turn that runs. Idle means that
-for so long nobody wrote, answered or was answered.
+An open conversation itself never expires, and nothing happens while a turn runs. A session is idle while
+there is no message, no answer to a call and no running turn.
 """
 
 import uuid
@@ -23,7 +23,7 @@ Expiry = Literal["expired", "arc_left"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdleSession:
-    """A session that was idle when it was looked for, and whose it is."""
+    """An idle session and its user."""
 
     user_id: int
     session_id: uuid.UUID

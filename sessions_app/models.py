@@ -1,9 +1,9 @@
-"""What was said: sessions, messages, turns with their rounds and calls, and what the model cost.
+"""Sessions, messages, turns with their rounds and calls, and model usage.
 
-Rules that must never break live here as database constraints. No model call and no socket is
-made from this package, and a session is reached through `selectors.accessible_session` only.
+Rules that must never break are database constraints here. This package makes no
+model call and opens no socket; sessions are reached only through `selectors.accessible_session`.
 
-Longer than other modules, since the tables refer to each other and their constraints are read together.
+Longer than other modules, since the tables refer to each other.
 """
 
 import json

@@ -1,8 +1,8 @@
-"""Rows that belong to a user, and the only ways to query them.
+"""Models whose rows belong to a user, and how they are queried.
 
-An owned model has no `objects`. Queries begin with a user (`of`) or with a row that was reached through one
-(`within`), so a query without an owner can't be written by accident. What has to see everybody's rows (the
-runner, jobs, the admin) uses `unscoped`; tests/architecture/test_scoping.py lists every such place.
+An owned model has no `objects`. Queries start from a user (`of`) or from a row that was reached through one
+(`within`), so a query without an owner can't be written by accident. Code for all users (the runner, jobs,
+the admin) uses `unscoped`; tests/architecture/test_scoping.py lists every such place.
 """
 
 from typing import Any, ClassVar, Self, TypeVar
@@ -13,7 +13,7 @@ ModelT_co = TypeVar("ModelT_co", bound=models.Model, covariant=True)
 
 
 class OwnedQuerySet(models.QuerySet[ModelT_co]):
-    """The rows of one user. What is created through it is that user's, where the row names its user."""
+    """The rows of one user. Rows created through it get that user, if they have a user field."""
 
     created_with: dict[str, int]
 
@@ -34,7 +34,7 @@ class OwnedQuerySet(models.QuerySet[ModelT_co]):
 
 
 class Unscoped(models.Manager[ModelT_co]):
-    """Everybody's rows. Migrations know it by the usual name, so that they see an ordinary model."""
+    """All users' rows. Migrations know it as `objects`, so that they see an ordinary model."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -42,7 +42,7 @@ class Unscoped(models.Manager[ModelT_co]):
 
 
 class NoObjects:
-    """Stands where other models have their `objects`, and says what to write instead."""
+    """Replaces `objects`; its error says what to write instead."""
 
     def __get__(self, row: object, model: type[models.Model]) -> None:
         """Refuse. Raises `AttributeError`."""
@@ -51,7 +51,7 @@ class NoObjects:
 
 
 class Owned(models.Model):
-    """A model whose rows belong to users. `owner_path` is the lookup from a row to its user."""
+    """A model whose rows belong to users. `owner_path` is the lookup from row to user."""
 
     owner_path: ClassVar[str] = "user"
 
@@ -68,9 +68,9 @@ class Owned(models.Model):
 
     @classmethod
     def within(cls, *rows: "Owned") -> models.QuerySet[Self]:
-        """Return what belongs to these rows, which are of one model and were reached through their user.
+        """Return what belongs to these rows of one model, which were reached through their user.
 
-        Raises `TypeError` where the model doesn't belong to theirs.
+        Raises `TypeError` where there is no path to their model.
         """
         path = cls._path_to(type(rows[0])) if rows else "pk"
         return models.QuerySet(cls).filter(**{f"{path}__in": rows} if len(rows) != 1 else {path: rows[0]})

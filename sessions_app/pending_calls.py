@@ -1,7 +1,7 @@
-"""The one life of a pending call: `pending`, then `answered`, `superseded`, `dismissed` or `expired`.
+"""Ends pending calls: they become `answered`, `superseded`, `dismissed` or `expired`.
 
-The first end wins, whichever tab or process it comes from: each is a transaction that locks the
-session's row first. Nothing here knows what a tool asks; who answers brings the result.
+The first end wins, whichever tab or process it comes from: each is a transaction that locks the session's row
+first. What a tool asks isn't known here; the caller brings the result.
 """
 
 import uuid
@@ -35,10 +35,10 @@ DISMISSED_STOP_REASON = "dismissed"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndedCall:
-    """A pending call that has just ended, and what follows from it. `last_number` is the newest message's.
+    """A pending call that has just ended, and what follows. `last_number` is the newest message's.
 
-    `resumed` is the turn's key when its last pending call has ended and the model is asked again;
-    `next_pending` is the call that is shown next; with neither, the turn is over.
+    `resumed` is the turn's key if its last pending call has ended and the turn goes on; `next_pending` is the
+    call to show next; with neither, the turn is over.
     """
 
     turn: Turn
@@ -50,7 +50,7 @@ class EndedCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a tool makes of a user's answer: the result for the model, and value and metadata to keep."""
+    """A tool's view of a user's answer: the result for the model, and value and metadata to store."""
 
     result: CallResult
     value: Any
@@ -69,7 +69,7 @@ def answer_call(
 ) -> EndedCall:
     """Answer a pending call: its effect, its result and the turn's new part are one transaction.
 
-    Raises `Refused` where it waits no more, and what `build_answer` raises.
+    Raises `Refused` where it isn't pending any more, and what `build_answer` raises.
     """
     session, call = _locked_call(user_id=user_id, session_id=session_id, tool_use_id=tool_use_id)
     answer = build_answer(session, call)
@@ -82,9 +82,9 @@ def answer_call(
 def dismiss_call(
     *, user_id: int, session_id: uuid.UUID, tool_use_id: object, owner: str, rate_limit: RateLimit
 ) -> EndedCall:
-    """End a pending call without an answer. If none of the turn's was answered, the turn is over.
+    """End a pending call without an answer. If none of the turn's calls was answered, the turn ends.
 
-    Raises `Refused` where it waits no more.
+    Raises `Refused` where it isn't pending any more.
     """
     session, call = _locked_call(user_id=user_id, session_id=session_id, tool_use_id=tool_use_id)
     _end_call(call, CallState.DISMISSED, CallResult(content=DISMISSED, is_error=False))
@@ -93,9 +93,9 @@ def dismiss_call(
 
 @transaction.atomic
 def await_user(key: TurnKey, *, stop_reason: str) -> tuple[str, ...]:
-    """Let the turn wait for the user; where its session has ended meanwhile, end it instead.
+    """Leave the turn open until the user answers; end it if its session has ended meanwhile.
 
-    Returns the ids of the calls that expired so: nothing can be answered in a session that has ended.
+    Returns the ids of the calls that expired with it.
     """
     session = lock_session_of(key.turn_id)
     pause_turn(key, stop_reason=stop_reason)
@@ -106,9 +106,9 @@ def await_user(key: TurnKey, *, stop_reason: str) -> tuple[str, ...]:
 
 
 def supersede_pending_calls(session: Session) -> tuple[ToolCallRecord, ...]:
-    """Close a waiting turn because the user wrote instead; return the calls that were pending.
+    """Close a waiting turn because the user wrote a message; return the calls that were pending.
 
-    The caller holds the lock of the session's row, in the transaction that opens the new turn.
+    The caller has locked the session's row, in the transaction that opens the new turn.
     """
     return _end_waiting_turn(session, CallState.SUPERSEDED, SUPERSEDED, TurnStatus.SUPERSEDED)
 

@@ -1,11 +1,11 @@
-"""The rate that a user is held to, as a value. It knows no Django: the settings are made with it."""
+"""A user's rate limit as a value. It imports no Django, because the settings use it."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RateLimit:
-    """At most `turns` turns in any `seconds` seconds, and `daily_tokens` in any 24 hours, for one user."""
+    """At most `turns` turns in any `seconds` seconds, and `daily_tokens` in any 24 hours."""
 
     turns: int
     seconds: int

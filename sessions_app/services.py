@@ -1,9 +1,9 @@
-"""Writes that a person asks for: open and end a session, open a turn with a message.
+"""Writes on a user's request: open and end a session, open a turn with a message.
 
-Each is one transaction, and each begins by locking the session's row, found through its user.
-Writes of a running turn are in `turn_records`.
+Each is one transaction that first locks the session's row, found through its user. Writes of a running turn
+are in `turn_records`.
 
-Longer than other modules: the ways to open a turn are made of the same steps, and are read side by side.
+Longer than other modules, because all ways to open a turn share the same steps.
 """
 
 import uuid
@@ -48,9 +48,9 @@ STILL_ANSWERING = "Sage is still answering. You can stop it, or wait a moment."
 class OpenedTurn:
     """A turn that was opened, or, when `is_new` is false, the one that the same message opened before.
 
-    `superseded` are the pending calls that the message took the place of, `withdrawn` the turns that left the
-    history for it, and `withdrawn_from` the number from which on all messages before this turn are gone. A
-    message that is answered again is none that `is_message_new`.
+    `superseded` are the pending calls that the message replaced, `withdrawn` the turns it removed from the
+    history, and `withdrawn_from` the number of their first message. `is_message_new` is false where a message
+    is answered again.
     """
 
     session_id: uuid.UUID
@@ -76,13 +76,13 @@ def open_session(*, user_id: int, kind: str, continues: Session | None = None) -
 
 @transaction.atomic
 def begin_session(*, user_id: int, kind: str, client_id: object, rate_limit: RateLimit) -> Session:
-    """Open a session because a form asks for one; the same form sent twice opens one.
+    """Open a session for a form; the same form sent twice opens one.
 
-    A form that was kept, and is sent again after something was said in its session, asks for another one.
+    A form that is sent again after something was said in its session opens another one.
     Raises `Refused` for a kind that doesn't exist, and `TooManySessions`.
     """
     checked_id = check_client_id(client_id)
-    # Under the user's lock two sendings that race see each other.
+    # The user's lock serialises concurrent submissions.
     lock_limits(user_id=user_id)
     if checked_id is not None:
         known = Session.of(user_id).filter(kind=kind, client_id=checked_id).first()
@@ -102,7 +102,7 @@ def begin_session(*, user_id: int, kind: str, client_id: object, rate_limit: Rat
 def end_session(*, user_id: int, session_id: uuid.UUID, status: SessionStatus) -> Session:
     """Move a session out of `active`.
 
-    Raises `Refused` where it has ended already: a status never moves twice, and never silently.
+    Raises `Refused` where it has ended already.
     """
     session = accessible_session(user_id=user_id, session_id=session_id, is_locked=True)
     if status == SessionStatus.ACTIVE:
@@ -117,7 +117,7 @@ def end_session(*, user_id: int, session_id: uuid.UUID, status: SessionStatus) -
 
 @transaction.atomic
 def abandon_session(*, user_id: int, session_id: uuid.UUID) -> None:
-    """End a session because its user wants to: a running turn is asked to stop, pending calls expire.
+    """End a session at its user's request: a running turn is asked to stop, pending calls expire.
 
     Raises `Refused` where it has ended already.
     """
@@ -140,8 +140,8 @@ def open_turn(
 ) -> OpenedTurn:
     """Commit the user's message and open the turn that will answer it, with its prompt.
 
-    `metadata` is kept with the message. The same client id twice gives the same turn. A message to an ended
-    session opens a new one that is linked to it; one beside a pending call supersedes the call. Raises
+    `metadata` is stored with the message. The same client id twice gives the same turn. A message to an ended
+    session opens a new one that is linked to it; with a pending call open, it supersedes the call. Raises
     `Refused` with a sentence for the user, and `Session.DoesNotExist`.
     """
     checked_text = check_message_text(text)
@@ -165,9 +165,9 @@ def open_turn(
 def refuse_early(
     *, user_id: int, session_id: uuid.UUID, text: object, client_id: object, rate_limit: RateLimit
 ) -> None:
-    """Refuse a message that `open_turn` would refuse now, before costly work is done for it.
+    """Refuse a message that `open_turn` would refuse now, before expensive work on it.
 
-    Changes nothing, and promises nothing: `open_turn` checks again. Raises `Refused`, `Session.DoesNotExist`.
+    Changes nothing; `open_turn` checks again. Raises `Refused`, `Session.DoesNotExist`.
     """
     check_message_text(text)
     found = lock_session(
@@ -179,7 +179,7 @@ def refuse_early(
     if found.known is not None:
         return
     refuse_over(found.asked, user_id=user_id, rate_limit=rate_limit)
-    # In a conversation that has ended, a turn that still stops holds up nothing: this goes on in another one.
+    # A message to an ended session goes into another one, so a turn that is still stopping doesn't matter.
     if found.session.status == SessionStatus.ACTIVE and found.open_status == TurnStatus.RUNNING:
         raise Refused(STILL_ANSWERING)
 
@@ -193,10 +193,10 @@ def retry_turn(
     rate_limit: RateLimit,
     build_prompt: BuildPrompt | None = None,
 ) -> OpenedTurn:
-    """Open a turn in the place of the last one, which failed, was cut or was stopped.
+    """Open a turn that replaces the last one, which failed, was interrupted or was stopped.
 
-    Where the last turn's tools took effect, its answer stays and Sage is asked to go on; else the
-    answer is withdrawn and the same message is answered again. Raises `Refused` where there is
+    Where the last turn called tools, its answer stays and Sage is asked to go on; else the answer is
+    withdrawn and the same message is answered again. Raises `Refused` where there is
     nothing to retry.
     """
     session = _active_session(user_id=user_id, session_id=session_id)
@@ -239,7 +239,7 @@ def edit_message(
     metadata: Mapping[str, Any] | None = None,
     build_prompt: BuildPrompt | None = None,
 ) -> OpenedTurn:
-    """Put a new message in the place of the user's last one, and answer that; `metadata` is kept with it.
+    """Replace the user's last message and open a turn for the new one; `metadata` is stored with it.
 
     The old message and all that followed it are withdrawn: their numbers stay, and so does what
     tools wrote. Raises `Refused` where there is no message yet or the conversation has ended.
@@ -267,7 +267,7 @@ def _known_message(session: Session, client_id: str | None) -> Message | None:
 
 
 def _withdraw_last_message(session: Session) -> tuple[tuple[uuid.UUID, ...], int]:
-    """Withdraw what the user wrote last and all that followed; return the turns and the first number.
+    """Withdraw the user's last message and all that followed; return the turns and its number.
 
     Raises `Refused`.
     """
@@ -294,9 +294,9 @@ def continue_turn(
     rate_limit: RateLimit,
     build_prompt: BuildPrompt | None = None,
 ) -> OpenedTurn:
-    """Open a turn that goes on where the last answer was cut for its length.
+    """Open a turn that continues an answer that was cut for its length.
 
-    Raises `Refused` where the last answer is whole.
+    Raises `Refused` where the last answer is complete.
     """
     session = _active_session(user_id=user_id, session_id=session_id)
     _refuse_second_turn(session)
@@ -307,7 +307,7 @@ def continue_turn(
 
 
 def _last_turn(session: Session) -> Turn | None:
-    """Return the turn that readers see last: by message numbers, since processes differ in their clocks."""
+    """Return the last turn by message numbers: the clocks of processes differ."""
     shown = session.messages.filter(turn__is_withdrawn=False).select_related("turn")
     last = shown.order_by("-number").first()
     return last.turn if last else None
@@ -332,7 +332,7 @@ def _store_message(
     client_id: str | None = None,
     metadata: Mapping[str, Any] | None = None,
 ) -> tuple[Turn, Message]:
-    """Open a turn with a new message of the user's. The caller holds the lock of the session's row."""
+    """Open a turn with a new user message. The caller has locked the session's row."""
     message = next_message(
         session=session,
         role=MessageRole.USER,
@@ -349,7 +349,7 @@ def _store_message(
 def _put_built_prompt(
     build_prompt: BuildPrompt | None, session: Session, turn: Turn, message: Message
 ) -> Sequence[str]:
-    """Put the turn's prompt into rows that are about to be stored; return the session's changed fields."""
+    """Set the turn's prompt on unsaved rows; return the session fields that changed."""
     prompt = build_prompt(session, message) if build_prompt is not None else None
     if prompt is None:
         return ()
@@ -366,7 +366,7 @@ def _active_session(*, user_id: int, session_id: uuid.UUID) -> Session:
 
 
 def _continued(ended: Session) -> Session:
-    """Return the session that continues an ended one, ended too or not; opened now if there is none."""
+    """Return the session that continues an ended one, itself possibly ended; open it if there is none."""
     successor = ended.continued_by.order_by("started_at").first()
     if successor is None:
         return open_session(user_id=ended.user_id, kind=SessionKind.OPEN_CONVERSATION, continues=ended)
@@ -374,7 +374,7 @@ def _continued(ended: Session) -> Session:
 
 
 def _supersede_waiting_turn(session: Session, status: str | None) -> tuple[ToolCallRecord, ...]:
-    """Supersede what the open turn waits for; return the calls. Raises `Refused` where it runs.
+    """Supersede the pending calls of the open turn and return them. Raises `Refused` where it runs.
 
     `status` is the open turn's, None where there is none.
     """

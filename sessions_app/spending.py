@@ -1,4 +1,4 @@
-"""What turns have cost: tokens, money and time, added up over their model calls."""
+"""Tokens, cost and time of turns, added up over their model calls."""
 
 import uuid
 from collections.abc import Collection, Mapping
@@ -38,7 +38,7 @@ class Spending:
 
 
 def usage_metadata(spending: Spending) -> Mapping[str, int | None]:
-    """Return what a turn took as the metadata of its message keep it."""
+    """Return a turn's spending for the metadata of its message."""
     return {
         "requests": spending.requests,
         "input_tokens": spending.input_tokens,
@@ -50,12 +50,12 @@ def usage_metadata(spending: Spending) -> Mapping[str, int | None]:
 
 
 def read_spending_of_turn(turn_id: uuid.UUID) -> Spending | None:
-    """Return what a turn took; None where nothing was asked."""
+    """Return a turn's spending; None where there was no request."""
     return read_spending_of_turns([turn_id]).get(turn_id)
 
 
 def read_spending_of_turns(turn_ids: Collection[uuid.UUID]) -> Mapping[uuid.UUID, Spending]:
-    """Return what each of these turns took, without those for which nothing was asked."""
+    """Return the spending of each of these turns that made a request."""
     return _by_turn(ModelUsage.unscoped.filter(turn_id__in=turn_ids))
 
 

@@ -1,7 +1,7 @@
-"""What is stored of a turn's prompt: the exact request, what was said with its message, the opening.
+"""Stores a turn's prompt: the exact request, the message's metadata, the session's opening.
 
-It is committed with the message and the turn, in the one transaction that a user waits for. A turn whose
-request couldn't be built then gets it before its first round: what was sent must be there to be sent again.
+It is committed with the message and the turn. If the request couldn't be built then, it is stored before the
+turn's first round: a resumed turn must send the same request again.
 """
 
 from collections.abc import Callable
@@ -36,7 +36,7 @@ yet stored. None where that can't be built."""
 
 
 def put_prompt(prompt: StoredPrompt, *, session: Session, turn: Turn, message: Message) -> None:
-    """Put a turn's prompt into its rows. Nothing is written."""
+    """Set a turn's prompt on its rows, without saving them."""
     turn.model = prompt.model
     turn.prefix = prompt.prefix
     turn.metadata = {**turn.metadata, **prompt.turn_metadata}

@@ -1,6 +1,6 @@
-"""What text may enter: PostgreSQL refuses U+0000 and UTF-8 refuses lone surrogates.
+"""Checks text before it is stored: PostgreSQL refuses U+0000 and UTF-8 refuses lone surrogates.
 
-A person's text with either is refused with a sentence; a model's is mended, since it can't be asked again.
+A user's text with either is refused; in a model's text they are replaced, since it can't be asked again.
 """
 
 import re
@@ -34,7 +34,7 @@ def check_message_text(text: object) -> str:
 
 
 def check_client_id(client_id: object) -> str | None:
-    """Return the message id that a client made, or None where it made none.
+    """Return a client's message id, None where it sent none.
 
     Raises `Refused` for anything that can't be an id.
     """

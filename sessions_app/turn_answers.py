@@ -1,6 +1,6 @@
-"""What stays of a turn that ends: its words joined, its calls closed, and what a lost runner had shown.
+"""Builds the answer of a turn that ends: joins its texts, closes its calls, keeps what was shown last.
 
-The caller has locked the turn's row. What becomes of the turn itself is in `turn_records`.
+The caller has locked the turn's row. The turn itself is closed in `turn_records`.
 """
 
 import json
@@ -16,7 +16,7 @@ INTERRUPTED_CALL = "Interrupted: it is not known to have run."
 
 
 def keep_shown(turn: Turn) -> None:
-    """Make a partial round of what a lost runner had shown."""
+    """Store what a lost runner had shown as a partial round."""
     text, notes = turn.words_of_running_round()
     if not text:
         return
@@ -33,7 +33,7 @@ def keep_shown(turn: Turn) -> None:
 
 
 def close_calls(turn: Turn, now: datetime) -> Sequence[ToolCallRecord]:
-    """Return the turn's calls in order; those that never ended are interrupted."""
+    """Return the turn's calls in order; unfinished ones are marked as interrupted."""
     calls = list(turn.calls.order_by("round_number", "position"))
     unfinished = [call for call in calls if call.state in OPEN_CALL_STATES]
     for call in unfinished:

@@ -1,4 +1,4 @@
-"""What model calls used and cost, added up. An unknown price stays unknown: it is counted, never guessed."""
+"""Totals of model usage. Calls with an unknown price are counted; their cost is never guessed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ _CACHED = F("cache_creation_5m_tokens") + F("cache_creation_1h_tokens") + F("cac
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PurposeUsage:
-    """What all calls for one purpose used. `read_tokens` count what was sent, from the cache or not.
+    """The usage of all calls for one purpose. `read_tokens` counts all input, cached or not.
 
-    `cost_micro_usd` leaves out the `unpriced_calls`, whose price isn't known.
+    `cost_micro_usd` leaves out the `unpriced_calls`.
     """
 
     purpose: UsagePurpose
@@ -37,7 +37,7 @@ class DayTokens:
 
 
 def usage_by_purpose(*, user_id: int, since: datetime, until: datetime) -> Sequence[PurposeUsage]:
-    """Return what the user's calls from `since` to before `until` used, the dearest purpose first."""
+    """Return the user's usage from `since` to before `until` by purpose, the most expensive first."""
     rows = (
         ModelUsage.of(user_id)
         .filter(created_at__gte=since, created_at__lt=until)
