@@ -8,10 +8,13 @@ import uuid
 from collections.abc import Collection
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
+from django.db.models import Func, TextField
+from django.db.models.fields.json import KeyTextTransform
 from procrastinate import App
 from procrastinate.contrib.django import app
 from procrastinate.contrib.django.django_connector import DjangoConnector
+from procrastinate.contrib.django.models import ProcrastinateJob
 from procrastinate.exceptions import AlreadyEnqueued
 
 from sessions_app.arcs import unsummarised_arc
@@ -41,22 +44,17 @@ def use_our_threads(queue: App) -> None:
 
 def job_arguments() -> set[str]:
     """Return the names of all arguments of queued jobs. Sync ORM code."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT DISTINCT jsonb_object_keys(args) FROM procrastinate_jobs")
-        return {name for (name,) in cursor.fetchall()}
+    name = Func("args", function="jsonb_object_keys", output_field=TextField())
+    return set(ProcrastinateJob.objects.values_list(name, flat=True).distinct())
 
 
-def forget_jobs(argument: str, values: Collection[str]) -> int:
-    """Delete the jobs whose argument has one of these values, and return how many.
+def forget_jobs(argument: str, values: Collection[str]) -> None:
+    """Delete the jobs whose argument has one of these values. Sync ORM code.
 
-    A running one stays: it will find nothing to do. Sync ORM code.
+    A running one stays: it will find nothing to do.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "DELETE FROM procrastinate_jobs WHERE status <> 'doing' AND args->>%s = ANY(%s)",
-            [argument, list(values)],
-        )
-        return int(cursor.rowcount)
+    jobs = ProcrastinateJob.objects.annotate(value=KeyTextTransform(argument, "args")).exclude(status="doing")
+    jobs.filter(value__in=values).delete()
 
 
 def enqueue(name: str, *, key: str, **arguments: str | int) -> bool:

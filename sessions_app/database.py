@@ -1,9 +1,8 @@
-"""The one way to the database outside views.
+"""Database access outside views.
 
-Django's async ORM keeps a connection per thread-sensitive context: outside a request a connection that was
-killed stays dead for ever, and all calls queue behind one thread. Here each call runs in a thread of our own
-executor and gives its connection back at the end, dead or alive, so the next call starts with a good one.
-It holds no rule about what is read or written.
+Django's async ORM keeps a connection per thread-sensitive context: outside a request a killed connection
+stays dead for ever, and all calls queue behind one thread. Here each call runs in a thread of our own
+executor and returns its connection to the pool at the end, so the next call starts with a working one.
 """
 
 import asyncio
@@ -16,7 +15,7 @@ from functools import partial
 from typing import ParamSpec, TypeVar
 
 from asgiref.sync import sync_to_async
-from django.db import DEFAULT_DB_ALIAS, DatabaseError, connection, connections
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, connection, connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.utils import load_backend
 
@@ -39,15 +38,11 @@ NO_TIME_LIMITS = "; ".join(f"SET {name} = 0" for name in _TIME_LIMITS)
 _USUAL_TIME_LIMITS = "; ".join(f"RESET {name}" for name in _TIME_LIMITS)
 
 
-class TransactionOpenError(RuntimeError):
-    """Something that takes its time was begun inside a transaction, which would hold its connection."""
-
-
 async def in_database(function: Callable[P, ResultT], /, *args: P.args, **kwargs: P.kwargs) -> ResultT:
     """Run synchronous ORM code in the database's own threads and return its result.
 
-    At most `THREADS` calls run at once; further ones wait their turn. Context variables are passed on. A call
-    that was started runs to its end even when the task that awaits it is cancelled.
+    At most `THREADS` calls run at once; others queue. Context variables are passed on. A call that has
+    started runs to its end even when the task that awaits it is cancelled.
     """
     return await _run_in(_executor, partial(function, *args, **kwargs))
 
@@ -55,19 +50,19 @@ async def in_database(function: Callable[P, ResultT], /, *args: P.args, **kwargs
 async def in_database_unhurried(
     function: Callable[P, ResultT], /, *args: P.args, **kwargs: P.kwargs
 ) -> ResultT:
-    """Run what takes its time and may wait, in threads that no conversation needs: an export."""
+    """Run slow work such as an export, in threads that no conversation needs."""
     return await _run_in(_unhurried_executor, partial(function, *args, **kwargs))
 
 
 async def in_database_page(function: Callable[P, ResultT], /, *args: P.args, **kwargs: P.kwargs) -> ResultT:
-    """Run what an async view shows: it reads, then renders texts, which may take seconds."""
+    """Run an async view's reads and its rendering, which may take seconds."""
     return await _run_in(_page_executor, partial(function, *args, **kwargs))
 
 
 async def in_database_beside(function: Callable[P, ResultT], /, *args: P.args, **kwargs: P.kwargs) -> ResultT:
-    """Run what may never wait behind other calls: a process's heartbeat.
+    """Run a process's heartbeat, which may never queue behind other calls.
 
-    It has a thread and a connection of its own, outside the pool, which stays open from call to call.
+    Its thread keeps a connection of its own, outside the pool.
     """
     call = partial(_with_own_connection, partial(function, *args, **kwargs))
     return await asyncio.get_running_loop().run_in_executor(_beat_executor, call)
@@ -92,7 +87,7 @@ def _with_fresh_connections(call: Callable[[], ResultT]) -> ResultT:
 
 
 def _with_own_connection(call: Callable[[], ResultT]) -> ResultT:
-    """Run a call on this thread's own connection; one that is dead is replaced."""
+    """Run a call on this thread's own connection, replaced if it is dead."""
     own = connections[DEFAULT_DB_ALIAS]
     if own.settings_dict["OPTIONS"].get("pool"):
         connections[DEFAULT_DB_ALIAS] = own = _connection_outside_the_pool()
@@ -113,33 +108,47 @@ def _connection_outside_the_pool() -> BaseDatabaseWrapper:
 
 
 def give_back_connections() -> None:
-    """Give this thread's connections back; the next query takes a fresh one.
+    """Return this thread's connections to the pool before it waits for something else.
 
-    For whatever is about to wait. Raises `TransactionOpenError` inside a transaction, which can't give its
-    connection back; the one that a test case wraps around each test doesn't count.
+    Raises `RuntimeError` inside a transaction; the one that a test case wraps around a test doesn't count.
     """
     for held in connections.all(initialized_only=True):
-        if any(not block._from_testcase for block in held.atomic_blocks):  # type: ignore[attr-defined]  # noqa: SLF001  # Django's own mark, as for `durable`
-            raise TransactionOpenError
+        if held.in_atomic_block:
+            with transaction.atomic(using=held.alias, savepoint=False, durable=True):
+                pass
     give_back_idle_connections()
 
 
 def give_back_idle_connections() -> None:
-    """Give this thread's connections back, where no transaction is open."""
-    # `close()` hands a pooled connection back to the pool, which looks at it before it lends it again.
+    """Return this thread's connections to the pool, except those with an open transaction."""
     for held in connections.all(initialized_only=True):
         if not held.in_atomic_block:
             held.close()
 
 
 async def give_back_connections_of_request() -> None:
-    """Give back what the request that this task answers has used in its thread."""
+    """Return the connections of the thread that serves this task's request."""
     await sync_to_async(give_back_idle_connections)()
+
+
+def lock_until_commit(namespace: int, key: int) -> None:
+    """Take an advisory lock, which ends with the transaction."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [namespace, key])
+
+
+@contextmanager
+def one_snapshot() -> Iterator[None]:
+    """Run the block's queries on one snapshot of the database. They may not write."""
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        yield
 
 
 @contextmanager
 def no_time_limits() -> Iterator[None]:
-    """Lift the time limits on this thread's connection, for work on all rows: a migration, a removal."""
+    """Lift the time limits of this thread's connection, for work on many rows such as a migration."""
     with connection.cursor() as cursor:
         cursor.execute(NO_TIME_LIMITS)
     try:

@@ -1,14 +1,15 @@
-"""Who runs what: heartbeats of processes, and turns taken over from one that died.
+"""Heartbeats of processes, and take-over of turns whose process died.
 
 A lease is dead when an observer has seen the owner's beat unchanged for `LEASE_SECONDS` by the
-observer's own clock. Taking a turn over moves its fencing number, which shuts the old runner out.
+observer's own clock. A take-over increments the turn's fencing number, which shuts out the old runner.
 """
 
 import uuid
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from django.db import connection, transaction
+from django.db import transaction
+from django.db.models import F
 
 from sessions_app.models import RunnerProcess, Turn, TurnStatus
 from sessions_app.turn_records import TurnKey
@@ -20,7 +21,7 @@ FORGET_SECONDS = 300.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
-    """A running turn and who holds it. No message has come after `last_number` while it runs."""
+    """A running turn and its owner. No message comes after `last_number` while it runs."""
 
     key: TurnKey
     session_id: uuid.UUID
@@ -29,19 +30,14 @@ class Lease:
 
 
 def store_beat(owner: str) -> None:
-    """Move the process's beat on."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """
-            INSERT INTO sessions_app_runnerprocess (owner, beat, started_at) VALUES (%s, 1, now())
-            ON CONFLICT (owner) DO UPDATE SET beat = sessions_app_runnerprocess.beat + 1
-            """,
-            [owner],
-        )
+    """Increment the process's beat."""
+    processes = RunnerProcess.objects
+    if not processes.filter(owner=owner).update(beat=F("beat") + 1):
+        processes.create(owner=owner, beat=1)
 
 
 def forget_process(owner: str) -> None:
-    """Remove a process that ends, or is known to be dead; whatever it still runs is taken over."""
+    """Delete a process that ends or is dead; what it still runs is taken over."""
     RunnerProcess.objects.filter(owner=owner).delete()
 
 
@@ -68,7 +64,7 @@ def read_leases() -> Collection[Lease]:
 
 @transaction.atomic
 def claim_turn(key: TurnKey, *, owner: str) -> TurnKey | None:
-    """Take a running turn over at the fencing number that was seen; None where somebody was faster."""
+    """Take over a running turn at the fencing number that was seen; None where another process was faster."""
     turn = Turn.unscoped.select_for_update(no_key=True).filter(id=key.turn_id, fence=key.fence).first()
     if turn is None or turn.status != TurnStatus.RUNNING:
         return None
@@ -85,10 +81,10 @@ class LeaseWatch:
     _seen: dict[str, tuple[int, float]] = field(default_factory=dict)
 
     def observe(self, beats: Mapping[str, int], owners: Collection[str], *, now: float) -> set[str]:
-        """Take in the beats and return those of `owners` whose lease is dead.
+        """Record the beats and return those of `owners` whose lease is dead.
 
-        An owner without a beat has said good-bye: a process beats before it runs its first turn. The
-        leases must have been read before the beats.
+        An owner without a beat has ended: a process beats before it runs its first turn. Read the leases
+        before the beats.
         """
         for owner, beat in beats.items():
             if owner not in self._seen or self._seen[owner][0] != beat:
@@ -102,9 +98,9 @@ class LeaseWatch:
         }
 
     def living(self, *, now: float) -> set[str]:
-        """Return the processes whose beat has moved lately, or was seen for the first time."""
+        """Return the processes whose beat has changed recently, or was seen for the first time."""
         return {owner for owner, (_, since) in self._seen.items() if now - since < LEASE_SECONDS}
 
     def forgotten(self, beats: Mapping[str, int], *, now: float) -> set[str]:
-        """Return the processes that are so long dead that nobody needs their row any more."""
+        """Return the processes that have been dead for so long that their rows can be deleted."""
         return {owner for owner in beats if now - self._seen.get(owner, (0, now))[1] >= FORGET_SECONDS}

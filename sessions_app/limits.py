@@ -1,14 +1,18 @@
-"""How much a user may ask for: turns a minute, and turns at once. Counted from the turns themselves."""
+"""Limits of a user: turns per minute, concurrent turns, tokens per day. Counted from the rows themselves."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
 
+from django.db.models import Func, QuerySet, TextField, Value
 from django.utils import timezone
 
+from sessions_app.database import lock_until_commit
 from sessions_app.errors import Refused, TooManySessions
-from sessions_app.models import Session
-from sessions_app.queries import Query, Rows, run_query
+from sessions_app.models import OPEN_TURN_STATUSES, Session, Turn, TurnStatus
+from sessions_app.queries import Query, Rows, parameter, prepared, run_queries
 from sessions_app.rate import RateLimit
 from sessions_app.usage import read_tokens_of_day
 
@@ -16,73 +20,72 @@ __all__ = ["MAX_RUNNING_TURNS_PER_USER", "RateLimit", "refuse_over_limits"]
 
 MAX_RUNNING_TURNS_PER_USER = 2
 SESSIONS_PER_TURN = 3
-"""A session that nobody speaks in costs a row: people may open more of them than they may have answered."""
+"""An unused session costs one row, so users may open more of them than turns."""
 _USER_LOCK_NAMESPACE = 0x5A6E
-USER_LOCK = "pg_advisory_xact_lock(%(namespace)s, %(person)s)"
+USER_LOCK = Func(
+    Value(_USER_LOCK_NAMESPACE),
+    parameter("person"),
+    function="pg_advisory_xact_lock",
+    output_field=TextField(),
+)
+"""The lock under which a user's turns are counted; `person` is their `lock_key`."""
 
-# Written out, since the user waits for it before the first word: one statement, each half with its own index.
-_TURNS_SQL = """
-    SELECT
-        (
-            SELECT count(*) FROM sessions_app_turn AS turn
-            JOIN sessions_app_session AS session ON session.id = turn.session_id
-            WHERE turn.status = 'running' AND session.user_id = %(user)s
-        ),
-        (
-            SELECT array_agg(recent.started_at) FROM (
-                SELECT turn.started_at FROM sessions_app_turn AS turn
-                JOIN sessions_app_session AS session ON session.id = turn.session_id
-                WHERE turn.started_at > %(since)s AND session.user_id = %(user)s
-                ORDER BY turn.started_at DESC LIMIT %(most)s
-            ) AS recent
-        )
-"""
+
+@prepared
+def _open_turns() -> QuerySet[Any, Any]:
+    turns = Turn.of(parameter("user")).filter(status__in=OPEN_TURN_STATUSES)
+    return turns.order_by().values_list("session_id", "status")
+
+
+@prepared
+def _recent() -> QuerySet[Any, Any]:
+    recent = Turn.of(parameter("user")).filter(started_at__gt=parameter("since"))
+    return recent.order_by("-started_at").values_list("started_at")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnsAsked:
-    """How many of a user's turns run, and when the last ones began, counted under the user's lock."""
+    """A user's open turns, as status by session, and when the recent ones began, the newest first."""
 
-    running: int
+    open: Mapping[UUID, str]
     recent: Sequence[datetime]
 
 
 def refuse_over_limits(*, user_id: int, rate_limit: RateLimit) -> None:
-    """Refuse a turn over the user's limits; the user's advisory lock makes racing turns count each other."""
+    """Refuse a turn over the user's limits. Under the user's lock, concurrent turns count each other."""
     lock_limits(user_id=user_id)
-    refuse_over(
-        turns_asked(run_query(turns_query(user_id, rate_limit))), user_id=user_id, rate_limit=rate_limit
-    )
+    asked = turns_asked(*run_queries(turns_queries(user_id, rate_limit)))
+    refuse_over(asked, user_id=user_id, rate_limit=rate_limit)
 
 
-def turns_query(user_id: int, rate_limit: RateLimit) -> Query:
-    """Ask for the user's turns that count now."""
+def turns_queries(user_id: int, rate_limit: RateLimit) -> Sequence[Query]:
+    """Return the two queries whose rows `turns_asked` takes."""
     since = timezone.now() - timedelta(seconds=rate_limit.seconds)
-    return Query(_TURNS_SQL, {"user": user_id, "since": since, "most": rate_limit.turns})
+    return [_open_turns(user=user_id), _recent(user=user_id, since=since)]
 
 
-def turns_asked(rows: Rows) -> TurnsAsked:
-    """Return what the answer says."""
-    ((running, recent),) = rows
-    return TurnsAsked(running=running, recent=recent or ())
+def turns_asked(turns: Rows, recent: Rows) -> TurnsAsked:
+    """Make the user's turns that count now from the rows of `turns_queries`."""
+    return TurnsAsked(open=dict(turns), recent=[started_at for (started_at,) in recent])
 
 
 def refuse_over(asked: TurnsAsked, *, user_id: int, rate_limit: RateLimit) -> None:
-    """Refuse a turn over the user's limits; the caller holds the lock under which they were counted."""
-    if asked.running >= MAX_RUNNING_TURNS_PER_USER:
+    """Refuse a turn over the user's limits; the caller holds the user's lock."""
+    running = sum(status == TurnStatus.RUNNING for status in asked.open.values())
+    if running >= MAX_RUNNING_TURNS_PER_USER:
         raise Refused(
             f"Sage is already answering in {MAX_RUNNING_TURNS_PER_USER} conversations. "
             "Please wait for one to finish."
         )
     if len(asked.recent) >= rate_limit.turns:
         window = timedelta(seconds=rate_limit.seconds)
-        raise Refused(_a_lot(min(asked.recent) + window - timezone.now()))
+        raise Refused(_a_lot(asked.recent[rate_limit.turns - 1] + window - timezone.now()))
     if rate_limit.daily_tokens is not None:
         _refuse_over_budget(user_id=user_id, daily_tokens=rate_limit.daily_tokens)
 
 
 def refuse_too_many_sessions(*, user_id: int, rate_limit: RateLimit) -> None:
-    """Refuse a session where the user has opened too many lately. Raises `TooManySessions`."""
+    """Refuse a session where the user has opened too many recently. Raises `TooManySessions`."""
     now = timezone.now()
     window = timedelta(seconds=rate_limit.seconds)
     most = rate_limit.turns * SESSIONS_PER_TURN
@@ -93,16 +96,16 @@ def refuse_too_many_sessions(*, user_id: int, rate_limit: RateLimit) -> None:
 
 
 def lock_limits(*, user_id: int) -> None:
-    """Let this transaction alone count what the user asks for.
+    """Take the user's lock, so that only this transaction counts what the user asks for.
 
-    A statement of its own: what the next one sees is what was committed when the lock was given.
+    It is a statement of its own: the next one sees what was committed by the time the lock was granted.
     """
-    run_query(Query(f"SELECT {USER_LOCK}", lock_values(user_id)))
+    lock_until_commit(_USER_LOCK_NAMESPACE, lock_key(user_id))
 
 
-def lock_values(user_id: int) -> dict[str, int]:
-    """Return the values of `USER_LOCK`."""
-    return {"namespace": _USER_LOCK_NAMESPACE, "person": user_id % 2**31}
+def lock_key(user_id: int) -> int:
+    """Return the number of a user's lock."""
+    return user_id % 2**31
 
 
 def _a_lot(wait: timedelta) -> str:
@@ -112,7 +115,7 @@ def _a_lot(wait: timedelta) -> str:
 
 
 def _refuse_over_budget(*, user_id: int, daily_tokens: int) -> None:
-    """Refuse a turn where the last 24 hours have used up the user's tokens, cached ones included."""
+    """Refuse a turn where the user's tokens of the last 24 hours are used up, cached ones included."""
     day = read_tokens_of_day(user_id=user_id, now=timezone.now())
     if day.tokens < daily_tokens:
         return

@@ -1,15 +1,19 @@
-"""Prepared statements, several in one round trip, for what a user waits for: the ORM takes longer to build a
-statement than the database to run it.
+"""Querysets that are compiled once, and several queries in one round trip, for what a user waits for.
+
+The ORM takes longer to build a statement than the database to run it. Other modules hold no SQL: they declare
+querysets as `prepared`, so tables, columns and owners come from the models.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 from django.db import DEFAULT_DB_ALIAS, Error, connection
 from django.db.backends.utils import CursorWrapper
-from django.db.models import Model
+from django.db.models import Expression, F, Func, IntegerField, Model, QuerySet
 from psycopg import Cursor
+from psycopg.sql import Literal
 
 ModelT = TypeVar("ModelT", bound=Model)
 
@@ -22,6 +26,53 @@ class Query:
 
     sql: str
     values: Mapping[str, Any]
+
+
+class prepared:  # noqa: N801 - a decorator
+    """Compiles a function's queryset once; calling it with the values of its parameters gives a `Query`.
+
+    The queryset ends in `values_list`. Constants become literals, so that the planner sees them.
+    """
+
+    def __init__(self, build: Callable[[], QuerySet[Any, Any]]) -> None:
+        self._build = build
+
+    def __call__(self, **values: Any) -> Query:
+        """Return the query with these values."""
+        return Query(self._sql, values)
+
+    @cached_property
+    def _sql(self) -> str:
+        sql, parameters = self._build().query.sql_with_params()
+        return sql.replace("%%", "%%%%") % tuple(map(_written, parameters))
+
+
+class _Parameter(Expression):
+    """A value that is given with each run of a prepared query."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+
+    def as_sql(self, compiler: Any, connection: Any) -> tuple[str, Any]:
+        """Return a placeholder."""
+        return "%s", [self]
+
+
+def parameter(name: str) -> Any:
+    """Return a stand-in for a value in a prepared queryset."""
+    return _Parameter(name)
+
+
+def _written(value: object) -> str:
+    if isinstance(value, _Parameter):
+        return f"%({value.name})s"
+    return Literal(value).as_string().replace("%", "%%")
+
+
+def over_all(function: str, column: str) -> Func:
+    """Return a number about all rows. An aggregate of Django's would group them by the other columns."""
+    return Func(F(column), function=function, output_field=IntegerField())
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +147,7 @@ def write_together(*, changed: Mapping[Model, Sequence[str]], added: Sequence[Mo
         cursor.execute(f"WITH {', '.join(parts)} {statements[-1][0]} RETURNING id", values)
         ((added[-1].pk,),) = cursor.fetchall()
     for row in added:
-        row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS  # noqa: SLF001 - as the ORM leaves it
+        row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS
 
 
 def _insertion(row: Model) -> tuple[str, list[Any]]:
@@ -116,13 +167,13 @@ def _change(row: Model, names: Sequence[str]) -> tuple[str, list[Any]]:
 
 
 class Columns(Generic[ModelT]):
-    """A model's columns under a table alias, and objects made of their values."""
+    """A model's columns for `values_list`, below the lookup `path`, and objects made of their values."""
 
-    def __init__(self, model: type[ModelT], table: str) -> None:
+    def __init__(self, model: type[ModelT], path: str = "") -> None:
         self._model = model
         fields = model._meta.concrete_fields
-        self.sql = ", ".join(f'{table}."{field.column}"' for field in fields)
         self._names = [field.attname for field in fields]
+        self.lookups = [f"{path}{name}" for name in self._names]
         self._converters = [
             (place, field.from_db_value)
             for place, field in enumerate(fields)

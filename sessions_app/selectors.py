@@ -1,31 +1,31 @@
-"""Reads. `accessible_session` is the only door to a session: another's looks like a missing one."""
+"""Reads. Every access to a session goes through `accessible_session`: another user's looks missing."""
 
 import uuid
 from collections.abc import Sequence
-
-from django.db import connection
+from functools import cache
 
 from sessions_app.models import OPEN_TURN_STATUSES, Message, Session, SessionStatus, Turn
-from sessions_app.queries import Columns, Query, run_query
+from sessions_app.queries import Columns, parameter, prepared, run_query
 
 _NO_NUMBER = 2**31 - 1
 """No message has it."""
 
-# Written out: a user waits for it before the first word.
-_MESSAGE = Columns(Message, "message")
-_TAIL_SQL = f"""
-    SELECT {_MESSAGE.sql} FROM sessions_app_message AS message
-    JOIN sessions_app_turn AS turn ON turn.id = message.turn_id
-    WHERE message.session_id = %(session)s AND message.number < %(before)s AND NOT turn.is_withdrawn
-    ORDER BY message.number DESC LIMIT %(limit)s
-"""  # noqa: S608 - names of columns alone
+_MESSAGE = Columns(Message)
+
+
+@cache
+def _tail_query(limit: int) -> prepared:
+    """Return the query of the last messages before a number, the newest first."""
+    messages = Message.unscoped.filter(session=parameter("session"), turn__is_withdrawn=False)
+    earlier = messages.filter(number__lt=parameter("before")).order_by("-number")
+    return prepared(lambda: earlier.values_list(*_MESSAGE.lookups)[:limit])
 
 
 def accessible_session(*, user_id: int, session_id: uuid.UUID, is_locked: bool = False) -> Session:
     """Return the user's session; with `is_locked` its row is locked until the transaction ends.
 
-    A session's row is locked before its turn's, everywhere: one order, so that two can't wait for each
-    other. Its key stays free, for a row that only refers to it must never wait.
+    A session's row is locked before its turn's, everywhere, so that no two transactions deadlock. Its key
+    isn't locked, so that inserting a row that refers to it never waits.
 
     Raises `Session.DoesNotExist` for a missing session and for another user's alike.
     """
@@ -40,13 +40,13 @@ def recent_sessions(*, user_id: int, limit: int) -> Sequence[Session]:
 
 
 def session_to_go_on_with(*, user_id: int, kind: str) -> Session | None:
-    """Return the user's session of that kind that is active and has begun, the last active first, or None."""
+    """Return the user's most recent active session of that kind in which something was said, or None."""
     sessions = Session.of(user_id).filter(kind=kind, status=SessionStatus.ACTIVE, last_message_number__gt=0)
     return sessions.defer("opening").order_by("-last_active_at").first()
 
 
 def was_begun_by(*, user_id: int, client_id: str) -> bool:
-    """Return whether the form of that id has begun a session of the user's."""
+    """Return whether the user has a session that was started by the form with that id."""
     return bool(client_id) and Session.of(user_id).filter(client_id=client_id).exists()
 
 
@@ -58,8 +58,8 @@ def history(session: Session) -> Sequence[Message]:
 def history_page(session: Session, *, before: int | None, limit: int) -> tuple[Sequence[Message], bool]:
     """Return the last messages of the history in order, each with its turn, and whether there are earlier.
 
-    At most `limit`, of those before the number `before` where it is given. A turn that doesn't fit whole is
-    left out, where it isn't all there is.
+    At most `limit`, of those before the number `before` where it is given. The oldest turn is left out if it
+    doesn't fit whole, unless it is the only one.
     """
     messages = session.messages.filter(turn__is_withdrawn=False).select_related("turn")
     if before is not None:
@@ -73,7 +73,7 @@ def history_page(session: Session, *, before: int | None, limit: int) -> tuple[S
 
 
 def number_after(session: Session, number: int, *, count: int) -> int | None:
-    """Return the number of the message that stands behind `count` more than `number`; None near the end."""
+    """Return the number of the message that follows `count` others after `number`; None near the end."""
     later = session.messages.filter(turn__is_withdrawn=False, number__gt=number)
     return later.order_by("number").values_list("number", flat=True)[count : count + 1].first()
 
@@ -83,11 +83,11 @@ def history_tail(
 ) -> tuple[Sequence[Message], int]:
     """Return the last `limit` messages of the history in order, and how many there are before them.
 
-    `newest` is the last of them where it isn't stored yet; what has a higher number isn't history then.
+    `newest` is the last of them if it isn't stored yet; messages with higher numbers are left out then.
     """
     if newest is None:
         return _tail(session, before=_NO_NUMBER, limit=limit)
-    if newest.number == 1:  # the user waits for no query that can't find anything
+    if newest.number == 1:  # saves a query that can't find anything
         return [newest], 0
     before, left_out = _tail(session, before=newest.number, limit=limit - 1)
     return [*before, newest], left_out
@@ -95,8 +95,7 @@ def history_tail(
 
 def _tail(session: Session, *, before: int, limit: int) -> tuple[Sequence[Message], int]:
     """Return the last messages before a number in order, and how many there are before them."""
-    values = {"session": session.id, "before": before, "limit": limit + 1}
-    rows = run_query(Query(_TAIL_SQL, values))[::-1]
+    rows = run_query(_tail_query(limit + 1)(session=session.id, before=before))[::-1]
     left_out = 0
     if len(rows) > limit:
         messages = session.messages.filter(turn__is_withdrawn=False, number__lt=before)
@@ -113,14 +112,9 @@ def transcript(session: Session) -> Sequence[Message]:
 
 
 def read_open_turn_status(session_id: uuid.UUID) -> str | None:
-    """Return the status of the session's open turn, None where there is none. A user waits for it."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT status FROM sessions_app_turn WHERE session_id = %s AND status = ANY(%s)",
-            [session_id, list(OPEN_TURN_STATUSES)],
-        )
-        row = cursor.fetchone()
-    return row and str(row[0])
+    """Return the status of the session's open turn, None where there is none."""
+    turns = Turn.unscoped.filter(session_id=session_id, status__in=OPEN_TURN_STATUSES)
+    return turns.values_list("status", flat=True).first()
 
 
 def read_open_turn(session: Session) -> Turn | None:

@@ -1,6 +1,6 @@
-"""Writes of a running turn. Each begins by locking the turn's row at the runner's fencing number.
+"""Writes of a running turn. Each first locks the turn's row at the runner's fencing number.
 
-A runner that was replaced finds another number there, gets `StaleFence` and has written nothing.
+A runner that was replaced gets `StaleFence` and has written nothing.
 """
 
 import uuid
@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from sessions_app.errors import StaleFence
@@ -23,8 +23,24 @@ from sessions_app.models import (
     Turn,
     TurnStatus,
 )
+from sessions_app.queries import Query, run_query
 from sessions_app.text import mended, mended_json
 from sessions_app.turn_answers import OPEN_CALL_STATES, build_answer, close_calls, keep_shown
+
+_TURNS = Turn._meta.db_table
+# The ORM would lock and update in two statements, and take longer to build the second than this takes to run.
+_STORE_SHOWN = f"""
+    WITH fresh AS (
+        SELECT * FROM unnest(%(ids)s::uuid[], %(fences)s::bigint[], %(texts)s::text[])
+            AS fresh(id, fence, shown)
+    ), free AS (
+        SELECT turn.id FROM {_TURNS} AS turn JOIN fresh USING (id, fence)
+        WHERE turn.status = '{TurnStatus.RUNNING}' FOR NO KEY UPDATE OF turn SKIP LOCKED
+    )
+    UPDATE {_TURNS} AS turn SET shown = fresh.shown
+    FROM fresh JOIN free USING (id) WHERE turn.id = fresh.id
+    RETURNING turn.id
+"""  # noqa: S608 - names of ours alone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +72,7 @@ class CallResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
-    """How a turn part ended: our status, the model's stop reason, and what operator and user are told."""
+    """How a turn part ended: our status, the model's stop reason, and messages for operator and user."""
 
     status: TurnStatus
     stop_reason: str
@@ -67,7 +83,7 @@ class Ending:
 def lock_turn(key: TurnKey) -> Turn:
     """Lock and return the running turn, with its session read but not locked.
 
-    Whoever will write to the session too has locked its row before: `lock_session_of`.
+    To write to the session too, lock its row first with `lock_session_of`.
     Raises `StaleFence` where the fencing number has moved on or the turn isn't running any more.
     """
     turns = Turn.unscoped.select_for_update(of=("self",), no_key=True).select_related("session")
@@ -78,7 +94,7 @@ def lock_turn(key: TurnKey) -> Turn:
 
 
 def lock_session_of(turn_id: uuid.UUID) -> Session:
-    """Lock and return the session of a turn. Whoever locks both locks the session first: one order.
+    """Lock and return the session of a turn. It is locked before the turn, everywhere.
 
     Raises `StaleFence` where the turn is gone.
     """
@@ -104,7 +120,7 @@ def store_round(
     calls: Sequence[NewCall],
     usage: ModelUsage | None = None,
 ) -> None:
-    """Commit a round and its calls, before any of them runs, and what its answer cost."""
+    """Commit a round, its calls before any of them runs, and its usage."""
     turn = lock_turn(key)
     turn.rounds.create(
         number=number,
@@ -142,7 +158,7 @@ def _store_calls(turn: Turn, round_number: int, calls: Sequence[NewCall]) -> Non
 
 @transaction.atomic
 def run_effect(key: TurnKey, tool_use_id: str, effect: Callable[[], CallResult]) -> CallResult:
-    """Run a call's effect and record its result in the same transaction: both or neither, once.
+    """Run a call's effect and record its result in one transaction.
 
     A call that already has a result isn't run again; that result is returned.
     """
@@ -174,9 +190,9 @@ def _finish(call: ToolCallRecord, result: CallResult) -> None:
 
 
 def store_usage(key: TurnKey, *, usage: ModelUsage) -> None:
-    """Store what one answer cost; kept whoever holds the turn now, since the tokens are spent.
+    """Store the usage of one answer, whoever holds the turn now: the tokens are spent.
 
-    Where the turn is gone, its user is too, and nobody's tokens are counted any more.
+    Where the turn was deleted, so was its user: nothing is stored.
     """
     turn = Turn.unscoped.select_related("session").filter(id=key.turn_id).first()
     if turn is not None:
@@ -192,7 +208,7 @@ def _store_usage(turn: Turn, usage: ModelUsage) -> None:
 
 @transaction.atomic
 def pause_turn(key: TurnKey, *, stop_reason: str) -> None:
-    """Let the turn wait for the user: it stays open, with its prefix, and no runner holds it."""
+    """Leave the turn open until the user answers: it keeps its prefix, and no process owns it."""
     turn = lock_turn(key)
     turn.status = TurnStatus.AWAITING_USER
     turn.stop_reason = mended(stop_reason)[:40]
@@ -203,10 +219,10 @@ def pause_turn(key: TurnKey, *, stop_reason: str) -> None:
 
 @transaction.atomic
 def close_turn(key: TurnKey, ending: Ending) -> Message | None:
-    """Close the turn: append its answer, clear its prefix, store how it ended.
+    """Close the turn: append its answer, clear its prefix, store its ending.
 
     An interrupted turn keeps what its lost runner had shown. Returns the assistant's message, or None
-    where nothing was said or called.
+    where there was neither text nor a call.
     """
     session = lock_session_of(key.turn_id)
     turn = lock_turn(key)
@@ -248,26 +264,16 @@ def end_turn(session: Session, turn: Turn, ending: Ending) -> Message | None:
 
 
 def store_shown(shown: Sequence[tuple[TurnKey, str]]) -> Collection[uuid.UUID]:
-    """Store what running rounds have shown, for many turns in one statement; return the turns stored.
+    """Store the shown text of running rounds, for many turns in one statement; return the turns stored.
 
-    A turn that isn't at its fencing number any more is left as it is, and so is one whose row is
-    locked: no turn may wait for what another one is doing.
+    Turns whose fencing number has moved on are skipped, and so are locked rows: no turn may wait for
+    another.
     """
     if not shown:
         return ()
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """
-            WITH fresh AS (
-                SELECT * FROM unnest(%s::uuid[], %s::bigint[], %s::text[]) AS fresh(id, fence, shown)
-            ), free AS (
-                SELECT turn.id FROM sessions_app_turn AS turn JOIN fresh USING (id, fence)
-                WHERE turn.status = 'running' FOR NO KEY UPDATE OF turn SKIP LOCKED
-            )
-            UPDATE sessions_app_turn AS turn SET shown = fresh.shown
-            FROM fresh JOIN free USING (id) WHERE turn.id = fresh.id
-            RETURNING turn.id
-            """,
-            [[key.turn_id for key, _ in shown], [key.fence for key, _ in shown], [text for _, text in shown]],
-        )
-        return {turn_id for (turn_id,) in cursor.fetchall()}
+    values = {
+        "ids": [key.turn_id for key, _ in shown],
+        "fences": [key.fence for key, _ in shown],
+        "texts": [text for _, text in shown],
+    }
+    return {turn_id for (turn_id,) in run_query(Query(_STORE_SHOWN, values))}

@@ -6,31 +6,40 @@ from datetime import UTC, date, datetime, time
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from django.db.models import QuerySet
+from django.db.models import F, FilteredRelation, Q, QuerySet
 
 from coaching.clock.days import day_bounds, local_day
 from coaching.models import CalendarSource
-from sessions_app.queries import Query, Rows, run_query
+from sessions_app.queries import Query, Rows, parameter, prepared, run_query
 
 MAX_EVENTS_OF_A_DAY = 200
 ALL_DAY = "all day"
 
-# Raw SQL: sources and events in one query, because a turn waits for it.
-DAY_SQL = """
-    SELECT source.name, source.failing_since, event.uid, event.title, event.location, event.is_floating,
-        event.starts_at, event.ends_at, event.starts_on, event.ends_on
-    FROM coaching_calendarsource AS source LEFT JOIN coaching_calendarevent AS event
-    ON event.source_id = source.id AND (
-        (event.starts_on <= %(day)s AND event.ends_on > %(day)s)
-        OR (NOT event.is_floating AND event.starts_at < %(end)s
-            AND (event.ends_at > %(start)s OR event.starts_at >= %(start)s))
-        OR (event.is_floating AND event.starts_at < %(wall_end)s
-            AND (event.ends_at > %(wall_start)s OR event.starts_at >= %(wall_start)s))
+
+@prepared
+def _day() -> QuerySet[Any, Any]:
+    """Read calendars and the events of a day in one query, since a turn waits for it."""
+    timed = Q(events__starts_at__lt=parameter("end")) & (
+        Q(events__ends_at__gt=parameter("start")) | Q(events__starts_at__gte=parameter("start"))
     )
-    WHERE source.user_id = %(user)s
-    ORDER BY event.starts_on NULLS LAST, event.starts_at, event.id, source.id
-    LIMIT %(limit)s
-"""
+    floating = Q(events__starts_at__lt=parameter("wall_end")) & (
+        Q(events__ends_at__gt=parameter("wall_start")) | Q(events__starts_at__gte=parameter("wall_start"))
+    )
+    on_day = (
+        Q(events__starts_on__lte=parameter("day"), events__ends_on__gt=parameter("day"))
+        | (Q(events__is_floating=False) & timed)
+        | (Q(events__is_floating=True) & floating)
+    )
+    calendars = CalendarSource.of(parameter("user")).annotate(
+        event=FilteredRelation("events", condition=on_day)
+    )
+    ordered = calendars.order_by(
+        F("event__starts_on").asc(nulls_last=True), "event__starts_at", "event__id", "id"
+    )
+    columns = ("uid", "title", "location", "is_floating", "starts_at", "ends_at", "starts_on", "ends_on")
+    return ordered.values_list("name", "failing_since", *(f"event__{name}" for name in columns))[
+        :MAX_EVENTS_OF_A_DAY
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,16 +76,14 @@ def calendar_of_day(user_id: int, day: date, zone: ZoneInfo) -> DayCalendar:
 def day_query(user_id: int, day: date, zone: ZoneInfo) -> Query:
     """Build the query for the person's calendars and the events of a day."""
     start, end = day_bounds(day, zone)
-    values: dict[str, Any] = {
-        "user": user_id,
-        "day": day,
-        "start": start,
-        "end": end,
-        "wall_start": start.replace(tzinfo=UTC),
-        "wall_end": end.replace(tzinfo=UTC),
-        "limit": MAX_EVENTS_OF_A_DAY,
-    }
-    return Query(DAY_SQL, values)
+    return _day(
+        user=user_id,
+        day=day,
+        start=start,
+        end=end,
+        wall_start=start.replace(tzinfo=UTC),
+        wall_end=end.replace(tzinfo=UTC),
+    )
 
 
 def day_of(rows: Rows, day: date, zone: ZoneInfo) -> DayCalendar:

@@ -17,14 +17,7 @@ from django.db import DatabaseError
 
 from coaching.calendar.selectors import DayCalendar, day_of, day_query
 from coaching.clock.days import local_day
-from coaching.context.life_sql import (
-    CAPTURES_SQL,
-    FILES_SQL,
-    LAST_SESSION_SQL,
-    PLANS_SQL,
-    READ_CHARACTERS,
-    STANDING_TYPES,
-)
+from coaching.context.life_queries import last_session, life_files, life_plans, waiting_captures
 from coaching.files.frontmatter import strip_frontmatter
 from coaching.files.types import RULES
 from coaching.life.pulse import DomainPulse, pulse_of, pulse_query
@@ -115,10 +108,6 @@ class LifeQuery:
         """Return the queries whose rows `read_life` takes, in their order."""
         return [read.query(self) for read in _READS.values()]
 
-    def query(self, sql: str, **values: Any) -> Query:
-        """Return a query about the user."""
-        return Query(sql, {"user": self.profile.user_id, **values})
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Life(LifeQuery):
@@ -205,11 +194,13 @@ def _read_part(name: str, read: _Read, query: LifeQuery, rows: Rows | None) -> A
 
 
 def _files_query(query: LifeQuery) -> Query:
-    paths = [RULES[file_type].place for file_type in STANDING_TYPES]
-    paths += [f"{RULES[FileType.DOMAIN].place}/{domain}.md" for domain in LifeDomain]
-    for day in (query.today, query.yesterday):
-        paths += [day_path(FileType.DAY_PLAN, day), day_path(FileType.DAILY_LOG, day)]
-    return query.query(FILES_SQL, paths=paths, characters=READ_CHARACTERS)
+    return life_files(
+        user=query.profile.user_id,
+        plan_today=day_path(FileType.DAY_PLAN, query.today),
+        plan_yesterday=day_path(FileType.DAY_PLAN, query.yesterday),
+        log_today=day_path(FileType.DAILY_LOG, query.today),
+        log_yesterday=day_path(FileType.DAILY_LOG, query.yesterday),
+    )
 
 
 def _make_files(_: LifeQuery, rows: Rows) -> Mapping[str, LifeFile]:
@@ -245,15 +236,20 @@ def _object_in(text: str) -> Mapping[str, Any]:
 
 _READS: Mapping[str, _Read] = {
     "files": _Read(_files_query, _make_files),
-    "plans": _Read(lambda query: query.query(PLANS_SQL, days=[query.today, query.yesterday]), _make_plans),
+    "plans": _Read(
+        lambda query: life_plans(user=query.profile.user_id, today=query.today, yesterday=query.yesterday),
+        _make_plans,
+    ),
     "pulse": _Read(lambda query: pulse_query(query.profile.user_id), lambda _, rows: pulse_of(rows)),
     "calendar": _Read(
         lambda query: day_query(query.profile.user_id, query.today, query.profile.zone),
         lambda query, rows: day_of(rows, query.today, query.profile.zone),
     ),
-    "waiting_captures": _Read(lambda query: query.query(CAPTURES_SQL), lambda _, rows: int(rows[0][0])),
+    "waiting_captures": _Read(
+        lambda query: waiting_captures(user=query.profile.user_id), lambda _, rows: int(rows[0][0])
+    ),
     "last_session": _Read(
-        lambda query: query.query(LAST_SESSION_SQL, session=query.session_id), _make_last_session
+        lambda query: last_session(user=query.profile.user_id, session=query.session_id), _make_last_session
     ),
     "skill_states": _Read(
         lambda query: states_query(query.profile.user_id, query.session_id),

@@ -14,7 +14,7 @@ from coaching.clock.days import time_bracket
 from coaching.context.entries import Entry, Section
 from coaching.context.fences import fence, fence_value
 from coaching.context.life import Life, LifeFile, day_path, known
-from coaching.context.life_sql import NEWEST
+from coaching.context.life_queries import NEWEST
 from coaching.models import FileType, LifeDomain
 from coaching.models.life import DomainStatus
 from coaching.skills.facts import checkin_due_on

@@ -102,7 +102,7 @@ async def store_object(
 def store_object_now(*, user_id: int, data: bytes) -> StoredObject:
     """Store bytes from synchronous code, without holding a connection. Raises `StorageFailed`.
 
-    Raises `TransactionOpenError` inside a transaction.
+    Raises `RuntimeError` inside a transaction.
     """
     give_back_connections()
     return async_to_sync(store_object)(user_id=user_id, data=data)

@@ -7,21 +7,26 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
+
+from django.db.models import Q, QuerySet, Window
+from django.db.models.functions import RowNumber
 
 from coaching.models import LifeDomain, PulseRating
-from sessions_app.queries import Query, Rows, run_query
+from sessions_app.queries import Query, Rows, parameter, prepared, run_query
 
 TREND_LENGTH = 4
 
-# Raw SQL, because the first word of an answer waits for it.
-_PULSE_SQL = """
-    SELECT domain, rating, rated_at, place, age FROM (
-        SELECT id, domain, rating, rated_at,
-            row_number() OVER (PARTITION BY domain ORDER BY rated_at, id) AS place,
-            row_number() OVER (PARTITION BY domain ORDER BY rated_at DESC, id DESC) AS age
-        FROM coaching_pulserating WHERE user_id = %(user)s
-    ) AS numbered WHERE place = 1 OR age <= %(length)s ORDER BY rated_at, id
-"""
+
+@prepared
+def _pulse() -> QuerySet[Any, Any]:
+    place, age = (
+        Window(RowNumber(), partition_by="domain", order_by=order)
+        for order in (["rated_at", "id"], ["-rated_at", "-id"])
+    )
+    numbered = PulseRating.of(parameter("user")).annotate(place=place, age=age)
+    shown = numbered.filter(Q(place=1) | Q(age__lte=TREND_LENGTH)).order_by("rated_at", "id")
+    return shown.values_list("domain", "rating", "rated_at", "place", "age")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +93,7 @@ def read_pulse(user_id: int) -> Mapping[LifeDomain, DomainPulse]:
 
 def pulse_query(user_id: int) -> Query:
     """Build the query for a user's first and last ratings."""
-    return Query(_PULSE_SQL, {"user": user_id, "length": TREND_LENGTH})
+    return _pulse(user=user_id)
 
 
 def pulse_of(rows: Rows) -> Mapping[LifeDomain, DomainPulse]:

@@ -5,11 +5,8 @@ can't be told as a small change is told as a snapshot.
 """
 
 import uuid
-from collections.abc import Container, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Container, Iterable
 from itertools import groupby
-
-from django.db import connection, transaction
 
 from coaching.events import (
     ArcCompleted,
@@ -30,6 +27,7 @@ from coaching.events import (
 from coaching.live.stored_turn import read_shown_rounds, read_sync
 from coaching.transcript.cards import Cards, read_cards
 from coaching.turns.answering import turn_done
+from sessions_app.database import one_snapshot
 from sessions_app.models import (
     OPEN_TURN_STATUSES,
     CallState,
@@ -78,17 +76,8 @@ def read_changes(
     `ended` is the turn whose end the readers were told last; empty where there was none.
     The caller has checked that its readers may read the session. Raises `Session.DoesNotExist`.
     """
-    with _one_snapshot():
+    with one_snapshot():
         return _read_changes(Session.unscoped.get(id=session_id), before, ended=ended)
-
-
-@contextmanager
-def _one_snapshot() -> Iterator[None]:
-    """See one moment of the database: a turn that begins or ends between two queries would be told twice."""
-    with transaction.atomic():
-        with connection.cursor() as cursor:
-            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-        yield
 
 
 def _read_changes(session: Session, before: Sync | None, *, ended: str) -> tuple[Sync, list[TurnEvent]]:

@@ -11,17 +11,18 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 
 import structlog
-from django.db import DatabaseError, IntegrityError, connection, transaction
+from django.db import DatabaseError, IntegrityError, transaction
 from django.db.models import F
 
 from coaching.models import CardCount, HelpLine, Profile
 from coaching.safety.countries import ANYWHERE, COUNTRY_NAMES, country_of_timezone
 from coaching.safety.lines import Line, Offer, ShippedLine, offer_of, shipped_lines, shipped_offer
 from coaching.safety.phrases import Topic
+from sessions_app.database import lock_until_commit
 
 logger = structlog.get_logger(__name__)
 
-SYNC_LOCK = 0x5A6E_4E1B
+_SYNC_LOCK_NAMESPACE = 0x4E1B
 _FIELDS = ("kind", "name", "phone", "text", "url", "hours", "language")
 
 
@@ -79,8 +80,7 @@ def sync_help_lines(shipped: Iterable[ShippedLine] | None = None) -> SyncReport:
 
     A line that isn't shipped any more is switched off. Concurrent calls wait for each other.
     """
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [SYNC_LOCK])
+    lock_until_commit(_SYNC_LOCK_NAMESPACE, 0)
     rows = {row.key: row for row in HelpLine.objects.exclude(key=None).select_for_update()}
     done: Counter[str] = Counter()
     for order, entry in enumerate(shipped_lines() if shipped is None else shipped, start=1):

@@ -9,16 +9,21 @@ import time
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import structlog
 from django.conf import settings
-from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY, get_user_model
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
+from django.contrib.auth.models import User
 from django.contrib.sessions.backends.db import SessionStore
+from django.contrib.sessions.models import Session as BrowserSession
 from django.db import DatabaseError
+from django.db.models import QuerySet, Subquery
+from django.db.models.functions import Now
 from django.utils.crypto import constant_time_compare
 
 from sessions_app.database import in_database
-from sessions_app.queries import Condition, Query, Rows, run_query
+from sessions_app.queries import Condition, Rows, parameter, prepared, run_queries, run_query
 
 logger = structlog.get_logger(__name__)
 
@@ -31,14 +36,12 @@ TRY_AGAIN_LATER = 1013
 FRAMES_PER_SECOND = 20
 FRAME_BURST = 40
 
-# Raw SQL, because every frame of every socket waits for it.
-_SIGNED_IN_SQL = """
-    SELECT browser.session_key, browser.session_data, person.id, person.password
-    FROM unnest(%(keys)s::text[], %(users)s::bigint[]) AS claimed(session_key, user_id)
-    JOIN django_session AS browser USING (session_key)
-    JOIN auth_user AS person ON person.id = claimed.user_id
-    WHERE browser.expire_date > now() AND person.is_active
-"""
+
+@prepared
+def _browser_session() -> QuerySet[Any, Any]:
+    password = User.objects.filter(pk=parameter("user"), is_active=True).values("password")
+    valid = BrowserSession.objects.filter(session_key=parameter("key"), expire_date__gt=Now())
+    return valid.values_list("session_data", Subquery(password))
 
 
 class SignedOutError(Exception):
@@ -149,12 +152,14 @@ open_sockets = OpenSockets()
 
 
 def signed_in_of(sockets: Collection[tuple[str, int]]) -> set[tuple[str, int]]:
-    """Return the pairs of browser session and user that are still signed in, in one query.
+    """Return the pairs of browser session and user that are still signed in, in one round trip.
 
     Reads the browser sessions again: one may have ended, or its user may have been disabled or have changed
     their password.
     """
-    return _signed_in(run_query(_signed_in_query(sockets)))
+    pairs = list(sockets)
+    found = run_queries(_browser_session(key=key, user=user_id) for key, user_id in pairs)
+    return {pair for pair, rows in zip(pairs, found, strict=True) if _is_signed_in(pair[1], rows)}
 
 
 def access_of(session_key: str | None, user_id: int) -> Condition:
@@ -162,13 +167,12 @@ def access_of(session_key: str | None, user_id: int) -> Condition:
 
     The service that handles the frame checks session ownership.
     """
-    pair = (session_key or "", user_id)
 
     def check(rows: Rows) -> None:
-        if pair not in _signed_in(rows):
+        if not _is_signed_in(user_id, rows):
             raise SignedOutError
 
-    return Condition(_signed_in_query([pair]), check)
+    return Condition(_browser_session(key=session_key or "", user=user_id), check)
 
 
 def check_access(access: Condition) -> None:
@@ -176,14 +180,8 @@ def check_access(access: Condition) -> None:
     access.check(run_query(access.query))
 
 
-def _signed_in_query(sockets: Collection[tuple[str, int]]) -> Query:
-    return Query(
-        _SIGNED_IN_SQL, {"keys": [key for key, _ in sockets], "users": [user for _, user in sockets]}
-    )
-
-
-def _signed_in(rows: Rows) -> set[tuple[str, int]]:
-    return {(key, user_id) for key, data, user_id, password in rows if _speaks_for(data, user_id, password)}
+def _is_signed_in(user_id: int, rows: Rows) -> bool:
+    return any(password and _speaks_for(data, user_id, password) for data, password in rows)
 
 
 @lru_cache(maxsize=512)
@@ -197,7 +195,7 @@ def _speaks_for(session_data: str, user_id: int, password: str) -> bool:
         return False
     if claims.get(BACKEND_SESSION_KEY) not in settings.AUTHENTICATION_BACKENDS:
         return False
-    user = get_user_model()(pk=user_id, password=password)
+    user = User(pk=user_id, password=password)
     hashes = (user.get_session_auth_hash(), *user.get_session_auth_fallback_hash())
     claimed = claims.get(HASH_SESSION_KEY, "")
     return any(constant_time_compare(claimed, known) for known in hashes)

@@ -172,7 +172,7 @@ class KillablePool:
         return [worker.pid for worker in list(self._idle.queue) if worker]
 
     def ask(self, request: bytes) -> bytes:
-        """Return the script's answer. Raises `TookTooLong`, `AllBusy` and `TransactionOpenError`."""
+        """Return the script's answer. Raises `TookTooLong`, `AllBusy`, or `RuntimeError` in a transaction."""
         (answer,) = self.ask_all([request])
         if isinstance(answer, Exception):
             raise answer
@@ -181,7 +181,7 @@ class KillablePool:
     def ask_all(self, requests: Sequence[bytes]) -> list[bytes | TookTooLong | AllBusy]:
         """Return the script's answers or exceptions, within the time limit of a single request.
 
-        A slow one continues while the next ones are asked. Raises `TransactionOpenError`.
+        A slow one continues while the next ones are asked. Raises `RuntimeError` in a transaction.
         """
         give_back_connections()
         deadline = time.monotonic() + self._seconds

@@ -16,6 +16,10 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from django.db.models import DateTimeField, OuterRef, QuerySet, Subquery
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast, Coalesce
+
 from coaching.models.skills import Skill, SkillKind
 from coaching.skills import rules
 from coaching.skills.callers import SkillTools, names_by_kind
@@ -28,21 +32,32 @@ from coaching.skills.reader import (
     skills_root,
 )
 from sessions_app.models import Session
-from sessions_app.queries import Query, Rows, run_query
+from sessions_app.queries import Query, Rows, over_all, parameter, prepared, run_query
 
 BASE_SKILL = "open-conversation"
 MOMENT_KEY = "skills_moment"
 
-# States are only ever added, so their number identifies those of a moment. On a turn's critical path.
-_STATES_SQL = """
-    SELECT count(*), max(history_id) FROM coaching_historicalskill WHERE history_date <= %(moment)s
-"""
-_SESSION_STATES_SQL = """
-    SELECT count(history_id), max(history_id), moment.at FROM (
-        SELECT coalesce((metadata ->> %(key)s::text)::timestamptz, started_at) AS at
-        FROM sessions_app_session WHERE id = %(session)s AND user_id = %(user)s
-    ) AS moment LEFT JOIN coaching_historicalskill ON history_date <= moment.at GROUP BY moment.at
-"""
+
+# States are only ever added, so their number at a moment identifies them.
+_KEY = over_all("count", "history_id"), over_all("max", "history_id")
+
+
+@prepared
+def _states() -> Any:
+    states = Skill.history.filter(history_date__lte=parameter("moment")).order_by()
+    return states.values_list(*_KEY)
+
+
+@prepared
+def _states_of_session() -> QuerySet[Any, Any]:
+    moment = Cast(KeyTextTransform(MOMENT_KEY, "metadata"), DateTimeField())
+    states = Skill.history.filter(history_date__lte=OuterRef("moment")).order_by()
+    sessions = Session.of(parameter("user")).filter(id=parameter("session")).order_by()
+    return sessions.annotate(moment=Coalesce(moment, "started_at")).values_list(
+        *(Subquery(states.values_list(part)) for part in _KEY), "moment"
+    )
+
+
 _COLUMNS = ("name", "kind", "description", "override", "file_text", "is_retired")
 
 
@@ -129,7 +144,7 @@ def library_at(moment: datetime, states: "States | None" = None) -> SkillLibrary
     if states is not None and states.moment == moment:
         key = states.key
     else:
-        ((number, last),) = run_query(Query(_STATES_SQL, {"moment": moment}))
+        ((number, last),) = run_query(_states(moment=moment))
         key = number, last
     return _library_of(key, skills_root(), _Moment(moment))
 
@@ -144,7 +159,7 @@ class States:
 
 def states_query(user_id: int, session_id: UUID) -> Query:
     """Return the query for the states that a session of the user's uses."""
-    return Query(_SESSION_STATES_SQL, {"user": user_id, "session": session_id, "key": MOMENT_KEY})
+    return _states_of_session(user=user_id, session=session_id)
 
 
 def states_of(rows: Rows) -> States | None:

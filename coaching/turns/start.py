@@ -13,6 +13,7 @@ from uuid import UUID
 import structlog
 from django.contrib.auth.models import User
 from django.db import InterfaceError, OperationalError
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from coaching.clock.timezones import UNKNOWN_TIMEZONE
@@ -30,7 +31,7 @@ from coaching.turns.setup import TurnSetup, limits_left, state_of, stored_prompt
 from sessions_app import services
 from sessions_app.limits import RateLimit
 from sessions_app.models import Message, Session, ToolCallRecord
-from sessions_app.queries import Columns, Condition, Query, Rows, run_queries
+from sessions_app.queries import Columns, Condition, Query, Rows, parameter, prepared, run_queries
 from sessions_app.services import OpenedTurn
 from sessions_app.stored_prompts import BuildPrompt, StoredPrompt
 from sessions_app.turn_records import TurnKey
@@ -41,11 +42,12 @@ MOST_ZONES = 10_000
 _zones: dict[int, str] = {}
 """The time zone that each user had when they last spoke here: a guess, held against the profile each time."""
 
-_PROFILE, _PERSON = Columns(Profile, "profile"), Columns(User, "person")
-_PROFILE_SQL = f"""
-    SELECT {_PROFILE.sql}, {_PERSON.sql} FROM coaching_profile AS profile
-    JOIN auth_user AS person ON person.id = profile.user_id WHERE profile.user_id = %(user)s
-"""  # noqa: S608 - names of columns alone
+_PROFILE, _PERSON = Columns(Profile), Columns(User, "user__")
+
+
+@prepared
+def _profile() -> QuerySet[Any, Any]:
+    return Profile.of(parameter("user")).values_list(*_PROFILE.lookups, *_PERSON.lookups)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,7 +214,7 @@ def _read_profile(
     user_id: int, access: Condition | None, more: Sequence[Query]
 ) -> tuple[Profile, Sequence[Rows]]:
     """Return a user's profile, made on first need, and the answers to more; `access` must hold first."""
-    queries = [Query(_PROFILE_SQL, {"user": user_id}), *more]
+    queries = [_profile(user=user_id), *more]
     if access is None:
         found, *answers = run_queries(queries)
     else:

@@ -19,6 +19,7 @@ from tests.belongings.life import live
 from tests.sage.processes import PROJECT
 
 BY_KEY = "by the key of a turn that was opened through its user's session"
+BY_SESSION = "by the key of a session that was reached through its user"
 BY_FENCE = f"{BY_KEY}, at its fencing number"
 READERS = "for sockets: their consumer checks the session's user before each frame"
 
@@ -46,6 +47,8 @@ UNSCOPED: Mapping[str, str] = {
     "sessions_app/turn_records.py:lock_turn": BY_FENCE,
     "sessions_app/turn_records.py:lock_session_of": BY_KEY,
     "sessions_app/turn_records.py:store_usage": BY_KEY,
+    "sessions_app/selectors.py:read_open_turn_status": BY_SESSION,
+    "sessions_app/selectors.py:_tail_query": BY_SESSION,
     # What a turn's readers see.
     "coaching/live/following.py:read_signatures": READERS,
     "coaching/live/following.py:read_changes": READERS,
@@ -62,14 +65,6 @@ UNSCOPED: Mapping[str, str] = {
     "coaching/belongings/ownership.py:OwnedModel.rows_of": "filtered by the path to the user",
 }
 """Every function that queries people's rows without a user, and what keeps people apart instead."""
-
-SQL_WITHOUT_USER: Mapping[str, str] = {
-    "sessions_app/session_lock.py": "sent together with the query that checks and locks the session",
-    "sessions_app/selectors.py": "by the id of a session that was reached through its user",
-    "coaching/context/life_sql.py": "versions of files that the same statement finds for the user",
-    "sessions_app/turn_records.py": BY_FENCE,
-}
-"""Modules with SQL on people's rows that doesn't name the user."""
 
 UNSCOPED_NAMES = {"unscoped", "_default_manager", "_base_manager"}
 SHORTCUTS = {"get_object_or_404", "get_list_or_404", "aget_object_or_404", "aget_list_or_404"}
@@ -140,15 +135,31 @@ def statements(tree: ast.AST) -> Iterator[str]:
             yield node.value
 
 
-def test_every_statement_on_rows_of_people_names_the_user() -> None:
-    tables = "|".join(model._meta.db_table for model in owned_of_ours())
-    reads_them = re.compile(rf"\b(?:FROM|JOIN|UPDATE|INTO)\s+\"?(?:{tables})\b")
-    found = set()
-    for path, tree in sources():
-        for statement in statements(tree):
-            if reads_them.search(statement) and "user_id = %(user)s" not in statement:
-                found.add(path)
-    assert found == SQL_WITHOUT_USER.keys()
+def test_no_statement_names_a_table() -> None:
+    tables = "|".join(model._meta.db_table for model in apps.get_models(include_auto_created=True))
+    names_one = re.compile(rf"\b(?:FROM|JOIN|UPDATE|INTO)\s+\"?(?:{tables})\b")
+    found = {path for path, tree in sources() for text in statements(tree) if names_one.search(text)}
+    assert found == set()
+
+
+CURSORS = {
+    "sessions_app/queries.py": "runs prepared querysets, and writes a turn's start in one statement",
+    "sessions_app/database.py": "advisory locks, time limits and snapshots",
+}
+
+
+def test_no_line_is_excused_for_a_private_name() -> None:
+    assert [path for path, _ in sources() if "SLF001" in (PROJECT / path).read_text()] == []
+
+
+def test_two_modules_alone_open_cursors() -> None:
+    found = {
+        path
+        for path, tree in sources()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and node.attr in {"cursor", "make_cursor", "raw", "RawSQL"}
+    }
+    assert found == CURSORS.keys()
 
 
 @pytest.mark.django_db

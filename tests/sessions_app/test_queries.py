@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError, transaction
 from psycopg import Cursor
 from psycopg.pq import TransactionStatus
 
 from sessions_app import services
 from sessions_app.models import Message, MessageRole, Session, SessionKind, Turn
-from sessions_app.queries import Columns, Query, run_queries, run_query, write_together
+from sessions_app.queries import Columns, Query, parameter, prepared, run_queries, run_query, write_together
 
 ONE, BROKEN = Query("SELECT %(n)s::int", {"n": 1}), Query("SELECT nothing", {})
 
@@ -71,6 +71,16 @@ def test_a_failure_inside_a_transaction_takes_all_of_it_back(user: User) -> None
 
 
 @pytest.mark.django_db
+def test_a_prepared_queryset_takes_its_values_when_it_runs(user: User) -> None:
+    names = prepared(
+        lambda: User.objects.filter(pk=parameter("user"), username__startswith="a%d").values_list("username")
+    )
+    User.objects.filter(pk=user.pk).update(username="a%da")
+    assert run_query(names(user=user.pk)) == [("a%da",)]
+    assert run_query(names(user=user.pk + 1)) == []
+
+
+@pytest.mark.django_db
 def test_objects_are_made_and_stored_as_the_orm_would(user: User) -> None:
     session = services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
     session.title, session.metadata = "“Ünïcode” %s", {"b": 1e2, "a": ["\\u0000 isn't there", None]}
@@ -78,10 +88,9 @@ def test_objects_are_made_and_stored_as_the_orm_would(user: User) -> None:
     message = Message(session=session, turn=turn, number=1, role=MessageRole.USER, content="%(no)s 100 %")
     write_together(changed={session: ["title", "metadata"]}, added=[turn, message])
     assert not turn._state.adding
-    columns = Columns(Session, "session")
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {columns.sql} FROM sessions_app_session AS session")
-        (row,) = cursor.fetchall()
+    columns = Columns(Session)
+    every_session = prepared(lambda: Session.unscoped.values_list(*columns.lookups))
+    (row,) = run_query(every_session())
     stored = Session.unscoped.get()
     for name in ("id", "user_id", "title", "metadata", "started_at", "kind", "ended_at"):
         assert getattr(columns.object_of(row), name) == getattr(stored, name) == getattr(session, name)
