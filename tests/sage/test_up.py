@@ -18,6 +18,7 @@ from urllib.request import HTTPCookieProcessor, build_opener, urlopen
 
 import psutil
 import pytest
+from django.conf import settings
 from django.core.management import get_commands
 
 from tests.sage.processes import StartedProcess, finished, processes_naming, started
@@ -95,10 +96,20 @@ def test_background_jobs_are_worked_on_in_the_same_process(first: Up) -> None:
 def test_pages_come_with_hashed_files_that_may_be_kept_for_ever(first: Up) -> None:
     page = urlopen(f"{first.url}accounts/login/").read().decode()
     sheets = re.findall(r'href="/(static/css/[a-z]+\.[0-9a-f]{12}\.css)"', page)
-    assert sheets
+    assert len(sheets) == 1
     answer = urlopen(first.url + sheets[0])
     assert "immutable" in answer.headers["Cache-Control"]
     assert answer.headers["Server"] is None
+
+
+def test_all_styles_come_in_one_file(first: Up) -> None:
+    page = urlopen(f"{first.url}accounts/login/").read().decode()
+    (sheet,) = re.findall(r'rel="stylesheet" href="/([^"]+)"', page)
+    styles = urlopen(first.url + sheet).read().decode()
+    assert "@import" not in styles
+    folder = settings.BASE_DIR / "static" / "css"
+    for source in (*folder.glob("components/*.css"), *folder.glob("pages/*.css")):
+        assert source.read_text() in styles
 
 
 def test_scripts_import_hashed_scripts(first: Up) -> None:
