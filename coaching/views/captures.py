@@ -12,6 +12,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django_htmx.http import reswap, retarget
 
 from coaching.clock.days import local_day
 from coaching.clock.moments import moment_in_words
@@ -174,7 +175,8 @@ def _page(
 ) -> HttpResponse:
     if wants_part(request) and refusal:
         context = {"message": refusal}
-        return render(request, "coaching/components/notice.html", context, status=status)
+        notice = render(request, "coaching/components/notice.html", context, status=status)
+        return retarget(reswap(notice, "innerHTML"), "find .form-notice")
     before = (number - 1) * CAPTURES_A_PAGE
     context = {
         "here": "captures",

@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_http_methods, require_POST
+from django_htmx.http import retarget
 
 from coaching.files.attributes import FileAttributes
 from coaching.files.drafts import MAX_CONTENT_CHARACTERS, FileDraft
@@ -108,8 +109,9 @@ def preview(request: HttpRequest, path: str) -> HttpResponse:
     except UserFile.DoesNotExist:
         raise Http404 from None
     except TooOften as refused:
-        status = HTTPStatus.TOO_MANY_REQUESTS
-        return with_wait(HttpResponse(str(refused), content_type="text/plain", status=status), refused)
+        words = f"{refused} What you write is safe on this page."
+        response = HttpResponse(words, content_type="text/plain", status=HTTPStatus.TOO_MANY_REQUESTS)
+        return retarget(with_wait(response, refused), "#preview-state")
     body = request.POST.get("body", "").replace("\r\n", "\n")
     return render(request, "coaching/fragments/file_preview.html", {"preview": _preview_of(body)})
 

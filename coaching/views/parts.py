@@ -1,4 +1,4 @@
-"""Small forms on a page: with JavaScript the response is the changed part, otherwise the page."""
+"""Small forms on a page: htmx gets the part that changed, a browser without JavaScript the page."""
 
 import re
 from http import HTTPStatus
@@ -22,8 +22,8 @@ def page_in(request: HttpRequest) -> int:
 
 
 def wants_part(request: HttpRequest) -> bool:
-    """Return whether a script sent the form and will replace the part (`static/js/parts.js`)."""
-    return request.headers.get("Sage-Part") == "1"
+    """Return whether htmx sent the form and will replace the part with the response."""
+    return request.headers.get("HX-Request") == "true"
 
 
 def status_of(refusal: Refused) -> HTTPStatus:

@@ -1,11 +1,10 @@
-// What every page does: the switch between light and dark, the account menu, the time zone, the keys, captures,
-// forms that change a part of it.
+// On every page: light and dark, menus, the time zone, keyboard shortcuts, captures, forms that change a part.
 
-import { equipCapture } from "./capture.js";
-import { equipComposer } from "./composer.js";
-import { tellTimezone } from "./timezone.js";
-import { equipDialog, equipKeys } from "./keys.js";
-import { equipParts } from "./parts.js";
+import { setUpCapture } from "./capture.js";
+import { setUpComposer } from "./composer.js";
+import { sendTimezone } from "./timezone.js";
+import { setUpDialog, setUpKeys } from "./keys.js";
+import { setUpParts } from "./parts.js";
 
 const root = document.documentElement;
 
@@ -15,18 +14,18 @@ function systemTheme() {
 
 function switchTheme() {
   const theme = (root.dataset.theme || systemTheme()) === "dark" ? "light" : "dark";
-  // What the system says anyway needs no memory: the page follows the system again.
+  // The system's own scheme isn't stored: the page then follows the system again.
   if (theme === systemTheme()) delete root.dataset.theme;
   else root.dataset.theme = theme;
   try {
     if (theme === systemTheme()) localStorage.removeItem("sage-theme");
     else localStorage.setItem("sage-theme", theme);
   } catch {
-    // It holds for this page.
+    // Storage is off: it holds for this page.
   }
 }
 
-function equipMenu(menu) {
+function setUpMenu(menu) {
   document.addEventListener("click", (event) => {
     if (!menu.contains(event.target)) menu.open = false;
   });
@@ -38,14 +37,14 @@ function equipMenu(menu) {
 }
 
 document.getElementById("theme")?.addEventListener("click", switchTheme);
-document.querySelectorAll("details.menu").forEach(equipMenu);
-tellTimezone();
+document.querySelectorAll("details.menu").forEach(setUpMenu);
+sendTimezone();
 
-document.querySelectorAll("#composer, .quick").forEach(equipComposer);
-equipParts();
+document.querySelectorAll("#composer, .quick").forEach(setUpComposer);
+setUpParts();
 
 const captureDialog = document.getElementById("capture-dialog");
 if (captureDialog) {
-  document.querySelectorAll("dialog").forEach(equipDialog);
-  equipKeys(document.getElementById("keys-dialog"), { c: equipCapture(captureDialog) });
+  document.querySelectorAll("dialog").forEach(setUpDialog);
+  setUpKeys(document.getElementById("keys-dialog"), { c: setUpCapture(captureDialog) });
 }

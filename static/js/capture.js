@@ -1,12 +1,12 @@
-// The dialog that keeps a thought, on every page: opened by a key or by the button in the header.
+// The capture dialog, on every page: opened by a key or by the button in the header.
 
-import { equipComposer } from "./composer.js";
+import { setUpComposer } from "./composer.js";
 import { renew } from "./parts.js";
 
-export function equipCapture(dialog) {
+export function setUpCapture(dialog) {
   const form = dialog.querySelector("form");
   const field = form.elements.namedItem("text");
-  equipComposer(form);
+  setUpComposer(form);
 
   const open = () => {
     if (dialog.open || document.querySelector("dialog[open]")) return;
@@ -16,7 +16,7 @@ export function equipCapture(dialog) {
   };
 
   document.getElementById("capture-open")?.addEventListener("click", (event) => {
-    // A new tab is a new tab.
+    // With a modifier key the link opens in a new tab or window.
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     open();

@@ -1,12 +1,12 @@
 // The composer: Enter sends, Shift+Enter starts a line, the field grows with its text, a draft survives a reload.
-// On a touch screen Enter starts a line, the button sends, and no page opens with the keyboard over it.
+// On a touch screen Enter starts a line, the button sends, and no field takes the focus when a page opens.
 
 const MAX_HEIGHT_SHARE = 0.4;
 const touch = matchMedia("(hover: none) and (pointer: coarse)");
 
-export function equipComposer(form) {
+export function setUpComposer(form) {
   const field = form.elements.namedItem("text");
-  // The next person at this browser sees nothing of it.
+  // Other people who use this browser don't see the draft.
   const draftKey = `sage-draft:${document.body.dataset.user}:${form.dataset.draft ?? form.getAttribute("action")}`;
 
   if (!field.value && form.elements.namedItem("do")?.value !== "edit") field.value = stored(draftKey);
@@ -16,13 +16,13 @@ export function equipComposer(form) {
   if ("focus" in field.dataset && !touch.matches && !location.hash) focusEnd(field);
 
   field.addEventListener("input", () => {
-    // A message that is being changed is no draft of a new one.
+    // The text of an edited message isn't a draft.
     if (form.elements.namedItem("do")?.value !== "edit") store(draftKey, field.value);
     fit(field);
   });
 
   field.addEventListener("keydown", (event) => {
-    // While an input method composes, Enter belongs to it (229 is what older browsers say).
+    // While an input method composes, Enter belongs to it (key code 229 in older browsers).
     if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229) return;
     if (touch.matches && !event.ctrlKey && !event.metaKey) return;
     event.preventDefault();
@@ -32,6 +32,7 @@ export function equipComposer(form) {
   form.addEventListener("submit", (event) => {
     if (!field.value.trim()) {
       event.preventDefault();
+      event.stopImmediatePropagation();
       field.focus();
       return;
     }
@@ -44,7 +45,7 @@ export function setText(field, text) {
   field.dispatchEvent(new Event("input", { bubbles: true }));
 }
 
-// What the key of an on-screen keyboard says is what it does.
+// The label of Enter on on-screen keyboards.
 function labelEnter(field) {
   field.enterKeyHint = touch.matches ? "enter" : "send";
 }
@@ -73,6 +74,6 @@ function store(key, text) {
     if (text) sessionStorage.setItem(key, text);
     else sessionStorage.removeItem(key);
   } catch {
-    // Without storage a draft lives as long as its page.
+    // Storage is off: the draft lives as long as its page.
   }
 }

@@ -1,13 +1,14 @@
-// The editor of a file: a preview after a pause, a count, and a text that outlives a lost page.
-// Without this script the page is a form with a Preview button. On a file's own page it only forgets what was saved.
+// The editor of a file: a character count, what became of the preview that htmx asks for, and a draft that outlives
+// its page. Without scripts the page is a form with a Preview button. A file's own page only discards a saved draft.
 
-const PAUSE_MS = 600;
+import { isRedirected } from "./parts.js";
+
 const SAVED_MARK = "#saved";
 
 const form = document.getElementById("file-editor");
 const file = document.getElementById("file");
 
-// The next person at this browser may have a file of the same name.
+// Another person may use this browser and have a file of the same name.
 function draftKey(path) {
   return `sage-file:${document.body.dataset.user}:${path}`;
 }
@@ -25,59 +26,27 @@ function keepDraft(path, text) {
     if (text === null) sessionStorage.removeItem(draftKey(path));
     else sessionStorage.setItem(draftKey(path), text);
   } catch {
-    // Without storage, or without room in it, a text lives as long as its page.
+    // Storage is off or full: the draft lives as long as its page.
   }
 }
 
-class Preview {
-  constructor(form, pane, state) {
-    this.form = form;
-    this.pane = pane;
-    this.state = state;
-    this.timer = 0;
-    this.request = null;
-  }
-
-  ask() {
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.load(), PAUSE_MS);
-  }
-
-  async load() {
-    this.request?.abort();
-    this.request = new AbortController();
-    const sent = new FormData();
-    for (const name of ["csrfmiddlewaretoken", "body"]) sent.set(name, this.form.elements.namedItem(name).value);
-    try {
-      const answer = await fetch(this.form.dataset.preview, {
-        method: "POST",
-        body: sent,
-        signal: this.request.signal,
-        redirect: "error",
-      });
-      if (answer.status === 429) {
-        this.state.textContent = `${await answer.text()} What you write is safe on this page.`;
-        return;
-      }
-      if (!answer.ok) throw new Error(`${answer.status}`);
-      // Rendered and sanitised by the server, like the file's own page.
-      this.pane.innerHTML = await answer.text();
-      this.state.textContent = "";
-    } catch (error) {
-      if (error.name === "AbortError") return;
-      this.state.textContent = "The preview isn’t available right now. Your text is safe on this page.";
-    }
-  }
+function setUpPreview(pane, state) {
+  const fail = () => (state.textContent = "The preview isn’t available right now. Your text is safe on this page.");
+  pane.addEventListener("htmx:sendError", fail);
+  // The server says itself when there were too many previews.
+  pane.addEventListener("htmx:afterOnLoad", ({ detail: { xhr } }) => {
+    if (xhr.status === 200 && !isRedirected(xhr, pane.getAttribute("hx-post"))) state.textContent = "";
+    else if (xhr.status !== 429) fail();
+  });
 }
 
-function equipEditor() {
+function setUpEditor() {
   const field = form.elements.namedItem("body");
   const count = document.getElementById("file-count");
   const refusal = document.getElementById("refusal");
   const offer = document.getElementById("draft");
   const { path } = form.dataset;
   const most = Number(form.dataset.most);
-  const preview = new Preview(form, document.getElementById("preview"), document.getElementById("preview-state"));
   const opened = field.value;
   let isLeaving = false;
 
@@ -101,7 +70,6 @@ function equipEditor() {
   field.addEventListener("input", () => {
     keepDraft(path, field.value === opened ? null : field.value);
     showCount();
-    preview.ask();
   });
 
   form.addEventListener("submit", (event) => {
@@ -140,10 +108,12 @@ function equipEditor() {
     keepDraft(path, null);
   }
   showCount();
-  if (field.value.trim()) preview.load();
 }
 
-if (form) equipEditor();
+if (form) {
+  setUpEditor();
+  setUpPreview(document.getElementById("preview"), document.getElementById("preview-state"));
+}
 if (file && location.hash === SAVED_MARK) {
   keepDraft(file.dataset.path, null);
   history.replaceState(null, "", location.pathname + location.search);

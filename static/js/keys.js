@@ -1,8 +1,8 @@
-// Single keys, while no field has the focus. Who types by voice or by accident can switch them off.
+// Single-key shortcuts while no field has the focus. They can be switched off, as speech input triggers them.
 
 const STORED = "sage-keys";
 
-export function equipKeys(dialog, actions) {
+export function setUpKeys(dialog, actions) {
   const box = document.getElementById("keys-on");
   box.checked = areOn();
   box.addEventListener("change", () => remember(box.checked));
@@ -19,16 +19,16 @@ export function equipKeys(dialog, actions) {
   });
 }
 
-export function equipDialog(dialog) {
+export function setUpDialog(dialog) {
   dialog.querySelectorAll("[data-close]").forEach((button) => button.addEventListener("click", () => dialog.close()));
   dialog.addEventListener("click", (event) => {
-    // The ground around the sheet belongs to the dialog itself.
+    // A click on the backdrop has the dialog as its target.
     if (event.target === dialog) dialog.close();
   });
 }
 
 function isWriting(element) {
-  // A field keeps the focus for a frame after its dialog was closed; nobody writes there.
+  // A field keeps the focus for a frame after its dialog has closed.
   if (element.closest("dialog:not([open])")) return false;
   return element.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(element.tagName);
 }
@@ -46,6 +46,6 @@ function remember(isOn) {
     if (isOn) localStorage.removeItem(STORED);
     else localStorage.setItem(STORED, "off");
   } catch {
-    // It holds for this page.
+    // Storage is off: it holds for this page.
   }
 }

@@ -1,110 +1,104 @@
-// Small forms that change one part of the page: sent in the background, their answer takes the part's place.
-// `data-part` names the part by its id. What goes wrong is said beside the form, and what was written stays.
+// Forms that htmx sends and whose answer replaces a part of the page, with what htmx can't do: send what was meant
+// when the button was pressed, show a tick at once, never move a pressed button, and outlive the page.
 
 import { afterPress } from "./press.js";
 
 const LOST = "That didn’t get through. Check your connection and try again.";
 const FAILED = "Sage couldn’t do that right now. Try again in a moment.";
-const KEPT_ALIVE = 16_000; // characters: a browser lets little outlive its page
 
-// The forms of each part that are on their way. They go one after another, the first of them now.
-const underway = new Map();
+// Requests that aren't answered yet, in the order of their presses. htmx sends those of one part one by one.
+const unanswered = new Set();
 
-export function equipParts() {
-  document.addEventListener("submit", (event) => {
-    const form = event.target;
-    if (!form.dataset.part || event.defaultPrevented) return;
-    event.preventDefault();
-    const body = new FormData(form, event.submitter);
-    const tick = event.submitter?.getAttribute("role") === "checkbox" ? event.submitter : null;
-    if (tick) turnOver(tick);
-    send({ form, body, tick });
+export function setUpParts() {
+  document.addEventListener("htmx:confirm", onSubmit);
+  document.addEventListener("htmx:beforeSwap", onAnswer);
+  document.addEventListener("htmx:afterRequest", onEnd);
+  addEventListener("pagehide", sendUnanswered);
+}
+
+// htmx reads a form when it sends it, which may be long after the press: another button may have the focus by then.
+function onSubmit({ detail: { elt: form, etc, path, target, triggeringEvent } }) {
+  if (!(form instanceof HTMLFormElement) || etc.values) return;
+  const button = triggeringEvent.submitter;
+  const body = new FormData(form, button);
+  etc.values = Object.fromEntries(body);
+  const tick = button?.getAttribute("role") === "checkbox" ? button : null;
+  if (tick) turnOver(tick);
+  unanswered.add({ form, etc, path, body, tick, part: target.id });
+}
+
+function onAnswer({ detail }) {
+  // A page of its own, such as the sign-in, isn't a part.
+  if (isRedirected(detail.xhr, detail.requestConfig.path)) detail.shouldSwap = false;
+  const request = requestOf(detail);
+  if (!request || !detail.shouldSwap) return;
+  detail.shouldSwap = false;
+  const { target, serverResponse } = detail;
+  const swapStyle = detail.swapOverride ?? request.form.closest("[hx-swap]").getAttribute("hx-swap");
+  afterPress(() => {
+    // A part that other requests are about to change is out of date.
+    const isOutOfDate = [...unanswered].some((other) => other !== request && other.part === target.id);
+    if (!isOutOfDate) swap(target, serverResponse, swapStyle);
   });
-  addEventListener("pagehide", sendWhatWaits);
 }
 
-function send(sent) {
-  const { part } = sent.form.dataset;
-  const queue = underway.get(part) ?? [];
-  underway.set(part, queue);
-  if (queue.push(sent) === 1) empty(queue);
-}
-
-async function empty(queue) {
-  while (queue.length) {
-    const answer = await post(queue[0]);
-    await new Promise(afterPress);
-    // An answer that others follow is old already: the last one tells what holds.
-    settle(queue.shift(), answer, queue.length === 0);
-  }
-}
-
-// Nobody waits for an answer any more. Of a box that was ticked and cleared again the last word counts: what goes
-// out together may arrive in any order.
-function sendWhatWaits() {
-  for (const queue of underway.values()) {
-    const waiting = queue.splice(1);
-    const isLastWord = ({ tick }, place) => !tick || waiting.findLastIndex((sent) => sent.tick === tick) === place;
-    waiting.filter(isLastWord).forEach(post);
-  }
-}
-
-async function post({ form, body }) {
-  const length = [...body.values()].join("").length;
-  try {
-    const response = await fetch(form.action, {
-      method: "POST",
-      body,
-      headers: { "Sage-Part": "1" },
-      // What was ticked is kept, even if its page is left in the same moment.
-      keepalive: length < KEPT_ALIVE,
-    });
-    return { response, text: await response.text() };
-  } catch {
-    return null;
-  }
-}
-
-function settle({ form, body, tick }, answer, isLast) {
-  if (tick && !(answer?.response.status < 429)) turnOver(tick);
-  if (!answer) {
+function onEnd({ detail }) {
+  const request = requestOf(detail);
+  if (!request) return;
+  unanswered.delete(request);
+  const { form, tick, body } = request;
+  const { status } = detail.xhr;
+  if (tick && !(status && status < 429)) turnOver(tick);
+  if (!status) {
     keepDraft(form);
-    return tell(form, LOST);
+    showNotice(form, LOST);
+  } else if (status < 300 && !isRedirected(detail.xhr, request.path)) {
+    done(form, body);
+  } else if (status >= 500) {
+    showNotice(form, FAILED);
+  } else if (status !== 422 && status !== 429) {
+    // Signed out, or a page that is out of date: a fresh one shows how things are. Drafts are kept.
+    keepDraft(form);
+    location.reload();
   }
-  const page = new DOMParser().parseFromString(answer.text, "text/html");
-  const part = page.getElementById(form.dataset.part);
-  if (answer.response.ok && !answer.response.redirected) {
-    if (part && isLast) put(part);
-    return done(form, body);
+}
+
+// Leaving a page aborts its requests. Requests sent now may arrive in any order, so of each box only its last tick
+// is sent. All of them may be sent twice.
+function sendUnanswered() {
+  const requests = [...unanswered];
+  unanswered.clear();
+  const isLast = ({ tick }, place) => !tick || requests.findLastIndex((request) => request.tick === tick) === place;
+  for (const { path, body } of requests.filter(isLast)) {
+    fetch(path, { method: "POST", body, headers: { "HX-Request": "true" }, keepalive: true }).catch(() => {});
   }
-  if (answer.response.status === 422 || answer.response.status === 429) {
-    if (part) return put(part);
-    return tell(form, page.body.textContent.trim());
+}
+
+function requestOf({ etc }) {
+  return [...unanswered].find((request) => request.etc === etc);
+}
+
+export function isRedirected(xhr, path) {
+  return xhr.responseURL !== new URL(path, location).href;
+}
+
+function swap(target, html, swapStyle) {
+  const present = document.getElementById(target.id) ?? target;
+  const hadFocus = present.contains(document.activeElement);
+  htmx.swap(present, html, { swapStyle });
+  if (hadFocus && document.activeElement === document.body) {
+    document.getElementById(target.id)?.focus({ preventScroll: true });
   }
-  if (answer.response.status >= 500 || answer.response.status === 429) return tell(form, FAILED);
-  // Signed out meanwhile, or a page that is too old: a fresh one shows what holds. Drafts are kept.
-  keepDraft(form);
-  location.reload();
 }
 
 function keepDraft(form) {
   form.querySelectorAll("textarea").forEach((field) => field.dispatchEvent(new Event("input", { bubbles: true })));
 }
 
-function put(part) {
-  const old = document.getElementById(part.id);
-  if (!old) return;
-  const focused = old.contains(document.activeElement) ? document.activeElement : null;
-  old.replaceWith(part);
-  if (!focused) return;
-  const same = focused.id && document.getElementById(focused.id);
-  (same || part).focus({ preventScroll: true });
-}
-
 function done(form, body) {
-  tell(form, "");
+  showNotice(form, "");
   if (!form.dataset.said) return;
-  // What was written since then stays: only what was sent is kept by now.
+  // Text that was written since the form was sent stays.
   form.querySelectorAll("textarea").forEach((field) => {
     if (field.value === body.get(field.name)) field.value = "";
   });
@@ -114,7 +108,7 @@ function done(form, body) {
   form.dispatchEvent(new CustomEvent("kept", { bubbles: true }));
 }
 
-function tell(form, words) {
+function showNotice(form, words) {
   const place = form.querySelector(".form-notice");
   if (!place) return words && toast(words);
   place.replaceChildren();
@@ -127,14 +121,14 @@ function tell(form, words) {
   place.append(notice);
 }
 
-// A tick is shown at once; the answer puts it right, and what did not arrive is taken back.
+// A tick shows at once; the answer confirms it, and a tick that didn't arrive is taken back.
 function turnOver(tick) {
   const isDone = tick.value === "1";
   tick.setAttribute("aria-checked", String(isDone));
   tick.value = isDone ? "0" : "1";
 }
 
-// The same words sent twice under one id are kept once; the next ones need their own.
+// The server keeps a text with the same id once, so the next text needs its own.
 export function renew(form) {
   const field = form.elements.namedItem("id");
   if (field) field.value = newId();
@@ -149,6 +143,7 @@ export function toast(words) {
   fading = setTimeout(() => (place.textContent = ""), 5000);
 }
 
+// crypto.randomUUID exists on secure pages only; in a home network Sage runs without TLS.
 export function newId() {
   if (crypto.randomUUID) return crypto.randomUUID();
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");

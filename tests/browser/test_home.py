@@ -124,6 +124,26 @@ async def test_a_thought_that_doesnt_arrive_stays_and_is_kept_once(person: User,
     await expect(page.locator("#captures .thought")).to_have_count(2)
 
 
+async def test_a_refused_thought_and_one_of_a_session_that_ended_stay(person: User, page: Page) -> None:
+    await page.goto("/")
+    quick = page.locator("#capture-text")
+    await quick.fill("Refused at first")
+    await page.locator(".quick [name=id]").evaluate("(field) => (field.value = 'x'.repeat(1000))")
+    await page.keyboard.press("Enter")
+    await expect(page.locator(".quick .notice")).to_contain_text("Please send it again.")
+    await expect(quick).to_have_value("Refused at first")
+    cookies = await page.context.cookies()
+    await page.context.clear_cookies(name="sessionid")
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
+    await page.context.add_cookies(cookies)  # type: ignore[arg-type]
+    await page.goto("/")
+    await expect(quick).to_have_value("Refused at first")
+    await quick.press("Enter")
+    await expect(page.locator("#captures .thought")).to_have_count(2)
+    assert await texts_kept() == ["An older thought", "Refused at first"]
+
+
 async def test_a_tick_is_there_at_once_and_after_a_reload(person: User, page: Page, watcher: Watcher) -> None:
     await page.goto("/")
     mia, swim = (page.get_by_role("checkbox", name=name) for name in ("Call Mia", "Swim"))

@@ -24,7 +24,7 @@ from tests.life.conftest import NOON, TODAY, KeepCapture, KeepFile
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("at_noon")]
 
-PART = {"Sage-Part": "1"}
+PART = {"HX-Request": "true"}
 
 
 def text_of(capture: Capture) -> str:

@@ -23,7 +23,7 @@ from tests.life.conftest import NOON, TODAY, KeepFile, KeepPlan
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("at_noon")]
 
 PLAN = f"/plan/{TODAY}/"
-PART = {"Sage-Part": "1"}
+PART = {"HX-Request": "true"}
 
 BrowserOf = Callable[[User], Client]
 

@@ -17,7 +17,7 @@ __all__ = ["storage", "write"]  # fixtures
 
 pytestmark = pytest.mark.django_db
 
-PART = {"Sage-Part": "1"}
+PART = {"HX-Request": "true"}
 
 
 def test_captures_have_a_rate_and_the_same_one_again_is_none(client: Client, user: User) -> None:
@@ -34,6 +34,7 @@ def test_captures_have_a_rate_and_the_same_one_again_is_none(client: Client, use
     part = client.post("/capture/", {"text": "One more thought", "id": "more"}, headers=PART)
     assert part.status_code == HTTPStatus.TOO_MANY_REQUESTS
     assert "<html" not in part.content.decode()
+    assert part["HX-Retarget"] == "find .form-notice"
     assert Capture.of(user.pk).count() == MAX_IN_A_MINUTE
 
 
@@ -45,6 +46,7 @@ def test_previews_have_a_rate_by_script_and_by_form(client: Client, user: User, 
     refused = client.post(f"{CAREER}/preview/", {"body": "x"})
     assert refused.status_code == HTTPStatus.TOO_MANY_REQUESTS
     assert "Please try again in" in refused.content.decode()
+    assert refused["HX-Retarget"] == "#preview-state"
     form = client.post(f"{CAREER}/edit/", {"body": "Typed words", "version": 1, "do": "preview"})
     assert form.status_code == HTTPStatus.TOO_MANY_REQUESTS
     assert int(form["Retry-After"]) > 0
