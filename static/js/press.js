@@ -1,9 +1,9 @@
-// What somebody presses just now stays what and where it is: a button that is exchanged or moves away between
-// press and release gets no click. Whatever would do that waits until the click has come.
+// A button that is replaced or moves between press and release gets no click. Changes to the page wait here until
+// the click has come.
 
 const PRESSED = "a, button, input, label, select, summary";
-const CLICK_MS = 50; // The click comes after the finger has gone.
-const LONGEST_MS = 5000; // A release that this page never sees.
+const CLICK_MS = 50; // The click follows the release.
+const LONGEST_MS = 5000; // The release may happen outside this page.
 
 const waiting = [];
 let isOn = false;
@@ -13,7 +13,7 @@ export function isPressed() {
   return isOn;
 }
 
-// Does it now, or as soon as nothing is pressed any more, in the order in which it was asked for.
+// Run an action now or, while something is pressed, after the release, in order.
 export function afterPress(action) {
   if (isOn) waiting.push(action);
   else action();
@@ -40,7 +40,7 @@ function endIn(time) {
 const early = { capture: true, passive: true };
 addEventListener("pointerdown", (event) => event.button === 0 && begin(event), early);
 for (const name of ["pointerup", "pointercancel", "contextmenu", "dragstart"]) addEventListener(name, end, early);
-// Of the keys only this one acts when it goes up.
+// Only the space bar clicks on release.
 addEventListener("keydown", (event) => event.key === " " && !event.repeat && begin(event), early);
 addEventListener("keyup", (event) => event.key === " " && end(), early);
 addEventListener("blur", end);

@@ -1,4 +1,4 @@
-// Runs before the first paint: the chosen colours, and the mark that scripts work. It must stay tiny.
+// Runs before the first paint: sets the chosen scheme and marks that scripts work. Keep it tiny.
 (() => {
   const root = document.documentElement;
   root.classList.add("has-script");
@@ -6,6 +6,6 @@
     const theme = localStorage.getItem("sage-theme");
     if (theme === "light" || theme === "dark") root.dataset.theme = theme;
   } catch {
-    // No storage: the system's colours it is.
+    // Storage is off: the system's scheme applies.
   }
 })();

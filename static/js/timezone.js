@@ -1,8 +1,8 @@
-// Tells Sage where the browser is: in a cookie for every page, and in the field that signing up sends.
+// Sends the browser's time zone: in a cookie, and in a field of the sign-up form.
 
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-export function tellTimezone() {
+export function sendTimezone() {
   if (!zone) return;
   for (const field of document.querySelectorAll("input[data-browser-timezone]")) field.value = zone;
   if (document.cookie.split("; ").includes(`sage_timezone=${zone}`)) return;

@@ -1,4 +1,4 @@
-// What Sage does besides talking: a counter of running calls, each shown for 200 ms at least.
+// Running tool calls: their count and label, each shown for at least 200 ms.
 
 import { afterPress } from "../press.js";
 
@@ -30,7 +30,7 @@ export class Activity {
     const call = this.#running.get(id);
     if (!call) return;
     const left = MINIMUM_MS - (performance.now() - call.since);
-    // The page becomes shorter with it: what stands above moves.
+    // Hiding it makes the page shorter, which moves what is above.
     if (left > 0) setTimeout(() => afterPress(() => this.#remove(id, call)), left);
     else this.#remove(id, call);
   }

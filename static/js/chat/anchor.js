@@ -1,5 +1,5 @@
-// What must stay in view while words arrive below it: the question that waits, the card with help lines beside the
-// last message, and what a conversation came to at its end.
+// What must stay in view while text arrives below it: the open question, the safety card of the last message, the
+// summary at the end of a conversation.
 
 const GAP_PX = 12;
 
@@ -7,7 +7,7 @@ export function anchor() {
   return [question(), ending(), card()].find((element) => element?.checkVisibility()) ?? null;
 }
 
-// How far the page scrolls at most so that all of it, if it fits, is below the header.
+// The scroll position at which an element is just below the header.
 export function topOf(element) {
   const head = document.querySelector(".site-head").getBoundingClientRect().height;
   return Math.max(0, Math.floor(element.getBoundingClientRect().top + scrollY - head - GAP_PX));
@@ -25,7 +25,7 @@ export function pendingQuestion() {
 function question() {
   const asked = pendingQuestion();
   if (!asked?.querySelector("legend.visually-hidden")) return asked;
-  // Without words of its own it is asked by the words above it.
+  // A question without a text of its own is asked by the text above it.
   return asked.previousElementSibling?.querySelector(".prose > :last-child") ?? asked;
 }
 

@@ -1,5 +1,4 @@
-// Reads Sage's words to a screen reader, a paragraph at a time and without markdown's marks: a stream of syllables
-// would be noise.
+// Announces Sage's text to screen readers, a paragraph at a time and without markdown: single words would be noise.
 
 import { plainWords } from "./plain.js";
 

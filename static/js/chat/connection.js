@@ -1,4 +1,4 @@
-// The socket's state in words, and when it is opened again. htmx opens it; frames pass through it.
+// Shows the socket's state and decides when it is opened again. htmx opens it.
 
 const LOST_SHOWN_AFTER_MS = 1200;
 const FAST_TRIES = 8;
@@ -33,11 +33,11 @@ export class Connection {
     });
     page.addEventListener("htmx:wsClose", (event) => this.#onClose(event.detail.event.code));
     addEventListener("offline", () => this.#say("You’re offline. What you write is saved on this device."));
-    // A network that came back leaves a socket that seems open and hears nothing.
+    // After a network change a socket can seem open and receive nothing.
     addEventListener("online", () => {
       if (this.isOpen) this.#wrapper?.reconnect();
     });
-    // A page from the browser's memory has lost its socket without a word.
+    // A page from the back/forward cache has lost its socket without an event.
     addEventListener("pageshow", (event) => {
       if (event.persisted) location.reload();
     });
@@ -57,7 +57,7 @@ export class Connection {
     return true;
   }
 
-  // Hands a frame that was held back to htmx as if it came now.
+  // Pass a frame that was held back to htmx.
   replay(data) {
     this.#socket?.dispatchEvent(new MessageEvent("message", { data }));
   }
@@ -69,7 +69,7 @@ export class Connection {
   }
 
   #onClose(code) {
-    if (this.isOpen) return; // An older socket: a newer one has taken its place.
+    if (this.isOpen) return; // An older socket: a newer one has replaced it.
     if (code === SIGNED_OUT) {
       this.#end("You have been signed out. Reload the page to sign in again.");
       return;

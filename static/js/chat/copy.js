@@ -1,4 +1,4 @@
-// The Copy button below an answer: puts its words, as they are read, on the clipboard.
+// The Copy button below an answer: copies its rendered text.
 
 export async function copy(event) {
   const button = event.target.closest("[data-copy]");

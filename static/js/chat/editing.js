@@ -1,4 +1,4 @@
-// Changing the last message: it stands in the composer until it is sent or let go; the draft waits meanwhile.
+// Editing the last message: its text is in the composer until it is sent or cancelled; the draft is set aside.
 
 import { setText } from "../composer.js";
 
@@ -37,7 +37,7 @@ export class Editing {
     this.#field.setSelectionRange(text.length, text.length);
   }
 
-  // Gives the composer back to what stood in it before.
+  // Put the draft back into the composer.
   end() {
     if (!this.isOn) return;
     this.#action.value = "";

@@ -1,4 +1,4 @@
-// Fetches the conversation again when the page has missed a part of it, and puts each item in its one place.
+// Fetches the conversation again when the page has missed some of it, and puts every item in its place.
 
 import { afterPress } from "../press.js";
 
@@ -20,7 +20,7 @@ export class History {
     return Math.max(0, ...numbers);
   }
 
-  // While a fetch is under way frames wait: what they change may be about to be replaced.
+  // Frames wait during a fetch: what they change may be replaced.
   holds(frame) {
     if (this.#isFetching) this.#held.push(frame);
     return this.#isFetching;
@@ -41,7 +41,7 @@ export class History {
         if (part) document.getElementById(id)?.replaceChildren(...document.importNode(part, true).childNodes);
       }
     } catch {
-      // The network is gone again; the next snapshot comes with the next connection.
+      // The network failed again; the next connection brings a snapshot.
     } finally {
       this.#isFetching = false;
       const held = this.#held;
@@ -50,7 +50,7 @@ export class History {
     }
   }
 
-  // An item that is here already is replaced, never doubled. A message that is asked again loses what came after it.
+  // An item that is on the page is replaced. When a message is edited, what followed it goes.
   place(fragment) {
     for (const item of [...fragment.children]) {
       const present = item.id && document.getElementById(item.id);

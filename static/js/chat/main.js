@@ -1,4 +1,4 @@
-// The chat page: wires socket, phases and page together. Each part lives in a module of its own.
+// The chat page: connects the modules of socket, phases and page.
 
 import { setText } from "../composer.js";
 import { afterPress, isPressed } from "../press.js";
@@ -64,7 +64,7 @@ function begin() {
     if (hadFocus && document.activeElement === document.body) field.focus();
   }
 
-  // Enter while Sage answers sends nothing: what was typed stays, and the page says so.
+  // Enter while Sage answers sends nothing: the text stays, and a hint says so.
   function explainWait() {
     waitHint.hidden = false;
     const reason = outbox.isWaiting ? "Your last message is still being sent" : "Sage is still answering";
@@ -141,7 +141,7 @@ function begin() {
     error() {
       if (questions.isWaiting) questions.refuse();
       phase.take("refuse");
-      // While a message is on its way, the refusal is about it: its words go back to where they came from.
+      // While a message is being sent, the refusal is about it: its text goes back to the composer.
       if (!outbox.isWaiting) return;
       const { type, text } = outbox.refuse();
       if (type === "edit") {
@@ -151,7 +151,7 @@ function begin() {
       setText(field, field.value ? `${text}\n\n${field.value}` : text);
       field.focus();
     },
-    // A message to a conversation that has ended began a new one.
+    // A message to an ended conversation started a new one.
     continued({ address }) {
       if (outbox.isWaiting) outbox.refuse();
       phase.take("refuse");
@@ -218,7 +218,7 @@ function begin() {
 
   field.addEventListener("input", showPhase);
   form.addEventListener("submit", (event) => {
-    if (event.defaultPrevented || connection.hasFailed) return; // Without a socket the form itself is the way.
+    if (event.defaultPrevented || connection.hasFailed) return; // Without a socket the form is submitted.
     event.preventDefault();
     if ((phase.now === "idle" || questions.pending) && !outbox.isWaiting) send(field.value);
     else explainWait();
@@ -231,7 +231,7 @@ function begin() {
   });
   byId("turn-actions").addEventListener("submit", (event) => {
     const action = event.submitter?.value;
-    if (!action || action === "end" || connection.hasFailed) return; // The page that ended is another page.
+    if (!action || action === "end" || connection.hasFailed) return; // The end of a conversation loads a page.
     if (!connection.send({ type: action })) return;
     event.preventDefault();
     phase.take(action === "stop" ? "stop" : "send");
@@ -257,6 +257,6 @@ if (page.dataset.isActive === "yes") {
   begin();
 } else {
   page.addEventListener("click", copy);
-  // An ended conversation opens where it ended; what was said earlier is read from its beginning.
+  // An ended conversation opens at its end; pages of earlier messages open at their top.
   if (byId("ending")) new Scroll(byId("transcript"), byId("jump")).follow();
 }

@@ -1,4 +1,6 @@
-// The one message on its way: shown at once, kept until the server has it, sent again under the same id.
+// The message that is being sent: shown at once, stored until the server has it, sent again under the same id.
+
+import { newId } from "../parts.js";
 
 const SLOW_MS = 8000;
 
@@ -22,7 +24,7 @@ export class Outbox {
     return this.#message !== null;
   }
 
-  // What an earlier page of this tab couldn't hand over.
+  // A message that an earlier page of this tab couldn't send.
   restore() {
     try {
       const message = JSON.parse(sessionStorage.getItem(this.#key) ?? "null");
@@ -39,13 +41,13 @@ export class Outbox {
     this.flush();
   }
 
-  // A message may be sent twice under its id; a change may not: whether it has arrived is looked at first.
+  // A message can be sent twice under its id. An edit can't, so `settle` first checks whether it arrived.
   reopen() {
     this.#isUnsure = this.#message?.type === "edit";
     if (!this.#isUnsure) this.flush();
   }
 
-  // After a snapshot, when `settle` has looked.
+  // After a snapshot, once `settle` has checked.
   resume() {
     if (this.#isUnsure) this.flush();
     this.#isUnsure = false;
@@ -55,23 +57,23 @@ export class Outbox {
     if (!this.#message) return;
     clearTimeout(this.#timer);
     const isSent = this.#send({ ...this.#message });
-    this.#tell(isSent ? "" : "Waiting for the connection", false);
-    this.#timer = setTimeout(() => this.#tell("Not sent yet", true), SLOW_MS);
+    this.#showState(isSent ? "" : "Waiting for the connection", false);
+    this.#timer = setTimeout(() => this.#showState("Not sent yet", true), SLOW_MS);
   }
 
-  // The server has it: its own bubble takes the place of ours.
+  // The server has it, and its bubble replaces ours.
   accept(id) {
     if (this.#message?.id === id) this.#clear();
   }
 
-  // Looks whether the page shows it by now.
+  // Check whether the page shows the message by now.
   settle() {
     if (this.#message && document.querySelector(`#messages [data-client-id="${CSS.escape(this.#message.id)}"]`)) {
       this.#clear();
     }
   }
 
-  // It never will be: returns what it was, so that its words aren't lost.
+  // The server refused it: return it, so that its text isn't lost.
   refuse() {
     const message = this.#message;
     this.#clear();
@@ -95,7 +97,7 @@ export class Outbox {
     this.#list.replaceChildren();
   }
 
-  #tell(words, canSendAgain) {
+  #showState(words, canSendAgain) {
     const state = this.#list.querySelector(".said-state");
     if (!state) return;
     state.querySelector("span").textContent = words;
@@ -107,13 +109,7 @@ export class Outbox {
       if (message) sessionStorage.setItem(this.#key, JSON.stringify(message));
       else sessionStorage.removeItem(this.#key);
     } catch {
-      // Without storage it lives as long as the page.
+      // Storage is off: it lives as long as the page.
     }
   }
-}
-
-// crypto.randomUUID exists on secure pages only, and people run Sage in their own network.
-function newId() {
-  if (crypto.randomUUID) return crypto.randomUUID();
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

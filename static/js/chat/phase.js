@@ -1,5 +1,5 @@
-// The four phases of the conversation as the reader's browser sees it, and all that moves between them.
-// An event that a phase doesn't name leaves it as it is.
+// The four phases of a conversation in the browser and the events that move between them. An event that a phase
+// doesn't name is ignored.
 
 export const TRANSITIONS = {
   idle: { send: "streaming", begin: "streaming", tool: "tool" },
@@ -8,7 +8,7 @@ export const TRANSITIONS = {
   completing: { begin: "streaming", done: "idle", refuse: "idle", goOn: "streaming" },
 };
 
-// Whether a turn runs, as the server said last: what is sent starts none if it is refused, and a refusal ends none.
+// Whether a turn runs, as the server last said. A refused message starts no turn, and a refusal ends none.
 const RUNNING = { begin: true, tool: true, done: false };
 
 export class Phase {

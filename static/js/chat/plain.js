@@ -1,9 +1,8 @@
-// Markdown as it is said aloud: the words without their marks. Escapes say what they escape, names_with_marks in
-// the middle of a word stay.
+// Markdown for reading aloud: text without marks. Escaped characters and underscores inside names stay.
 
 const LINES = [
-  [/^\s*(?:```|~~~).*$/, ""], // the fences of code
-  [/^[\s|:-]*-{3,}[\s|:-]*$/, ""], // rules, and the line below a table's head
+  [/^\s*(?:```|~~~).*$/, ""], // code fences
+  [/^[\s|:-]*-{3,}[\s|:-]*$/, ""], // rules, and the line below a table's header
   [/^\s*(?:\*\s*){3,}$/, ""],
   [/^\s*(?:>\s?)+/, ""],
   [/^\s*#{1,6}\s+(.*?)\s*#*$/, "$1"],

@@ -1,5 +1,5 @@
-// The question that waits for the reader: sends its answer once, says how that goes, and loses nothing of it
-// when the server shows the turn anew.
+// The open question: sends its answer once, shows the state of that, and keeps what was filled in when the server
+// sends the turn again.
 
 const SLOW_MS = 1500;
 const LOST_MS = 8000;
@@ -32,7 +32,7 @@ export class Questions {
     return this.#frame !== null;
   }
 
-  // A second tap while the first is on its way does nothing.
+  // A second tap while the first is being sent does nothing.
   answer(submitter) {
     const question = this.pending;
     if (!question || this.#frame) return;
@@ -43,7 +43,7 @@ export class Questions {
     this.#go();
   }
 
-  // The connection was lost and is back: whether the answer has arrived, the snapshot that follows says.
+  // The connection was lost and is back. The next snapshot shows whether the answer arrived.
   reopen() {
     this.#isUnsure = this.isWaiting;
   }
@@ -55,7 +55,7 @@ export class Questions {
     this.#isUnsure = false;
   }
 
-  // Returns whether it was answered here.
+  // Return whether it was answered in this tab.
   ended(toolUseId) {
     const isOwn = this.#frame?.toolUseId === toolUseId;
     if (isOwn) this.#end();
@@ -64,7 +64,7 @@ export class Questions {
 
   refuse() {
     this.#end();
-    this.#tell("");
+    this.#showState("");
   }
 
   announce() {
@@ -75,14 +75,13 @@ export class Questions {
     this.#say(`${question.querySelector("legend").textContent.trim()} ${ways}`);
   }
 
-  // A snapshot that shows the turn as it stands leaves it alone: even to be moved costs a form the click that is
-  // going on in it.
+  // A snapshot equal to what the page shows isn't swapped in: even moving a form loses a click in progress.
   isShownBy(fragment, target) {
     return target === this.#turn && this.pending !== null && outline(fragment) === outline(target);
   }
 
-  // What is about to be swapped in may be here already: a form that the reader has begun to fill in stays as it
-  // is, anything else gives way, so that nothing is ever there twice.
+  // What is swapped in may be on the page already. An open form stays, because somebody may be filling it in;
+  // anything else is removed, so that nothing is there twice.
   place(fragment, target) {
     for (const fresh of fragment.querySelectorAll(".call[id]")) {
       const present = document.getElementById(fresh.id);
@@ -95,7 +94,7 @@ export class Questions {
     }
   }
 
-  // Focus stays with what it was in, though the element is another one now.
+  // Keep the focus where it was, even when the element is replaced.
   noteFocus() {
     const active = document.activeElement;
     this.#focused = active?.closest("#open-turn") ? active : null;
@@ -118,15 +117,15 @@ export class Questions {
   #go() {
     this.#stopTimers();
     if (!this.#send(this.#frame)) {
-      this.#tell(KEPT);
+      this.#showState(KEPT);
       return;
     }
-    this.#tell("");
+    this.#showState("");
     this.#timers = [
-      setTimeout(() => this.#tell(SENT), SLOW_MS),
+      setTimeout(() => this.#showState(SENT), SLOW_MS),
       setTimeout(() => {
         this.#end();
-        this.#tell(LOST);
+        this.#showState(LOST);
       }, LOST_MS),
     ];
   }
@@ -145,13 +144,13 @@ export class Questions {
     this.#timers = [];
   }
 
-  #tell(words) {
+  #showState(words) {
     const state = this.pending?.querySelector(".call-state");
     if (state) state.textContent = words;
   }
 }
 
-// A turn's markup but for what the reader does with its open question.
+// A turn's markup without the state of its open question.
 function outline(element) {
   const copy = element.cloneNode(true);
   for (const call of copy.querySelectorAll(".call.is-pending")) call.replaceWith(call.id);

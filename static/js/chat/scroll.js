@@ -1,5 +1,5 @@
-// Keeps the newest words in view while the reader is at the end, and leaves a reader alone who isn't. Where
-// something must stay in view it scrolls no further than that, unless the reader does.
+// Keeps the newest text in view while the reader is at the end, and doesn't scroll otherwise. It never scrolls past
+// an anchor (anchor.js), unless the reader does.
 
 import { afterPress } from "../press.js";
 import { anchor, isOnScreen, pendingQuestion, topOf } from "./anchor.js";
@@ -27,7 +27,7 @@ export class Scroll {
 
   constructor(content, button) {
     this.#button = button;
-    addEventListener("scroll", () => this.#look(), { passive: true });
+    addEventListener("scroll", () => this.#checkPlace(), { passive: true });
     for (const [name, isScrolling] of Object.entries(BY_HAND)) {
       const note = (event) => {
         if (isScrolling(event)) this.#lastTouched = performance.now();
@@ -36,7 +36,7 @@ export class Scroll {
     }
     new ResizeObserver(() => {
       this.#hasResized = true;
-      this.#keepUp((action) => action()); // The layout is known and nothing is drawn yet: no frame more for it.
+      this.#keepUp((action) => action()); // Layout is done and nothing is painted yet: no need to wait for a frame.
     }).observe(content);
     button.addEventListener("click", () => {
       this.#passed = pendingQuestion() ? null : nameOf(anchor());
@@ -50,7 +50,7 @@ export class Scroll {
 
   #keepUp(soon) {
     if (!this.#isPinned) {
-      this.#look();
+      this.#checkPlace();
       return;
     }
     if (this.#isDue) return;
@@ -67,7 +67,7 @@ export class Scroll {
     });
   }
 
-  // What the reader did before counts no more.
+  // Forget what the reader did before.
   toEnd() {
     this.#lastTouched = -Infinity;
     this.#pin(true);
@@ -80,11 +80,11 @@ export class Scroll {
     return held && nameOf(held) !== this.#passed ? Math.min(end, topOf(held)) : end;
   }
 
-  // Words that arrive faster than the page scrolls leave a gap below: only a move upwards is the reader's, or one
-  // below what is held in view. The browser moves up, too, where the page was shorter for a moment: then it counts
-  // if it was by hand. On a page that rests nobody else moves, be it a search for words or a screen reader that
-  // does it.
-  #look() {
+  // Decide whether the reader scrolled. Text that arrives faster than the page scrolls leaves a gap below, so only
+  // a move upwards counts, or one past the anchor. The browser also moves up when the page gets shorter for a
+  // moment, so while the page changes the move must be by hand. On a page at rest any move is the reader's,
+  // including find-in-page and screen readers.
+  #checkPlace() {
     const height = document.documentElement.scrollHeight;
     const target = this.#target();
     const isAtEnd = distanceToEnd() < NEAR_END_PX;
@@ -100,7 +100,7 @@ export class Scroll {
     else this.follow();
   }
 
-  // Whoever sees the question that waits is at the latest; nothing floats over its answers.
+  // A reader who sees the open question is at the latest, and the button mustn't cover its answers.
   #showButton() {
     const asked = pendingQuestion();
     const isAtEnd = this.#isPinned && distanceToEnd() < NEAR_END_PX;
@@ -114,7 +114,7 @@ export class Scroll {
   #pin(isPinned) {
     this.#isPinned = isPinned;
     this.#showButton();
-    // The browser keeps a reader's place when what is above them changes; at the end we keep it ourselves.
+    // The browser's scroll anchoring keeps the place of a reader further up; at the end we do it.
     document.documentElement.style.overflowAnchor = isPinned ? "none" : "";
   }
 }
@@ -123,7 +123,7 @@ function distanceToEnd() {
   return document.documentElement.scrollHeight - innerHeight - scrollY;
 }
 
-// The same thing may be another element after a snapshot.
+// After a snapshot the same item is another element.
 function nameOf(element) {
   return element && (element.closest("[id]")?.id ?? "");
 }

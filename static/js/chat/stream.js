@@ -1,5 +1,5 @@
-// The fast path of streamed text: htmx would parse a document for every few letters.
-// Frames that hold nothing but text for the live answer are gathered and written twenty-five times a second: each time costs a layout.
+// The fast path of streamed text: htmx would parse a document for every few letters. Frames with nothing but text
+// of the live answer are collected and written 25 times a second, because every write costs a layout.
 
 const TOGETHER_MS = 40;
 const OPENING = '<div hx-swap-oob="beforeend:#live-text">';
@@ -33,7 +33,7 @@ export class LiveText {
     setTimeout(() => this.flush(), TOGETHER_MS);
   }
 
-  // Everything that htmx swaps must find the words before it already in place.
+  // Before htmx swaps anything, the text that came earlier must be in place.
   flush() {
     this.#isDue = false;
     const text = this.#waiting;
@@ -44,7 +44,7 @@ export class LiveText {
     this.#onText(text);
   }
 
-  // Text that the server put there in one piece gets its paragraphs too.
+  // Text that the server sent in one piece gets its paragraphs, too.
   shape() {
     const target = document.getElementById("live-text");
     if (!target || !target.textContent || target.firstElementChild) return;
@@ -54,8 +54,8 @@ export class LiveText {
   }
 }
 
-// Paragraphs stand as far apart as they will when they are final. The line breaks between them stay, unseen,
-// so that the element's text is the answer's text, character by character.
+// Paragraphs have their final spacing. The line breaks between them stay, invisible, so that the element's text
+// equals the answer's.
 function append(target, text) {
   const last = target.lastElementChild;
   const paragraph = last?.localName === "p" ? last : target.appendChild(document.createElement("p"));
@@ -77,7 +77,7 @@ function write(paragraph, text) {
   else paragraph.append(text);
 }
 
-// A break may come in two halves.
+// A line break can arrive in two halves.
 function takeTrailingBreak(paragraph) {
   const text = paragraph.lastChild;
   if (!(text instanceof Text) || !text.data.endsWith("\n")) return "";
