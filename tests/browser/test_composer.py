@@ -96,6 +96,30 @@ async def test_enter_while_sage_answers_keeps_the_words_and_says_so(
     assert watcher.faults == []
 
 
+@pytest.mark.parametrize("width", [360, 768, 1440])
+async def test_the_hint_to_wait_covers_no_word_of_the_answer(
+    width: int, practice: PracticeServer, page: Page, session: Session
+) -> None:
+    practice.script([Reply.of(Text("A long answer. " * 200), Hold("half"), Text("The end."))])
+    await page.set_viewport_size({"width": width, "height": 700})
+    await page.goto(path_of(session))
+    await say(page, "Hello")
+    await practice.reached("half")
+    await expect(page.locator("#live-text")).to_contain_text("A long answer. " * 200)
+    await say(page, "One more thing")
+    await expect(page.locator("#wait-hint")).to_be_visible()
+    gap = """() => {
+        const words = document.createRange();
+        words.selectNodeContents(document.getElementById("live-text"));
+        const last = [...words.getClientRects()].at(-1);
+        return document.getElementById("wait-hint").getBoundingClientRect().top - last.bottom;
+    }"""
+    await page.wait_for_function(f"() => ({gap})() >= 0")
+    assert 0 <= await page.evaluate(gap) < 100
+    practice.release("half")
+    await until_done(page)
+
+
 async def test_words_that_wait_for_the_network_stand_apart_from_the_answer_above(
     practice: PracticeServer, page: Page, session: Session
 ) -> None:

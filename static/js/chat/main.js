@@ -69,6 +69,7 @@ function begin() {
     waitHint.hidden = false;
     const reason = outbox.isWaiting ? "Your last message is still being sent" : "Sage is still answering";
     waitHint.textContent = `${reason}. What you typed stays here.`;
+    scroll.follow();
   }
 
   function reopen() {
