@@ -1,5 +1,5 @@
-// The editor of a file: a character count, what became of the preview that htmx asks for, and a draft that outlives
-// its page. Without scripts the page is a form with a Preview button. A file's own page only discards a saved draft.
+// The editor of a file: a character count, errors of the preview that htmx loads, and a draft that outlives its page.
+// Without scripts the page is a form with a Preview button. A file's own page only discards a draft that was saved.
 
 import { isRedirected } from "./parts.js";
 
@@ -33,7 +33,7 @@ function keepDraft(path, text) {
 function setUpPreview(pane, state) {
   const fail = () => (state.textContent = "The preview isn’t available right now. Your text is safe on this page.");
   pane.addEventListener("htmx:sendError", fail);
-  // The server says itself when there were too many previews.
+  // After too many previews the server sends a message of its own.
   pane.addEventListener("htmx:afterOnLoad", ({ detail: { xhr } }) => {
     if (xhr.status === 200 && !isRedirected(xhr, pane.getAttribute("hx-post"))) state.textContent = "";
     else if (xhr.status !== 429) fail();
