@@ -22,7 +22,6 @@ from sage.mail import run_after_response
 
 
 def _label(form: Form, **labels: str) -> None:
-    """Set labels and remove placeholders, which only repeat them."""
     for name, label in labels.items():
         form.fields[name].label = label
         form.fields[name].widget.attrs.pop("placeholder", None)

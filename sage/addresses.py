@@ -54,7 +54,6 @@ def find_sign_in_owner(login: str) -> User | None:
 
 
 def _holders(email: str) -> list[User]:
-    """Return the accounts with an address, confirmed or not, used ones first."""
     found = User.objects.filter(email__iexact=email).order_by(F("last_login").asc(nulls_last=True), "pk")
     # PostgreSQL's case folding matches some letters of other scripts with Latin ones.
     return [user for user in found if user.email.lower() == email.lower()]

@@ -138,7 +138,6 @@ def render_exception(_logger: WrappedLogger, _method: str, event: EventDict) -> 
 
 
 def _error_in(given: object) -> BaseException | None:
-    """Return the exception that `exc_info` stands for."""
     if given is True:
         given = sys.exc_info()
     if isinstance(given, tuple):

@@ -75,14 +75,6 @@ def _words_of(model: type[Model]) -> list[str]:
     return [word.lower() for word in re.findall(r"[A-Z][a-z0-9]*", model.__name__)]
 
 
-def mentions() -> Iterator["ForeignKey[Any, Any]"]:
-    """Yield the relations by which an unowned row refers to a person or a person's row."""
-    owned = {entry.model for entry in owned_models()} | {get_user_model()}
-    for model in _models():
-        if model not in owned:
-            yield from (field for field in _relations(model) if field.related_model in owned)
-
-
 def _models() -> list[type[Model]]:
     return [
         model

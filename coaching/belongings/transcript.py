@@ -104,7 +104,6 @@ def _answered(message: Message, local: datetime, records: Sequence[ToolCallRecor
 
 
 def _still_open(turn: Turn) -> Iterator[str]:
-    """Write the unfinished answer of an open turn."""
     text, notes = turn.words_of_running_round()
     records = sorted(turn.calls.all(), key=lambda call: (call.round_number, call.position))
     is_waiting = turn.status == TurnStatus.AWAITING_USER

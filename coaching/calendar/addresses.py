@@ -79,7 +79,6 @@ def checked_redirect(url: URL, location: str) -> URL:
 
 
 def _checked(url: URL) -> URL:
-    """Check each part of an address. Raises `Refused`, or ValueError for an invalid port."""
     if url.scheme not in _SCHEMES:
         raise Refused(NOT_THE_WEB)
     if not url.raw_host:

@@ -72,7 +72,6 @@ def keep_calendar(
 
 
 def _values_of(kind: CalendarKind, fetched: Fetched, read: ReadCalendar, now: datetime) -> dict[str, Any]:
-    """Return the fields to store for a calendar that was read."""
     body = fetched.body or b""
     return {
         "content": body,

@@ -121,7 +121,6 @@ def _title(name: str) -> str:
 
 
 def _slug(text: str) -> str:
-    """Return a name of `a-z`, `0-9` and single hyphens; deterministic."""
     line = next((line for line in text.splitlines() if line.strip()), "")[: MAX_SLUG_CHARACTERS * 4]
     plain = unicodedata.normalize("NFKD", line).encode("ascii", "ignore").decode("ascii").lower()
     words = re.findall(r"[a-z0-9]+", plain.replace("'", ""))

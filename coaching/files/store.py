@@ -49,25 +49,6 @@ class StoredFile:
     unwritten: tuple[AttributeName, ...] = ()
 
 
-async def store_file(
-    *,
-    user_id: int,
-    draft: FileDraft,
-    source: FileSource,
-    session_id: UUID | None = None,
-    tool_use_id: str = "",
-) -> StoredFile:
-    """Store a draft as the newest version of its file, in its own transaction; see `save_file`."""
-    return await save_file(
-        user_id=user_id,
-        draft=draft,
-        source=source,
-        session_id=session_id,
-        tool_use_id=tool_use_id,
-        commit=in_database,
-    )
-
-
 async def save_file(
     *,
     user_id: int,
@@ -178,13 +159,11 @@ def store_version(
 
 
 def _stored_object(user_id: int, draft: FileDraft) -> StoredObject:
-    """Store a draft's bytes, unless they exceed the quota."""
     refuse_when_full(user_id=user_id, size=len(draft.data))
     return store_object_now(user_id=user_id, data=draft.data)
 
 
 def _locked_file(user_id: int, draft: FileDraft) -> UserFile:
-    """Return the file's row, created if missing, locked until the transaction ends."""
     for suffix in range(1, MAX_SUFFIX + 1):
         path = draft.path.text(suffix)
         # Waits for a concurrent insert of the same row, then does nothing.

@@ -106,7 +106,6 @@ def build_summary_request(messages: Sequence[Message], arc: CompletedArc | None 
 
 
 def _read_source(session_id: uuid.UUID, arc_number: int | None) -> SummarySource | None:
-    """Read the messages; None if there is nothing left to do."""
     session = Session.unscoped.filter(id=session_id).first()
     if session is None:
         return None

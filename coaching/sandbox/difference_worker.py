@@ -170,7 +170,6 @@ def _without_tail(rows: list[Row | int]) -> list[Row | int]:
 
 
 def _changed(old: Sequence[str], new: Sequence[str], budget: Budget) -> list[Row | int]:
-    """Return a changed stretch: similar lines paired, with their words compared."""
     rows: list[Row | int] = []
     at = 0
     for line in old:

@@ -139,7 +139,6 @@ def remove_calendar(request: HttpRequest, source_id: int) -> HttpResponse:
 async def _add(
     request: HttpRequest, kind: CalendarKind, place: str | URL, name: str, fetched: Fetched | None = None
 ) -> None:
-    """Fetch, read and store a calendar. Raises `Refused`."""
     user_id = user_id_of(request)
     await in_database(check_room, user_id=user_id, kind=kind, origin=str(place))
     attempts.count(user_id)
@@ -177,7 +176,6 @@ async def _waiting() -> AsyncIterator[None]:
 
 
 def _result_of(outcome: Outcome, *, is_kept: bool) -> str:
-    """Describe a refresh's result, to follow the feed's name."""
     if not is_kept:
         return "was updated or removed at the same time. This is the current list."
     if outcome.error:
@@ -214,7 +212,6 @@ def _page(
     file_form: CalendarFileForm | None = None,
     feed_form: CalendarFeedForm | None = None,
 ) -> HttpResponse:
-    """Show the page; a refused form keeps its input."""
     user_id, profile = user_id_of(request), profile_for(request)
     today = local_day(local_now(profile), profile.zone)
     rows = _rows(user_id)

@@ -146,7 +146,6 @@ async def message(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 
 
 async def _act(request: HttpRequest, session_id: uuid.UUID, form: MessageForm) -> tuple[str, uuid.UUID]:
-    """Execute the form; return the answer's anchor and its session."""
     runner = get_runner()
     user_id = user_id_of(request)
     tool_use_id = form.cleaned_data["tool_use_id"]
@@ -207,7 +206,6 @@ async def _wait_for_answer(session_id: uuid.UUID) -> None:
 
 
 def _turn_request(user_id: int, session_id: uuid.UUID, form: MessageForm) -> TurnRequest:
-    """Build the turn request from the form."""
     match form.cleaned_data["do"]:
         case "retry" | "continue" as kind:
             return TurnRequest(kind=kind, user_id=user_id, session_id=session_id)

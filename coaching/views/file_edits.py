@@ -130,7 +130,6 @@ def _newest(user_id: int, path: str) -> FileText:
 
 
 def _save(edit: Edit) -> HttpResponse:
-    """Save the edit, or show what is wrong with all input kept."""
     profile = profile_for(edit.request)
     try:
         draft = build_edit(
@@ -202,7 +201,6 @@ def _on_newest(edit: Edit) -> Edit:
 
 
 def _conflict(edit: Edit) -> HttpResponse:
-    """Show both texts and their merge, and let the user choose."""
     base, mine = _opened(edit), edit.body
     was = editable_of(base) if base else None
     merged, attributes = None, edit.attributes

@@ -58,7 +58,6 @@ async def prompt(request: HttpRequest, prompt_id: int) -> HttpResponse:
 
 
 async def _talk(request: HttpRequest, shown: ShownPrompt, form: PromptForm, *, user_id: int) -> HttpResponse:
-    """Start a conversation with the answer; idempotent."""
     client_id = form.cleaned_data["id"]
     is_begun = await in_database(was_begun_by, user_id=user_id, client_id=client_id)
     if not (shown.is_open or is_begun):

@@ -135,7 +135,6 @@ def _page(request: HttpRequest, profile: Profile, form: ProfileForm) -> HttpResp
 
 
 def _month(profile: Profile) -> Month:
-    """Sum up the month in the person's own calendar."""
     now = local_now(profile)
     began = now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     found = usage_by_purpose(user_id=profile.user_id, since=began, until=now)

@@ -26,13 +26,13 @@ from coaching.belongings.rows import exported_models, file_name_of
 from coaching.downloads.allowance import MAX_IN_AN_HOUR
 from coaching.downloads.zip_stream import ArchiveNames, safe_name
 from coaching.files.drafts import build_draft
-from coaching.files.store import store_file
 from coaching.models import FileSource, FileType, Profile, UserFile, UserFileVersion
 from sessions_app import services
 from sessions_app.database import in_database
 from sessions_app.history import append_message
 from sessions_app.models import CallState, Message, MessageRole, Session, ToolCallRecord, Turn, TurnStatus
 from tests.belongings.life import live
+from tests.files.storing import store_file
 
 NOW = datetime(2026, 11, 22, 20, 0, tzinfo=UTC)
 

@@ -31,7 +31,6 @@ from coaching.belongings.ownership import owner_of_argument
 from coaching.belongings.removal import REMOVAL_JOB, remove_person
 from coaching.files.drafts import build_draft
 from coaching.files.garbage import collect_garbage
-from coaching.files.store import store_file
 from coaching.job_queue import enqueue
 from coaching.models import FileSource, FileType, Skill, UserFile
 from coaching.practice.script import Hold, Reply
@@ -44,6 +43,7 @@ from tests.belongings.traces import traces_of, words_of_rows
 from tests.conftest import PASSWORD, MakeUser
 from tests.files.auditor import audit_files, stored_keys
 from tests.files.conftest import S3
+from tests.files.storing import store_file
 from tests.jobs.conftest import WorkOff, empty_queue, make_due, queue, work_off
 from tests.live_sage import LiveSage, open_socket, session_cookie, url_of_test_database
 from tests.sage.processes import StartedProcess

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from coaching.files.attributes import FileAttributes
 from coaching.files.drafts import build_draft
 from coaching.files.objects import StoredObject
-from coaching.files.store import StoredFile, restore_version, store_file, store_version
+from coaching.files.store import StoredFile, restore_version, store_version
 from coaching.models import (
     Capture,
     DayPlan,
@@ -21,6 +21,7 @@ from coaching.models import (
     UserFile,
 )
 from sessions_app.database import in_database
+from tests.files.storing import store_file
 
 # Saturday, ten in the morning in Berlin.
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)

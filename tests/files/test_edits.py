@@ -13,7 +13,7 @@ from coaching.files.edits import build_edit, editable_of, merge_attributes
 from coaching.files.errors import FileMoved, FileRefused
 from coaching.files.frontmatter import parse_file
 from coaching.files.selectors import FileText, read_file
-from coaching.files.store import StoredFile, restore_version, store_below_newest, store_edit, store_file
+from coaching.files.store import StoredFile, restore_version, store_below_newest, store_edit
 from coaching.models import (
     Capture,
     DayPlan,
@@ -27,6 +27,7 @@ from coaching.models import (
 )
 from sessions_app.database import in_database
 from tests.files.auditor import audit_files
+from tests.files.storing import store_file
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 LATER = NOW + timedelta(days=2)

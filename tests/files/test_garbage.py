@@ -13,11 +13,11 @@ from django.utils import timezone
 
 from coaching.files.drafts import build_draft
 from coaching.files.garbage import collect_garbage
-from coaching.files.store import store_file
 from coaching.models import FileSource, FileType
 from sessions_app.database import in_database
 from tests.files.auditor import audit_files, stored_keys
 from tests.files.conftest import S3
+from tests.files.storing import store_file
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -18,10 +18,11 @@ from coaching.files.drafts import build_draft
 from coaching.files.edits import build_edit, editable_of
 from coaching.files.errors import QuotaReached
 from coaching.files.selectors import read_file
-from coaching.files.store import StoredFile, restore_version, store_below_newest, store_edit, store_file
+from coaching.files.store import StoredFile, restore_version, store_below_newest, store_edit
 from coaching.models import FileSource, FileType, FileUsage, UserFile, UserFileVersion
 from coaching.tools.save_file import SAVE_FILE
 from sessions_app.database import in_database
+from tests.files.storing import store_file
 from tests.tools.committing_context import CommittingContext
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)

@@ -17,11 +17,12 @@ from coaching.files.frontmatter import parse_file
 from coaching.files.log_captures import HEADING, LinkedCapture, with_links
 from coaching.files.objects import store_object
 from coaching.files.selectors import read_file
-from coaching.files.store import StoredFile, save_file, store_edit, store_file
+from coaching.files.store import StoredFile, save_file, store_edit
 from coaching.files.types import AttributeName
 from coaching.models import Capture, DayPlan, FileSource, FileType, PulseRating, UserFile, UserFileVersion
 from sessions_app.database import in_database
 from tests.files.auditor import audit_files
+from tests.files.storing import store_file
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 ZONE = ZoneInfo("Europe/Berlin")

@@ -24,12 +24,12 @@ from coaching.files.errors import ObjectsNotErased, StorageFailed
 from coaching.files.garbage import collect_garbage
 from coaching.files.objects import erase_objects, store_object
 from coaching.files.selectors import read_file
-from coaching.files.store import store_file
 from coaching.models import FileSource, FileType, UserFileVersion
 from sessions_app.database import in_database
 from tests.files.auditor import audit_files, stored_keys
 from tests.files.conftest import S3
 from tests.files.s3_server import FAULTS, Fault
+from tests.files.storing import store_file
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 PATH = "life-map/_overview.md"

@@ -11,10 +11,11 @@ from django.contrib.auth.models import User
 from coaching.files.drafts import MAX_CONTENT_CHARACTERS, FileDraft, build_draft
 from coaching.files.errors import FileRefused
 from coaching.files.selectors import files_of, read_file, versions_of
-from coaching.files.store import StoredFile, restore_version, store_file
+from coaching.files.store import StoredFile, restore_version
 from coaching.models import FileSource, FileType, UserFile, UserFileVersion
 from sessions_app.database import in_database
 from tests.files.auditor import audit_files, stored_keys
+from tests.files.storing import store_file
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 ZONE = ZoneInfo("Europe/Berlin")
