@@ -174,10 +174,7 @@ class ErrorShown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnDone:
-    """The turn part ended or waits for the user: exactly one per part, always last.
-
-    `status` is the turn's status.
-    """
+    """The turn part ended or waits for the user: exactly one per part, always last."""
 
     turn_id: str
     stop_reason: str

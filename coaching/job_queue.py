@@ -49,19 +49,13 @@ def job_arguments() -> set[str]:
 
 
 def forget_jobs(argument: str, values: Collection[str]) -> None:
-    """Delete the jobs whose argument has one of these values. Sync ORM code.
-
-    A running one stays: it will find nothing to do.
-    """
+    """Delete queued jobs by an argument's values; running ones find nothing to do. Sync ORM code."""
     jobs = ProcrastinateJob.objects.annotate(value=KeyTextTransform(argument, "args")).exclude(status="doing")
     jobs.filter(value__in=values).delete()
 
 
 def enqueue(name: str, *, key: str, **arguments: str | int) -> bool:
-    """Queue a job in the caller's transaction; return False if one with this `key` is already queued.
-
-    At most one job per `key` waits, and one runs at a time. Sync ORM code.
-    """
+    """Queue a job in the caller's transaction; False if one with this `key` is queued. Sync ORM code."""
     try:
         with transaction.atomic():  # a savepoint, so that a refusal doesn't break the caller's transaction
             app.configure_task(name, allow_unknown=False, lock=key, queueing_lock=key).defer(**arguments)
@@ -71,10 +65,7 @@ def enqueue(name: str, *, key: str, **arguments: str | int) -> bool:
 
 
 def enqueue_arc_summary(session: Session) -> bool:
-    """Queue the summary of the arc that a session has just completed, in the same transaction.
-
-    Returns False if it has one. Sync ORM code.
-    """
+    """Queue the summary of the arc that was just completed; False if it has one. Sync ORM code."""
     arc = unsummarised_arc(session)
     if arc is None:
         return False
@@ -83,8 +74,5 @@ def enqueue_arc_summary(session: Session) -> bool:
 
 
 def enqueue_summary(session_id: uuid.UUID) -> bool:
-    """Queue the summary of a completed session, in the transaction that completes it.
-
-    Returns False if one is already queued. Sync ORM code.
-    """
+    """Queue the summary of a completed session; False if it is queued already. Sync ORM code."""
     return enqueue(SUMMARY_JOB, key=f"summary:{session_id}", session_id=str(session_id))

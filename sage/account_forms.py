@@ -42,9 +42,7 @@ class SignupForm(forms.SignupForm):  # type: ignore[misc]  # allauth has no type
         return refused_if_taken
 
     def try_save(self, request: HttpRequest) -> tuple[User | None, HttpResponseBase | None]:
-        """Create the account after the response, or at once if there is no mail; return the page that
-        confirms it.
-        """
+        """Create the account after the response (without mail at once); return the confirming page."""
         if not is_verification_mandatory():
             created: tuple[User | None, HttpResponseBase | None] = super().try_save(request)
             return created

@@ -38,10 +38,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
         run_after_response(message.send)
 
     def set_password(self, user: User, password: str) -> None:
-        """Set a password and drop a pending change of address.
-
-        Whoever had the old password may have requested it, and its link would give them the account.
-        """
+        """Set a password; drop a pending change of address, whose link would give the account away."""
         super().set_password(user, password)
         waiting = EmailAddress.objects.filter(user=user, verified=False, primary=False)
         waiting.exclude(email=user.email.lower()).delete()

@@ -1,7 +1,4 @@
-"""The data folder: created once, kept private; contains the secrets that Sage generates.
-
-Settings import this module, so it must not start anything.
-"""
+"""The private data folder with the secrets that Sage generates. Settings import it: starts nothing."""
 
 import os
 import secrets
@@ -11,10 +8,7 @@ from sage.env import SettingError
 
 
 def open_data_folder(folder: Path) -> None:
-    """Create the data folder if it is missing, readable by its owner only.
-
-    Raises `SettingError` when it can't be created or written.
-    """
+    """Create the data folder, readable by its owner only. Raises `SettingError`."""
     try:
         if not folder.is_dir():
             folder.mkdir(parents=True, mode=0o700, exist_ok=True)
@@ -25,10 +19,7 @@ def open_data_folder(folder: Path) -> None:
 
 
 def read_or_make_secret(path: Path) -> str:
-    """Return the secret in the file at `path`; generate it the first time.
-
-    Processes that start together get the same one: the file appears complete or not at all.
-    """
+    """Return the secret at `path`, generated on first use: the file appears complete or not at all."""
     try:
         return _read_secret(path)
     except FileNotFoundError:

@@ -124,10 +124,7 @@ class _Reader:
 
 
 def read_environment(values: Mapping[str, str], project_dir: Path) -> Environment:
-    """Read and validate all variables in `values`.
-
-    Raises `SettingError` for the first invalid one. Relative paths start at `project_dir`.
-    """
+    """Read all variables in `values`. Raises `SettingError`. Relative paths start at `project_dir`."""
     return _read(_Reader(values), project_dir)
 
 

@@ -56,11 +56,7 @@ class WordlessArguments(logging.Filter):
 
 
 class WordlessMessages(logging.Filter):
-    """Removes users' text from library messages.
-
-    Django logs the path of a refused request, which may contain a file name; asyncio and Daphne print
-    exception messages.
-    """
+    """Removes users' text from library messages: paths, which contain file names, and exceptions."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Accept every record, reduced to known text."""

@@ -29,10 +29,7 @@ _unsent: set[Future[None]] = set()
 
 
 def run_after_response(work: Callable[[], object]) -> None:
-    """Run `work` in a mail thread, with the caller's context variables.
-
-    Beyond `MAX_WAITING` it is dropped and logged.
-    """
+    """Run `work` in a mail thread with the caller's context; beyond `MAX_WAITING`, drop and log it."""
     if not _places.acquire(blocking=False):
         logger.error("mail_dropped", waiting=MAX_WAITING)
         return

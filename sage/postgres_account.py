@@ -30,10 +30,7 @@ _NO_ID = 0xFFFFFFFF
 
 
 def system_account(name: str = SYSTEM_USER) -> pwd.struct_passwd | None:
-    """Return the user to run the server as, created on first use; None unless we are root.
-
-    Raises `StartError`.
-    """
+    """Return the user to run the server as if we are root, created on first use. Raises `StartError`."""
     if os.geteuid() != 0:
         return None
     try:

@@ -1,7 +1,4 @@
-"""Checks that the database answers and has this version's tables.
-
-`manage.py` imports it before Django is set up.
-"""
+"""Checks the database and its tables. `manage.py` imports it before Django is set up."""
 
 import psycopg
 from django.conf import settings

@@ -26,10 +26,7 @@ class OneCheckBackend(AuthenticationBackend):  # type: ignore[misc]  # allauth h
 
 
 class ConfirmAddressStage(EmailVerificationStage):  # type: ignore[misc]  # allauth has no types
-    """Requires a confirmed address, unless the account has none.
-
-    Only operators create such accounts, with `createsuperuser` or in the admin; no mail could confirm them.
-    """
+    """Requires a confirmed address, unless the account has none: only operators create such accounts."""
 
     def handle(self) -> tuple[HttpResponseBase | None, bool]:
         """Return a response that interrupts the sign-in, or None, and whether it continues."""

@@ -1,8 +1,4 @@
-"""Back-pressure for incoming WebSocket frames.
-
-Daphne queues every frame at once. Here the queue is bounded: beyond the limit, nothing is read from the
-client.
-"""
+"""Back-pressure for incoming WebSocket frames: Daphne would queue them without limit."""
 # ruff: noqa: N802, N803 - autobahn's names
 
 import asyncio

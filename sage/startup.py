@@ -82,10 +82,7 @@ def make_demo_account() -> str | None:
 
 @contextmanager
 def migration_lock() -> Iterator[None]:
-    """Hold the migration lock: concurrent migrations fail half-way.
-
-    All time limits are lifted, for the migration and for waiting for another one.
-    """
+    """Hold the migration lock, because concurrent migrations fail half-way; lift all time limits."""
     with (
         psycopg.connect(**connection.get_connection_params(), autocommit=True) as session,
         no_time_limits(),

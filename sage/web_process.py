@@ -61,10 +61,7 @@ def check_address(host: str, port: int) -> None:
 
 
 def close_signup_off_loopback(host: str) -> None:
-    """Close sign-up if other machines can reach the address, unless `SAGE_SIGNUP` is open.
-
-    `ALLOWED_HOSTS` alone doesn't protect it: a client can send any Host header.
-    """
+    """Close sign-up if other machines reach the address, whatever Host they send, unless set to open."""
     if not (settings.ENVIRONMENT.is_signup_chosen or is_local(host)):
         settings.SAGE_SIGNUP = "closed"
 
@@ -117,10 +114,7 @@ def serve(
 
 
 def _settle_memory() -> None:
-    """Exclude everything loaded so far from garbage collection.
-
-    Otherwise each full collection would traverse all of it and delay every reader by a tenth of a second.
-    """
+    """Exclude everything loaded from garbage collection, whose full runs would delay readers by 0.1 s."""
     gc.collect()
     gc.freeze()
 

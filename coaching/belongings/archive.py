@@ -35,10 +35,7 @@ def archive_name(now: datetime) -> str:
 
 
 def write_archive(user: User, *, now: datetime) -> Iterator[bytes]:
-    """Yield the person's archive, piece by piece.
-
-    Sync ORM code; each piece may run in another thread.
-    """
+    """Yield the person's archive in pieces. Sync ORM code; each piece may run in another thread."""
     profile = Profile.of(user.pk).first() or Profile(user=user)
     folder = archive_name(now.astimezone(profile.zone))
     yield from write_zip(_entries(user, profile, now), folder=folder, zone=profile.zone)

@@ -20,10 +20,7 @@ _OWNING = (models.CASCADE, models.DO_NOTHING, models.PROTECT, models.RESTRICT)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnedModel:
-    """A model whose rows belong to people. `path` is the lookup from a row to its user.
-
-    `is_left_behind`: Django doesn't delete the rows with their user, as for a history table.
-    """
+    """A model with people's rows: lookup to the user, and whether rows outlive it (history tables)."""
 
     model: type[Model]
     path: str
@@ -40,10 +37,7 @@ class OwnedModel:
 
 @cache
 def owned_models() -> tuple[OwnedModel, ...]:
-    """Return every model whose rows belong to people, except the user itself, by label.
-
-    Join tables are included. If several chains lead to the user, the shortest counts.
-    """
+    """Return all models, join tables included, that lead to a user by label; the shortest chain counts."""
     found: dict[type[Model], OwnedModel] = {}
     nearest: Collection[type[Model]] = [get_user_model()]
     while nearest:

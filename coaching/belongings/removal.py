@@ -60,11 +60,7 @@ def lock_out(user_id: int) -> None:
 
 
 async def remove_person(user_id: int) -> RemovalReport:
-    """Remove everything of a person; what is already gone is no error.
-
-    Raises `ObjectsNotErased` if the storage fails: the person is locked out by then, and another call
-    continues.
-    """
+    """Remove everything of a person; repeatable. Raises `ObjectsNotErased`, with the person locked out."""
     await in_database_unhurried(lock_out, user_id)
     await in_database_unhurried(end_browser_sessions, user_id)
     await _stop_turns(user_id)
@@ -132,9 +128,7 @@ def remove_rows(user_id: int) -> Mapping[str, int]:
 
 
 def _forget_what_operators_did(user_id: int) -> None:
-    """Remove the admin's log entries about the person and their rows; what they did as an operator goes with
-    their own row.
-    """
+    """Remove the admin's log about the person; what they did as an operator goes with their own row."""
     about: dict[type, QuerySet[User] | QuerySet] = {User: User.objects.filter(pk=user_id)}  # type: ignore[type-arg]
     about |= {owned.model: owned.rows_of(user_id) for owned in owned_models()}
     types = ContentType.objects.get_for_models(*about)

@@ -1,7 +1,4 @@
-"""Which addresses a feed may be fetched from: public web addresses only.
-
-Pure: it resolves no name and opens nothing. The caller checks the exact address that it connects to.
-"""
+"""Which addresses are public. Pure: the caller checks the exact address that it connects to."""
 
 from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_address
 

@@ -59,10 +59,7 @@ async def resolve_name(host: str, port: int) -> Sequence[str]:
 
 
 class FeedFetcher:
-    """Fetches feeds. `allowed` are pairs of address and port that count as public, for test servers.
-
-    No setting and no request can add one.
-    """
+    """Fetches feeds. `allowed` (address, port) count as public, for tests only: no setting adds one."""
 
     def __init__(
         self,

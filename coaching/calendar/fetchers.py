@@ -11,10 +11,7 @@ from yarl import URL
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fetched:
-    """A feed server's response. `body` is None if nothing has changed since the last time.
-
-    Send `etag` and `last_modified` with the next request.
-    """
+    """A feed's response. `body` is None if unchanged; send the other two with the next request."""
 
     body: bytes | None
     etag: str

@@ -76,10 +76,7 @@ def begin_refresh(*, source_id: int, now: datetime, is_due_only: bool = False) -
 
 
 async def attempt_refresh(attempt: Attempt, *, fetcher: Fetcher) -> Outcome:
-    """Fetch a feed and parse new content. Doesn't use the database.
-
-    Raises `Overloaded` if it should be retried.
-    """
+    """Fetch and parse a feed, without the database. Raises `Overloaded` if it should be retried."""
     today = attempt.begun_at.date()
     fetched, error = None, ""
     if attempt.kind == CalendarKind.FEED:

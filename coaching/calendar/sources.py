@@ -1,7 +1,4 @@
-"""Adds, refreshes and removes a person's calendars. Each is reached through its owner.
-
-Calendars were fetched and parsed before; here they are stored, in one transaction each.
-"""
+"""Adds, refreshes and removes a person's calendars, one transaction each."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -52,10 +49,7 @@ def keep_calendar(
     read: ReadCalendar,
     now: datetime,
 ) -> tuple[CalendarSource, bool]:
-    """Store a calendar that was just read; return it and whether it is new.
-
-    A file with a known name replaces the old one. Raises `Refused` as `check_room` does.
-    """
+    """Store a calendar, replacing a file of the same name; return whether it is new. Raises `Refused`."""
     # Serialise additions of one person: two tabs may add at once.
     User.objects.select_for_update(no_key=True).get(id=user_id)
     check_room(user_id=user_id, kind=kind, origin=origin)

@@ -89,9 +89,7 @@ class Entry:
         return given or hashlib.sha256("\n".join(self.lines).encode("utf-8", "replace")).hexdigest()[:32]
 
     def can_fall_within(self, first: str, last: str) -> bool:
-        """Return whether it may overlap two days, written as in the calendar. Fast; false positives are
-        possible.
-        """
+        """Return whether it may overlap two days, written as in the calendar: fast, never a false no."""
         is_far_reaching = "DURATION" in self.names and ":PT" not in self.values["DURATION"]
         if is_far_reaching or "RDATE" in self.names or "RANGE" in self.values.get("RECURRENCE-ID", ""):
             return True
@@ -180,10 +178,7 @@ def _take(calendar: Scanned, inside: list[str], name: str, value: str, line: str
 
 
 def series_of(entries: list[Entry], first: str, last: str) -> Iterator[tuple[str, list[Entry]]]:
-    """Group events by UID: an event with the changes of its single occurrences.
-
-    Some programs give all their events one UID; then each is an event of its own.
-    """
+    """Group events with their changed occurrences by UID. Single events with a shared UID stay apart."""
     by_uid: dict[str, list[Entry]] = {}
     for entry in entries:
         if entry.can_fall_within(first, last):

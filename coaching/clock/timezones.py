@@ -1,7 +1,4 @@
-"""Time zones for a select field: by region and city, with their current UTC offset.
-
-Reads only the machine's time zone database.
-"""
+"""Time zones for a select field: by region and city, with their current UTC offset."""
 
 import re
 import zoneinfo

@@ -1,7 +1,4 @@
-"""Limits on archive downloads: one at a time and a few an hour per person.
-
-An archive is created while it is sent, so it costs CPU for the whole download. Counted per process.
-"""
+"""Limits on archive downloads, which cost CPU while they are sent. Counted per process."""
 
 from collections.abc import AsyncIterator
 from weakref import WeakValueDictionary

@@ -1,7 +1,4 @@
-"""A zip that is created while it is sent: nothing is stored, and only a few pieces are in memory.
-
-Names in it can't escape the folder that it is unpacked in, on any system.
-"""
+"""A zip created while it is sent, with only a few pieces in memory and safe names on any system."""
 
 import io
 import re

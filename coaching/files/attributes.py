@@ -82,10 +82,7 @@ NO_ATTRIBUTES = FileAttributes()
 def check_attributes(
     file_type: FileType, attributes: FileAttributes, removed: Collection[AttributeName] = ()
 ) -> None:
-    """Raise `FileRefused`, naming the valid ones, if an attribute doesn't belong to the type.
-
-    Also if one is given and removed at once.
-    """
+    """Raise `FileRefused` if an attribute doesn't belong to the type, or is given and removed at once."""
     fitting, given = RULES[file_type].attributes, attributes.given()
     if both := [name for name in given if name in removed]:
         raise FileRefused(

@@ -57,11 +57,7 @@ def build_draft(
     attributes: FileAttributes = NO_ATTRIBUTES,
     remove: Iterable[AttributeName] = (),
 ) -> FileDraft:
-    """Build a file's draft from its type, name, body and attributes.
-
-    `remove` names attributes to remove. Raises `FileRefused`, with what would be accepted, for anything
-    invalid.
-    """
+    """Build a file's draft. Raises `FileRefused`, with what would be accepted, for anything invalid."""
     body = strip_frontmatter(check_content(content)).strip()
     if not body:
         raise FileRefused("The content is empty; write the whole body of the file.")

@@ -67,10 +67,7 @@ def editable_of(found: FileText) -> Editable:
 def build_edit(
     newest: FileText, *, body: str, attributes: FileAttributes, now: datetime, timezone: ZoneInfo
 ) -> FileDraft:
-    """Build a draft with this body and these attributes that keeps everything else in the file.
-
-    Raises `FileRefused`, with what would be accepted.
-    """
+    """Build a draft with this body and these attributes; all else stays. Raises `FileRefused`."""
     held = editable_of(newest)
     body = _trimmed(check_content(body.replace("\r\n", "\n")))
     if starts_with_frontmatter(body):

@@ -36,10 +36,7 @@ class _NoAliasLoader(yaml.SafeLoader):
 
 
 def build_frontmatter(file_type: FileType, attributes: FileAttributes, *, day: date) -> dict[str, Any]:
-    """Build the frontmatter in order: type, day, attributes.
-
-    The day's key is `date` for a file of one day and `updated` for one that is replaced over time.
-    """
+    """Build the frontmatter: type, `date` (`updated` for a file that is replaced over time), attributes."""
     day_field = "updated" if RULES[file_type].naming in ("fixed", "domain") else "date"
     return {"type": str(file_type), day_field: day.isoformat(), **attributes.given()}
 
@@ -71,10 +68,7 @@ def strip_frontmatter(text: str) -> str:
 
 
 def parse_file(text: str) -> tuple[dict[str, Any], str]:
-    """Split a stored text into its frontmatter and its body.
-
-    Frontmatter that can't be parsed safely is empty; the body is the same either way. Dates are ISO text.
-    """
+    """Split a text into frontmatter, empty if it can't be parsed safely, and body. Dates are ISO text."""
     block = _head_block(text)
     if block is None:
         return {}, text

@@ -1,7 +1,4 @@
-"""Deletes objects without a version, left by failed writes.
-
-Only under the store's prefix, and only when they are too old for a write still in progress.
-"""
+"""Deletes objects without a version that are too old for a write still in progress."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

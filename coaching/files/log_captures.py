@@ -1,7 +1,4 @@
-"""The captures that a daily log takes in, each with a link to its file.
-
-Which ones, and how the log names them. `after_effects` marks them as folded with the log's version.
-"""
+"""The captures that a daily log takes in, each with a link; `after_effects` marks them as folded."""
 
 import re
 from collections.abc import Sequence
@@ -65,10 +62,7 @@ def captures_of_log(*, user_id: int, day: date) -> Sequence[LinkedCapture]:
 def with_links(
     body: str, captures: Sequence[LinkedCapture], *, most_characters: int = MAX_CONTENT_CHARACTERS
 ) -> tuple[str, Sequence[LinkedCapture]]:
-    """Return the body with a link to each capture, and the captures that it names.
-
-    Existing links stay. Captures that don't fit are left out and keep waiting.
-    """
+    """Add links to the body; return it with the captures that it names. The rest doesn't fit and waits."""
     named = [capture for capture in captures if _is_linked(body, capture.path)]
     missing = [capture for capture in captures if capture not in named]
     place, begin = _place_in(body)
@@ -85,10 +79,7 @@ def with_links(
 
 
 def _place_in(body: str) -> tuple[int, str]:
-    """Return where to insert captures, and the text before them.
-
-    That is below the last linked capture in a list, whatever the heading's language.
-    """
+    """Return where to insert captures, below the last one in a list, and the text before them."""
     listed = list(_LISTED.finditer(body))
     if listed:
         return listed[-1].end(), "\n"

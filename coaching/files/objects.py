@@ -64,10 +64,7 @@ class ObjectStorage(Protocol):
         ...
 
     def erase(self, prefix: str) -> Iterator[int]:
-        """Permanently delete every object whose key starts with `prefix`, a folder.
-
-        Yields the number after each thousand or so, so that the time between is bounded.
-        """
+        """Permanently delete objects by folder, old versions too; yield after each thousand or so."""
         ...
 
 
@@ -100,10 +97,7 @@ async def store_object(
 
 
 def store_object_now(*, user_id: int, data: bytes) -> StoredObject:
-    """Store bytes from synchronous code, without holding a connection. Raises `StorageFailed`.
-
-    Raises `RuntimeError` inside a transaction.
-    """
+    """Store bytes from sync code, outside transactions and without a connection. Raises `StorageFailed`."""
     give_back_connections()
     return async_to_sync(store_object)(user_id=user_id, data=data)
 

@@ -27,10 +27,7 @@ _UNFIT_FOR_TITLE = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilePath:
-    """A file's path, without extension. `day` is the user's day that it belongs to.
-
-    `is_always_new`: an existing path is never overwritten; a suffix makes it unique.
-    """
+    """A path without extension, and its day. `is_always_new`: a suffix makes it unique."""
 
     stem: str
     day: date

@@ -1,7 +1,4 @@
-"""Objects in S3 or a compatible server, with a limit on every wait.
-
-Imported only with a bucket configured: the client library is slow to load.
-"""
+"""Objects in S3, with a limit on every wait. Imported only with a bucket: boto3 is slow to load."""
 
 from collections.abc import Iterator
 from functools import cached_property
@@ -95,10 +92,7 @@ class S3ObjectStorage(S3Storage):  # type: ignore[misc]  # the package has no ty
                 yield ListedObject(key=entry["Key"], modified_at=entry["LastModified"])
 
     def erase(self, prefix: str) -> Iterator[int]:
-        """Delete every object whose key starts with `prefix`; yield how many after each request.
-
-        In a versioned bucket old versions are deleted as well, if we may list them.
-        """
+        """Delete objects by prefix, with old versions if we may list them; yield after each request."""
         for found in self._versions(prefix):
             answer = self.connection.meta.client.delete_objects(
                 Bucket=self.bucket_name, Delete={"Objects": found, "Quiet": True}

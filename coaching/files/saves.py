@@ -21,10 +21,7 @@ from coaching.models import FileType, UserFileVersion
 
 
 def prepare_save(*, user_id: int, draft: FileDraft) -> FileDraft:
-    """Return the draft to store over the newest version. Writes nothing.
-
-    Raises `QuotaReached` if it doesn't fit.
-    """
+    """Return the draft to store over the newest version. Raises `QuotaReached` if it doesn't fit."""
     if draft.path.is_always_new:
         refuse_when_full(user_id=user_id, size=len(draft.data))
         return draft

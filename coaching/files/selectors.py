@@ -11,10 +11,7 @@ from coaching.models import FileType, PulseRating, UserFile, UserFileVersion
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileText:
-    """A file with the text of one of its versions, including frontmatter.
-
-    `rating` is a domain's newest, which may be newer than the text; only set for the newest version.
-    """
+    """A file's version with its text. `rating`, a domain's newest, is only set for the newest version."""
 
     file: UserFile
     version: UserFileVersion
@@ -31,10 +28,7 @@ def files_of(user_id: int) -> QuerySet[UserFile]:
 
 
 def accessible_file(*, user_id: int, path: str) -> UserFile:
-    """Return the user's file at that path, whatever characters it contains.
-
-    Raises `UserFile.DoesNotExist`, also for another user's file.
-    """
+    """Return the user's file. Raises `UserFile.DoesNotExist`, also for another user's."""
     try:
         check_storable(path)
     except ValueError:
@@ -43,10 +37,7 @@ def accessible_file(*, user_id: int, path: str) -> UserFile:
 
 
 def read_file(*, user_id: int, path: str, number: int | None = None) -> FileText:
-    """Read a file at its newest version, or at version `number`.
-
-    Raises `UserFile.DoesNotExist` and `UserFileVersion.DoesNotExist`.
-    """
+    """Read the newest version or version `number`. Raises the models' `DoesNotExist`."""
     file = accessible_file(user_id=user_id, path=path)
     # The file's row may be outdated by now, so query the newest instead of `version_number`.
     versions = file.versions.order_by("-number")
@@ -74,10 +65,7 @@ def domain_of(path: str) -> str:
 def versions_of(
     *, user_id: int, path: str, offset: int = 0, limit: int | None = None
 ) -> Sequence[UserFileVersion]:
-    """Return a file's versions with their sessions but without texts, newest first.
-
-    Raises `UserFile.DoesNotExist`.
-    """
+    """Return a file's versions without texts, newest first. Raises `UserFile.DoesNotExist`."""
     file = accessible_file(user_id=user_id, path=path)
     versions = file.versions.defer("content").select_related("file", "session").order_by("-number")
     return list(versions[offset:] if limit is None else versions[offset : offset + limit])

@@ -36,10 +36,7 @@ MAX_TRIES = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredFile:
-    """A stored file. `size` is in bytes.
-
-    Not a new version if its bytes equal the newest version's. `unwritten` as in `FileDraft`.
-    """
+    """A stored file, its size in bytes. Equal bytes make no new version. `unwritten` as in `FileDraft`."""
 
     file_id: int
     path: str
@@ -83,20 +80,14 @@ async def save_file(
 
 
 def store_edit(*, user_id: int, draft: FileDraft, expected_version: int) -> StoredFile:
-    """Store the user's text as the newest version. Blocks; call it outside transactions.
-
-    Raises `FileMoved` if `expected_version` isn't the newest any more, and `StorageFailed`.
-    """
+    """Store the user's text outside a transaction. Blocks. Raises `FileMoved` and `StorageFailed`."""
     stored = _stored_object(user_id, draft)
     draft = replace(draft, expected_version=expected_version)
     return store_version(user_id=user_id, draft=draft, stored=stored, source=FileSource.USER)
 
 
 def store_below_newest(*, user_id: int, draft: FileDraft, newest: FileText) -> StoredFile:
-    """Store the user's text as a version below the newest one, which stays current.
-
-    It has no side effects. Raises as `store_edit` does.
-    """
+    """Store the user's text below the newest version, without side effects; see `store_edit`."""
     again = build_restore(newest, newest, now=draft.now, timezone=draft.timezone)
     both = [(kept, _stored_object(user_id, kept)) for kept in (draft, again)]
     with transaction.atomic():
@@ -113,10 +104,7 @@ def store_below_newest(*, user_id: int, draft: FileDraft, newest: FileText) -> S
 
 
 def restore_version(*, user_id: int, path: str, number: int, now: datetime, timezone: ZoneInfo) -> StoredFile:
-    """Store an older version's text as the newest version, written by the user. Blocks.
-
-    Raises `UserFile.DoesNotExist`, `UserFileVersion.DoesNotExist` and `StorageFailed`.
-    """
+    """Store an older version's text as the newest. Blocks. Raises `StorageFailed` and `DoesNotExist`."""
     old = read_file(user_id=user_id, path=path, number=number)
     newest = read_file(user_id=user_id, path=path)
     draft = build_restore(old, newest, now=now, timezone=timezone)

@@ -1,7 +1,4 @@
-"""The file types: folder, naming, attributes.
-
-A literal table: a new type is a new row. No code.
-"""
+"""The file types: a literal table of folder, naming and attributes."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -37,10 +34,7 @@ ATTRIBUTE_ORDER: tuple[AttributeName, ...] = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypeRule:
-    """A file type. `place` is the whole path of a `fixed` type and the folder of every other.
-
-    `days_back` and `days_ahead` limit the date in the name of a `date` type.
-    """
+    """A file type. `place` is a `fixed` type's path, else a folder; `days_*` limit the date in a name."""
 
     naming: Naming
     place: str

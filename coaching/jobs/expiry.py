@@ -1,7 +1,4 @@
-"""Ends idle arcs: for the periodic job and `manage.py expire_sessions`.
-
-How a session ends is decided in `sessions_app`.
-"""
+"""Ends idle arcs, for the periodic job and `manage.py expire_sessions`."""
 
 import uuid
 from dataclasses import dataclass

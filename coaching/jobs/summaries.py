@@ -59,10 +59,7 @@ _TAG = re.compile(r"<(?=/?\s*(?:transcript|said)\b)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummarySource:
-    """The input of a summary; `messages` is empty if nothing was said.
-
-    `arc` is the arc to summarise, None for the whole session.
-    """
+    """The messages to summarise, perhaps none, and their arc (None for the whole session)."""
 
     user_id: int
     session_id: uuid.UUID
@@ -76,10 +73,7 @@ def is_answering(session_id: uuid.UUID) -> bool:
 
 
 async def write_summary(session_id: uuid.UUID, *, client: ModelClient, arc: int | None = None) -> bool:
-    """Write and store the summary of a completed session or arc; return whether this call did.
-
-    An existing one stays. Raises `UpstreamError`.
-    """
+    """Write a missing summary; return whether this call did. Raises `UpstreamError`."""
     source = await in_database(_read_source, session_id, arc)
     if source is None or not source.messages:
         return False

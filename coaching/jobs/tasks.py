@@ -61,10 +61,7 @@ class TurnStillRunsError(Exception):
 
 
 class Retries(BaseRetryStrategy):
-    """Five attempts with growing waits; none if a retry can't help.
-
-    A job interrupted by a stopping worker is queued again at once.
-    """
+    """Five attempts with growing waits, none if a retry can't help; at once after a worker's stop."""
 
     def get_retry_decision(self, *, exception: BaseException, job: Job) -> RetryDecision | None:
         if isinstance(exception, asyncio.CancelledError):

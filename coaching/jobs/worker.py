@@ -34,10 +34,7 @@ _OUTAGES = (ConnectorException, psycopg.Error, DatabaseError, OSError)
 
 
 class JobWorker:
-    """A worker: `async with JobWorker():` runs until the block ends or `stop` is called.
-
-    Then running jobs get `JOB_SECONDS_AT_STOP` before they are queued again.
-    """
+    """A worker for the length of the block; then running jobs get `JOB_SECONDS_AT_STOP`."""
 
     def __init__(self) -> None:
         self._models = ModelConnection()

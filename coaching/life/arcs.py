@@ -1,7 +1,4 @@
-"""The arcs: the skill that guides each, and the artefacts that complete it.
-
-A literal table, checked against the user's files and ratings. Writes nothing.
-"""
+"""The arcs as a literal table: the skill that guides each, and the artefacts that complete it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

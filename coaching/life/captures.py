@@ -47,9 +47,7 @@ class WaitingCapture:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitingCaptures:
-    """Some waiting captures, newest first, and how many wait in total. `before` are newer ones on earlier
-    pages.
-    """
+    """Some waiting captures, newest first, the number on earlier pages, and the total."""
 
     newest: Sequence[WaitingCapture]
     total: int
@@ -122,10 +120,7 @@ def folded_captures(*, user_id: int, limit: int, before: int = 0, day: date | No
 def keep_capture(
     *, user_id: int, text: object, client_id: object, now: datetime, timezone: ZoneInfo
 ) -> Capture:
-    """Store a thought as a new file of the user's day. A repeated client id is the same capture.
-
-    Raises `Refused`; nothing was stored then.
-    """
+    """Store a capture on the user's day, once per client id. Raises `Refused` and stores nothing then."""
     name = check_client_id(client_id) or ""
     if name and (kept := captures_of(user_id).filter(client_id=name).first()):
         return kept

@@ -1,7 +1,4 @@
-"""Geometry of the rating charts: a radar of all domains, a trend of one.
-
-Pure: numbers in, coordinates out. A domain without a rating is a gap, not a zero: the shape is open there.
-"""
+"""Geometry of the rating charts. Pure. A domain without a rating is a gap, not a zero."""
 
 import math
 from collections.abc import Sequence

@@ -64,10 +64,7 @@ def mark_answered(*, user_id: int, prompt_id: int, now: datetime) -> None:
 def keep_answer(
     prompt: ShownPrompt, *, user_id: int, text: str, client_id: str, now: datetime, timezone: ZoneInfo
 ) -> Capture:
-    """Store an answer with its question as a capture, and mark the prompt as answered.
-
-    Idempotent. Raises `Refused`.
-    """
+    """Store an answer with its question as a capture; idempotent. Raises `Refused`."""
     if not text.strip():
         raise Refused("Please write something first.")
     if not (prompt.is_open or (client_id and captures_of(user_id).filter(client_id=client_id).exists())):

@@ -1,7 +1,4 @@
-"""Ratings of the eight domains over time: an append-only series.
-
-The baseline is a domain's first rating, the trend its last four.
-"""
+"""Ratings of the domains, an append-only series: baseline (the first) and trend (the last four)."""
 
 import uuid
 from collections.abc import Mapping
@@ -31,10 +28,7 @@ def _pulse() -> QuerySet[Any, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DomainPulse:
-    """One domain's ratings, 1 (worst) to 5.
-
-    `trend` is the last four, oldest first, never empty; `trend_at` are their times.
-    """
+    """A domain's ratings, 1 (worst) to 5. `trend` has the last four, oldest first, and is never empty."""
 
     domain: LifeDomain
     baseline: int

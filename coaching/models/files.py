@@ -62,10 +62,7 @@ class UserFile(Owned):
 
 
 class FileUsage(Owned):
-    """How many files a user has, and how many bytes with all versions.
-
-    Only database triggers write it, in the transaction that writes or deletes.
-    """
+    """A user's number of files, and bytes with all versions. Only database triggers write it."""
 
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, primary_key=True, related_name="file_usage"

@@ -45,10 +45,7 @@ class TimezoneSource(models.TextChoices):
 
 
 class Profile(Owned):
-    """One per user, created on first use.
-
-    The time zone is UTC until it is known; the first browser sets it.
-    """
+    """One per user, created on first use. The first browser sets an unknown time zone."""
 
     user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="profile")
     name = models.CharField(max_length=100, blank=True, default="")

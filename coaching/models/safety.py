@@ -24,11 +24,7 @@ class DangerLevel(models.TextChoices):
 
 
 class HelpLine(models.Model):
-    """A help line of a country.
-
-    `key` identifies a shipped line, `shipped` is its content when it was last loaded: a line that differs
-    from it was edited and is never updated.
-    """
+    """A help line. It was edited, and is never updated, if it differs from its `shipped` content."""
 
     key = models.SlugField(max_length=64, unique=True, null=True, blank=True, editable=False)
     country = models.CharField(

@@ -36,10 +36,7 @@ def user_id_of(request: HttpRequest) -> int:
 
 
 def profile_for(request: HttpRequest) -> Profile:
-    """Return the person's profile, created on first use.
-
-    Until a time zone is chosen, the browser's is used: the page's script stores it in a cookie.
-    """
+    """Return the person's profile, created on first use. Adopt the browser's time zone if none is set."""
     profile, _ = Profile.of(user_id_of(request)).select_related("user").get_or_create()
     if is_timezone_unknown(profile) and (named := browser_timezone(request)):
         # Unless the person has just chosen one in another tab.
@@ -69,10 +66,7 @@ def is_last_superuser(user: User) -> bool:
 
 
 def timezone_offer(request: HttpRequest, profile: Profile) -> TimezoneOffer | None:
-    """Return the time zone choice to offer on a page, None for nothing to offer.
-
-    Nothing is offered to somebody who has chosen a time zone, wherever their browser is.
-    """
+    """Return the time zone choice to offer on a page; None once the person has chosen one."""
     if profile.timezone_source == TimezoneSource.USER:
         return None
     offer = TimezoneOffer(current=profile.timezone, browser=browser_timezone(request))

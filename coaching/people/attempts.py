@@ -1,7 +1,4 @@
-"""Per-user rate limit for costly requests.
-
-Counted in the memory of this process, so a restart resets it. Turns have their own limit in the database.
-"""
+"""Per-user rate limits for costly requests, in memory. Turns have their own limit in the database."""
 
 import math
 import threading

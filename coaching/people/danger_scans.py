@@ -71,10 +71,7 @@ async def scan_before_opening(
     rate_limit: RateLimit,
     access: Condition | None = None,
 ) -> dict[str, Any]:
-    """Scan a long text unless its turn would be refused now; return the metadata to store.
-
-    Raises what `access` and opening the turn would raise.
-    """
+    """Scan a long text unless its turn would be refused; return metadata. Raises what opening it would."""
 
     def check() -> None:
         if access is not None:

@@ -1,7 +1,4 @@
-"""Help lines in the database: which ones to offer, loading the shipped ones, counting cards.
-
-If the database fails, the shipped ones are offered. Danger is detected elsewhere.
-"""
+"""Help lines in the database, the shipped ones if it fails; loading those, and counting cards."""
 
 import contextvars
 import uuid
@@ -76,10 +73,7 @@ def line_of(row: HelpLine) -> Line:
 
 @transaction.atomic
 def sync_help_lines(shipped: Iterable[ShippedLine] | None = None) -> SyncReport:
-    """Load the shipped lines: add new ones, update those that operators haven't edited.
-
-    A line that isn't shipped any more is switched off. Concurrent calls wait for each other.
-    """
+    """Load the shipped lines one process at a time; edited ones stay, dropped ones are switched off."""
     lock_until_commit(_SYNC_LOCK_NAMESPACE, 0)
     rows = {row.key: row for row in HelpLine.objects.exclude(key=None).select_for_update()}
     done: Counter[str] = Counter()

@@ -163,10 +163,7 @@ def signed_in_of(sockets: Collection[tuple[str, int]]) -> set[tuple[str, int]]:
 
 
 def access_of(session_key: str | None, user_id: int) -> Condition:
-    """Return the access check of a socket as a condition; it raises `SignedOutError`.
-
-    The service that handles the frame checks session ownership.
-    """
+    """Return a socket's access check as a condition, which raises `SignedOutError`."""
 
     def check(rows: Rows) -> None:
         if not _is_signed_in(user_id, rows):
@@ -186,10 +183,7 @@ def _is_signed_in(user_id: int, rows: Rows) -> bool:
 
 @lru_cache(maxsize=512)
 def _speaks_for(session_data: str, user_id: int, password: str) -> bool:
-    """Return whether a browser session is signed in as a user with that password.
-
-    Cached by its arguments: verifying the signatures takes longer than the query.
-    """
+    """Check a browser session's user and password. Cached, because verifying takes longer than the query."""
     claims = SessionStore().decode(session_data)
     if claims.get(SESSION_KEY) != str(user_id):
         return False

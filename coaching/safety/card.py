@@ -25,10 +25,7 @@ class Card:
 
 
 def metadata_of(words: object) -> dict[str, Any]:
-    """Return the metadata for words: level, about whom, topic; empty without danger.
-
-    `words` is a text, or an answer to a question: a text, or values with a `note`.
-    """
+    """Return the metadata for a text or an answer (text, or values with a `note`); empty without danger."""
     return metadata_of_danger(danger_in(words))
 
 

@@ -1,7 +1,4 @@
-"""Country names, and the country of a time zone (`countries.tsv`). Pure.
-
-No IP address is looked up: the time zone comes from the person's browser or settings.
-"""
+"""Countries and their time zones (`countries.tsv`). Pure. No IP address is looked up."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -85,10 +85,7 @@ def shipped_lines() -> Sequence[ShippedLine]:
 
 
 def offer_of(lines: Iterable[tuple[str, Line]], *, country: str, topic: Topic) -> Offer:
-    """Select a country's offer from all lines (country and line), the topic's lines first.
-
-    A country without its own lines, or an unknown one, gets the international ones.
-    """
+    """Select a country's lines, the topic's first; the international ones if it has none."""
     known = list(lines)
     own = [line for code, line in known if code == country]
     if not own or country == ANYWHERE:

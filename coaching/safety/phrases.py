@@ -82,10 +82,7 @@ def _phrases(
 
 @cache
 def all_phrases() -> tuple[tuple[Phrase, ...], frozenset[str]]:
-    """Return all phrases, and all pieces that any of them needs.
-
-    In matching order: the first immediate danger to the writer ends the search.
-    """
+    """Return all phrases in matching order, and all pieces that any of them needs."""
     phrases = (
         *_phrases("ending-it", "immediate"),
         *_phrases("named", "immediate", is_mention=True),

@@ -1,7 +1,4 @@
-"""Reads the word lists of `words/`, once. Data files, so that experts can edit them without Python.
-
-A file has sections (`[name]`) of lines; `#` starts a comment.
-"""
+"""Reads the word lists of `words/`: sections (`[name]`) of lines, editable without Python."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,4 @@
-"""Differences and merges of texts, in bounded time.
-
-Killable processes do the work; what they can't do in time is reported.
-"""
+"""Differences and merges of texts, in killable processes with a time limit."""
 
 import atexit
 import json

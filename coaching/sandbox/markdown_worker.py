@@ -42,10 +42,7 @@ def is_web_link(address: str) -> bool:
 
 
 def file_link(address: str) -> str:
-    """Return the page URL of a linked file, empty if the link isn't one.
-
-    Files link to each other by relative paths, as in an archive.
-    """
+    """Return the page URL of a link to a file (relative paths, as in an archive), otherwise empty."""
     found = _FILE_LINK.fullmatch(address)
     return f"/files/{found[1]}" if found else ""
 

@@ -166,9 +166,7 @@ async def _add(
 
 @asynccontextmanager
 async def _waiting() -> AsyncIterator[None]:
-    """Wait for a feed server or a calendar parser. Raises `Refused` if too many of the person's requests
-    wait.
-    """
+    """Wait for a feed server or a parser. Raises `Refused` if too many of the person's requests wait."""
     async with waiting() as may_wait:
         if not may_wait:
             raise Refused(TOO_MANY_WAITING)

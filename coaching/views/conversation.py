@@ -66,10 +66,7 @@ def sessions(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_safe
 def session(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """Show one conversation; with `?edit` its last message is in the composer, for editing.
-
-    `?before=NUMBER` shows the messages before that one, read-only.
-    """
+    """Show a conversation; `?edit` puts its last message into the composer, `?before=` shows earlier ones."""
     if (before := number_in(request)) is not None:
         return earlier(request, session_id, before=before)
     return show_conversation(request, session_id, is_editing="edit" in request.GET)
@@ -91,10 +88,7 @@ async def new_session(request: HttpRequest) -> HttpResponse:
 
 
 async def begin(request: HttpRequest, *, kind: str, text: str, client_id: str) -> HttpResponse:
-    """Open a session, with a first message if there is one, and redirect to it.
-
-    A refused message is put into the new session's composer instead, without a redirect.
-    """
+    """Open a session with an optional message and redirect; a refused message goes into its composer."""
     user_id = user_id_of(request)
     try:
         opened = await in_database(
@@ -184,10 +178,7 @@ async def _answer(user_id: int, session_id: uuid.UUID, tool_use_id: str, value: 
 
 
 async def _anchor_of(started: StartedTurn, session_id: uuid.UUID) -> str:
-    """Wait for the answer to a message; return the anchor to go to.
-
-    With a safety card it doesn't wait: the page refreshes itself.
-    """
+    """Wait for the answer unless there is a safety card, whose page refreshes; return its anchor."""
     if started.danger:
         return f"#beside-message-{started.opened.message.number}"
     # If the turn continued in another session, redirect: that page shows the answer as it streams.
@@ -197,9 +188,7 @@ async def _anchor_of(started: StartedTurn, session_id: uuid.UUID) -> str:
 
 
 async def _wait_for_answer(session_id: uuid.UUID) -> None:
-    """Wait for the running turn, unless many of the person's requests wait already: the page follows it
-    anyway.
-    """
+    """Wait for the running turn, unless many of the person's requests wait: the page follows it."""
     async with waiting() as may_wait:
         if may_wait:
             await get_runner().wait_until_idle(session_id, seconds=WAIT_SECONDS)
@@ -220,10 +209,7 @@ def _turn_request(user_id: int, session_id: uuid.UUID, form: MessageForm) -> Tur
 
 
 def _answer_in(fields: QueryDict) -> object:
-    """Return the answer in a form: ratings if it has fields for them, otherwise a value.
-
-    Only the shape is decided here; the tool that asked validates the answer.
-    """
+    """Return a form's answer: ratings, or a value. The tool that asked validates it."""
     if "note" not in fields and not any(name.startswith(RATING_FIELD) for name in fields):
         return fields.get("value", "")
     ratings: dict[str, int | str] = {}

@@ -1,7 +1,4 @@
-"""A conversation's page: read first, then rendered without a connection.
-
-`conversation` decides when to show it.
-"""
+"""A conversation's page: read first, then rendered without a connection."""
 
 import uuid
 from dataclasses import dataclass
@@ -82,10 +79,7 @@ def show_conversation(
     given: object = None,
     refused: Danger | None = None,
 ) -> HttpResponse:
-    """Show a conversation; after a refusal, the refused text or answer is kept.
-
-    If the `refused` text suggests danger, a card is shown with the refusal.
-    """
+    """Show a conversation, with the input and perhaps the safety card of a refused message."""
     rows = _read_page(request, session_id, refused=refused)
     context = _context_of(rows, draft=draft, is_editing=is_editing, given=given)
     context |= {"refusal": refusal, "card": counted(rows.refused.card if rows.refused else None)}

@@ -18,10 +18,7 @@ from sessions_app.errors import Refused
 @login_required
 @require_GET
 async def archive(request: HttpRequest) -> HttpResponseBase:
-    """Send the person's files as a zip; with `versions=all` the older versions, too.
-
-    One at a time, including the export of all their data.
-    """
+    """Send the person's files as a zip, one at a time; with `versions=all` the older versions, too."""
     user_id = user_id_of(request)
     profile = await in_database(profile_for, request)
     name = f"sage-files-{timezone.now().astimezone(profile.zone):%Y-%m-%d}"

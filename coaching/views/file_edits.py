@@ -1,7 +1,4 @@
-"""Editing a file: preview, save, and conflicts with concurrent changes.
-
-Works as a plain form. Whatever happens, the input is on the next page or in a version.
-"""
+"""Editing a file by plain forms: preview, save, conflicts. Input is never lost."""
 
 from dataclasses import dataclass, replace
 from http import HTTPStatus

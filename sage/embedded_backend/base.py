@@ -1,7 +1,4 @@
-"""Joins the embedded server before a process connects for the first time.
-
-So every command works with or without a running Sage, and a command without queries starts no server.
-"""
+"""Joins the embedded server before a process connects for the first time."""
 
 import atexit
 from collections.abc import Iterable
