@@ -16,6 +16,7 @@ from coaching.practice.coach.arc_hearing import (
     hear_status,
     is_skip,
 )
+from coaching.practice.coach.file_names import missing_in_words
 from coaching.practice.coach.wording import INTRODUCTION, RETRY_OFFER
 from coaching.practice.script import Text
 from coaching.tools import CHAT_TOOLS
@@ -628,3 +629,15 @@ def test_words_that_pass_over_a_question(words: str) -> None:
 )
 def test_words_that_answer_a_question(words: str) -> None:
     assert not is_skip(words)
+
+
+@pytest.mark.parametrize(
+    ("missing", "words"),
+    [
+        ("domains_touched of the daily-log", "the parts of life in the daily log"),
+        ("energy of the check-in", "your energy in the check in"),
+        ("life-plan", "life plan"),
+    ],
+)
+def test_what_an_arc_lacks_is_named_in_words(missing: str, words: str) -> None:
+    assert missing_in_words(missing) == words

@@ -18,7 +18,7 @@ _FOLDERS = {
     "reflections": "a question to reflect on",
 }
 _ATTRIBUTES = {
-    "domains_touched": "the parts of life that it touched",
+    "domains_touched": "the parts of life",
     "mood_signal": "your mood",
     "energy": "your energy",
 }
@@ -42,7 +42,7 @@ def missing_in_words(item: str) -> str:
     """Return a name for something that a completion reports as missing."""
     attribute, of, file = item.partition(" (")[0].removeprefix("domain ").partition(" of the ")
     words = _ATTRIBUTES.get(attribute, attribute.partition(" with ")[0].replace("-", " "))
-    return f"{words}{of}{file.replace('-', ' ')}"
+    return f"{words}{of.replace('of', 'in')}{file.replace('-', ' ')}"
 
 
 def reason_in_words(text: str) -> str:
