@@ -19,6 +19,11 @@ def local_day(now: datetime, timezone: ZoneInfo) -> date:
     return local.date() - timedelta(days=1) if local.hour < DAY_STARTS_AT_HOUR else local.date()
 
 
+def calendar_day(day: date, hour: int) -> date:
+    """Return the calendar's day of an hour of the user's day: until 04:00 it is the next one."""
+    return day + timedelta(days=hour < DAY_STARTS_AT_HOUR and day < date.max)
+
+
 def day_bounds(day: date, timezone: ZoneInfo) -> tuple[datetime, datetime]:
     """Return the first moment of the user's day and of the next one (aware, in their time zone)."""
     starts_at = time(hour=DAY_STARTS_AT_HOUR)

@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 
 from django.db.models import Exists, F, OuterRef, Q, Value
 from django.db.models.functions import Concat, Left, Substr
 
+from coaching.clock.days import calendar_day
 from coaching.files.drafts import MAX_CONTENT_CHARACTERS
 from coaching.files.frontmatter import strip_frontmatter
 from coaching.files.types import RULES
@@ -94,7 +96,10 @@ def _is_linked(body: str, path: str) -> bool:
 
 def _line(capture: LinkedCapture) -> str:
     time = _TIME.search(capture.path)
-    moment = f"{time[1]}, {time[2]}:{time[3]}" if time else capture.path
+    moment = capture.path
+    with suppress(ValueError):
+        if time:
+            moment = f"{calendar_day(date.fromisoformat(time[1]), int(time[2]))}, {time[2]}:{time[3]}"
     return f"- [{moment}](../{capture.path}) {capture.excerpt}".rstrip()
 
 

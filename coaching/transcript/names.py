@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 
+from coaching.clock.days import calendar_day
 from sessions_app.models import SessionKind
 
 
@@ -100,11 +101,11 @@ def shown_name(path: str) -> str:
     except ValueError:
         return in_words(stem)
     rest = stem[_ISO_DATE_CHARACTERS:].strip("-")
-    words = f"{day:%A}, {day.day} {day:%B %Y}"
     if not rest:
-        return words
-    if len(rest) >= 6 and rest[:6].isdigit():
-        return f"{words}, {rest[:2]}:{rest[2:4]}"
+        return f"{day:%A}, {day.day} {day:%B %Y}"
+    if len(rest) >= 6 and rest[:6].isdecimal():
+        day = calendar_day(day, int(rest[:2]))
+        return f"{day:%A}, {day.day} {day:%B %Y}, {rest[:2]}:{rest[2:4]}"
     return f"{in_words(rest)} ({day.day} {day:%B %Y})"
 
 
