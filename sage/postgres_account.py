@@ -30,7 +30,7 @@ _NO_ID = 0xFFFFFFFF
 
 
 def system_account(name: str = SYSTEM_USER) -> pwd.struct_passwd | None:
-    """Return the user to run the server as if we are root, created on first use. Raises `StartError`."""
+    """As root, return the server's user, created on first use; otherwise None. Raises `StartError`."""
     if os.geteuid() != 0:
         return None
     try:

@@ -55,7 +55,7 @@ class S3ObjectStorage(S3Storage):  # type: ignore[misc]  # the package has no ty
     def connection(self) -> Any:
         """The resource of this thread."""
         made = super().connection
-        # By its id it is registered once.
+        # The id prevents duplicate registrations.
         events = made.meta.client.meta.events
         events.register_last("before-call.s3", _skip_expect, unique_id="sage-skip-expect")
         return made

@@ -58,7 +58,7 @@ def _page(file_type: FileType) -> Page:
 
 
 PULSE = "pulse"
-"""What an arc lacks where nothing was rated."""
+"""Reported as missing if the arc has no rating."""
 
 ARCS: Mapping[SessionKind, ArcRule] = {
     SessionKind.OPEN_DAY: ArcRule(
