@@ -1,7 +1,7 @@
-"""Tells the other processes that a session changed, so that they look into the database at once.
+"""Notifies the other processes that a session changed, so that they read it from the database at once.
 
-A ring says nothing but where to look. One that is lost costs a quarter of a second: everybody
-looks at least that often while they show a turn that runs elsewhere.
+A notification carries only the session's id. Losing one costs a quarter of a second: a process that shows a
+turn of another one reads at least that often.
 """
 
 import asyncio
@@ -25,23 +25,23 @@ def _layer_errors() -> tuple[type[Exception], ...]:
 
 
 class Doorbell:
-    """One process's bell and its ear."""
+    """Sends and receives one process's notifications."""
 
     def __init__(self) -> None:
         self._layer = get_channel_layer()
         self._rung = asyncio.Event()
 
     async def ring(self, session_id: uuid.UUID) -> None:
-        """Tell everybody; where that fails or takes too long, they find out by themselves."""
+        """Notify all processes; where that fails or takes too long, they notice by themselves."""
         try:
-            # Whoever rings has a user waiting: a Redis that hangs must not make them wait too.
+            # A user waits for this: a Redis that hangs must not delay them.
             async with asyncio.timeout(RING_SECONDS):
                 await self._layer.group_send(GROUP, {"type": "ring", "session": str(session_id)})
         except _layer_errors() as error:
-            logger.warning("doorbell_unheard", session_id=str(session_id), error=type(error).__name__)
+            logger.warning("doorbell_send_failed", session_id=str(session_id), error=type(error).__name__)
 
     async def wait(self, seconds: float) -> None:
-        """Wait for a ring, at most `seconds`."""
+        """Wait for a notification, at most `seconds`."""
         try:
             await asyncio.wait_for(self._rung.wait(), seconds)
         except TimeoutError:
@@ -49,7 +49,7 @@ class Doorbell:
         self._rung.clear()
 
     async def listen(self) -> None:
-        """Hear rings until cancelled, through every loss of the layer."""
+        """Receive notifications until cancelled, whatever happens to the channel layer."""
         while True:
             try:
                 channel = await self._layer.new_channel()
@@ -58,5 +58,5 @@ class Doorbell:
                     await self._layer.receive(channel)
                     self._rung.set()
             except _layer_errors() as error:
-                logger.warning("doorbell_lost", error=type(error).__name__)
+                logger.warning("doorbell_receive_failed", error=type(error).__name__)
                 await asyncio.sleep(RETRY_SECONDS)

@@ -1,7 +1,7 @@
-"""What the open turn has shown so far, kept while it runs, and the readers it is shown to.
+"""The open turn's output so far, and the readers that receive it.
 
-A reader gets events in order through its `Subscription`. One that reads too slowly gets a snapshot
-instead of what piled up: its queue is bounded. No rule of a turn lives here, and no socket.
+A reader gets events in order through its `Subscription`. Its queue is bounded: a slow reader gets a snapshot
+instead of the backlog. This module holds no rule of a turn and no socket.
 """
 
 import asyncio
@@ -25,7 +25,6 @@ from coaching.events import (
     SessionCompleted,
     SessionFacts,
     Sync,
-    SyncStatus,
     TextDelta,
     ToolCallFinished,
     ToolCallStarted,
@@ -53,10 +52,9 @@ class _LiveRound:
     text: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
-    def shown(self, *, is_finished: bool) -> RoundShown:
-        return RoundShown(
-            number=self.number, text="".join(self.text), notes="".join(self.notes), is_finished=is_finished
-        )
+    def shown(self) -> RoundShown:
+        text, notes = "".join(self.text), "".join(self.notes)
+        return RoundShown(number=self.number, text=text, notes=notes, is_finished=False)
 
 
 class LiveTurn:
@@ -92,13 +90,13 @@ class LiveTurn:
             self.hub.publish(event)
 
     def begin_with(self, rounds: Sequence[RoundShown]) -> None:
-        """Go on after rounds that an earlier part, or an earlier runner, has committed."""
+        """Start after the rounds that an earlier part, or an earlier runner, has committed."""
         self._finished = list(rounds)
         self._current = _LiveRound(number=len(rounds) + 1)
         self._has_begun_round = False
 
     def apply(self, event: TurnEvent) -> tuple[TurnEvent, ...]:
-        """Take an event in; return the events that readers get for it, in order."""
+        """Add an event to the turn's output; return the events that readers get for it, in order."""
         if isinstance(event, TextDelta):
             self._current.text.append(event.text)
             self.is_dirty = True
@@ -127,23 +125,20 @@ class LiveTurn:
         return (event,)
 
     def snapshot(self, last_number: int = 0) -> tuple[TurnEvent, ...]:
-        """Return what replaces all that a reader has of the turn.
+        """Return the events that replace all that a reader has of the turn.
 
-        Where a round has begun and has no text yet, its boundary follows: more text comes behind it.
+        The boundary of a round that has begun and has no text yet follows the snapshot.
         """
         sync = self.sync(last_number)
         is_between = self._has_begun_round and not self._current.text
         return (sync, RoundBoundary()) if is_between else (sync,)
 
     def sync(self, last_number: int = 0) -> Sync:
-        """Return all that was shown so far."""
-        current = self._current.shown(is_finished=False)
-        rounds = [*self._finished]
-        if current.text or current.notes:
-            rounds.append(current)
-        status: SyncStatus = "awaiting_user" if self._pending else "running"
+        """Return the output so far."""
+        current = self._current.shown()
+        rounds = [*self._finished, *([current] if current.text or current.notes else [])]
         return Sync(
-            status=status,
+            status="awaiting_user" if self._pending else "running",
             turn_id=self.turn_id,
             text="\n\n".join(shown.text for shown in rounds if shown.text),
             notes=tuple(shown.notes for shown in rounds if shown.notes),
@@ -156,27 +151,27 @@ class LiveTurn:
     def shown_json(self) -> str:
         """Return the running round's text and notes as JSON text for `Turn.shown`, and mark it clean."""
         self.is_dirty = False
-        current = self._current.shown(is_finished=False)
+        current = self._current.shown()
         return json.dumps({"number": current.number, "text": current.text, "notes": current.notes})
 
 
 class Subscription:
-    """One reader's queue of events, at most `MAX_QUEUED_CHARACTERS` long. It begins with a snapshot."""
+    """One reader's queue of events, at most `MAX_QUEUED_CHARACTERS` long, with a snapshot first."""
 
     def __init__(self, hub: "SessionHub") -> None:
         self._hub = hub
-        self._events: list[TurnEvent] = [*hub.snapshots()]
+        self._events: list[TurnEvent] = [*hub.snapshot()]
         self._queued_characters = 0
         self._is_behind = False
         self._arrived = asyncio.Event()
         self._arrived.set()
 
     def push(self, event: TurnEvent) -> None:
-        """Queue an event; over the limit, what a snapshot can replace is dropped for one."""
+        """Queue an event; beyond the limit, replace by a snapshot whatever one can replace."""
         if self._is_behind and isinstance(event, _REPLACED_BY_SYNC):
             return
         if self._is_behind and isinstance(event, TurnDone) and self._hub.live:
-            self._events += self._hub.snapshots()
+            self._events += self._hub.snapshot()
         self._events.append(event)
         self._queued_characters += _characters_of(event)
         if self._queued_characters > MAX_QUEUED_CHARACTERS:
@@ -186,7 +181,7 @@ class Subscription:
         self._arrived.set()
 
     async def next_batch(self) -> list[TurnEvent]:
-        """Wait for events and take all that are there, neighbouring text joined."""
+        """Wait for events and return all that are queued, with adjacent text joined."""
         await self._arrived.wait()
         self._arrived.clear()
         events, self._events = self._events, []
@@ -194,11 +189,11 @@ class Subscription:
         if self._is_behind:
             self._is_behind = False
             if self._hub.live:
-                events += self._hub.snapshots()
+                events += self._hub.snapshot()
         return _joined(events)
 
     def close(self) -> None:
-        """Leave the hub: nothing is queued any more."""
+        """Leave the hub."""
         self._hub.subscriptions.discard(self)
 
 
@@ -206,69 +201,69 @@ class Subscription:
 class SessionHub:
     """One session's open turn and its readers, in this process.
 
-    `at_rest` is what the readers have been shown while no turn runs here; None before the first look
-    into the database. `last_ended` is the turn whose end they were told last. `looking` keeps two looks
-    from telling the same change twice. `user_id` is the user's whose access was checked, and who owns it.
+    `shown` is what readers have been shown while no turn runs here; None before they first caught up.
+    `last_ended` is the turn whose end was published last. `sync_lock` keeps a change from going out twice.
+    `user_id` is the owner's, whose access was checked.
     """
 
     user_id: int | None = None
     live: LiveTurn | None = None
-    at_rest: Sync | None = None
+    shown: Sync | None = None
     facts: SessionFacts | None = None
     last_number: int = 0
     last_ended: str = ""
     turns_ended: int = 0
     subscriptions: set[Subscription] = field(default_factory=set)
-    looking: asyncio.Lock = field(default_factory=asyncio.Lock)
+    sync_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @property
     def is_unused(self) -> bool:
-        """Whether nobody reads, nothing runs and nobody is about to."""
-        return self.live is None and not self.subscriptions and not self.looking.locked()
+        """Whether it has no reader and no running turn, and gets neither now."""
+        return self.live is None and not self.subscriptions and not self.sync_lock.locked()
 
-    def snapshot(self) -> Sync:
-        """Return what a reader has to be shown now."""
+    def sync(self) -> Sync:
+        """Return the snapshot that a new reader gets."""
         if self.live is not None:
             return self.live.sync(self.last_number)
-        return self.at_rest or Sync(status="idle", running={}, last_number=self.last_number)
+        return self.shown or Sync(status="idle", running={}, last_number=self.last_number)
 
-    def snapshots(self) -> tuple[TurnEvent, ...]:
+    def snapshot(self) -> tuple[TurnEvent, ...]:
         """Return the events that replace all that a reader has."""
-        return self.live.snapshot(self.last_number) if self.live else (self.snapshot(),)
+        return self.live.snapshot(self.last_number) if self.live else (self.sync(),)
 
     def begin(self, turn_id: str) -> LiveTurn:
-        """Show a turn that runs here from now on, in place of any other."""
+        """Make a turn that runs here the one that readers see."""
         self.live = LiveTurn(self, turn_id)
         return self.live
 
-    def rest(self, sync: Sync) -> None:
-        """Note what readers have been shown, now that no turn runs here."""
+    def end_live(self, sync: Sync) -> None:
+        """Drop the live turn; `sync` is what readers have been shown."""
         self.live = None
-        self.at_rest = sync
+        self.shown = sync
         self.facts = sync.facts or self.facts
         self.last_number = max(self.last_number, sync.last_number)
 
     def subscribe(self) -> Subscription:
-        """Add a reader, who gets a snapshot and then all that follows."""
+        """Add a reader, who gets a snapshot and then every later event."""
         subscription = Subscription(self)
         self.subscriptions.add(subscription)
         return subscription
 
     def publish(self, event: TurnEvent) -> None:
-        """Take an event into the live turn and hand it to every reader."""
+        """Add an event to the live turn and queue it for every reader."""
         if isinstance(event, MessageStored):
             self.last_number = max(self.last_number, event.number)
         elif isinstance(event, TurnDone):
             self.last_ended = event.turn_id
         elif self.facts is not None:
-            self.facts = _told(self.facts, event)
+            self.facts = _facts_after(self.facts, event)
         for passed in self.live.apply(event) if self.live else (event,):
             for subscription in tuple(self.subscriptions):
                 subscription.push(passed)
 
 
-def _told(facts: SessionFacts, event: TurnEvent) -> SessionFacts:
-    """Return what readers know of the session after an event."""
+def _facts_after(facts: SessionFacts, event: TurnEvent) -> SessionFacts:
+    """Return what readers know about the session after an event."""
     if isinstance(event, HistoryChanged):
         return replace(facts, withdrawn=facts.withdrawn.union(event.withdrawn))
     if isinstance(event, ModeChanged):

@@ -1,7 +1,7 @@
-"""Who reads the sessions of this process: each reader is shown all that was said so far, and then the rest.
+"""The readers of sessions in this process: each gets a snapshot and then the events that follow.
 
-A turn that runs here tells its readers itself. While none does, they are brought to what the database says:
-the session may go on in another process. It runs nothing, and knows no frame and no HTML.
+A turn that runs here publishes its own events. While none runs here, readers catch up from the database,
+since the session may go on in another process. This module runs no turn, and knows no frame and no HTML.
 """
 
 import uuid
@@ -40,17 +40,17 @@ class Readers:
         self.openings = 0
 
     def hub(self, session_id: uuid.UUID) -> SessionHub:
-        """Return the session's hub, made now if there is none."""
+        """Return the session's hub; create it if there is none."""
         return self.hubs.setdefault(session_id, SessionHub())
 
     def forget_unused(self, session_id: uuid.UUID) -> None:
-        """Let go of a hub that nobody reads and where nothing runs."""
+        """Delete a hub without readers and without a running turn."""
         hub = self.hubs.get(session_id)
         if hub is not None and hub.is_unused:
             del self.hubs[session_id]
 
     async def attach(self, *, user_id: int, session_id: uuid.UUID) -> Subscription:
-        """Add a reader that begins with a snapshot of the open turn.
+        """Add a reader, whose first event is a snapshot of the open turn.
 
         Raises `Session.DoesNotExist` for a missing session and for another user's.
         """
@@ -59,18 +59,18 @@ class Readers:
             while True:
                 hub = self.hub(session_id)
                 hub.user_id = user_id
-                is_up_to_date = hub.live is not None or await self.look(session_id)
+                is_up_to_date = hub.live is not None or await self.catch_up(session_id)
                 if is_up_to_date and self.hubs.get(session_id) is hub:
                     return hub.subscribe()
         finally:
             self.forget_unused(session_id)
 
-    async def show_again(self, session_id: uuid.UUID, subscription: Subscription) -> None:
-        """Show a reader what is: somebody who sends a message again has missed that it arrived."""
+    async def resend(self, session_id: uuid.UUID, subscription: Subscription) -> None:
+        """Send a reader a new snapshot: whoever sends a message twice has missed that it arrived."""
         hub = self.hub(session_id)
         if hub.live is None:
-            await self.look(session_id)
-        for event in hub.snapshots():
+            await self.catch_up(session_id)
+        for event in hub.snapshot():
             subscription.push(event)
 
     def detach(self, session_id: uuid.UUID, subscription: Subscription) -> None:
@@ -78,29 +78,29 @@ class Readers:
         subscription.close()
         self.forget_unused(session_id)
 
-    async def look(self, session_id: uuid.UUID) -> bool:
-        """Bring this process's readers to what the database says, while no turn runs here.
+    async def catch_up(self, session_id: uuid.UUID) -> bool:
+        """Publish what changed in the database since the last time, while no turn runs here.
 
-        Returns whether they are there; a turn that began or ended here meanwhile knows better.
+        Returns whether readers are up to date; they may not be where a turn ended here meanwhile.
         """
         hub = self.hub(session_id)
-        async with hub.looking:
-            turns_ended, before = hub.turns_ended, hub.at_rest
+        async with hub.sync_lock:
+            turns_ended, before = hub.turns_ended, hub.shown
             shown = before and replace(before, facts=hub.facts)
             sync, events = await in_database(read_changes, session_id, shown, ended=hub.last_ended)
-            if hub.live is not None or turns_ended != hub.turns_ended or before is not hub.at_rest:
+            if hub.live is not None or turns_ended != hub.turns_ended or before is not hub.shown:
                 return hub.live is not None
             for event in events:
                 hub.publish(event)
-            hub.rest(sync)
+            hub.end_live(sync)
             return True
 
     @asynccontextmanager
     async def opening(self, *, user_id: int, session_id: uuid.UUID) -> AsyncIterator[None]:
-        """Keep others from finding a turn of this process before it runs here.
+        """Hold off catching up and taking over while a turn is opened here and doesn't run yet.
 
-        A look would tell its beginning a second time, and the take-over would think it lost. Access is
-        checked before the lock, which nobody else may hold; where the user reads here it is known already.
+        Catching up would publish its start a second time, and the take-over would count it as lost. Access is
+        checked before the lock is taken, since nobody else may hold it; readers were checked on attaching.
         Raises `Session.DoesNotExist`.
         """
         hub = self.hubs.get(session_id)
@@ -110,19 +110,19 @@ class Readers:
         try:
             hub = self.hub(session_id)
             hub.user_id = user_id
-            async with hub.looking:
+            async with hub.sync_lock:
                 yield
         finally:
             self.openings -= 1
             self.forget_unused(session_id)
 
 
-def tell_opening(
+def publish_opening(
     hub: SessionHub, opened: OpenedTurn, kept: tuple[str, ...], card: SafetyShown | None
 ) -> None:
-    """Tell readers of a turn that was opened here: what it ended, what left the history, what was said."""
+    """Publish a turn that was opened here: what it ended and withdrew, its message and its card."""
     for superseded in opened.superseded:
-        hub.publish(answered(superseded))
+        hub.publish(call_answered(superseded))
     if opened.withdrawn:
         withdrawn = tuple(str(turn_id) for turn_id in opened.withdrawn)
         first_number = opened.withdrawn_from or opened.message.number
@@ -142,36 +142,36 @@ def tell_opening(
         hub.publish(card)
 
 
-def answered(call: ToolCallRecord) -> CallAnswered:
-    """Build the event that ends a pending call."""
+def call_answered(call: ToolCallRecord) -> CallAnswered:
+    """Build the event for a pending call that has ended."""
     return CallAnswered(
         turn_id=str(call.turn_id), tool_use_id=call.tool_use_id, state=call.state, value=call.value
     )
 
 
-def tell_question(hub: SessionHub, call: ToolCallRecord) -> None:
-    """Tell readers of the next call that waits for the user, after one before it has ended."""
+def publish_question(hub: SessionHub, call: ToolCallRecord) -> None:
+    """Publish the next call that waits for the user, after the one before it has ended."""
     pending = CallPending(tool_use_id=call.tool_use_id, name=call.name, input=call.input)
     hub.publish(pending)
-    if hub.at_rest is not None:
-        hub.rest(replace(hub.at_rest, pending=(pending,)))
+    if hub.shown is not None:
+        hub.end_live(replace(hub.shown, pending=(pending,)))
 
 
-def tell_end(hub: SessionHub, done: TurnDone) -> None:
-    """Tell readers that a turn part is over or waits."""
+def publish_end(hub: SessionHub, done: TurnDone) -> None:
+    """Publish that a turn part is over or waits, and drop the live turn."""
     snapshot = Sync(status="idle", running={}, last_number=hub.last_number)
     if done.status == TurnStatus.AWAITING_USER and hub.live is not None:
         snapshot = hub.live.sync(hub.last_number)
     hub.publish(done)
-    hub.rest(snapshot)
+    hub.end_live(snapshot)
     hub.turns_ended += 1
 
 
-async def tell_missed_end(hub: SessionHub) -> None:
-    """Tell readers how the part that `hub` still shows ended, where its task didn't say so yet.
+async def publish_missed_end(hub: SessionHub) -> None:
+    """Publish how the part that `hub` still shows ended, where its task hasn't done so yet.
 
     Its task is between its last commit and its end, or was replaced by another process. Call this before
-    a successor is shown: the task itself says nothing any more once its live turn is gone.
+    a successor is shown: once its live turn is gone, the task publishes nothing.
     """
     live = hub.live
     if live is None:
@@ -183,21 +183,21 @@ async def tell_missed_end(hub: SessionHub) -> None:
     if hub.live is live:
         for event in events:
             hub.publish(event)
-        tell_end(hub, done)
+        publish_end(hub, done)
 
 
-def tell_lost_end(hub: SessionHub, turn_id: str) -> None:
-    """Tell readers that a turn ended here though nobody knows how: the database couldn't be asked.
+def publish_lost_end(hub: SessionHub, turn_id: str) -> None:
+    """Publish that a turn ended here in an unknown way: the database couldn't be reached.
 
-    What they were shown of it is remembered, so that the next look tells its true end, or how it goes on.
+    What readers have seen of it is kept, so that catching up publishes its real end, or how it goes on.
     """
     shown = hub.live.sync(hub.last_number) if hub.live is not None else None
-    tell_end(hub, answering.lost(turn_id))
+    publish_end(hub, answering.lost(turn_id))
     if shown is not None:
-        hub.rest(shown)
+        hub.end_live(shown)
 
 
-def let_go(hub: SessionHub) -> None:
-    """Leave a turn that goes on elsewhere: its readers are not told that it ended, since it didn't."""
-    hub.rest(hub.snapshot())
+def drop_live_turn(hub: SessionHub) -> None:
+    """Drop a turn that goes on elsewhere, without publishing an end."""
+    hub.end_live(hub.sync())
     hub.turns_ended += 1

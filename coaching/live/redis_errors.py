@@ -1,12 +1,12 @@
-"""The errors of Redis, without loading its client where nobody uses it: that takes a sixth of a second.
+"""The errors of Redis, without importing its client where it isn't used: that takes a sixth of a second.
 
-What was never loaded can't be raised. Ask when an error is there, not before.
+A client that was never imported raises nothing, so call this when an error has been raised.
 """
 
 import sys
 
 
 def redis_errors() -> tuple[type[Exception], ...]:
-    """Return what the Redis client raises; nothing where it isn't loaded."""
+    """Return what the Redis client raises; nothing if it isn't loaded."""
     client = sys.modules.get("redis.exceptions")
     return () if client is None else (client.RedisError,)

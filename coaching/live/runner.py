@@ -1,10 +1,9 @@
-"""The tasks that outlive sockets: starts turns, lets readers attach, stops them, drains at the end.
+"""Runs the turns of this process: every user action on a turn is here.
 
-One `Runner` a process. A turn belongs to a process's runner and not to a socket: whoever connects
-is shown all that was said so far and then the rest. It knows no frame and no HTML. What keeps
-turns alive beyond this process (leases, turns of other processes) is in `upkeep`.
+There is one `Runner` per process. A turn belongs to the runner, not to a socket, so it outlives the socket.
+This module knows no frame and no HTML. Leases and turns of other processes are in `upkeep`.
 
-A little over 300 lines: all that a person may ask of a turn stands beside what it is asked of.
+A little over 300 lines: the actions of a user share the running turns.
 """
 
 import asyncio
@@ -26,15 +25,15 @@ from coaching.events import ErrorShown, SafetyShown, TurnDone, TurnStarted
 from coaching.live.doorbell import Doorbell
 from coaching.live.readers import (
     Readers,
-    answered,
-    let_go,
-    tell_end,
-    tell_lost_end,
-    tell_missed_end,
-    tell_opening,
-    tell_question,
+    call_answered,
+    drop_live_turn,
+    publish_end,
+    publish_lost_end,
+    publish_missed_end,
+    publish_opening,
+    publish_question,
 )
-from coaching.live.running import RunningTurn, store_shown, take_in_setup
+from coaching.live.running import RunningTurn, apply_setup, store_shown
 from coaching.model.client import ModelConnection
 from coaching.people.danger_scans import is_long, scan_before_opening
 from coaching.people.help_lines import count_card
@@ -72,15 +71,15 @@ class Runner:
         self._is_draining = False
 
     async def warm(self) -> None:
-        """Read the words of danger and open the client of the model, so that no first turn waits for them."""
+        """Load the danger rules and open the model's client, so that the first turn doesn't wait for them."""
         await asyncio.to_thread(read_words)
         await self._connection.client()
 
     async def open_turn(self, request: TurnRequest) -> StartedTurn:
-        """Open the turn that a user asks for and start answering it; return as soon as it is committed.
+        """Open the requested turn and start answering it; return as soon as it is committed.
 
-        The same client id twice is one turn. Raises `Refused`, `Session.DoesNotExist`, and what the request's
-        `access` raises.
+        A client id that was sent before opens no second turn. Raises `Refused`, `Session.DoesNotExist`, and
+        what the request's `access` raises.
         """
         self._refuse_while_draining()
         metadata = await _scan(request) if is_long(request.text) else None
@@ -91,8 +90,8 @@ class Runner:
             opened = started.opened
             if opened.is_new:
                 hub = self.readers.hub(opened.session_id)
-                await tell_missed_end(hub)
-                tell_opening(hub, opened, started.kept, started.card)
+                await publish_missed_end(hub)
+                publish_opening(hub, opened, started.kept, started.card)
                 key = TurnKey(turn_id=opened.turn.id, fence=opened.turn.fence)
                 self._run(opened.session_id, key, is_resumed=False, setup=started.setup)
         if opened.is_new:
@@ -102,7 +101,7 @@ class Runner:
     async def answer_call(
         self, *, user_id: int, session_id: uuid.UUID, tool_use_id: object, value: object
     ) -> EndedCall:
-        """Answer a pending call; after the last one its turn goes on here. Raises `Refused`."""
+        """Answer a pending call; after the last one its turn resumes here. Raises `Refused`."""
         self._refuse_while_draining()
         build_answer = answers.builder_for(user_id=user_id, value=value)
         async with self.readers.opening(user_id=user_id, session_id=session_id):
@@ -116,8 +115,8 @@ class Runner:
                 build_answer=build_answer,
             )
             card = await _read_card(session_id, ended.call)
-            await tell_missed_end(self.readers.hub(session_id))
-            self._follow_up(session_id, ended, card)
+            await publish_missed_end(self.readers.hub(session_id))
+            self._publish_ended(session_id, ended, card)
         await self.doorbell.ring(session_id)
         return ended
 
@@ -133,13 +132,13 @@ class Runner:
                 owner=self.owner,
                 rate_limit=rate_limit(),
             )
-            await tell_missed_end(self.readers.hub(session_id))
-            self._follow_up(session_id, ended)
+            await publish_missed_end(self.readers.hub(session_id))
+            self._publish_ended(session_id, ended)
         await self.doorbell.ring(session_id)
         return ended.turn.id
 
     async def stop(self, *, user_id: int, session_id: uuid.UUID) -> bool:
-        """Stop the session's running turn, wherever it runs; return whether there was one."""
+        """Stop the session's running turn, in whichever process it runs; return whether there was one."""
         running = self.running.get(session_id)
         if running is None:
             asked = await in_database(_ask_to_stop, user_id=user_id, session_id=session_id)
@@ -160,7 +159,7 @@ class Runner:
             running.is_session_ended = True
             running.stop.request()
         else:
-            await self._look_after(session_id)
+            await self._catch_up(session_id)
         await self.doorbell.ring(session_id)
 
     async def wait_until_idle(self, session_id: uuid.UUID, *, seconds: float) -> bool:
@@ -172,7 +171,7 @@ class Runner:
         return bool(done)
 
     async def drain(self, seconds: float) -> None:
-        """Take no new turns and let the running ones end for `seconds`; others take over the rest."""
+        """Refuse new turns and wait `seconds` for the running ones; other processes take over the rest."""
         self._is_draining = True
         tasks = [running.task for running in self.running.values() if running.task is not None]
         if tasks:
@@ -186,30 +185,32 @@ class Runner:
         await self._connection.close()
 
     def resume(self, session_id: uuid.UUID, key: TurnKey, *, last_number: int) -> None:
-        """Go on with a turn that this runner has just claimed: it waited, or its runner was lost.
+        """Resume a turn that this runner has just claimed: it waited for the user, or its runner was lost.
 
-        `last_number` is the session's newest message's: where nobody has looked yet, what readers see when
-        the turn is over would else seem to lack all that came before.
+        `last_number` is the number of the session's newest message. Without it, the snapshot after the turn
+        would claim that there is no earlier message where no reader has caught up yet.
         """
         hub = self.readers.hub(session_id)
-        if hub.at_rest is None:
+        if hub.shown is None:
             hub.last_number = max(hub.last_number, last_number)
         self._run(session_id, key, is_resumed=True)
 
-    def _follow_up(self, session_id: uuid.UUID, ended: EndedCall, card: SafetyShown | None = None) -> None:
-        """Show how a pending call ended, then what comes next: another one, the model, or the end."""
+    def _publish_ended(
+        self, session_id: uuid.UUID, ended: EndedCall, card: SafetyShown | None = None
+    ) -> None:
+        """Publish how a pending call ended, then what follows: another call, a resumed turn or its end."""
         hub = self.readers.hub(session_id)
         call = ended.call
-        hub.publish(answered(call))
+        hub.publish(call_answered(call))
         if card is not None:
             hub.publish(card)
         if ended.resumed is not None:
             self.resume(session_id, ended.resumed, last_number=ended.last_number)
         elif ended.next_pending is not None:
-            tell_question(hub, ended.next_pending)
+            publish_question(hub, ended.next_pending)
         else:
             turn = ended.turn
-            tell_end(
+            publish_end(
                 hub, answering.turn_done(turn.id, status=turn.status, stop_reason=turn.stop_reason, text="")
             )
             self.readers.forget_unused(session_id)
@@ -250,7 +251,7 @@ class Runner:
                     publish=running.live.publish,
                     stop=running.stop,
                     setup=setup,
-                    on_setup=partial(take_in_setup, running, is_resumed=is_resumed),
+                    on_setup=partial(apply_setup, running, is_resumed=is_resumed),
                 )
         except StaleRunnerError:
             logger.warning("runner_is_stale", turn_id=turn_id)
@@ -262,24 +263,24 @@ class Runner:
             if self.running.get(session_id) is running:
                 del self.running[session_id]
             if not running.live.is_shown:
-                pass  # whoever took this turn's place has told its end
+                pass  # its successor has published its end
             elif is_lost:
-                tell_lost_end(hub, turn_id)
+                publish_lost_end(hub, turn_id)
             elif done is None:
-                let_go(hub)
+                drop_live_turn(hub)
             else:
-                tell_end(hub, done)
+                publish_end(hub, done)
             self.readers.forget_unused(session_id)
         if (done is None and not is_lost) or running.is_session_ended:
-            await self._look_after(session_id)
+            await self._catch_up(session_id)
         await self.doorbell.ring(session_id)
 
-    async def _look_after(self, session_id: uuid.UUID) -> None:
+    async def _catch_up(self, session_id: uuid.UUID) -> None:
         try:
             if session_id in self.readers.hubs:
-                await self.readers.look(session_id)
+                await self.readers.catch_up(session_id)
         except (DatabaseError, Session.DoesNotExist) as error:
-            logger.warning("turn_not_followed", session_id=str(session_id), error=type(error).__name__)
+            logger.warning("readers_not_caught_up", session_id=str(session_id), error=type(error).__name__)
 
     def _refuse_while_draining(self) -> None:
         if self._is_draining:

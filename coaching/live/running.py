@@ -1,4 +1,4 @@
-"""The turns that run in this process, as values, and what they have shown so far, stored time and again."""
+"""The turns that run in this process, and the storing of what they have shown so far."""
 
 import asyncio
 import uuid
@@ -22,7 +22,7 @@ SHOWN_INTERVAL_SECONDS = 0.25
 
 @dataclass(slots=True, kw_only=True)
 class RunningTurn:
-    """A turn that runs in this process. `is_session_ended`: readers hear that once the turn has stopped."""
+    """A turn that runs in this process. `is_session_ended`: readers are told once the turn has stopped."""
 
     key: TurnKey
     live: LiveTurn
@@ -31,8 +31,8 @@ class RunningTurn:
     is_session_ended: bool = False
 
 
-def take_in_setup(running: RunningTurn, setup: TurnSetup, *, is_resumed: bool) -> None:
-    """Show readers what a turn that is resumed has said before, and stop one that was to be stopped."""
+def apply_setup(running: RunningTurn, setup: TurnSetup, *, is_resumed: bool) -> None:
+    """Show readers a resumed turn's earlier rounds; stop a turn whose stop was requested before."""
     if is_resumed:
         running.live.begin_with(setup.rounds)
         running.live.publish(running.live.sync(running.live.hub.last_number))
@@ -41,7 +41,7 @@ def take_in_setup(running: RunningTurn, setup: TurnSetup, *, is_resumed: bool) -
 
 
 async def store_shown(turns: Mapping[uuid.UUID, RunningTurn]) -> None:
-    """Store what running rounds have shown, of all turns in one statement, while any turn runs."""
+    """Store what the running rounds of all turns have shown, in one statement, while any turn runs."""
     while turns:
         await asyncio.sleep(SHOWN_INTERVAL_SECONDS)
         dirty = [running for running in turns.values() if running.live.is_dirty]

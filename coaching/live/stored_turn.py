@@ -1,4 +1,4 @@
-"""An open turn as the database has it: what a reader gets where the turn doesn't run in this process."""
+"""An open turn as the database has it, for readers of a turn that doesn't run in this process."""
 
 from coaching.events import CallPending, RoundShown, SessionFacts, Sync
 from sessions_app import selectors
@@ -32,7 +32,7 @@ def read_sync(session: Session) -> Sync:
 
 
 def read_shown_rounds(turn: Turn) -> tuple[RoundShown, ...]:
-    """Return what each round has shown, the running one's last stored words included."""
+    """Return what each round has shown, with what was last stored of the running one."""
     rounds = [
         RoundShown(number=row.number, text=row.text, notes=row.notes, is_finished=True)
         for row in turn.rounds.all()
@@ -45,7 +45,7 @@ def read_shown_rounds(turn: Turn) -> tuple[RoundShown, ...]:
 
 
 def read_first_pending(turn: Turn) -> tuple[CallPending, ...]:
-    """Return the pending call that is shown now: one after another. Empty while the turn runs."""
+    """Return the first pending call, since they are shown one after another; empty while the turn runs."""
     if turn.status != TurnStatus.AWAITING_USER:
         return ()
     return tuple(

@@ -1,21 +1,19 @@
-"""What a process does beside its turns, so that none is ever lost: beats, takes over, looks elsewhere.
+"""The background loops of a process: its heartbeat, the take-over of lost turns, and news of other processes.
 
-Loops around a runner. `beat` says that this process lives. `take_over` finds turns whose
-process doesn't. `follow` shows this process's readers what other processes do: closely where there are
-other web processes, now and then where only a worker or an operator may have changed something.
+`_follow` brings this process's readers what others changed: several times a second where there are other web
+processes, every few seconds where only a worker or an operator may have changed something.
 """
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Callable, Collection, Coroutine
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 
 import structlog
 from django.db import DatabaseError
 
 from coaching.live.following import Signature, read_signatures
-from coaching.live.readers import tell_missed_end
+from coaching.live.readers import publish_missed_end
 from coaching.live.runner import Runner
 from coaching.people.socket_access import open_sockets
 from sessions_app import leases
@@ -32,68 +30,55 @@ FOLLOW_SECONDS = 0.25
 FOLLOW_ALONE_SECONDS = 2.0
 
 
-@dataclass(slots=True)
-class Neighbours:
-    """Whether other processes run turns on this database, as far as their beats have shown."""
-
-    are_there: bool
-
-
 @asynccontextmanager
 async def kept_up(runner: Runner, *, is_alone: bool, has_doorbell: bool) -> AsyncIterator[None]:
-    """Keep a runner up while the block runs. `is_alone`: no other web process uses this database now.
+    """Run a runner's background loops until the block ends.
 
-    Alone, whatever runs at the start was left by a process that is dead, and is taken over at once.
-    `has_doorbell`: the processes can tell each other what they changed.
+    `is_alone`: no other web process uses this database now, so every turn that runs at the start belongs to a
+    dead process and is taken over at once. `has_doorbell`: the processes can notify each other.
     """
     await in_database(leases.store_beat, runner.owner)
-    neighbours = Neighbours(are_there=not is_alone)
-    loops = [
-        runner.warm(),
-        _beat(runner),
-        _take_over(runner, neighbours, is_alone=is_alone),
-        _follow(runner, neighbours),
-        open_sockets.watch(),
-    ]
+    take_over = TakeOver(runner, is_alone=is_alone)
+    loops = [runner.warm(), _beat(runner), take_over.run(), _follow(runner, take_over), open_sockets.watch()]
     if has_doorbell:
         loops.append(runner.doorbell.listen())
     tasks = [asyncio.create_task(loop) for loop in loops]
     for task in tasks:
-        task.add_done_callback(_tell_end)
+        task.add_done_callback(_log_failure)
     try:
         yield
     finally:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await _leave(runner)
+        await _end(runner)
 
 
-def _tell_end(task: "asyncio.Task[None]") -> None:
-    """Tell operators of a loop that ended by a fault: turns of this process are no longer safe."""
+def _log_failure(task: "asyncio.Task[None]") -> None:
+    """Log a loop that failed: turns of this process are no longer safe."""
     if not task.cancelled() and task.exception() is not None:
-        logger.critical("upkeep_ended", exc_info=task.exception())
+        logger.critical("upkeep_loop_failed", exc_info=task.exception())
 
 
-async def _leave(runner: Runner) -> None:
-    """Say good-bye: what still runs is free for others at once."""
+async def _end(runner: Runner) -> None:
+    """Delete this process's heartbeat, so that others take over at once what it still runs."""
     await close_connection_beside()
     try:
         await in_database(leases.forget_process, runner.owner)
     except DatabaseError:
-        logger.warning("runner_left_silently", owner=runner.owner)
+        logger.warning("heartbeat_not_deleted", owner=runner.owner)
 
 
 async def resume_lost_turns(runner: Runner) -> int:
-    """Take over, once, the turns whose process is dead, and wait until they have ended; return how many.
+    """Take over the turns of dead processes once, wait until they have ended, and return how many there were.
 
-    Other processes may live: theirs is what beats within the `LEASE_SECONDS` for which this watches them.
+    A process counts as dead if it has no heartbeat within `LEASE_SECONDS`.
     """
     await in_database(leases.store_beat, runner.owner)
     beating = asyncio.create_task(_beat(runner))
     try:
         lost = await _lost_leases(runner)
-        claimed = [await _claim(runner, lease) for lease in lost]
+        claimed = [await _claim_turn(runner, lease) for lease in lost]
         running = [turn.task for turn in runner.running.values() if turn.task is not None]
         if running:
             await asyncio.wait(running)
@@ -101,11 +86,11 @@ async def resume_lost_turns(runner: Runner) -> int:
     finally:
         beating.cancel()
         await asyncio.gather(beating, return_exceptions=True)
-        await _leave(runner)
+        await _end(runner)
 
 
 async def _lost_leases(runner: Runner) -> list[leases.Lease]:
-    """Watch all beats for as long as a lease lasts and return the leases that are dead by then."""
+    """Watch the heartbeats for the length of a lease and return the leases that have expired by then."""
     watch = LeaseWatch()
     now = asyncio.get_running_loop().time
     ends = now() + LEASE_SECONDS + BEAT_SECONDS
@@ -123,67 +108,89 @@ async def _beat(runner: Runner) -> None:
     now = asyncio.get_running_loop().time
     due = now()
     while True:
-        await _through_outages(lambda: in_database_beside(leases.store_beat, runner.owner))
+        with _outages_logged():
+            await in_database_beside(leases.store_beat, runner.owner)
         if (late := now() - due) > LATE_BEAT_SECONDS:
             logger.warning("late_heartbeat", seconds=round(late, 1))
         due = now() + BEAT_SECONDS
         await asyncio.sleep(BEAT_SECONDS)
 
 
-async def _take_over(runner: Runner, neighbours: Neighbours, *, is_alone: bool) -> None:
-    watch = LeaseWatch()
-    missed: set[uuid.UUID] = set()
-    replaced: set[TurnKey] = set()
-    is_first_look = True
+class TakeOver:
+    """Takes over the turns of dead processes, and drops those that another process has taken over.
 
-    async def look() -> None:
-        nonlocal missed, replaced, is_first_look
+    `has_others`: other processes run turns on this database, judging by their heartbeats.
+    """
+
+    def __init__(self, runner: Runner, *, is_alone: bool) -> None:
+        self.has_others = not is_alone
+        self._runner = runner
+        self._is_alone = is_alone
+        self._is_first_check = True
+        self._watch = LeaseWatch()
+        self._without_task: set[uuid.UUID] = set()
+        self._replaced: set[TurnKey] = set()
+
+    async def run(self) -> None:
+        """Check every second until cancelled."""
+        while True:
+            with _outages_logged():
+                await self._check()
+            await asyncio.sleep(TAKE_OVER_SECONDS)
+
+    async def _check(self) -> None:
         beats, held = await in_database(_read_leases)
-        others = {lease.owner for lease in held if lease.owner != runner.owner}
         now = asyncio.get_running_loop().time()
-        silent = watch.observe(beats, others, now=now)
-        # Alone, all that runs at the start was left by the dead. Later somebody may have come after all.
-        dead = others if is_alone and is_first_look else silent
-        is_first_look = False
-        neighbours.are_there = bool(watch.living(now=now) - {runner.owner})
-        # A turn of our own that no task runs was left open by an outage. Two looks: one may be starting.
-        own = {
+        dead = self._dead_owners(beats, held, now=now)
+        left_open = self._left_open(held)
+        for lease in held:
+            if lease.owner in dead or lease.key.turn_id in left_open:
+                await _claim_turn(self._runner, lease)
+        self._cancel_replaced(held)
+        if self._is_alone:  # else `_follow` does it, sooner
+            await _stop_on_request(self._runner)
+        for owner in self._watch.forgotten(beats, now=now) - {self._runner.owner}:
+            await in_database(leases.forget_process, owner)
+
+    def _dead_owners(
+        self, beats: Mapping[str, int], held: Collection[leases.Lease], *, now: float
+    ) -> set[str]:
+        others = {lease.owner for lease in held} - {self._runner.owner}
+        silent = self._watch.observe(beats, others, now=now)
+        self.has_others = bool(self._watch.living(now=now) - {self._runner.owner})
+        is_first, self._is_first_check = self._is_first_check, False
+        # Only at its start: later another process may have joined after all.
+        return others if self._is_alone and is_first else silent
+
+    def _left_open(self, held: Collection[leases.Lease]) -> set[uuid.UUID]:
+        """Return this process's turns without a task, in two checks: an outage left them open.
+
+        In one check alone a turn may be starting.
+        """
+        runner, before = self._runner, self._without_task
+        self._without_task = {
             lease.key.turn_id
             for lease in held
             if lease.owner == runner.owner and lease.session_id not in runner.running
         }
         if runner.readers.openings:
-            own = set()
-        for lease in held:
-            if lease.owner in dead or lease.key.turn_id in own & missed:
-                await _claim(runner, lease)
-        missed = own
-        replaced = _let_go_of_replaced(runner, held, before=replaced)
-        if is_alone:  # else `follow` does it, sooner
-            await _stop_where_asked(runner)
-        for owner in watch.forgotten(beats, now=now) - {runner.owner}:
-            await in_database(leases.forget_process, owner)
+            self._without_task = set()
+        return self._without_task & before
 
-    while True:
-        await _through_outages(look)
-        await asyncio.sleep(TAKE_OVER_SECONDS)
+    def _cancel_replaced(self, held: Collection[leases.Lease]) -> None:
+        """Cancel the turns that run here though they weren't this process's in two checks.
 
-
-def _let_go_of_replaced(
-    runner: Runner, held: Collection[leases.Lease], *, before: Collection[TurnKey]
-) -> set[TurnKey]:
-    """Leave the turns that run here and, in two looks (`before`), aren't this process's any more; return all.
-
-    Whoever froze and was replaced would only hear of it with its next write, and a model may be silent for
-    long. Two looks: one may be beginning, or coming to its end.
-    """
-    ours = {lease.key for lease in held if lease.owner == runner.owner}
-    replaced = {running.key: running for running in runner.running.values() if running.key not in ours}
-    for key in replaced.keys() & before:
-        logger.warning("runner_is_replaced", turn_id=str(key.turn_id))
-        if (task := replaced[key].task) is not None:
-            task.cancel()
-    return set(replaced)
+        A process that was frozen and replaced would notice only at its next write, and a model may be silent
+        for long. In one check alone a turn may be starting or ending.
+        """
+        ours = {lease.key for lease in held if lease.owner == self._runner.owner}
+        before = self._replaced
+        replaced = {turn.key: turn for turn in self._runner.running.values() if turn.key not in ours}
+        for key in replaced.keys() & before:
+            logger.warning("turn_runs_elsewhere", turn_id=str(key.turn_id))
+            if (task := replaced[key].task) is not None:
+                task.cancel()
+        self._replaced = set(replaced)
 
 
 def _read_leases() -> tuple[dict[str, int], list[leases.Lease]]:
@@ -191,12 +198,16 @@ def _read_leases() -> tuple[dict[str, int], list[leases.Lease]]:
     return dict(leases.read_beats()), held
 
 
-async def _claim(runner: Runner, lease: leases.Lease) -> bool:
+async def _claim_turn(runner: Runner, lease: leases.Lease) -> bool:
+    """Claim a lost turn and resume it here; return whether nobody was faster.
+
+    Readers first see what its lost runner did, and how an older turn ended.
+    """
     hub = runner.readers.hubs.get(lease.session_id)
-    if hub is not None:  # its readers hear first what its lost runner did, and how an older turn ended
+    if hub is not None:
         if hub.live is not None and hub.live.turn_id != str(lease.key.turn_id):
-            await tell_missed_end(hub)
-        await _looked(runner, lease.session_id)
+            await publish_missed_end(hub)
+        await _catch_up(runner, lease.session_id)
     key = await in_database(leases.claim_turn, lease.key, owner=runner.owner)
     if key is None:
         return False
@@ -205,51 +216,51 @@ async def _claim(runner: Runner, lease: leases.Lease) -> bool:
     return True
 
 
-async def _follow(runner: Runner, neighbours: Neighbours) -> None:
+async def _follow(runner: Runner, take_over: TakeOver) -> None:
     shown: dict[uuid.UUID, Signature] = {}
-
-    async def look() -> None:
-        await _stop_where_asked(runner)
-        elsewhere = [
-            session_id
-            for session_id, hub in runner.readers.hubs.items()
-            if hub.subscriptions and not hub.live
-        ]
-        for session_id in set(shown) - set(elsewhere):
-            del shown[session_id]
-        signatures = await in_database(read_signatures, elsewhere) if elsewhere else {}
-        for session_id, signature in signatures.items():
-            if shown.get(session_id) != signature and await _looked(runner, session_id):
-                shown[session_id] = signature
-
     while True:
-        await _through_outages(look)
-        await runner.doorbell.wait(FOLLOW_SECONDS if neighbours.are_there else FOLLOW_ALONE_SECONDS)
+        with _outages_logged():
+            await _stop_on_request(runner)
+            await _show_changes(runner, shown)
+        await runner.doorbell.wait(FOLLOW_SECONDS if take_over.has_others else FOLLOW_ALONE_SECONDS)
 
 
-async def _looked(runner: Runner, session_id: uuid.UUID) -> bool:
+async def _show_changes(runner: Runner, shown: dict[uuid.UUID, Signature]) -> None:
+    """Show readers what changed in sessions whose turn doesn't run here; `shown` is what they have seen."""
+    hubs = runner.readers.hubs.items()
+    elsewhere = [session_id for session_id, hub in hubs if hub.subscriptions and not hub.live]
+    for session_id in set(shown) - set(elsewhere):
+        del shown[session_id]
+    signatures = await in_database(read_signatures, elsewhere) if elsewhere else {}
+    for session_id, signature in signatures.items():
+        if shown.get(session_id) != signature and await _catch_up(runner, session_id):
+            shown[session_id] = signature
+
+
+async def _catch_up(runner: Runner, session_id: uuid.UUID) -> bool:
     try:
-        return await runner.readers.look(session_id)
+        return await runner.readers.catch_up(session_id)
     except Session.DoesNotExist:
         return False
 
 
-async def _stop_where_asked(runner: Runner) -> None:
+async def _stop_on_request(runner: Runner) -> None:
     """Stop the turns of this process that another process was asked to stop."""
     keys = {running.key.turn_id: running for running in runner.running.values()}
     if keys:
-        for turn_id in await in_database(_stops_asked_for, list(keys)):
+        for turn_id in await in_database(_read_stop_requests, list(keys)):
             keys[turn_id].stop.request()
 
 
-def _stops_asked_for(turn_ids: list[uuid.UUID]) -> list[uuid.UUID]:
+def _read_stop_requests(turn_ids: list[uuid.UUID]) -> list[uuid.UUID]:
     asked = Turn.unscoped.filter(id__in=turn_ids, status=TurnStatus.RUNNING, is_stop_requested=True)
     return list(asked.values_list("id", flat=True))
 
 
-async def _through_outages(look: Callable[[], Coroutine[None, None, object]]) -> None:
-    """Run one look; without the database there is nothing to see until the next one."""
+@contextmanager
+def _outages_logged() -> Iterator[None]:
+    """Log that the database can't be reached; the next check tries again."""
     try:
-        await look()
+        yield
     except DatabaseError as error:
         logger.warning("upkeep_without_database", error=type(error).__name__)

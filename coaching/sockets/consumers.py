@@ -178,7 +178,7 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
                 self._show(await in_database(card_of_refused, self.session_id, started.danger))
             self._show(SessionContinued(session_id=str(session_id)))
         elif not started.opened.is_new and self.subscription is not None:
-            await get_runner().readers.show_again(self.session_id, self.subscription)
+            await get_runner().readers.resend(self.session_id, self.subscription)
 
     async def handle_edit(self, frame: dict[str, Any]) -> None:
         """Put a new message in the place of the user's last one."""

@@ -35,7 +35,7 @@ UNSCOPED: Mapping[str, str] = {
     "coaching/jobs/summaries.py:is_answering": "a job writes a session's summary",
     "coaching/jobs/summaries.py:_read_source": "a job writes a session's summary",
     "coaching/jobs/summaries.py:_store_usage": "a job writes a session's summary",
-    "coaching/live/upkeep.py:_stops_asked_for": "turns that this process runs",
+    "coaching/live/upkeep.py:_read_stop_requests": "turns that this process runs",
     "sessions_app/expiry.py:_idle": "a job looks for idle sessions",
     "sessions_app/leases.py:read_leases": "turns of other processes, to be taken over",
     # The running turn.

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from coaching.engine.events import RoundBoundary, TextDelta
 from coaching.events import RoundClosed, Sync, TurnDone, TurnEvent
 from coaching.live.hub import Subscription
-from coaching.live.readers import Readers, tell_lost_end
+from coaching.live.readers import Readers, publish_lost_end
 from sessions_app import services, turn_records
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionKind, TurnStatus
@@ -39,7 +39,7 @@ async def lose(readers: Readers, user: User, session: Session, key: TurnKey) -> 
     hub.last_number = 1
     hub.begin(str(key.turn_id))
     hub.publish(TextDelta("Hel"))
-    tell_lost_end(hub, str(key.turn_id))
+    publish_lost_end(hub, str(key.turn_id))
     lost = (await subscription.next_batch())[-1]
     assert isinstance(lost, TurnDone)
     assert lost.status == TurnStatus.INTERRUPTED
@@ -63,7 +63,7 @@ async def store_round(key: TurnKey, *, number: int, text: str) -> None:
 
 
 async def told(readers: Readers, subscription: Subscription, session: Session) -> list[TurnEvent]:
-    await readers.look(session.id)
+    await readers.catch_up(session.id)
     return await subscription.next_batch()
 
 
@@ -108,7 +108,7 @@ async def test_a_round_that_another_process_added_is_shown_with_all_before_it(us
     hub.publish(RoundClosed(turn_id=str(key.turn_id), number=1, text="Hello.", notes=""))
     hub.publish(RoundBoundary())
     await subscription.next_batch()
-    tell_lost_end(hub, str(key.turn_id))
+    publish_lost_end(hub, str(key.turn_id))
     await subscription.next_batch()
     await store_round(key, number=1, text="Hello.")
     await store_round(key, number=2, text="And more.")
