@@ -22,7 +22,7 @@ from coaching.belongings.rows import (
 )
 from coaching.belongings.transcript import write_transcript
 from coaching.downloads.zip_stream import Entry, send_pieces, write_zip
-from coaching.files.archive import OLD_VERSIONS, file_entries
+from coaching.files.archive import OLD_VERSIONS, read_file_entries
 from coaching.models import Profile
 from sessions_app.models import Session
 
@@ -72,6 +72,6 @@ def _conversations(user: User, zone: ZoneInfo) -> Iterator[Entry]:
 
 def _files(user: User) -> Iterator[Entry]:
     """Yield every file at its newest version, and its older ones in a folder of their own."""
-    for entry in file_entries(user_id=user.pk, has_versions=True):
+    for entry in read_file_entries(user_id=user.pk, has_versions=True):
         is_old = entry.path.startswith(f"{OLD_VERSIONS}/")
         yield entry if is_old else replace(entry, path=f"files/{entry.path}")

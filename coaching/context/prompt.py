@@ -45,7 +45,7 @@ from coaching.models.skills import SkillKind
 from coaching.safety.card import kept_danger
 from coaching.skills.callers import ARC, named_in
 from coaching.skills.intensity import MESSAGES_LOOKED_AT, Words
-from coaching.skills.loader import MOMENT_KEY, SkillLibrary, library_at, skills_moment
+from coaching.skills.loader import MOMENT_KEY, SkillLibrary, load_library, skills_moment
 from coaching.skills.reader import SkillError
 from sessions_app import selectors
 from sessions_app.arcs import current_arc
@@ -81,7 +81,7 @@ def build_frame(
     session: Session, *, tools: PromptTools[Any], library: SkillLibrary | None = None
 ) -> ModelRequest:
     """Build what of a request is before its messages: the model, `system` and tools."""
-    library = library or library_at(skills_moment(session))
+    library = library or load_library(skills_moment(session))
     return ModelRequest(
         model=settings.SAGE_MODEL,
         system=[
@@ -170,7 +170,7 @@ class _TurnBuilder:
 
     def _library(self, moment: datetime) -> SkillLibrary:
         states = self.life.skill_states
-        return library_at(moment, None if isinstance(states, Unread) else states)
+        return load_library(moment, None if isinstance(states, Unread) else states)
 
     def build(self) -> BuiltPrompt:
         opening = self._opening()

@@ -9,13 +9,13 @@ BATCH = 20
 OLD_VERSIONS = "old-versions"
 
 
-def file_entries(*, user_id: int, has_versions: bool) -> Iterator[Entry]:
+def read_file_entries(*, user_id: int, has_versions: bool) -> Iterator[Entry]:
     """Yield each of the user's files at its newest version; with `has_versions` the older ones, too.
 
     Sync ORM code that reads a few files at a time, with no transaction open in between.
     """
     seen: set[int] = set()
-    ids = _version_ids(user_id, has_versions=has_versions)
+    ids = _read_version_ids(user_id, has_versions=has_versions)
     for start in range(0, len(ids), BATCH):
         batch = ids[start : start + BATCH]
         versions = UserFileVersion.of(user_id).select_related("file")
@@ -27,7 +27,7 @@ def file_entries(*, user_id: int, has_versions: bool) -> Iterator[Entry]:
             yield Entry(path=path, changed_at=version.created_at, pieces=[version.content])
 
 
-def _version_ids(user_id: int, *, has_versions: bool) -> Sequence[int]:
+def _read_version_ids(user_id: int, *, has_versions: bool) -> Sequence[int]:
     versions = UserFileVersion.of(user_id)
     if not has_versions:
         versions = versions.distinct("file__path")

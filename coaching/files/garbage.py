@@ -41,7 +41,7 @@ def collect_garbage(*, now: datetime, min_age: timedelta = MIN_AGE) -> GarbageRe
     while batch := list(islice(listed, BATCH)):
         seen += len(batch)
         # Query the rows after the listing, so that a row committed meanwhile is found.
-        orphans = _without_row([entry.key for entry in batch if now - entry.modified_at > min_age])
+        orphans = _read_keys_without_row([entry.key for entry in batch if now - entry.modified_at > min_age])
         for key in orphans:
             try:
                 storage.delete(key)
@@ -52,7 +52,7 @@ def collect_garbage(*, now: datetime, min_age: timedelta = MIN_AGE) -> GarbageRe
     return GarbageReport(seen=seen, removed=removed, failed=failed)
 
 
-def _without_row(keys: Sequence[str]) -> list[str]:
+def _read_keys_without_row(keys: Sequence[str]) -> list[str]:
     named = set(UserFileVersion.unscoped.filter(storage_key__in=keys).values_list("storage_key", flat=True))
     give_back_connections()  # the storage is queried next
     return [key for key in keys if key not in named]

@@ -36,7 +36,7 @@ class LinkedCapture:
     excerpt: str
 
 
-def captures_of_log(*, user_id: int, day: date) -> Sequence[LinkedCapture]:
+def read_captures_of_log(*, user_id: int, day: date) -> Sequence[LinkedCapture]:
     """Return the captures that the log of that day takes in or has taken in, oldest first.
 
     Those are the captures of the day, and those that came after their own day was closed. Captures of a day

@@ -13,9 +13,9 @@ from coaching.files.attributes import NO_ATTRIBUTES, FileAttributes
 from coaching.files.drafts import FileDraft
 from coaching.files.edits import editable_of, kept_entries
 from coaching.files.frontmatter import build_frontmatter, render_file
-from coaching.files.log_captures import LinkedCapture, captures_of_log, with_links
+from coaching.files.log_captures import LinkedCapture, read_captures_of_log, with_links
 from coaching.files.quota import refuse_when_full
-from coaching.files.selectors import FileText, newest_rating
+from coaching.files.selectors import FileText, read_newest_rating
 from coaching.files.types import ATTRIBUTE_ORDER, AttributeName
 from coaching.models import FileType, UserFileVersion
 
@@ -25,10 +25,10 @@ def prepare_save(*, user_id: int, draft: FileDraft) -> FileDraft:
     if draft.path.is_always_new:
         refuse_when_full(user_id=user_id, size=len(draft.data))
         return draft
-    newest = _newest(user_id, draft.path.text())
+    newest = _read_newest(user_id, draft.path.text())
     captures: Sequence[LinkedCapture] = ()
     if draft.file_type == FileType.DAILY_LOG:
-        captures = captures_of_log(user_id=user_id, day=draft.path.day)
+        captures = read_captures_of_log(user_id=user_id, day=draft.path.day)
     merged = merge_save(draft, newest, captures)
     refuse_when_full(user_id=user_id, size=len(merged.data))
     return merged
@@ -71,10 +71,12 @@ def merge_save(
     return replace(draft, text=render_file(frontmatter, body), frontmatter=frontmatter)
 
 
-def _newest(user_id: int, path: str) -> FileText | None:
+def _read_newest(user_id: int, path: str) -> FileText | None:
     versions = UserFileVersion.of(user_id).filter(file__path=path)
     newest = versions.filter(number=F("file__version_number")).select_related("file").first()
-    return FileText(file=newest.file, version=newest, rating=newest_rating(newest.file)) if newest else None
+    return (
+        FileText(file=newest.file, version=newest, rating=read_newest_rating(newest.file)) if newest else None
+    )
 
 
 def _named(draft: FileDraft) -> tuple[AttributeName, ...]:

@@ -42,14 +42,14 @@ def read_file(*, user_id: int, path: str, number: int | None = None) -> FileText
     # The file's row may be outdated by now, so query the newest instead of `version_number`.
     versions = file.versions.order_by("-number")
     if number is None:
-        return FileText(file=file, version=versions[:1].get(), rating=newest_rating(file))
+        return FileText(file=file, version=versions[:1].get(), rating=read_newest_rating(file))
     if not 0 < number < 2**31:
         raise UserFileVersion.DoesNotExist
-    rating = newest_rating(file) if number == file.version_number else None
+    rating = read_newest_rating(file) if number == file.version_number else None
     return FileText(file=file, version=versions.get(number=number), rating=rating)
 
 
-def newest_rating(file: UserFile) -> int | None:
+def read_newest_rating(file: UserFile) -> int | None:
     """Return the newest rating of a domain page's domain; None without one, and for other files."""
     if file.file_type != FileType.DOMAIN:
         return None
@@ -62,7 +62,7 @@ def domain_of(path: str) -> str:
     return path.rpartition("/")[2].removesuffix(".md")
 
 
-def versions_of(
+def read_versions(
     *, user_id: int, path: str, offset: int = 0, limit: int | None = None
 ) -> Sequence[UserFileVersion]:
     """Return a file's versions without texts, newest first. Raises `UserFile.DoesNotExist`."""
@@ -71,7 +71,7 @@ def versions_of(
     return list(versions[offset:] if limit is None else versions[offset : offset + limit])
 
 
-def earlier_with_same_text(file: UserFile, versions: Sequence[UserFileVersion]) -> dict[int, int]:
+def read_earlier_with_same_text(file: UserFile, versions: Sequence[UserFileVersion]) -> dict[int, int]:
     """Map version numbers to the last earlier version with the same text, if there is one."""
     sums = {version.sha256 for version in versions if version.sha256}
     same = file.versions.filter(sha256__in=sums).order_by("number").values_list("sha256", "number")

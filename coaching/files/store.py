@@ -92,7 +92,7 @@ def store_below_newest(*, user_id: int, draft: FileDraft, newest: FileText) -> S
     both = [(kept, _stored_object(user_id, kept)) for kept in (draft, again)]
     with transaction.atomic():
         usage = lock_usage(user_id)
-        file = _locked_file(user_id, draft)
+        file = _lock_file(user_id, draft)
         check_room(usage, size=sum(stored.size for _, stored in both), is_new_file=False)
         _check_version(file, newest.version.number)
         for kept, stored in both:
@@ -128,7 +128,7 @@ def store_version(
     it doesn't fit, and `FileMoved` if the newest version isn't the one that the draft is based on.
     """
     usage = lock_usage(user_id)
-    file = _locked_file(user_id, draft)
+    file = _lock_file(user_id, draft)
     if draft.expected_version not in (None, file.version_number) and not _still_fits(file, draft):
         raise FileMoved
     is_new_version = file.version_number == 0 or file.sha256 != stored.sha256
@@ -151,7 +151,7 @@ def _stored_object(user_id: int, draft: FileDraft) -> StoredObject:
     return store_object_now(user_id=user_id, data=draft.data)
 
 
-def _locked_file(user_id: int, draft: FileDraft) -> UserFile:
+def _lock_file(user_id: int, draft: FileDraft) -> UserFile:
     for suffix in range(1, MAX_SUFFIX + 1):
         path = draft.path.text(suffix)
         # Waits for a concurrent insert of the same row, then does nothing.

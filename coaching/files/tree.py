@@ -34,7 +34,7 @@ class FolderFiles:
         return self.path in FOLDERS_OF_DAYS
 
 
-def folders_of(*, user_id: int, limit: int) -> Sequence[FolderFiles]:
+def read_folders(*, user_id: int, limit: int) -> Sequence[FolderFiles]:
     """Return all folders by path, each with up to `limit` files, in one query."""
     found = (
         _in_folders(user_id)

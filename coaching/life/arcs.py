@@ -100,7 +100,7 @@ def arc_skill_text(session: Session, arc: SessionKind) -> str:
     return skill_text(ARCS[arc].skill, moment=skills_moment(session))
 
 
-def lacking_artefacts(
+def read_lacking_artefacts(
     *, user_id: int, arc: SessionKind, since: datetime, now: datetime, timezone: ZoneInfo
 ) -> list[str]:
     """Name what an arc that began at `since` (aware) still lacks; empty when it is complete."""
@@ -109,9 +109,9 @@ def lacking_artefacts(
     for artefact in ARCS[arc].leaves:
         match artefact:
             case DayFile():
-                lacking += _lacking_of_day(artefact, user_id=user_id, since=since, days=days)
+                lacking += _read_lacking_of_day(artefact, user_id=user_id, since=since, days=days)
             case Page():
-                lacking += _lacking_page(artefact, user_id=user_id, since=since)
+                lacking += _read_lacking_page(artefact, user_id=user_id, since=since)
             case Pulse():
                 if not PulseRating.of(user_id).filter(rated_at__gte=since).exists():
                     lacking.append(PULSE)
@@ -120,7 +120,7 @@ def lacking_artefacts(
     return lacking
 
 
-def _lacking_of_day(
+def _read_lacking_of_day(
     artefact: DayFile, *, user_id: int, since: datetime, days: tuple[date, date]
 ) -> list[str]:
     place = RULES[artefact.file_type].place
@@ -129,20 +129,20 @@ def _lacking_of_day(
         file_type=artefact.file_type, path__gte=first, path__lte=last, updated_at__gte=since
     )
     # The file that lacks least: an incomplete plan for tomorrow doesn't count against today's complete one.
-    unmet = [[name for name in artefact.attributes if not _attributes_of(file).get(name)] for file in files]
+    unmet = [[name for name in artefact.attributes if not _read_attributes(file).get(name)] for file in files]
     if not unmet:
         return [f"{artefact.file_type} with {', '.join(artefact.attributes)}"]
     return [f"{name} of the {artefact.file_type}" for name in min(unmet, key=len)]
 
 
-def _attributes_of(file: UserFile) -> dict[str, Any]:
+def _read_attributes(file: UserFile) -> dict[str, Any]:
     """Return the file's attributes; a plan saved again without some keeps its earlier ones."""
     if file.file_type == FileType.DAY_PLAN and (plan := DayPlan.of(file.user_id).filter(file=file).first()):
         return {**file.frontmatter, "intention": plan.intention, "priorities": plan.priorities}
     return dict(file.frontmatter)
 
 
-def _lacking_page(artefact: Page, *, user_id: int, since: datetime) -> list[str]:
+def _read_lacking_page(artefact: Page, *, user_id: int, since: datetime) -> list[str]:
     files = files_of(user_id).filter(path=artefact.path, version_number__gt=0)
     if not artefact.may_be_older:
         files = files.filter(updated_at__gte=since)

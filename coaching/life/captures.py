@@ -84,7 +84,7 @@ def captures_of(user_id: int) -> CaptureQuerySet:
     return Capture.of(user_id)
 
 
-def waiting_captures(*, user_id: int, limit: int, before: int = 0) -> WaitingCaptures:
+def read_waiting_captures(*, user_id: int, limit: int, before: int = 0) -> WaitingCaptures:
     """Read the newest waiting captures after the first `before`, in one query."""
     found = (
         captures_of(user_id)
@@ -99,7 +99,9 @@ def waiting_captures(*, user_id: int, limit: int, before: int = 0) -> WaitingCap
     return WaitingCaptures(newest=newest, total=rows[0].total if rows else 0, before=before)
 
 
-def folded_captures(*, user_id: int, limit: int, before: int = 0, day: date | None = None) -> FoldedCaptures:
+def read_folded_captures(
+    *, user_id: int, limit: int, before: int = 0, day: date | None = None
+) -> FoldedCaptures:
     """Read the newest captures in logs, or in the log of one day, in one query."""
     captures = captures_of(user_id).exclude(folded_on=None)
     folded = captures if day is None else captures.filter(folded_on=day)

@@ -38,7 +38,7 @@ def prompts_of(user_id: int) -> QuerySet[ReflectionPrompt]:
     return ReflectionPrompt.of(user_id)
 
 
-def next_prompt(*, user_id: int, timezone: ZoneInfo) -> ShownPrompt | None:
+def read_next_prompt(*, user_id: int, timezone: ZoneInfo) -> ShownPrompt | None:
     """Return the newest open prompt, in one query."""
     waiting = _open(prompts_of(user_id)).select_related("file").annotate(waiting=Window(Count("id")))
     prompt = waiting.order_by("-created_at", "-id").first()

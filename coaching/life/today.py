@@ -15,10 +15,10 @@ from coaching.clock.days import TimeBracket, local_day, time_bracket
 from coaching.clock.moments import day_in_words
 from coaching.files.selectors import domain_of, files_of
 from coaching.files.types import RULES
-from coaching.life.captures import WaitingCaptures, waiting_captures
+from coaching.life.captures import WaitingCaptures, read_waiting_captures
 from coaching.life.life_map import DomainGlance, glances
 from coaching.life.plans import ShownPlan, read_plan
-from coaching.life.prompts import ShownPrompt, next_prompt
+from coaching.life.prompts import ShownPrompt, read_next_prompt
 from coaching.models import FileType, Profile
 from coaching.skills.facts import checkin_due_on, life_facts
 from coaching.skills.rules import arc_of
@@ -79,7 +79,7 @@ def read_today(*, profile: Profile, now: datetime) -> Today:
     user_id, zone = profile.user_id, profile.zone
     day = local_day(now, zone)
     plan = read_plan(user_id=user_id, day=day)
-    captures = waiting_captures(user_id=user_id, limit=CAPTURES_SHOWN)
+    captures = read_waiting_captures(user_id=user_id, limit=CAPTURES_SHOWN)
     log_path = f"{RULES[FileType.DAILY_LOG].place}/{day.isoformat()}.md"
     pages = _read_pages(user_id, log_path)
     facts = life_facts(
@@ -97,7 +97,7 @@ def read_today(*, profile: Profile, now: datetime) -> Today:
         log_path=log_path if facts.has_log_today else "",
         calendar=calendar_of_day(user_id, day, zone),
         captures=captures,
-        prompt=next_prompt(user_id=user_id, timezone=zone),
+        prompt=read_next_prompt(user_id=user_id, timezone=zone),
         domains=glances(
             dict(facts.domain_statuses),
             pages={domain_of(path) for file_type, path, _ in pages if file_type == FileType.DOMAIN},

@@ -148,13 +148,13 @@ def _read_ended_calls(before: Sync, session_id: uuid.UUID) -> list[TurnEvent]:
 def _read_ending(session: Session, before: Sync) -> list[TurnEvent]:
     """Return the last words of a turn that has closed, and its end."""
     turn = Turn.unscoped.get(id=before.turn_id)
-    if turn.session_id != session.id or _is_end_told(turn, before):
+    if turn.session_id != session.id or _read_is_end_published(turn, before):
         return []
     events, done = _read_end_of(turn, before)
     return [*events, done]
 
 
-def _is_end_told(turn: Turn, before: Sync) -> bool:
+def _read_is_end_published(turn: Turn, before: Sync) -> bool:
     """Whether readers have been told the end of the turn's last part: its question was all that ended since.
 
     A new part would have committed a round before it could ask again.

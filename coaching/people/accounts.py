@@ -35,7 +35,7 @@ def user_id_of(request: HttpRequest) -> int:
     return cast("User", request.user).pk
 
 
-def profile_for(request: HttpRequest) -> Profile:
+def load_profile(request: HttpRequest) -> Profile:
     """Return the person's profile, created on first use. Adopt the browser's time zone if none is set."""
     profile, _ = Profile.of(user_id_of(request)).select_related("user").get_or_create()
     if is_timezone_unknown(profile) and (named := browser_timezone(request)):

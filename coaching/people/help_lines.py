@@ -38,7 +38,7 @@ def country_of(profile: Profile) -> str:
     return profile.country or country_of_timezone(profile.timezone)
 
 
-def offer_in(country: str, *, topic: Topic = "life") -> Offer:
+def read_offer(country: str, *, topic: Topic = "life") -> Offer:
     """Read the offer for a country."""
     rows = HelpLine.objects.filter(is_active=True, country__in=(country, ANYWHERE))
     lines = [(row.country, line_of(row)) for row in rows.order_by("order", "id")]
@@ -48,18 +48,18 @@ def offer_in(country: str, *, topic: Topic = "life") -> Offer:
     return shipped_offer(country=ANYWHERE if HelpLine.objects.exists() else country, topic=topic)
 
 
-def offer_in_session(session_id: uuid.UUID, *, topic: Topic = "life") -> Offer:
+def read_session_offer(session_id: uuid.UUID, *, topic: Topic = "life") -> Offer:
     """Read the offer for a session's user; if the database fails, the shipped international lines."""
     try:
         with transaction.atomic():
             profile = Profile.unscoped.filter(user__coaching_sessions=session_id).first()
-            return offer_in(country_of(profile) if profile else ANYWHERE, topic=topic)
+            return read_offer(country_of(profile) if profile else ANYWHERE, topic=topic)
     except DatabaseError:
         _log_of_nobody("help_lines_without_database")
         return shipped_offer(topic=topic)
 
 
-def offered_countries() -> Mapping[str, str]:
+def read_offered_countries() -> Mapping[str, str]:
     """Return the names, by code, of the countries with their own lines."""
     codes = set(HelpLine.objects.filter(is_active=True).values_list("country", flat=True).distinct())
     codes = codes or {row.country for row in shipped_lines()}

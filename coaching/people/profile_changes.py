@@ -16,7 +16,7 @@ def change_profile(*, user_id: int, name: str, timezone: str, checkin_weekday: i
     Another check-in day moves a planned or overdue check-in to its nearest such day. Saving an unchanged time
     zone doesn't count as choosing it.
     """
-    profile = _locked_profile(user_id)
+    profile = _lock_profile(user_id)
     planned = checkin_due_on(profile)
     if timezone != profile.timezone:
         profile.timezone = timezone
@@ -33,7 +33,7 @@ def change_profile(*, user_id: int, name: str, timezone: str, checkin_weekday: i
 @transaction.atomic
 def choose_timezone(*, user_id: int, timezone: str) -> Profile:
     """Set the time zone that the person chose, already validated."""
-    profile = _locked_profile(user_id)
+    profile = _lock_profile(user_id)
     profile.timezone = timezone
     profile.timezone_source = TimezoneSource.USER
     profile.save(update_fields=["timezone", "timezone_source"])
@@ -43,7 +43,7 @@ def choose_timezone(*, user_id: int, timezone: str) -> Profile:
 @transaction.atomic
 def choose_country(*, user_id: int, country: str) -> Profile:
     """Set the country of the help lines; empty for that of the time zone."""
-    profile = _locked_profile(user_id)
+    profile = _lock_profile(user_id)
     profile.country = country
     profile.save(update_fields=["country"])
     return profile
@@ -56,6 +56,6 @@ def open_profile(*, user_id: int, timezone: str) -> None:
     )
 
 
-def _locked_profile(user_id: int) -> Profile:
+def _lock_profile(user_id: int) -> Profile:
     Profile.of(user_id).get_or_create()
     return Profile.of(user_id).select_related("user").select_for_update(of=("self",)).get()

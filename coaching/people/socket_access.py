@@ -134,7 +134,7 @@ class OpenSockets:
             sockets = [item for theirs in self._sockets.values() for item in theirs]
             try:
                 pairs = {(item.session_key, item.user_id) for item in sockets}
-                signed_in = await in_database(signed_in_of, pairs) if pairs else set()
+                signed_in = await in_database(read_signed_in, pairs) if pairs else set()
             except DatabaseError:
                 logger.warning("sockets_not_checked", sockets=len(sockets))
                 continue
@@ -151,7 +151,7 @@ class OpenSockets:
 open_sockets = OpenSockets()
 
 
-def signed_in_of(sockets: Collection[tuple[str, int]]) -> set[tuple[str, int]]:
+def read_signed_in(sockets: Collection[tuple[str, int]]) -> set[tuple[str, int]]:
     """Return the pairs of browser session and user that are still signed in, in one round trip.
 
     Reads the browser sessions again: one may have ended, or its user may have been disabled or have changed

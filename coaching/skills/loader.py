@@ -136,7 +136,7 @@ def read_library(*, moment: datetime | None = None) -> SkillLibrary:
     return SkillLibrary(found)
 
 
-def library_at(moment: datetime, states: "States | None" = None) -> SkillLibrary:
+def load_library(moment: datetime, states: "States | None" = None) -> SkillLibrary:
     """Return the skills of `moment`, cached by the state of the history.
 
     `states` are what was read for a session ahead; they count where its moment is this one.

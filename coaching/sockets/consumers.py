@@ -37,7 +37,7 @@ from coaching.people.socket_access import (
 from coaching.safety.countries import country_of_timezone
 from coaching.sockets.fragments import render_fragment
 from coaching.sockets.frames import frame_of
-from coaching.transcript.cards import card_of_refused, card_without_database
+from coaching.transcript.cards import card_without_database, read_card_of_refused
 from coaching.turns.request import RequestKind, TurnRequest
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
@@ -175,7 +175,7 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
         session_id = started.opened.session_id
         if session_id != self.session_id:
             if started.danger:  # its card is shown to those who read the other conversation
-                self._show(await in_database(card_of_refused, self.session_id, started.danger))
+                self._show(await in_database(read_card_of_refused, self.session_id, started.danger))
             self._show(SessionContinued(session_id=str(session_id)))
         elif not started.opened.is_new and self.subscription is not None:
             await get_runner().readers.resend(self.session_id, self.subscription)
@@ -234,7 +234,7 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
         if danger is None:
             self._tell(reason)
             return
-        self._show(await in_database(card_of_refused, self.session_id, danger))
+        self._show(await in_database(read_card_of_refused, self.session_id, danger))
         self._tell(reason)
         await in_database(count_card, danger.level, now=timezone.now())
 

@@ -14,7 +14,7 @@ from coaching.clock.days import local_day
 from coaching.engine.errors import ToolError
 from coaching.engine.tools import ToolInput, ToolResult
 from coaching.files.attributes import StorableText
-from coaching.life.arcs import PULSE, lacking_artefacts, next_checkin
+from coaching.life.arcs import PULSE, next_checkin, read_lacking_artefacts
 from coaching.models import Profile
 from coaching.tools.context import ToolContext
 from coaching.tools.presentation import Presentation, SageTool, text_in
@@ -97,7 +97,7 @@ def _complete(context: ToolContext, session_id: UUID, given: CompleteSessionInpu
 def _lacking(context: ToolContext, arc: CurrentArc | None) -> list[str]:
     if arc is None:
         return []
-    lacking = lacking_artefacts(
+    lacking = read_lacking_artefacts(
         user_id=context.user_id,
         arc=arc.arc,
         since=arc.started_at,

@@ -49,12 +49,12 @@ def head_of(session: Session) -> HeadItem:
     return HeadItem(arc=ARC_WORDS.get(arc.arc) if arc else None, status="")
 
 
-def ending_of(session: Session, *, now: datetime) -> EndingItem | None:
+def read_ending(session: Session, *, now: datetime) -> EndingItem | None:
     """Read the end of a session; None while it is active."""
     if session.status == SessionStatus.ACTIVE:
         return None
     profile, _ = Profile.of(session.user_id).get_or_create()
-    paths = _paths_written_in(session)
+    paths = _read_written_paths(session)
     is_completed = session.status == SessionStatus.COMPLETED
     arcs = session.metadata.get("arcs") or [{}]
     return EndingItem(
@@ -75,6 +75,6 @@ def _title_of(session: Session) -> str:
     return _ENDINGS[SessionStatus(session.status)]
 
 
-def _paths_written_in(session: Session) -> list[str]:
+def _read_written_paths(session: Session) -> list[str]:
     versions = UserFileVersion.of(session.user_id).filter(session_id=session.id)
     return list(dict.fromkeys(versions.order_by("created_at", "id").values_list("file__path", flat=True)))

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from coaching.events import SafetyShown
-from coaching.people.help_lines import offer_in, offer_in_session
+from coaching.people.help_lines import read_offer, read_session_offer
 from coaching.safety.card import Card, kept_danger
 from coaching.safety.danger import Danger
 from coaching.safety.lines import Offer, shipped_offer
@@ -69,12 +69,12 @@ def read_cards(session_id: uuid.UUID, rows: Iterable[Message | ToolCallRecord]) 
     """Read the help lines for the dangers in these messages and answers, if any."""
     dangers = [kept_danger(row.metadata) for row in rows]
     topics = dict.fromkeys(danger.topic for danger in dangers if danger)
-    return Cards(session_id, {topic: offer_in_session(session_id, topic=topic) for topic in topics})
+    return Cards(session_id, {topic: read_session_offer(session_id, topic=topic) for topic in topics})
 
 
-def card_of_refused(session_id: uuid.UUID, danger: Danger | None) -> SafetyShown | None:
+def read_card_of_refused(session_id: uuid.UUID, danger: Danger | None) -> SafetyShown | None:
     """Read the card for a refused message, which is stored nowhere; None without danger."""
-    return _now(session_id, danger, offer_in_session(session_id, topic=danger.topic)) if danger else None
+    return _now(session_id, danger, read_session_offer(session_id, topic=danger.topic)) if danger else None
 
 
 def card_without_database(
@@ -88,9 +88,9 @@ def _now(session_id: uuid.UUID, danger: Danger, offer: Offer) -> SafetyShown:
     return SafetyShown(card=Card(key=REFUSED_KEY, session_id=str(session_id), danger=danger, offer=offer))
 
 
-def card_without_session(danger: Danger | None, *, country: str) -> Card | None:
+def read_card_without_session(danger: Danger | None, *, country: str) -> Card | None:
     """Build the card for a message that was refused before it had a session."""
     if danger is None:
         return None
-    offer = offer_in(country, topic=danger.topic)
+    offer = read_offer(country, topic=danger.topic)
     return Card(key=REFUSED_KEY, session_id="", danger=danger, offer=offer)

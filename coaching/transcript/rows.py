@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from coaching.events import CallAnswered
 from coaching.models import Profile
-from coaching.transcript.arcs import EndingItem, HeadItem, ending_of, head_of
+from coaching.transcript.arcs import EndingItem, HeadItem, head_of, read_ending
 from coaching.transcript.calls import SHOWN_STATES
 from coaching.transcript.cards import NO_CARDS, Cards, read_cards
 from sessions_app import selectors
@@ -81,7 +81,7 @@ class SaidRows:
     zone: ZoneInfo
 
 
-def zone_of(user_id: int) -> ZoneInfo:
+def read_zone(user_id: int) -> ZoneInfo:
     """Read the user's time zone; UTC if unknown."""
     profile = Profile.of(user_id).first()
     return profile.zone if profile else ZoneInfo("UTC")
@@ -118,7 +118,7 @@ def read_said(turn_id: str, *, number: int) -> SaidRows:
         .order_by("-number")
         .first()
     )
-    title, zone = message.session.title, zone_of(message.session.user_id)
+    title, zone = message.session.title, read_zone(message.session.user_id)
     return SaidRows(message=message, before=before, title=title, zone=zone)
 
 
@@ -126,10 +126,10 @@ def read_done(turn_id: str) -> DoneRows:
     """Read the end of a part."""
     turn = Turn.unscoped.select_related("session").get(id=uuid.UUID(turn_id))
     return DoneRows(
-        turn=_rows_of(turn),
+        turn=_read_turn_rows(turn),
         open_calls=read_calls(turn.id).calls if turn.is_open else (),
         head=head_of(turn.session),
-        ending=ending_of(turn.session, now=timezone.now()),
+        ending=read_ending(turn.session, now=timezone.now()),
     )
 
 
@@ -140,7 +140,7 @@ def read_answered(event: CallAnswered) -> TurnRows | CallRows | None:
     """
     turn = Turn.unscoped.select_related("session").get(id=uuid.UUID(event.turn_id))
     if event.state != CallState.ANSWERED and not turn.is_open:
-        return _rows_of(turn)
+        return _read_turn_rows(turn)
     call = turn.calls.filter(tool_use_id=event.tool_use_id).first()
     return CallRows(calls=(call,), cards=read_cards(turn.session_id, (call,))) if call else None
 
@@ -152,7 +152,7 @@ def read_calls(turn_id: uuid.UUID) -> CallRows:
     return CallRows(calls=calls, cards=read_cards(calls[0].turn.session_id, calls) if calls else NO_CARDS)
 
 
-def _rows_of(turn: Turn) -> TurnRows | None:
+def _read_turn_rows(turn: Turn) -> TurnRows | None:
     """Read a turn that is closed and not withdrawn; None for any other."""
     if turn.is_open or turn.is_withdrawn:
         return None
@@ -162,5 +162,5 @@ def _rows_of(turn: Turn) -> TurnRows | None:
         answer=answer,
         shown=read_calls(turn.id),
         spent=read_spending_of_turn(turn.id),
-        zone=zone_of(turn.session.user_id),
+        zone=read_zone(turn.session.user_id),
     )

@@ -38,7 +38,7 @@ from coaching.calendar.sources import (
 )
 from coaching.clock.days import local_day
 from coaching.models import CalendarKind, CalendarSource
-from coaching.people.accounts import local_now, profile_for, user_id_of
+from coaching.people.accounts import load_profile, local_now, user_id_of
 from coaching.people.in_flight import waiting
 from coaching.views.forms import CalendarFeedForm, CalendarFileForm
 from sessions_app.database import in_database, in_database_page
@@ -210,7 +210,7 @@ def _page(
     file_form: CalendarFileForm | None = None,
     feed_form: CalendarFeedForm | None = None,
 ) -> HttpResponse:
-    user_id, profile = user_id_of(request), profile_for(request)
+    user_id, profile = user_id_of(request), load_profile(request)
     today = local_day(local_now(profile), profile.zone)
     rows = _rows(user_id)
     context = {

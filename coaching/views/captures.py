@@ -21,14 +21,14 @@ from coaching.life.captures import (
     archive_capture,
     archive_captures_up_to,
     captures_of,
-    folded_captures,
     keep_capture,
+    read_folded_captures,
+    read_waiting_captures,
     restore_capture,
-    waiting_captures,
 )
 from coaching.life.today import CAPTURES_SHOWN
 from coaching.models import Capture, Profile
-from coaching.people.accounts import profile_for, user_id_of
+from coaching.people.accounts import load_profile, user_id_of
 from coaching.views.forms import CaptureActionForm, CaptureForm
 from coaching.views.parts import back_to, page_in, status_of, wants_part, with_wait
 from sessions_app.errors import Refused
@@ -59,7 +59,7 @@ def capture_context(
         "captures": captures,
         "rows": rows,
         # Home shows only today's.
-        "folded": folded_captures(
+        "folded": read_folded_captures(
             user_id=profile.user_id, limit=FOLDED_SHOWN, day=today if then == "home" else None
         ),
         "newest_id": max((capture.id for capture in captures.newest), default=0),
@@ -75,7 +75,7 @@ def capture_context(
 @require_http_methods(["GET", "HEAD", "POST"])
 def captures(request: HttpRequest) -> HttpResponse:
     """Show the waiting captures below a form; a POST adds one."""
-    profile = profile_for(request)
+    profile = load_profile(request)
     if request.method != "POST":
         return _page(request, profile, number=page_in(request))
     form = CaptureForm(request.POST)
@@ -106,7 +106,7 @@ def folded(request: HttpRequest) -> HttpResponse:
     """List the captures that are in logs, page by page."""
     number = page_in(request)
     before = (number - 1) * CAPTURES_A_PAGE
-    found = folded_captures(user_id=user_id_of(request), limit=CAPTURES_A_PAGE, before=before)
+    found = read_folded_captures(user_id=user_id_of(request), limit=CAPTURES_A_PAGE, before=before)
     if not found.newest and number > 1:
         raise Http404
     context = {
@@ -138,7 +138,7 @@ def capture(request: HttpRequest, capture_id: int) -> HttpResponse:
     number = _page_left(user_id, form.cleaned_data["page"] or 1)
     if wants_part(request):
         away = capture_id if is_put_away else None
-        return _part(request, profile_for(request), then=then, away=away, number=number)
+        return _part(request, load_profile(request), then=then, away=away, number=number)
     query = {"page": number} if number > 1 and not then else {}
     query |= {"away": capture_id} if is_put_away else {}
     return back_to(then or "captures", f"?{urlencode(query)}#captures" if query else "#captures")
@@ -222,7 +222,7 @@ def _context(
     return capture_context(
         request,
         profile=profile,
-        captures=waiting_captures(user_id=profile.user_id, limit=limit, before=before),
+        captures=read_waiting_captures(user_id=profile.user_id, limit=limit, before=before),
         today=local_day(timezone.now(), profile.zone),
         then=then,
         refusal=refusal,

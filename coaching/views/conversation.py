@@ -18,14 +18,14 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from coaching.live.runner import get_runner, rate_limit
-from coaching.people.accounts import profile_for, user_id_of
+from coaching.people.accounts import load_profile, user_id_of
 from coaching.people.danger_scans import scans
 from coaching.people.help_lines import country_of
 from coaching.people.in_flight import waiting
 from coaching.safety.card import kept_danger
 from coaching.safety.danger import Danger
 from coaching.transcript.calls import dom_id_of
-from coaching.transcript.cards import card_without_session
+from coaching.transcript.cards import read_card_without_session
 from coaching.transcript.names import names_of
 from coaching.turns.request import TurnRequest
 from coaching.turns.start import StartedTurn
@@ -53,7 +53,7 @@ def sessions(request: HttpRequest) -> HttpResponse:
     """List the person's non-empty conversations, last active first."""
     used = Session.of(user_id_of(request)).filter(last_message_number__gt=0)
     rows = used.order_by("-last_active_at")
-    profile = profile_for(request)
+    profile = load_profile(request)
     context = {
         "here": "sessions",
         "zone": profile.zone,
@@ -235,7 +235,7 @@ def _too_many(
         "kind": kind,
         "draft": draft,
         "client_id": str(uuid.uuid4()),
-        "card": counted(card_without_session(danger, country=country_of(profile_for(request)))),
+        "card": counted(read_card_without_session(danger, country=country_of(load_profile(request)))),
     }
     return render(request, "429.html", context, status=HTTPStatus.TOO_MANY_REQUESTS)
 

@@ -12,14 +12,14 @@ from django.utils import timezone
 
 from coaching.clock.days import local_day
 from coaching.events import SafetyShown
-from coaching.people.accounts import profile_for, user_id_of
+from coaching.people.accounts import load_profile, user_id_of
 from coaching.people.help_lines import count_card
 from coaching.safety.card import Card
 from coaching.safety.danger import Danger
 from coaching.sandbox.markdown import render_texts
 from coaching.transcript import conversation
-from coaching.transcript.arcs import EndingItem, HeadItem, ending_of, head_of
-from coaching.transcript.cards import NO_CARDS, Cards, card_of_refused, read_cards
+from coaching.transcript.arcs import EndingItem, HeadItem, head_of, read_ending
+from coaching.transcript.cards import NO_CARDS, Cards, read_card_of_refused, read_cards
 from coaching.transcript.items import SaidItem
 from coaching.transcript.rows import HistoryRows, read_history
 from sessions_app import selectors
@@ -57,13 +57,13 @@ def _read_page(request: HttpRequest, session_id: uuid.UUID, *, refused: Danger |
         turn = None
     rows = _PageRows(
         session=found,
-        zone=profile_for(request).zone,
+        zone=load_profile(request).zone,
         turn=turn,
         cards=read_cards(found.id, turn.calls.all()) if turn else NO_CARDS,
-        refused=card_of_refused(found.id, refused),
+        refused=read_card_of_refused(found.id, refused),
         history=history,
         head=head_of(found),
-        ending=ending_of(found, now=timezone.now()),
+        ending=read_ending(found, now=timezone.now()),
     )
     give_back_connections()  # rendering is slow
     return rows

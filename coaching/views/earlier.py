@@ -8,7 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from coaching.clock.days import local_day
-from coaching.people.accounts import profile_for, user_id_of
+from coaching.people.accounts import load_profile, user_id_of
 from coaching.transcript import conversation
 from coaching.transcript.items import SaidItem, ShownItem, TurnItem
 from coaching.transcript.rows import PAGE_MESSAGES, read_history
@@ -35,7 +35,7 @@ def earlier(request: HttpRequest, session_id: uuid.UUID, *, before: int) -> Http
     if not rows.messages:
         return redirect("session", found.id)
     later = selectors.number_after(found, rows.messages[-1].number, count=PAGE_MESSAGES)
-    zone = profile_for(request).zone
+    zone = load_profile(request).zone
     give_back_connections()  # rendering is slow
     context = {
         "here": "sessions",

@@ -9,8 +9,8 @@ from django.views.decorators.http import require_GET
 
 from coaching.downloads.allowance import begin_download
 from coaching.downloads.zip_stream import send_pieces, write_zip
-from coaching.files.archive import file_entries
-from coaching.people.accounts import profile_for, user_id_of
+from coaching.files.archive import read_file_entries
+from coaching.people.accounts import load_profile, user_id_of
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
 
@@ -20,9 +20,9 @@ from sessions_app.errors import Refused
 async def archive(request: HttpRequest) -> HttpResponseBase:
     """Send the person's files as a zip, one at a time; with `versions=all` the older versions, too."""
     user_id = user_id_of(request)
-    profile = await in_database(profile_for, request)
+    profile = await in_database(load_profile, request)
     name = f"sage-files-{timezone.now().astimezone(profile.zone):%Y-%m-%d}"
-    entries = file_entries(user_id=user_id, has_versions=request.GET.get("versions") == "all")
+    entries = read_file_entries(user_id=user_id, has_versions=request.GET.get("versions") == "all")
     pieces = send_pieces(write_zip(entries, folder=name, zone=profile.zone))
     try:
         download = begin_download(user_id=user_id, pieces=pieces)

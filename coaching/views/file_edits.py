@@ -21,7 +21,7 @@ from coaching.files.frontmatter import strip_frontmatter
 from coaching.files.selectors import FileText, accessible_file, read_file
 from coaching.files.store import store_below_newest, store_edit
 from coaching.models import UserFile, UserFileVersion
-from coaching.people.accounts import profile_for, user_id_of
+from coaching.people.accounts import load_profile, user_id_of
 from coaching.people.attempts import AttemptLimit, TooOften
 from coaching.sandbox.differences import compare, merge
 from coaching.sandbox.markdown import render_markdown
@@ -127,7 +127,7 @@ def _newest(user_id: int, path: str) -> FileText:
 
 
 def _save(edit: Edit) -> HttpResponse:
-    profile = profile_for(edit.request)
+    profile = load_profile(edit.request)
     try:
         draft = build_edit(
             edit.newest,
@@ -242,7 +242,7 @@ def _editor(
 def _shown(request: HttpRequest, found: FileText) -> dict[str, object]:
     return {
         "here": "files",
-        "zone": profile_for(request).zone,
+        "zone": load_profile(request).zone,
         "file": found.file,
         "name": shown_name(found.file.path),
         "folder": folder_name(found.file.path),

@@ -15,10 +15,10 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from coaching.files.errors import QuotaReached, StorageFailed
-from coaching.files.selectors import accessible_file, earlier_with_same_text, read_file, versions_of
+from coaching.files.selectors import accessible_file, read_earlier_with_same_text, read_file, read_versions
 from coaching.files.store import restore_version
 from coaching.models import FileSource, UserFile, UserFileVersion
-from coaching.people.accounts import profile_for, user_id_of
+from coaching.people.accounts import load_profile, user_id_of
 from coaching.sandbox.differences import compare
 from coaching.transcript.names import folder_name, shown_name, without_directions
 from coaching.views.parts import status_of
@@ -62,11 +62,11 @@ def number_in(text: str) -> int:
 
 def newest_rows(*, user_id: int, path: str) -> Sequence[VersionRow]:
     """Return the first rows of a file's versions. Raises `UserFile.DoesNotExist`."""
-    return _rows_of(user_id, versions_of(user_id=user_id, path=path, limit=NEWEST_SHOWN))
+    return _rows_of(user_id, read_versions(user_id=user_id, path=path, limit=NEWEST_SHOWN))
 
 
 def _rows_of(user_id: int, versions: Sequence[UserFileVersion]) -> Sequence[VersionRow]:
-    same = earlier_with_same_text(versions[0].file, versions) if versions else {}
+    same = read_earlier_with_same_text(versions[0].file, versions) if versions else {}
     return [_row_of(user_id, version, same.get(version.number, 0)) for version in versions]
 
 
@@ -91,7 +91,7 @@ def versions(request: HttpRequest, path: str) -> HttpResponse:
     file = _file(user_id, path)
     page = number_in(request.GET.get("page") or "1")
     offset = (page - 1) * VERSIONS_A_PAGE
-    rows = _rows_of(user_id, versions_of(user_id=user_id, path=path, offset=offset, limit=VERSIONS_A_PAGE))
+    rows = _rows_of(user_id, read_versions(user_id=user_id, path=path, offset=offset, limit=VERSIONS_A_PAGE))
     if not rows:
         raise Http404
     context = {
@@ -137,7 +137,7 @@ def restore(request: HttpRequest, path: str) -> HttpResponse:
     number = number_in(request.POST.get("version", ""))
     try:
         stored = restore_version(
-            user_id=user_id, path=path, number=number, now=timezone.now(), timezone=profile_for(request).zone
+            user_id=user_id, path=path, number=number, now=timezone.now(), timezone=load_profile(request).zone
         )
     except (UserFile.DoesNotExist, UserFileVersion.DoesNotExist):
         raise Http404 from None
@@ -171,7 +171,7 @@ def _file(user_id: int, path: str) -> UserFile:
 def _shown(request: HttpRequest, file: UserFile) -> dict[str, object]:
     return {
         "here": "files",
-        "zone": profile_for(request).zone,
+        "zone": load_profile(request).zone,
         "file": file,
         "name": shown_name(file.path),
         "folder": folder_name(file.path),

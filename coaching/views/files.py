@@ -17,9 +17,9 @@ from django.views.decorators.http import require_safe
 from coaching.downloads.zip_stream import safe_name
 from coaching.files.frontmatter import parse_file
 from coaching.files.selectors import FileText, read_file
-from coaching.files.tree import FolderFiles, folders_of, read_folder
+from coaching.files.tree import FolderFiles, read_folder, read_folders
 from coaching.models import UserFile, UserFileVersion
-from coaching.people.accounts import profile_for, user_id_of
+from coaching.people.accounts import load_profile, user_id_of
 from coaching.sandbox.markdown import render_markdown
 from coaching.transcript.names import FOLDER_NAMES, folder_name, in_words, shown_name, without_directions
 from coaching.views.file_versions import newest_rows, number_in
@@ -100,10 +100,10 @@ class Fact:
 @require_safe
 def files(request: HttpRequest) -> HttpResponse:
     """Show the person's folders with their first files, or one folder page by page."""
-    user_id, zone = user_id_of(request), profile_for(request).zone
+    user_id, zone = user_id_of(request), load_profile(request).zone
     if "folder" in request.GET:
         return _folder_page(request, user_id, zone)
-    found = folders_of(user_id=user_id, limit=SHOWN_IN_TREE)
+    found = read_folders(user_id=user_id, limit=SHOWN_IN_TREE)
     context = {"here": "files", "zone": zone, "folders": [Folder.of(folder) for folder in found]}
     return render(request, "coaching/pages/files.html", context)
 
@@ -154,7 +154,7 @@ def file(request: HttpRequest, path: str) -> HttpResponse:
     is_raw = request.GET.get("view") == "raw"
     context = {
         "here": "files",
-        "zone": profile_for(request).zone,
+        "zone": load_profile(request).zone,
         "file": found.file,
         "name": shown_name(path),
         "folder": folder_name(path),

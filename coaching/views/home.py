@@ -16,7 +16,7 @@ from coaching.files.selectors import files_of
 from coaching.life.plans import plan_title, read_plan, tick_priority
 from coaching.life.today import read_today
 from coaching.models import DayPlan
-from coaching.people.accounts import greeting_at, local_now, profile_for, timezone_offer, user_id_of
+from coaching.people.accounts import greeting_at, load_profile, local_now, timezone_offer, user_id_of
 from coaching.sandbox.markdown import render_markdown
 from coaching.views.captures import capture_context
 from coaching.views.files import FileRow
@@ -40,7 +40,7 @@ def home(request: HttpRequest) -> HttpResponse:
     if not request.user.is_authenticated:
         return redirect("account_login")
     user_id = user_id_of(request)
-    profile = profile_for(request)
+    profile = load_profile(request)
     now = local_now(profile)
     today = read_today(profile=profile, now=now)
     begun = recent_sessions(user_id=user_id, limit=SESSIONS_SEARCHED)
@@ -88,7 +88,7 @@ def plan(request: HttpRequest, day: str) -> HttpResponse:
         raise Http404 from None
     except Refused as refused:
         refusal = str(refused)
-    profile = profile_for(request)
+    profile = load_profile(request)
     today = local_day(local_now(profile), profile.zone)
     if not wants_part(request):
         if refusal or on != today:

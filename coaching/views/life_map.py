@@ -6,14 +6,14 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from coaching.life.life_map import all_statuses, read_life_map
-from coaching.people.accounts import profile_for
+from coaching.people.accounts import load_profile
 
 
 @login_required
 @require_safe
 def life_map(request: HttpRequest) -> HttpResponse:
     """Show the person's life map."""
-    profile = profile_for(request)
+    profile = load_profile(request)
     context = {
         "here": "map",
         "zone": profile.zone,

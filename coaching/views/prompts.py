@@ -20,7 +20,7 @@ from coaching.life.prompts import (
     skip_prompt,
 )
 from coaching.models import Profile, ReflectionPrompt
-from coaching.people.accounts import profile_for, user_id_of
+from coaching.people.accounts import load_profile, user_id_of
 from coaching.sandbox.markdown import render_markdown
 from coaching.views.conversation import begin
 from coaching.views.forms import PromptForm
@@ -92,7 +92,7 @@ def _write_down(request: HttpRequest, shown: ShownPrompt, form: PromptForm, prof
 
 
 def _read(request: HttpRequest, prompt_id: int) -> tuple[Profile, ShownPrompt]:
-    profile = profile_for(request)
+    profile = load_profile(request)
     try:
         return profile, accessible_prompt(
             user_id=user_id_of(request), prompt_id=prompt_id, timezone=profile.zone

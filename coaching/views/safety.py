@@ -12,8 +12,8 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_POST, require_safe
 
-from coaching.people.accounts import browser_timezone, profile_for, user_id_of
-from coaching.people.help_lines import country_of, offer_in, offered_countries
+from coaching.people.accounts import browser_timezone, load_profile, user_id_of
+from coaching.people.help_lines import country_of, read_offer, read_offered_countries
 from coaching.people.profile_changes import choose_country
 from coaching.safety import figures
 from coaching.safety.countries import COUNTRY_NAMES, country_of_timezone, known_country
@@ -27,10 +27,10 @@ def safety(request: HttpRequest) -> HttpResponse:
     country = _country_for(request)
     context = {
         "here": "safety",
-        "offer": offer_in(country),
+        "offer": read_offer(country),
         "country": country,
-        "is_chosen": request.user.is_authenticated and profile_for(request).country == country != "",
-        "countries": offered_countries(),
+        "is_chosen": request.user.is_authenticated and load_profile(request).country == country != "",
+        "countries": read_offered_countries(),
         "back": _conversation_of(request),
         "everyday": _shares(figures.EVERYDAY),
         "oblique": _shares(figures.OBLIQUE),
@@ -57,7 +57,7 @@ def _country_for(request: HttpRequest) -> str:
     if "country" in request.GET:
         return known_country(request.GET["country"])
     if request.user.is_authenticated:
-        return country_of(profile_for(request))
+        return country_of(load_profile(request))
     return country_of_timezone(browser_timezone(request))
 
 

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from coaching.clock.timezones import city_of, timezone_groups
 from coaching.models import Profile
-from coaching.people.accounts import browser_timezone, local_now, profile_for, timezone_offer, user_id_of
+from coaching.people.accounts import browser_timezone, load_profile, local_now, timezone_offer, user_id_of
 from coaching.people.profile_changes import change_profile, choose_timezone
 from coaching.skills.facts import checkin_due_on
 from coaching.views.forms import ProfileForm, TimezoneForm
@@ -83,7 +83,7 @@ class Budget:
 @require_http_methods(["GET", "HEAD", "POST"])
 def settings(request: HttpRequest) -> HttpResponse:
     """Show the settings, or change the profile."""
-    profile = profile_for(request)
+    profile = load_profile(request)
     groups = timezone_groups(timezone.now(), current=profile.timezone)
     if request.method != "POST":
         shown = {

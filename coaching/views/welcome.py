@@ -5,7 +5,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from coaching.people.accounts import profile_for
+from coaching.people.accounts import load_profile
 
 
 @login_required
@@ -13,5 +13,5 @@ from coaching.people.accounts import profile_for
 def welcome(request: HttpRequest) -> HttpResponse:
     """Show the welcome page, at any time."""
     return render(
-        request, "coaching/pages/welcome.html", {"here": "welcome", "name": profile_for(request).name}
+        request, "coaching/pages/welcome.html", {"here": "welcome", "name": load_profile(request).name}
     )

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 
 from coaching.files.drafts import MAX_CONTENT_CHARACTERS, FileDraft, build_draft
 from coaching.files.errors import FileRefused
-from coaching.files.selectors import files_of, read_file, versions_of
+from coaching.files.selectors import files_of, read_file, read_versions
 from coaching.files.store import StoredFile, restore_version
 from coaching.models import FileSource, FileType, UserFile, UserFileVersion
 from sessions_app.database import in_database
@@ -102,7 +102,7 @@ async def test_a_missing_path_and_anothers_look_alike(
 ) -> None:
     await store(other_user, draft("Theirs", FileType.SAGE_CONTEXT))
     for path in FOREIGN_PATHS:
-        for read in (read_file, versions_of):
+        for read in (read_file, read_versions):
             with pytest.raises(UserFile.DoesNotExist) as missing:
                 await in_database(read, user_id=user.pk, path=path)
             assert "Theirs" not in str(missing.value)
@@ -121,7 +121,7 @@ async def test_an_older_version_comes_back_as_the_newest_one(each_storage: str, 
         restore_version, user_id=user.pk, path=path, number=1, now=later, timezone=ZONE
     )
     assert restored.version == 3
-    versions = await in_database(versions_of, user_id=user.pk, path=path)
+    versions = await in_database(read_versions, user_id=user.pk, path=path)
     assert [(version.number, version.source) for version in versions] == [
         (3, "user"),
         (2, "tool"),

@@ -15,7 +15,7 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from coaching.files.frontmatter import parse_file
-from coaching.life.captures import archive_capture, waiting_captures
+from coaching.life.captures import archive_capture, read_waiting_captures
 from coaching.life.captures import keep_capture as keep
 from coaching.models import Capture, FileSource, FileType, Profile, UserFile, UserFileVersion
 from coaching.skills.facts import build_life_facts
@@ -137,7 +137,7 @@ def test_the_log_of_the_day_folds_what_was_caught_on_it(
     with time_machine.travel(datetime(2026, 11, 19, 3, 1, tzinfo=UTC), tick=False):
         browser.post("/capture/", {"text": "tomorrow"})
     keep_file(person, FileType.DAILY_LOG, name=str(TODAY), now=NOON + timedelta(days=1))
-    waiting = waiting_captures(user_id=person.pk, limit=10)
+    waiting = read_waiting_captures(user_id=person.pk, limit=10)
     assert [capture.text for capture in waiting.newest] == ["tomorrow", "yesterday"]
     folded = Capture.unscoped.filter(folded_on__isnull=False)
     assert set(folded.values_list("folded_on", flat=True)) == {TODAY}
@@ -156,7 +156,7 @@ def test_what_comes_after_the_day_was_closed_goes_into_the_next_log(
     late.refresh_from_db()
     assert late.folded_on is None, "that log is of a day before it"
     keep_file(person, FileType.DAILY_LOG, name=str(TODAY), now=NOON)
-    waiting = waiting_captures(user_id=person.pk, limit=10)
+    waiting = read_waiting_captures(user_id=person.pk, limit=10)
     assert [capture.text for capture in waiting.newest] == ["of a day that nobody closed"]
     assert list(Capture.unscoped.exclude(folded_on=None).values_list("pk", "folded_on")) == [(late.pk, TODAY)]
 
@@ -240,7 +240,7 @@ def test_a_changed_capture_is_listed_once_with_its_newest_words(
     UserFileVersion.unscoped.create(
         file=capture.file, number=2, content="new words", size=9, sha256="", storage_key="k2", source="user"
     )
-    waiting = waiting_captures(user_id=person.pk, limit=10)
+    waiting = read_waiting_captures(user_id=person.pk, limit=10)
     assert [found.text for found in waiting.newest] == ["new words"]
     assert waiting.total == 1
 
@@ -276,7 +276,7 @@ def test_the_number_of_queries_is_constant(
     for number in range(7):
         keep_capture(person, f"idea {number}", now=NOON + timedelta(seconds=number))
         with django_assert_num_queries(1):
-            waiting = waiting_captures(user_id=person.pk, limit=4)
+            waiting = read_waiting_captures(user_id=person.pk, limit=4)
         assert waiting.total == number + 1
     assert waiting.more == 3
     assert waiting.newest[0].text == "idea 6"

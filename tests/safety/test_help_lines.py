@@ -19,9 +19,9 @@ from coaching.models import CardCount, HelpLine, Profile
 from coaching.people.help_lines import (
     count_card,
     country_of,
-    offer_in,
-    offer_in_session,
-    offered_countries,
+    read_offer,
+    read_offered_countries,
+    read_session_offer,
     sync_help_lines,
 )
 from coaching.safety.countries import COUNTRY_NAMES, country_of_timezone, known_country
@@ -143,23 +143,23 @@ def test_the_command_says_what_it_did(capsys: pytest.CaptureFixture[str]) -> Non
 
 def test_a_country_gets_its_own_lines_and_others_get_those_for_anywhere() -> None:
     sync_help_lines()
-    german = offer_in("DE")
+    german = read_offer("DE")
     assert (german.country_name, german.emergency[0].dialled) == ("Germany", "112")
-    assert offer_in("DE", topic="violence").others[0].name.startswith("Hilfetelefon")
+    assert read_offer("DE", topic="violence").others[0].name.startswith("Hilfetelefon")
     for country in ("", "ZZ", "AF"):
-        offer = offer_in(country)
+        offer = read_offer(country)
         assert (offer.country, offer.country_name) == ("", "")
         assert "findahelpline.com" in [line.site for line in offer.others]
     HelpLine.objects.filter(country="DE").update(is_active=False)
-    assert offer_in("DE").country == ""
-    assert "DE" not in offered_countries()
+    assert read_offer("DE").country == ""
+    assert "DE" not in read_offered_countries()
 
 
 def test_what_operators_have_switched_off_doesn_t_come_back_as_shipped() -> None:
     sync_help_lines()
     HelpLine.objects.filter(country__in=("DE", "")).update(is_active=False)
-    assert offer_in("DE") == shipped_offer()
-    assert offer_in("FR").country == "FR"
+    assert read_offer("DE") == shipped_offer()
+    assert read_offer("FR").country == "FR"
 
 
 def test_what_is_logged_of_a_card_says_of_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,7 +171,7 @@ def test_what_is_logged_of_a_card_says_of_nobody(monkeypatch: pytest.MonkeyPatch
     merging = [structlog.contextvars.merge_contextvars]
     with structlog.contextvars.bound_contextvars(user_id=7), capture_logs(processors=merging) as logged:
         count_card("immediate", now=NOW)
-        offer_in_session(uuid4())
+        read_session_offer(uuid4())
     assert logged == [
         {"event": "card_not_counted", "log_level": "warning"},
         {"event": "help_lines_without_database", "log_level": "warning"},
@@ -181,19 +181,19 @@ def test_what_is_logged_of_a_card_says_of_nobody(monkeypatch: pytest.MonkeyPatch
 def test_an_operators_own_line_comes_where_its_order_says() -> None:
     sync_help_lines()
     HelpLine.objects.create(country="DE", name="Our own", phone="0123", order=1)
-    assert offer_in("DE").others[0].name == "Our own"
+    assert read_offer("DE").others[0].name == "Our own"
 
 
 def test_without_lines_and_without_a_database_there_are_the_shipped_ones(user: User) -> None:
     Profile.unscoped.create(user=user, timezone="Europe/Berlin")
     session = services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
-    assert offer_in_session(session.id).country == "DE"
-    assert len(offered_countries()) >= 20
+    assert read_session_offer(session.id).country == "DE"
+    assert len(read_offered_countries()) >= 20
     with transaction.atomic():
         transaction.set_rollback(True)  # from here on the connection refuses queries
         with pytest.raises(DatabaseError):
             Profile.unscoped.first()
-        assert offer_in_session(session.id) == shipped_offer()
+        assert read_session_offer(session.id) == shipped_offer()
         count_card("immediate", now=NOW)
 
 

@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from coaching.files.selectors import versions_of
+from coaching.files.selectors import read_versions
 from coaching.models import UserFileVersion
 from coaching.practice.script import Hold, Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
@@ -89,7 +89,7 @@ async def test_what_a_person_saves_while_sage_writes_stays_and_the_other_way_rou
     status, _ = await in_database(edit, user, "Mine two", version=3, mine="Mine two", do="mine")
     assert status == HTTPStatus.SEE_OTHER
     kept: list[UserFileVersion] = await in_database(
-        lambda: [UserFileVersion.unscoped.get(pk=one.pk) for one in versions_of(user_id=user.pk, path=PATH)]
+        lambda: [UserFileVersion.unscoped.get(pk=one.pk) for one in read_versions(user_id=user.pk, path=PATH)]
     )
     said = [(one.source, one.content.splitlines()[-1]) for one in reversed(kept)]
     assert said == [("tool", "Sage one"), ("user", "Mine one"), ("tool", "Sage two"), ("user", "Mine two")]

@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from coaching.engine.errors import ToolError, ToolInputError
 from coaching.engine.tools import ToolResult
 from coaching.files.permissions import may_write
-from coaching.files.selectors import files_of, read_file, versions_of
+from coaching.files.selectors import files_of, read_file, read_versions
 from coaching.models import FileType, PulseRating, UserFileVersion
 from coaching.tools.save_file import SAVE_FILE
 from sessions_app.database import in_database
@@ -178,5 +178,5 @@ async def test_a_storage_that_fails_is_an_error_that_model_and_user_understand(
     with pytest.raises(ToolError, match=r"could not be stored just now, so nothing was changed"):
         await save(CommittingContext(user_id=user.pk, tool_use_id="2"), file_type="overview", content="New")
     s3_storage.proxy.fault = "none"
-    versions = await in_database(versions_of, user_id=user.pk, path="life-map/_overview.md")
+    versions = await in_database(read_versions, user_id=user.pk, path="life-map/_overview.md")
     assert len(versions) == 1
