@@ -82,10 +82,7 @@ class MessageStored:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryChanged:
-    """Turns were withdrawn from history: a message was edited or answered again. Files in `kept` stay.
-
-    `first_number` is the first withdrawn message; everything after it is withdrawn, too.
-    """
+    """History was withdrawn from `first_number` on, by an edit or a retry. Files in `kept` stay."""
 
     withdrawn: tuple[str, ...]
     first_number: int

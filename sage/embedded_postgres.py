@@ -64,11 +64,7 @@ def describe_embedded_database(data_dir: Path) -> dict[str, Any]:
 
 @dataclass(kw_only=True)
 class EmbeddedPostgres:
-    """A server with its cluster in `folder`; several processes may join it.
-
-    `options`: further server options as `name=value`. `is_lasting=False` gives up durability after power
-    cuts.
-    """
+    """A cluster shared by processes. `options`: `name=value`. `is_lasting=False` isn't durable."""
 
     folder: Path
     password: str

@@ -1,7 +1,4 @@
-"""Password hashing that holds no database connection and leaves a core for everything else.
-
-A hash takes a third of a second by design, and password guessers can request many at once.
-"""
+"""Password hashing that holds no connection and leaves a core free: guessers can request many."""
 
 import threading
 

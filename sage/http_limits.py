@@ -47,11 +47,7 @@ _WHY = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpLimits:
-    """Limits for a request's size and time.
-
-    `uploads` gives larger limits in bytes by exact path; such a body must arrive at `UPLOAD_BYTES_PER_SECOND`
-    instead of within `request_seconds`.
-    """
+    """Limits for a request. `uploads`: larger bodies by path, at `UPLOAD_BYTES_PER_SECOND` or faster."""
 
     uploads: Mapping[str, int] = field(default_factory=dict)
     body_bytes: int = BODY_BYTES

@@ -39,10 +39,7 @@ def run_after_response(work: Callable[[], object]) -> None:
 
 
 def send_last(seconds: float) -> None:
-    """Wait up to `seconds` for queued mails at shutdown, then drop those that haven't started.
-
-    Python waits for all threads before it exits; with a mail server that hangs, that would take minutes.
-    """
+    """Wait up to `seconds` for queued mails at shutdown, then drop them: Python would wait for minutes."""
     deadline = time.monotonic() + seconds
     while (unsent := [*_unsent]) and (left := deadline - time.monotonic()) > 0:
         wait(unsent, timeout=left)  # a sign-up that finishes queues a mail

@@ -41,10 +41,7 @@ def is_superuser(connection: Connection[Any]) -> bool:
 
 
 def make_ordinary(connection: Connection[Any], *, role: str, database: str, password: str) -> None:
-    """Replace the connection's superuser `role` by an ordinary role of that name, in one transaction.
-
-    The new role owns `database`, which the connection is open to, and may create others.
-    """
+    """Replace the connection's superuser by an ordinary role of that name, in one transaction."""
     name, admin = sql.Identifier(role), sql.Identifier(ADMIN)
     with connection.transaction():
         row = connection.execute("SELECT current_user::regrole::oid").fetchone()

@@ -12,10 +12,7 @@ from sage.addresses import find_sign_in_owner
 
 
 class OneCheckBackend(AuthenticationBackend):  # type: ignore[misc]  # allauth has no types
-    """Signs in by username or address with exactly one password check, whether or not the account exists.
-
-    Django's and allauth's backends together check a known address's password once more than an unknown one's.
-    """
+    """Signs in with exactly one password check; the default backends make two for a known address."""
 
     def _authenticate(self, request: HttpRequest | None, **credentials: Any) -> User | None:
         # The parent's `authenticate` hashes the password once if nothing is checked here.

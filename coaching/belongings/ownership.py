@@ -52,10 +52,7 @@ def owned_models() -> tuple[OwnedModel, ...]:
 
 
 def owner_of_argument(name: str) -> OwnedModel | None:
-    """Return the model that a job's argument refers to: `Session` for `session_id`, for example.
-
-    The last words of the model's name are enough. None if no model matches, or more than one.
-    """
+    """Return the model that an argument refers to (`session_id`: `Session`), None unless exactly one fits."""
     wanted = name.removesuffix("_id").split("_")
     if not name.endswith("_id"):
         return None

@@ -1,8 +1,4 @@
-"""Removes accounts that were created but never confirmed.
-
-Only if addresses must be confirmed. Accounts that have signed in, have any data, or were made by an operator
-stay, confirmed or not.
-"""
+"""Removes accounts that were never confirmed, have never signed in, and have no data."""
 
 from datetime import datetime, timedelta
 

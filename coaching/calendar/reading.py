@@ -76,10 +76,7 @@ _places = threading.BoundedSemaphore(WORKER_COUNT)
 
 
 def read_calendar(raw: bytes, *, day: date, seconds: float = READ_SECONDS) -> ReadCalendar:
-    """Read a calendar's events around a day. Blocks for up to `WAIT_SECONDS` and `seconds`.
-
-    Raises `Refused` with a message for an unreadable one, `Overloaded` if no slot became free.
-    """
+    """Read a calendar's events around a day. Blocks. Raises `Refused`, or `Overloaded` without a slot."""
     if len(raw) > MAX_BYTES:
         raise Refused(TOO_LARGE)
     give_back_connections()

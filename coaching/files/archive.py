@@ -10,10 +10,7 @@ OLD_VERSIONS = "old-versions"
 
 
 def read_file_entries(*, user_id: int, has_versions: bool) -> Iterator[Entry]:
-    """Yield each of the user's files at its newest version; with `has_versions` the older ones, too.
-
-    Sync ORM code that reads a few files at a time, with no transaction open in between.
-    """
+    """Yield the user's files, with `has_versions` the older ones, in batches. Sync ORM code."""
     seen: set[int] = set()
     ids = _read_version_ids(user_id, has_versions=has_versions)
     for start in range(0, len(ids), BATCH):

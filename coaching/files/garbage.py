@@ -28,11 +28,7 @@ class GarbageReport:
 
 
 def collect_garbage(*, now: datetime, min_age: timedelta = MIN_AGE) -> GarbageReport:
-    """Delete every object older than `min_age` without a version. Blocks.
-
-    Raises one of `STORAGE_ERRORS` if the storage can't be listed; objects that can't be deleted are retried
-    next time.
-    """
+    """Delete old objects without a version. Blocks. Raises `STORAGE_ERRORS` if they can't be listed."""
     storage = storages["default"]
     if not isinstance(storage, ObjectStorage):
         raise TypeError(f"{type(storage).__name__} can't list its objects")

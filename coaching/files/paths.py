@@ -41,11 +41,7 @@ class FilePath:
 def build_path(
     file_type: FileType, file_name: str | None, *, body: str, now: datetime, timezone: ZoneInfo
 ) -> FilePath:
-    """Build the path of a file of that type.
-
-    `body` names an unnamed reflection prompt. Raises `FileRefused` for a name that the type doesn't accept;
-    the message says what it accepts.
-    """
+    """Build a path. Raises `FileRefused`, with what the type accepts. `body` names an unnamed prompt."""
     rule, today, name = RULES[file_type], local_day(now, timezone), file_name or None
     match rule.naming:
         case "fixed":

@@ -1,8 +1,4 @@
-"""Which types may be written in which kind of conversation (SPEC 4).
-
-Checked at every write when a tool runs, so an arc entered one call earlier counts. The user's own edits and
-restores aren't checked.
-"""
+"""Which types may be written in which conversation (SPEC 4). The user's own edits aren't checked."""
 
 from coaching.files.errors import FileRefused
 from coaching.models import FileType

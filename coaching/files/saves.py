@@ -37,11 +37,7 @@ def prepare_save(*, user_id: int, draft: FileDraft) -> FileDraft:
 def merge_save(
     draft: FileDraft, newest: FileText | None, captures: Sequence[LinkedCapture] = ()
 ) -> FileDraft:
-    """Merge a draft into the newest version of its file, None for a new one. Pure.
-
-    If the newest version's frontmatter can't be read, it stays as it is and the draft's attributes become its
-    `unwritten`.
-    """
+    """Merge a draft into the newest version, if any. Pure. Unreadable frontmatter stays as it is."""
     body, captures = with_links(draft.body, captures)
     draft = replace(
         draft,

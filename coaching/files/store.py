@@ -55,11 +55,7 @@ async def save_file(
     tool_use_id: str,
     commit: Callable[[Callable[[], StoredFile]], Awaitable[T]],
 ) -> T:
-    """Store a draft over the newest version of its file: what it doesn't name stays.
-
-    `commit` runs the write in a transaction and converts its result. Raises `StorageFailed` and
-    `FileRefused`; nothing has changed then.
-    """
+    """Store a draft over the newest version, in `commit`. Raises `StorageFailed` and `FileRefused`."""
     for _ in range(MAX_TRIES):
         merged = await in_database(prepare_save, user_id=user_id, draft=draft)
         stored = await store_object(user_id=user_id, data=merged.data)

@@ -33,10 +33,7 @@ class Spoke:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Radar:
-    """A radar: rings and spokes, current ratings as a filled area with an outline, first ones as an outline.
-
-    `area`, `outline` and `first` are SVG paths, empty if there is nothing to draw.
-    """
+    """A radar. `area`, `outline` (current ratings) and `first` are SVG paths, empty without ratings."""
 
     view_box: str
     centre: tuple[str, str]

@@ -71,10 +71,7 @@ class InFlight:
 
 
 class SignedInBrowsers:
-    """The browsers whose last request was signed in, by their cookies.
-
-    Other cookies prove nothing: a client can send a new one with each request.
-    """
+    """The browsers whose last request was signed in, by cookie. Clients can forge any other cookie."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -142,10 +139,7 @@ current_ticket: ContextVar[Ticket | None] = ContextVar("current_ticket", default
 
 @asynccontextmanager
 async def waiting() -> AsyncIterator[bool]:
-    """Wrap anything but the database that an async view awaits, so that other requests run meanwhile.
-
-    Yields False if the person already has enough requests waiting; then don't wait.
-    """
+    """Wrap waits for anything but the database. Yields False if too many of the person's requests wait."""
     ticket = current_ticket.get()
     if ticket is None:  # without the middleware
         yield True

@@ -50,10 +50,7 @@ class SignedOutError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class OpenSocket:
-    """An open socket and its browser session.
-
-    `end` closes it with a code; `answers_ping` tells whether its client answers within that many seconds.
-    """
+    """An open socket. `end` closes it with a code, `answers_ping` waits that many seconds for an answer."""
 
     session_key: str
     user_id: int
@@ -152,11 +149,7 @@ open_sockets = OpenSockets()
 
 
 def read_signed_in(sockets: Collection[tuple[str, int]]) -> set[tuple[str, int]]:
-    """Return the pairs of browser session and user that are still signed in, in one round trip.
-
-    Reads the browser sessions again: one may have ended, or its user may have been disabled or have changed
-    their password.
-    """
+    """Return the pairs of browser session and user that are still signed in, in one round trip."""
     pairs = list(sockets)
     found = run_queries(_browser_session(key=key, user=user_id) for key, user_id in pairs)
     return {pair for pair, rows in zip(pairs, found, strict=True) if _is_signed_in(pair[1], rows)}

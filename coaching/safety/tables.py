@@ -41,10 +41,7 @@ def whole_words(lines: Sequence[str]) -> re.Pattern[str]:
 
 
 def needed_in(expression: str) -> frozenset[str]:
-    """Return pieces of text of which every match contains at least one; empty if none is known.
-
-    Searching for them first avoids nearly all work: most sentences contain nothing that a phrase needs.
-    """
+    """Return pieces of which every match contains one, empty if unknown; searching for them is fast."""
     needed: set[str] = set()
     for alternative in _split(expression):
         candidates = [pieces for pieces in _required(alternative) if pieces]

@@ -179,10 +179,7 @@ class KillablePool:
         return answer
 
     def ask_all(self, requests: Sequence[bytes]) -> list[bytes | TookTooLong | AllBusy]:
-        """Return the script's answers or exceptions, within the time limit of a single request.
-
-        A slow one continues while the next ones are asked. Raises `RuntimeError` in a transaction.
-        """
+        """Return answers or exceptions within one time limit. Raises `RuntimeError` in a transaction."""
         give_back_connections()
         deadline = time.monotonic() + self._seconds
         begun = [self._caught(partial(self._begin, request, deadline)) for request in requests]
