@@ -20,9 +20,9 @@ from coaching.clock.days import local_day
 from coaching.context.life_queries import last_session, life_files, life_plans, waiting_captures
 from coaching.files.frontmatter import strip_frontmatter
 from coaching.files.types import RULES
-from coaching.life.pulse import DomainPulse, pulse_of, pulse_query
+from coaching.life.pulse import DomainPulse, pulse_of, pulse_ratings
 from coaching.models import DayPlan, FileType, LifeDomain, Profile
-from coaching.skills.loader import States, states_of, states_query
+from coaching.skills.loader import States, session_states, states_of
 from sessions_app.queries import Query, Rows, run_queries, run_query
 
 logger = structlog.get_logger(__name__)
@@ -240,7 +240,7 @@ _READS: Mapping[str, _Read] = {
         lambda query: life_plans(user=query.profile.user_id, today=query.today, yesterday=query.yesterday),
         _make_plans,
     ),
-    "pulse": _Read(lambda query: pulse_query(query.profile.user_id), lambda _, rows: pulse_of(rows)),
+    "pulse": _Read(lambda query: pulse_ratings(user=query.profile.user_id), lambda _, rows: pulse_of(rows)),
     "calendar": _Read(
         lambda query: day_query(query.profile.user_id, query.today, query.profile.zone),
         lambda query, rows: day_of(rows, query.today, query.profile.zone),
@@ -252,7 +252,7 @@ _READS: Mapping[str, _Read] = {
         lambda query: last_session(user=query.profile.user_id, session=query.session_id), _make_last_session
     ),
     "skill_states": _Read(
-        lambda query: states_query(query.profile.user_id, query.session_id),
+        lambda query: session_states(user=query.profile.user_id, session=query.session_id),
         lambda _, rows: states_of(rows),
     ),
 }

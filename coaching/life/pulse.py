@@ -10,13 +10,14 @@ from django.db.models import Q, QuerySet, Window
 from django.db.models.functions import RowNumber
 
 from coaching.models import LifeDomain, PulseRating
-from sessions_app.queries import Query, Rows, parameter, prepared, run_query
+from sessions_app.queries import Rows, parameter, prepared, run_query
 
 TREND_LENGTH = 4
 
 
 @prepared
-def _pulse() -> QuerySet[Any, Any]:
+def pulse_ratings() -> QuerySet[Any, Any]:
+    """Return the query of a user's first and last ratings, whose rows `pulse_of` takes."""
     place, age = (
         Window(RowNumber(), partition_by="domain", order_by=order)
         for order in (["rated_at", "id"], ["-rated_at", "-id"])
@@ -82,12 +83,7 @@ def store_ratings(
 
 def read_pulse(user_id: int) -> Mapping[LifeDomain, DomainPulse]:
     """Return the pulse of every rated domain, in the domains' order."""
-    return pulse_of(run_query(pulse_query(user_id)))
-
-
-def pulse_query(user_id: int) -> Query:
-    """Build the query for a user's first and last ratings."""
-    return _pulse(user=user_id)
+    return pulse_of(run_query(pulse_ratings(user=user_id)))
 
 
 def pulse_of(rows: Rows) -> Mapping[LifeDomain, DomainPulse]:

@@ -14,9 +14,8 @@ from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
-from django.db.models import DateTimeField, OuterRef, QuerySet, Subquery
+from django.db.models import Count, DateTimeField, Max, OuterRef, QuerySet, Subquery
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast, Coalesce
 
@@ -32,30 +31,21 @@ from coaching.skills.reader import (
     skills_root,
 )
 from sessions_app.models import Session
-from sessions_app.queries import Query, Rows, over_all, parameter, prepared, run_query
+from sessions_app.queries import Rows, over_all, parameter, prepared
 
 BASE_SKILL = "open-conversation"
 MOMENT_KEY = "skills_moment"
 
 
-# States are only ever added, so their number at a moment identifies them.
-_KEY = over_all("count", "history_id"), over_all("max", "history_id")
-
-
 @prepared
-def _states() -> Any:
-    states = Skill.history.filter(history_date__lte=parameter("moment")).order_by()
-    return states.values_list(*_KEY)
-
-
-@prepared
-def _states_of_session() -> QuerySet[Any, Any]:
+def session_states() -> QuerySet[Any, Any]:
+    """Return the query of a session's skill states, whose rows `states_of` takes."""
     moment = Cast(KeyTextTransform(MOMENT_KEY, "metadata"), DateTimeField())
     states = Skill.history.filter(history_date__lte=OuterRef("moment")).order_by()
+    # States are only ever added, so their number at a moment identifies them.
+    key = [Subquery(states.values_list(over_all(name, "history_id"))) for name in ("count", "max")]
     sessions = Session.of(parameter("user")).filter(id=parameter("session")).order_by()
-    return sessions.annotate(moment=Coalesce(moment, "started_at")).values_list(
-        *(Subquery(states.values_list(part)) for part in _KEY), "moment"
-    )
+    return sessions.annotate(moment=Coalesce(moment, "started_at")).values_list(*key, "moment")
 
 
 _COLUMNS = ("name", "kind", "description", "override", "file_text", "is_retired")
@@ -144,7 +134,8 @@ def load_library(moment: datetime, states: "States | None" = None) -> SkillLibra
     if states is not None and states.moment == moment:
         key = states.key
     else:
-        ((number, last),) = run_query(_states(moment=moment))
+        states_then = Skill.history.filter(history_date__lte=moment)
+        number, last = states_then.aggregate(Count("history_id"), Max("history_id")).values()
         key = number, last
     return _library_of(key, skills_root(), _Moment(moment))
 
@@ -157,13 +148,8 @@ class States:
     moment: datetime
 
 
-def states_query(user_id: int, session_id: UUID) -> Query:
-    """Return the query for the states that a session of the user's uses."""
-    return _states_of_session(user=user_id, session=session_id)
-
-
 def states_of(rows: Rows) -> States | None:
-    """Parse the rows of `states_query`; None without such a session."""
+    """Parse the rows of `session_states`; None without such a session."""
     return next((States(key=(number, last), moment=moment) for number, last, moment in rows), None)
 
 
