@@ -1,13 +1,13 @@
-"""How much of a prompt may be context: estimates, and who gives way when there is too much.
+"""How much of a prompt may be context: estimates, and what is shortened when there is too much.
 
-The oldest and the longest give way first, and each place says that it did.
+The oldest and the longest texts are shortened first, each with a mark.
 """
 
 import math
 from collections.abc import Callable, Sequence
 
 PROMPT_TOKENS = 15_000
-"""Most of prompt, tools and context together (SPEC 3.6)."""
+"""The limit for prompt, tools and context together (SPEC 3.6)."""
 SPARE_TOKENS = 600
 
 MARK_TOKENS = 40
@@ -15,9 +15,9 @@ _WHOLE_LINES = 0.8
 
 
 def count_tokens(text: str) -> int:
-    """Estimate a text's tokens, rather too many than too few.
+    """Estimate a text's tokens, rather too high than too low.
 
-    Four characters of English are one; what needs more bytes in UTF-8 needs more tokens.
+    Four characters of English are one token; characters with more bytes in UTF-8 take more tokens.
     """
     characters = len(text)
     more_bytes = 0 if text.isascii() else len(text.encode("utf-8", "replace")) - characters
@@ -25,7 +25,7 @@ def count_tokens(text: str) -> int:
 
 
 def shorten(text: str, tokens: int, *, hint: str) -> str:
-    """Return at most `tokens` of the text, from its beginning, with a word on what is left out."""
+    """Return at most `tokens` of the text, from its beginning, with a mark of how much is left out."""
     whole = count_tokens(text)
     if whole <= tokens:
         return text
@@ -41,8 +41,8 @@ def shorten(text: str, tokens: int, *, hint: str) -> str:
 def fair_caps(sizes: Sequence[int], weights: Sequence[float], budget: int) -> Sequence[int]:
     """Return the most tokens that each text may take so that all together keep to the budget.
 
-    What is short stays whole; the long ones share what is left by weight. Never less than a mark each:
-    whoever can't afford that leaves texts out.
+    Short texts stay whole; the long ones share the rest by weight. Each gets at least a mark, so the sum may
+    exceed a small budget: the caller then leaves texts out.
     """
     if sum(sizes) <= budget:
         return sizes

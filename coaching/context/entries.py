@@ -1,6 +1,6 @@
-"""What a section is made of, and how it is rendered: whole, or in as much room as it is given.
+"""The parts of a section, and how it is rendered: whole, or within a number of tokens.
 
-Which sections there are, and what stands in them, is in `sections`.
+Which sections exist and what they contain is in `sections`.
 """
 
 import hashlib
@@ -13,10 +13,9 @@ from coaching.context.fences import open_tag
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One text of a section, fenced and whole. `tag` is empty where it is the section's only one.
+    """One text of a section, fenced. `tag` is empty if it is the section's only one.
 
-    `unread` characters of it are not here; `path` is where it stands whole. A bigger `weight`
-    gives way later.
+    `unread` of its characters weren't read; `path` has the whole text. A bigger `weight` is shortened later.
     """
 
     tag: str
@@ -57,16 +56,16 @@ class Section:
 
     @property
     def digest(self) -> str:
-        """A short name of exactly this content, before anything gives way."""
+        """A hash of the content before anything is shortened."""
         whole = repr((self.name, sorted(self.attributes.items()), self._texts()))
         return hashlib.sha256(whole.encode("utf-8", "replace")).hexdigest()[:16]
 
     def render(self, caps: Sequence[int] | None = None) -> str:
-        """Render it, each entry in at most its cap of tokens."""
+        """Render it, each entry in at most its cap of tokens; None for whole."""
         return wrap(self.name, "\n".join(self._texts(caps)), self.attributes)
 
     def render_mark(self) -> str:
-        """Render it as a word that it is left out."""
+        """Render a mark that it is left out."""
         number = len(self.entries)
         what = "1 text is" if number == 1 else f"{number} texts are"
         return wrap(self.name, f"[shortened: {what} left out; {self.file_reader} shows them]", {})

@@ -1,6 +1,6 @@
-"""Fences: whatever people and documents wrote stands in tagged sections that it can't close or fake.
+"""Fences: text of people and documents goes into tagged sections that it can't close or fake.
 
-Pure text. It decides nothing about what is shown; it only makes it safe and finite.
+It works on text only and decides nothing about what is shown; it makes it safe and finite.
 """
 
 import re
@@ -10,7 +10,7 @@ from coaching.legacy_text.blocks import strip_block_tags
 
 LINE_CHARACTERS = 4_000
 
-# Every tag that the application writes into a prompt, and those that models take for somebody's voice.
+# Every tag that the application writes into a prompt, and those that models take for a speaker.
 TAGS = (
     "session_context", "sage_context", "overview", "life_plan", "weekly_plan", "patterns", "pulse_baseline",
     "check_ins", "check_in", "daily_logs", "daily_log", "captures", "capture", "todays_plan",
@@ -21,20 +21,20 @@ TAGS = (
     "function_results", "invoke", "thinking", "antml",
 )  # fmt: skip
 
-# What may stand in a tag without being seen: marks that combine with a letter, joiners, fillers, any space.
-# They mean something in scripts and emoji, so they stay where they hide nothing. Of what no word is made of,
-# the printable ASCII characters are those that are seen.
+# Invisible characters that can be inside a tag: combining marks, joiners, fillers, any space. Scripts and
+# emoji need them, so they are kept where they hide nothing. Among characters that form no words, only
+# printable ASCII counts as visible.
 _FILLERS = "\u115f\u1160\u3164\uffa0"
 _HIDDEN = rf"(?:[^\w!-~]|[{_FILLERS}])"
 _HIDDEN_IN_NAME = rf"(?:[^\w\s!-~]|[{_FILLERS}])*+"
 _NAMES = "|".join(
     _HIDDEN_IN_NAME.join("[_-]" if letter == "_" else re.escape(letter) for letter in name) for name in TAGS
 )
-# One run and no way back into it: two in a row would try every place where the one may end.
+# One possessive run: with two in a row the pattern would try every split between them.
 _FAKE_TAG = re.compile(rf"[<＜‹﹤](?=(?:{_HIDDEN}|[/／])*+(?:{_NAMES})(?![a-z0-9]))", re.IGNORECASE)
 _CLOSING_TAG = re.compile(rf"[<＜](?=(?:(?![／]){_HIDDEN})*+[/／!?])")
 _LINE_BREAKS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
-# Control characters, marks that turn the direction of text, characters that nobody sees, halves of pairs.
+# Control characters, direction marks, invisible characters, lone surrogates.
 _UNSEEN = re.compile(
     "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2061-\u206f\ufeff"
     "\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
@@ -42,9 +42,9 @@ _UNSEEN = re.compile(
 
 
 def fence(text: str) -> str:
-    """Return text as it may stand inside a section: it closes none, opens none, hides nothing.
+    """Return text that is safe inside a section: it closes none, opens none, hides nothing.
 
-    Tags of old blocks are left out, and so is the rest of a line that is too long for any page.
+    Tags of old blocks are removed, and so is the rest of an overlong line.
     """
     text = _UNSEEN.sub("", _LINE_BREAKS.sub("\n", text))
     text = _FAKE_TAG.sub("&lt;", _CLOSING_TAG.sub("&lt;", strip_block_tags(text)))
@@ -54,10 +54,10 @@ def fence(text: str) -> str:
 
 
 def fence_words(text: str) -> str:
-    """Return what a person typed as it is sent: theirs as it is, but without a section of ours in it.
+    """Return what a person typed, unchanged except that it can't fake one of our sections.
 
-    Characters that nobody sees stay, since some scripts need them, unless they hide such a section, or a tag
-    of an old block.
+    Invisible characters are kept, since some scripts need them, unless they hide such a section or a tag of
+    an old block.
     """
     words = strip_block_tags(text)
     seen = _UNSEEN.sub("", words)
@@ -67,7 +67,7 @@ def fence_words(text: str) -> str:
 
 
 def fence_value(value: object, limit: int = 200) -> str:
-    """Return a value for one line or one attribute: one short line without quotes or angle brackets."""
+    """Return a value as one short line without quotes or angle brackets."""
     plain = " ".join(fence(str(value)).split()).replace('"', "'").replace("<", "&lt;").replace(">", "&gt;")
     return plain if len(plain) <= limit else plain[:limit].rstrip() + "…"
 

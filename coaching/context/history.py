@@ -1,4 +1,4 @@
-"""A row of history as the engine reads it, and what it takes in a request. Nothing is read here."""
+"""Converts a row of history for the engine, and estimates its size in a request. Nothing is read here."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ from sessions_app.models import Message, MessageRole
 
 
 def stored_message(message: Message) -> StoredMessage:
-    """Return a row of history as the engine reads it, without tags of old blocks."""
+    """Convert a row of history for the engine, without tags of old blocks."""
     calls = tuple(
         StoredCall(
             tool_use_id=call["id"],
@@ -38,7 +38,7 @@ def stored_message(message: Message) -> StoredMessage:
 
 
 def count_message(message: Message, *, saved_fields: SavedFields) -> int:
-    """Estimate what a row of history takes in a request."""
+    """Estimate the tokens of a row of history in a request."""
     tokens = count_tokens(message.content) + count_tokens(message.metadata.get(CONTEXT_KEY, ""))
     for call in message.metadata.get("tool_calls", ()):
         values = call["input"] if isinstance(call["input"], dict) else {}

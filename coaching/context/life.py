@@ -27,7 +27,7 @@ from sessions_app.queries import Query, Rows, run_queries, run_query
 
 logger = structlog.get_logger(__name__)
 
-# What a read can raise, and odd stored data: nothing else may pass for a missing section.
+# What a read and malformed stored data can raise. Any other error isn't taken for a missing section.
 READ_ERRORS = (DatabaseError, ValueError, LookupError, TypeError, AttributeError, OverflowError)
 
 T = TypeVar("T")
@@ -188,7 +188,7 @@ def _read_part(name: str, read: _Read, query: LifeQuery, rows: Rows | None) -> A
     try:
         return read.make(query, run_query(read.query(query)) if rows is None else rows)
     except READ_ERRORS as error:
-        # The kind of the error alone: its words may hold what somebody wrote.
+        # Only the error's type: its text may contain what a person wrote.
         logger.warning("life_part_unread", part=name, error=type(error).__name__)
         return Unread(error)
 

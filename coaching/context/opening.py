@@ -1,8 +1,8 @@
-"""What has been said of a life inside the window that is sent, and the opening, which says it first.
+"""What the window has sent about a life, and the opening, which sends it first.
 
-The opening is a block kept on the session, sent before the window and rebuilt only when the window's edge
-moves. What changed since is said in the newest user message, stored with that message and sent again
-exactly so. Both are kept here as values; nothing here reads or writes the database.
+The opening is a block stored on the session, sent before the window and rebuilt only when the window's edge
+moves. Later changes go with the newest user message, are stored with it and are sent again byte for byte.
+Both are values here; nothing here reads or writes the database.
 """
 
 import json
@@ -19,17 +19,17 @@ from sessions_app.models import Message, MessageRole
 CONTEXT_KEY = "context"
 """In a user message's metadata: the text that was sent before the user's words."""
 SAID_KEY = "said"
-"""Beside it: which sections that text says, in which state, and when."""
+"""Next to it: the sections in that text, in which state, and when."""
 
 GONE = "gone"
-"""The digest of a section that was said to be no more."""
+"""The digest of a section that was sent as gone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """What one text says: sections by name with the digest of their content, and the tokens they take.
+    """The content of one text: sections by name with the digest of their content, and their size in tokens.
 
-    `clock` is the moment that its header gives, None without one.
+    `clock` is the time in its header, None without one.
     """
 
     sections: Mapping[str, str] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class Statement:
 
     @property
     def tokens(self) -> int:
-        """What the text takes."""
+        """The estimated size of the text."""
         return sum(self.sizes.values())
 
     def as_json(self) -> dict[str, Any]:
@@ -48,7 +48,7 @@ class Statement:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> "Statement":
-        """Read what `as_json` gave."""
+        """Read the output of `as_json`."""
         clock = values.get("clock")
         return cls(
             sections=values.get("sections", {}),
@@ -59,9 +59,9 @@ class Statement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opening:
-    """The block before the window. `texts` are sent as one text block each; `edge` is its window's.
+    """The block before the window. Each of `texts` is sent as a text block; `edge` is the window's.
 
-    `offered` are the arcs that were offered before the window, each with the day.
+    `offered` maps the arcs that were offered before the window to the day.
     """
 
     edge: Edge
@@ -70,7 +70,7 @@ class Opening:
     offered: Mapping[str, str] = field(default_factory=dict)
 
     def to_text(self) -> str:
-        """Return it as it is kept: canonical JSON text."""
+        """Return the stored form: canonical JSON text."""
         return canonical_json(
             {
                 "edge": self.edge.number,
@@ -83,7 +83,7 @@ class Opening:
 
     @classmethod
     def from_text(cls, text: str) -> "Opening | None":
-        """Read what `to_text` gave; None for an empty text."""
+        """Read the output of `to_text`; None for an empty text."""
         if not text:
             return None
         values = json.loads(text)
@@ -96,13 +96,13 @@ class Opening:
 
 
 def statement_of(message: Message) -> Statement | None:
-    """Return what was said with a user's message, None where nothing was."""
+    """Return the statement sent with a user's message, None if there was none."""
     said = message.metadata.get(SAID_KEY)
     return Statement.from_json(said) if said else None
 
 
 def said_last(statements: Iterable[Statement]) -> Statement:
-    """Return what holds after all statements: the last one of each section. Sizes aren't added up."""
+    """Return the last state of each section after all statements, without sizes."""
     sections: dict[str, str] = {}
     clock = None
     for statement in statements:
@@ -112,7 +112,7 @@ def said_last(statements: Iterable[Statement]) -> Statement:
 
 
 def skills_in_results(messages: Iterable[Message], tools: SkillTools) -> Mapping[str, str]:
-    """Return the skills whose text stands in a tool result of these messages, each with its caller."""
+    """Return the skills whose text is in a tool result of these messages, each with its caller."""
     found: dict[str, str] = {}
     asked = ""
     for message in messages:

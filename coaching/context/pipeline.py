@@ -1,7 +1,6 @@
-"""The context pipeline: every section of a turn, built from one life.
+"""The context pipeline: builds every section of a turn from one life.
 
-A section whose read fails is left out and logged, and the turn goes on: it is unknown then, which is
-something else than empty.
+A section whose read fails is left out and logged, and the turn goes on. Unknown isn't empty.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -27,9 +26,9 @@ NOTHING_CALLED = Called(arc=None, approaches=(), trace=())
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """What holds at one moment. `unknown` names the sections that couldn't be built.
+    """The sections at one moment. `unknown` names those that couldn't be built.
 
-    `header_digest` names the header's content without its clock.
+    `header_digest` identifies the header's content without its clock.
     """
 
     header: Section | None
@@ -40,7 +39,7 @@ class Context:
 
 
 def build_context(life: Life, *, recent: Sequence[Words], file_reader: str) -> Context:
-    """Build all sections in their order, and what the signals call for.
+    """Build all sections in order, and find the skills that the signals call for.
 
     `recent` are the user's last messages, oldest first; `file_reader` is the tool that shows a file whole.
     """
@@ -64,14 +63,14 @@ def build_context(life: Life, *, recent: Sequence[Words], file_reader: str) -> C
 
 
 class _Failed:
-    """What a section is whose read failed."""
+    """Stands for a section whose read failed."""
 
 
 def _attempt(name: str, build: Callable[[], T]) -> T | _Failed:
     try:
         return build()
     except READ_ERRORS as error:
-        # The kind of the error alone: its words may hold what somebody wrote.
+        # Only the error's type: its text may contain what a person wrote.
         logger.warning("context_section_left_out", section=name, error=type(error).__name__)
         return _Failed()
 

@@ -1,10 +1,10 @@
 """Builds the request that a turn begins with: tools, system, opening, window, in that order of caching.
 
-`system` and tools are the same for everybody and hold no clock, id or random value. What a person
-or a document wrote stands in messages only, fenced. Nothing is written here: what the turn must store
-comes back beside the request.
+`system` and tools are the same for everybody and contain no clock, id or random value. Text of people and
+documents goes into messages only, fenced. Nothing is stored here: what the turn must store is returned with
+the request.
 
-A little over 300 lines: the steps of one builder, in the order in which each needs what came before.
+A little over 300 lines: the steps of one builder, where each step needs the ones before it.
 """
 
 import time
@@ -53,20 +53,20 @@ from sessions_app.models import Message, MessageRole, Session
 
 OPENING_SHARE = 0.45
 LOOK_BACK_BLOCKS = 20
-"""How far back from a breakpoint the cache looks for an earlier one."""
+"""How many blocks before a breakpoint the cache searches for an earlier one."""
 
 LONG_CACHE = {"type": "ephemeral", "ttl": "1h"}
 SHORT_CACHE = {"type": "ephemeral"}
 TAIL_CACHE = SHORT_CACHE
-"""On the request itself: the breakpoint that moves along with the last block."""
+"""On the request itself: a breakpoint that always follows the last block."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuiltPrompt:
-    """The request that a turn begins with, and what has to be kept for it to be sent again exactly so.
+    """The request that a turn begins with, and what must be stored to send it again byte for byte.
 
-    `opening` is the session's new one, None where the one that it has was sent; `session_metadata` is
-    joined to the session's with it.
+    `opening` is the session's new one, None if its present one was sent; `session_metadata` is merged into
+    the session's with it.
     """
 
     request: ModelRequest
@@ -80,7 +80,7 @@ class BuiltPrompt:
 def build_frame(
     session: Session, *, tools: PromptTools[Any], library: SkillLibrary | None = None
 ) -> ModelRequest:
-    """Build what of a request is before its messages: the model, `system` and tools."""
+    """Build the part of a request before its messages: the model, `system` and tools."""
     library = library or load_library(skills_moment(session))
     return ModelRequest(
         model=settings.SAGE_MODEL,
@@ -105,7 +105,7 @@ def build_turn(
 ) -> BuiltPrompt:
     """Build the request for a session whose history ends with a user's message; `now` is aware.
 
-    `life` is what was read before, `newest` that message where it isn't stored yet.
+    `life` is given if it was read before, `newest` if that message isn't stored yet.
     """
     life = life or read_life(LifeQuery(profile=profile, session_id=session.id, now=now))
     return _TurnBuilder(session, life=life, tools=tools, newest=newest).build()
@@ -114,9 +114,9 @@ def build_turn(
 def build_smaller_turn(
     session: Session, *, profile: Profile, tools: PromptTools[Any], now: datetime
 ) -> BuiltPrompt | None:
-    """Build the request anew over half the window; None where that can't get any smaller.
+    """Build the request again with half the window; None if it can't get any smaller.
 
-    The edge moves for good: later turns would meet the same limit.
+    The edge moves for good, since later turns would hit the same limit.
     """
     life = read_life(LifeQuery(profile=profile, session_id=session.id, now=now))
     builder = _TurnBuilder(session, life=life, tools=tools, newest=None)
@@ -128,7 +128,7 @@ def build_smaller_turn(
 
 
 class _TurnBuilder:
-    """The steps from a history to a request; each uses what the one before has found."""
+    """Builds a request from a history; each step uses the results of the ones before."""
 
     def __init__(
         self, session: Session, *, life: Life, tools: PromptTools[Any], newest: Message | None
@@ -153,11 +153,11 @@ class _TurnBuilder:
         self.move_to(window)
 
     def move_to(self, window: Window) -> None:
-        """Build over this window."""
+        """Use this window."""
         self.window = window
         self.in_results = skills_in_results(window.messages, self.tools.skill_tools)
         self.is_rebuilt = self.stored_opening is None or self.stored_opening.edge != window.edge
-        # The cache is lost with the edge anyway: a long conversation gets today's skills then.
+        # Moving the edge loses the cache anyway, so a long conversation gets today's skills then.
         is_moved = self.is_rebuilt and self.stored_opening is not None
         self.library = self._library(self.now if is_moved else skills_moment(self.session))
         self.session_metadata = {MOMENT_KEY: self.now.isoformat()} if is_moved else {}
@@ -202,7 +202,7 @@ class _TurnBuilder:
         )
 
     def _opening(self) -> Opening:
-        """Return the session's opening, built anew where the window's edge has moved."""
+        """Return the session's opening, rebuilt if the window's edge has moved."""
         if self.stored_opening is not None and not self.is_rebuilt:
             return self.stored_opening
         skill = self._arc_skill()
@@ -232,7 +232,7 @@ class _TurnBuilder:
             return None
 
     def _skill_parts(self, statements: Sequence[Statement]) -> Sequence[Part]:
-        """Return the skills that hold now and whose text isn't in what is sent."""
+        """Return the skills that apply now and whose text isn't in the request yet."""
         callers = {match.skill: match.signal for match in reversed(self.context.called.trace)}
         approaches = self.context.called.approaches
         wanted = [self._arc_skill(), *(self._skill(name, caller=callers[name]) for name in approaches)]
@@ -241,7 +241,7 @@ class _TurnBuilder:
         return [part for part in wanted if part is not None and part.key not in there]
 
     def _offer_parts(self, opening: Opening, statements: Sequence[Statement]) -> Sequence[Part]:
-        """Return the arc that may be offered: in an open conversation, in no arc, once on a day."""
+        """Return the arc that may be offered: in an open conversation, outside an arc, once a day."""
         arc = self.context.called.arc
         if arc is None or current_arc(self.session) is not None:
             return []
@@ -315,10 +315,10 @@ def _frame_tokens(frame: ModelRequest) -> int:
 
 
 def _mark_tail(messages: list[dict[str, Any]], before: Sequence[dict[str, Any]]) -> None:
-    """Put a breakpoint where a later request looks for this one: on the newest user message.
+    """Put a breakpoint where a later request searches for this one: on the newest user message.
 
-    A breakpoint looks back over 20 blocks. Where the turn before took more, it goes on that turn's own
-    message, whose end was a breakpoint then; the newest block has the request's own.
+    The search covers 20 blocks. If the turn before took more, the breakpoint goes on that turn's own message,
+    whose end was a breakpoint then; the newest block has the request's own.
     """
     place, position = len(before) - 1, len(before[-1]["content"]) - 1
     blocks_since = sum(len(message["content"]) for message in messages[place:]) - position

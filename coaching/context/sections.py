@@ -24,13 +24,13 @@ FLAGGED = (DomainStatus.IN_CRISIS, DomainStatus.NEEDS_ATTENTION)
 SHOWN_ATTRIBUTES = ("energy", "mood_signal", "domains_touched", "themes", "intention", "priorities")
 SHOWN_EVENTS = 40
 GIVES_WAY = 0.8
-"""What each older entry of a section may take, of what the next newer one may."""
+"""The weight of an entry, as a share of the next newer one's."""
 
 
 def header(life: Life) -> Section:
-    """Say who is there, what came last, what time it is and how the weekly check-in stands."""
+    """Show the name, the last session, the time, and when the weekly check-in is due."""
     local = life.now.astimezone(life.profile.zone)
-    # Up to 04:00 it is still the day before: the date is that of the user's own day.
+    # A day ends at 04:00, so the date is that of the user's own day.
     past = " past midnight" if local.date() != life.today else ""
     bracket = f"{life.today:%A %Y-%m-%d}, {time_bracket(local)}"
     clock = f"{bracket}, {local:%H:%M}{past} ({life.profile.timezone})"
@@ -41,14 +41,14 @@ def header(life: Life) -> Section:
 
 
 def header_digest(life: Life) -> str:
-    """Name the header's content without its clock: day and part of the day count, minutes don't."""
+    """Hash the header's content without minutes: day and part of the day count."""
     local = life.now.astimezone(life.profile.zone)
     what = [*standing_header(life), life.today.isoformat(), time_bracket(local), _checkin_status(life)]
     return hashlib.sha256("\n".join(what).encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def standing_header(life: Life) -> Sequence[str]:
-    """Return the header's lines that hold no clock."""
+    """Return the header's lines without the clock."""
     name = life.profile.name or life.profile.user.first_name
     last = known(life.last_session)
     said = "none yet"
@@ -101,7 +101,7 @@ def check_ins(life: Life) -> Section | None:
 
 
 def daily_logs(life: Life) -> Section | None:
-    """Show the last daily logs; yesterday's stands in a section of its own."""
+    """Show the last daily logs, without yesterday's, which has a section of its own."""
     yesterday = day_path(FileType.DAILY_LOG, life.yesterday)
     logs = [log for log in life.of_type(FileType.DAILY_LOG) if log.path != yesterday]
     logs = logs[: NEWEST[FileType.DAILY_LOG]]
@@ -109,7 +109,7 @@ def daily_logs(life: Life) -> Section | None:
 
 
 def captures(life: Life) -> Section | None:
-    """Show the newest captures that wait, and how many do; what a log took in stands there."""
+    """Show the newest waiting captures and the number of all; those that a log took in are in the log."""
     files = life.of_type(FileType.CAPTURE)
     return _listed("captures", "capture", files, waiting=known(life.waiting_captures))
 
@@ -131,7 +131,7 @@ def yesterdays_journal(life: Life) -> Section | None:
 
 
 def todays_calendar(life: Life) -> Section | None:
-    """Show what the day holds already, also that it holds nothing; None without a calendar."""
+    """Show today's events, or that there are none; None without a calendar."""
     day = known(life.calendar)
     if not day.has_calendar:
         return None
@@ -144,7 +144,7 @@ def todays_calendar(life: Life) -> Section | None:
 
 
 def flagged_domains(life: Life) -> Section | None:
-    """Show the domains that need attention, those in crisis first."""
+    """Show the domains in crisis, then those that need attention."""
     pages = {file.path.rpartition("/")[2].removesuffix(".md"): file for file in life.of_type(FileType.DOMAIN)}
     flagged = [
         _entry("domain", pages[domain], name=domain, status=status, weight=1.0)
@@ -232,7 +232,7 @@ def _event_line(event: DayEvent) -> str:
 
 
 def _text(file: LifeFile) -> str:
-    """Return a file's body below one line with what its frontmatter says of the day."""
+    """Return a file's body below one line with the day's values from its frontmatter."""
     facts = [
         f"{name}: {_said(file.frontmatter[name])}" for name in SHOWN_ATTRIBUTES if file.frontmatter.get(name)
     ]

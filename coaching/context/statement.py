@@ -1,7 +1,7 @@
-"""What the newest user message says beside the user's words: whatever changed since it was said last.
+"""The context that goes with the newest user message: the sections that changed since they were last sent.
 
-And what an opening says. Both keep to a number of tokens: the oldest and the longest texts give way, and
-say so. What doesn't fit at all isn't said, and so is said with a later message.
+And the sections of an opening. Both keep to a number of tokens: the oldest and the longest texts are
+shortened, with a mark. A section that doesn't fit at all isn't sent, and so goes with a later message.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,14 +16,14 @@ from coaching.context.sections import ORDER, STANDING
 
 CLOCK_INTERVAL = timedelta(minutes=30)
 LATER_SHARE = 0.6
-"""What one message may take of what is left, so that later ones can say something too."""
+"""The share of the remaining tokens that one message may take, so that later ones get some too."""
 SKILL_KEY = "skill:"
-"""What a skill's key begins with, before its name."""
+"""The prefix of a skill's key, before its name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """One rendered section: its key (`overview`, `skill:open-day`), what it says, and its text."""
+    """One rendered section: its key (`overview`, `skill:open-day`), a digest of its content, and its text."""
 
     key: str
     digest: str
@@ -31,17 +31,17 @@ class Part:
 
     @property
     def tokens(self) -> int:
-        """What it takes."""
+        """The estimated size."""
         return count_tokens(self.text) + 1
 
 
 def skill_part(name: str, text: str, *, caller: str) -> Part:
-    """Return a skill's whole text in its tags; `caller` is kept in what is noted of it."""
+    """Return a skill's whole text in its tags; `caller` is stored as its digest."""
     return Part(key=f"{SKILL_KEY}{name}", digest=caller, text=f'<skill name="{name}">\n{text}</skill>')
 
 
 def offer_part(arc: str, because: str, day: str) -> Part:
-    """Return the word that an arc may be offered."""
+    """Return the text that lets the model offer an arc."""
     text = (
         f"{because}: {arc} would fit. You may offer it once, in a sentence, when what they came with has its "
         "answer. It is theirs to take or leave."
@@ -50,7 +50,7 @@ def offer_part(arc: str, because: str, day: str) -> Part:
 
 
 def state(parts: Iterable[Part], *, clock: datetime | None = None) -> tuple[str, Statement]:
-    """Return the text of all parts, and what it says."""
+    """Return the text of all parts, and the statement that describes it."""
     parts = list(parts)
     statement = Statement(
         sections={part.key: part.digest for part in parts},
@@ -61,7 +61,7 @@ def state(parts: Iterable[Part], *, clock: datetime | None = None) -> tuple[str,
 
 
 def standing_parts(context: Context, *, tokens: int) -> Sequence[Part]:
-    """Return the standing sections in their order, in at most so many tokens."""
+    """Return the standing sections in order, in at most `tokens`."""
     return fit([context.sections[name] for name in STANDING if name in context.sections], tokens)
 
 
@@ -73,10 +73,10 @@ def changed_parts(
     more: Sequence[Part],
     tokens: int,
 ) -> tuple[Sequence[Part], datetime | None]:
-    """Return what the newest message says, and the moment of its clock if it gives one.
+    """Return the parts for the newest message, and the time of its clock if it has one.
 
-    `said` is what was said last inside the window, `more` the skills and offers that come behind the
-    sections and stay whole. `tokens` are left for all of it.
+    `said` is what was sent last inside the window, `more` the skills and offers that follow the sections and
+    are never shortened. All of it gets at most `tokens`.
     """
     head = _header_part(context, said=said, now=now)
     fixed: list[Part] = []
@@ -103,7 +103,7 @@ def changed_parts(
 
 
 def fit(sections: Sequence[Section], tokens: int) -> Sequence[Part]:
-    """Render sections in at most `tokens`: whole, shortened, or as a word that they are left out."""
+    """Render sections in at most `tokens`: whole, shortened, or as a mark that they are left out."""
     sizes = [section.sizes for section in sections]
     tags = sum(count_tokens(wrap(section.name, "", section.attributes)) + 2 for section in sections)
     flat = [size for group in sizes for size in group]
@@ -120,7 +120,7 @@ def fit(sections: Sequence[Section], tokens: int) -> Sequence[Part]:
 
 
 def _within(parts: dict[str, Part], sections: Mapping[str, Section], tokens: int) -> dict[str, Part]:
-    """Put marks in the place of the longest sections, and then leave out the last ones, until all fits."""
+    """Replace the longest sections by marks, then leave out the last ones, until all fits."""
     marks = {
         name: Part(key=name, digest=section.digest, text=section.render_mark())
         for name, section in sections.items()
@@ -138,7 +138,7 @@ def _within(parts: dict[str, Part], sections: Mapping[str, Section], tokens: int
 
 
 def _header_part(context: Context, *, said: Statement, now: datetime) -> Part | None:
-    """Return the header where it changed or its clock is old, None where it holds."""
+    """Return the header if it changed or its clock is old, else None."""
     if context.header is None:
         return None
     is_same = said.sections.get(context.header.name) == context.header_digest

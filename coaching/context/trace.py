@@ -1,7 +1,7 @@
-"""What is kept of how a prompt was made: the skills in play and who called each, the sections and their size.
+"""The record of how a prompt was built: the skills in it and who called each, the sections and their size.
 
-Names and numbers, never a word that somebody wrote. Kept with the turn when its prompt is built; what the
-turn called and cost comes beside it later (`coaching.transcript.trace` reads both).
+Only names and numbers, no text of a person. It is stored with the turn when its prompt is built; what the
+turn called and cost is added later (`coaching.transcript.trace` reads both).
 """
 
 from collections import Counter
@@ -16,10 +16,10 @@ from coaching.context.statement import SKILL_KEY
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sent:
-    """What a request was made of. `earlier` stand with messages inside the window, `newest` with the last.
+    """The parts of a request. `earlier` go with messages inside the window, `newest` with the last.
 
-    `in_results` are the skills that calls have brought, each with its caller; `named` those that the
-    newest words name. The numbers are tokens: `frame` is prompt and tools, `window` the words said.
+    `in_results` are the skills that calls have loaded, each with its caller; `named` those that the newest
+    message names. The numbers are tokens: `frame` is prompt and tools, `window` the messages without context.
     """
 
     context: Context
@@ -57,7 +57,7 @@ def trace_of(sent: Sent) -> dict[str, Any]:
 
 
 def _in_play(sent: Sent) -> list[dict[str, str]]:
-    """Return each skill whose text is in the request once, at its newest place, with who called it."""
+    """Return each skill in the request once, at its newest place, with its caller."""
     found: dict[str, dict[str, str]] = {}
 
     def note(name: str, caller: str, where: str) -> None:

@@ -1,8 +1,7 @@
 """The verbatim tail of a session. Its edge moves in steps, since every move costs the prompt cache.
 
-The edge is kept by the number of the window's first message and moves only forward, except where messages
-were withdrawn and too few are left. It lies between messages, so nothing is cut between a call and its
-result.
+The edge is stored as the number of the window's first message and moves only forward, except when messages
+were withdrawn and too few are left. It is always between messages, so a call and its result stay together.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,12 +11,12 @@ from sessions_app.models import Message, MessageRole
 
 MAX_TOKENS = 60_000
 TOKENS_AFTER_MOVE = 40_000
-"""An edge that moves for size moves far enough not to move again with the next message."""
+"""An edge that moves for size moves far enough to stay there for the next messages."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edge:
-    """Where a window begins: at the message `number`, 0 for the very first. `is_early`: for its size."""
+    """Where a window begins: at message `number`, 0 for the very first. `is_early`: moved for its size."""
 
     number: int = 0
     is_early: bool = False
@@ -25,7 +24,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
-    """The messages inside, and the edge that they begin at."""
+    """The messages inside, and the edge where they begin."""
 
     edge: Edge
     messages: Sequence[Message]
@@ -34,8 +33,8 @@ class Window:
 def window_start(message_count: int, *, minimum: int, step: int) -> int:
     """Return how many of the oldest messages are outside the window.
 
-    Inside are at least `minimum` messages, and fewer than `minimum + step`: the edge stays where
-    it is until a whole step fits before it.
+    Inside are at least `minimum` messages, and fewer than `minimum + step`: the edge stays until a whole step
+    fits before it.
     """
     return max(0, message_count - minimum) // step * step
 
@@ -58,7 +57,7 @@ def open_window(
     edge: Edge | None = None,
     count_tokens: Callable[[Message], int],
 ) -> Window:
-    """Return the window at the edge that it had, or at a new one where that is no longer right.
+    """Return the window at its present edge, or at a new one if that no longer fits.
 
     `messages` must reach at least `minimum + step` messages back, or to the beginning.
     """
@@ -77,7 +76,7 @@ def open_window(
 
 
 def smaller_window(window: Window, count_tokens: Callable[[Message], int]) -> Window | None:
-    """Return the end of a window in at most half its tokens; None where only the newest message is left."""
+    """Return the end of a window in at most half its tokens; None if only the newest message is left."""
     if len(window.messages) < 2:
         return None
     kept = _shrunk(window.messages, count_tokens, _tokens(window.messages, count_tokens) // 2)
@@ -96,7 +95,7 @@ def _from_edge(messages: Sequence[Message], edge: Edge, *, older: int) -> Sequen
 def _shrunk(
     messages: Sequence[Message], count_tokens: Callable[[Message], int], most: int
 ) -> Sequence[Message]:
-    """Return the end of the messages that fits, from a user's message on; the newest one always."""
+    """Return the newest messages that fit, starting with a user's; always at least one."""
     sizes = [count_tokens(message) for message in messages]
     for start, message in enumerate(messages[:-1]):
         if message.role == MessageRole.USER and sum(sizes[start:]) <= most:

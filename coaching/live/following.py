@@ -1,7 +1,6 @@
-"""Shows turns that run in other processes: reads them from the database and tells what changed.
+"""Follows turns that run in other processes: reads them from the database and returns what changed as events.
 
-The truth is in PostgreSQL. A change becomes the same events that the running process shows; what
-can't be told as a small change is told as a snapshot.
+A change becomes the same events that the running process publishes, or a snapshot where it isn't a small one.
 """
 
 import uuid
@@ -42,11 +41,11 @@ from sessions_app.models import (
 
 Signature = tuple[object, ...]
 _ENDS_OF_QUESTIONS = frozenset({CallState.SUPERSEDED, CallState.EXPIRED})
-"""Stop reasons of turns that waited in vain: no part of theirs followed the question."""
+"""Stop reasons of turns whose question got no answer, so that no part followed it."""
 
 
 def read_signatures(session_ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, Signature]:
-    """Return, for each session, values that change whenever what a reader sees has changed."""
+    """Return for each session values that change whenever a reader's view of it does."""
     wanted = list(session_ids)
     signatures: dict[uuid.UUID, Signature] = {
         session_id: (number, status, arc)
@@ -71,10 +70,10 @@ def read_signatures(session_ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, Signatu
 def read_changes(
     session_id: uuid.UUID, before: Sync | None, *, ended: str = ""
 ) -> tuple[Sync, list[TurnEvent]]:
-    """Read what is now, and the events that lead there from what was shown before.
+    """Read the present state, and the events that lead to it from what was shown before.
 
-    `ended` is the turn whose end the readers were told last; empty where there was none.
-    The caller has checked that its readers may read the session. Raises `Session.DoesNotExist`.
+    `ended` is the turn whose end was published last; empty if there is none. The caller has checked that its
+    readers may read the session. Raises `Session.DoesNotExist`.
     """
     with one_snapshot():
         return _read_changes(Session.unscoped.get(id=session_id), before, ended=ended)
@@ -107,7 +106,7 @@ def _read_changes(session: Session, before: Sync | None, *, ended: str) -> tuple
 def _read_changed_facts(
     session: Session, before: SessionFacts | None, now: SessionFacts | None
 ) -> list[TurnEvent]:
-    """Tell what changed of the session itself: turns withdrawn, arcs, its end."""
+    """Return what changed in the session itself: withdrawn turns, arcs, its end."""
     if before is None or now is None:
         return []
     events: list[TurnEvent] = []
@@ -146,7 +145,7 @@ def _read_ended_calls(before: Sync, session_id: uuid.UUID) -> list[TurnEvent]:
 
 
 def _read_ending(session: Session, before: Sync) -> list[TurnEvent]:
-    """Return the last words of a turn that has closed, and its end."""
+    """Return the last text of a turn that has closed, and its end."""
     turn = Turn.unscoped.get(id=before.turn_id)
     if turn.session_id != session.id or _read_is_end_published(turn, before):
         return []
@@ -155,7 +154,7 @@ def _read_ending(session: Session, before: Sync) -> list[TurnEvent]:
 
 
 def _read_is_end_published(turn: Turn, before: Sync) -> bool:
-    """Whether readers have been told the end of the turn's last part: its question was all that ended since.
+    """Whether the end of the turn's last part was published before: only its question has ended since.
 
     A new part would have committed a round before it could ask again.
     """
@@ -178,7 +177,7 @@ def read_end(before: Sync) -> tuple[list[TurnEvent], TurnDone]:
 
 
 def _read_end_of(turn: Turn, before: Sync | None) -> tuple[list[TurnEvent], TurnDone]:
-    """Return what leads from what was shown of a turn to its end, and the end; None: nothing was shown."""
+    """Return the events from what was shown of a turn (None for nothing) to its end, and the end."""
     message = turn.messages.filter(role=MessageRole.ASSISTANT).first()
     text = message.content if message else ""
     rounds = read_shown_rounds(turn)
@@ -196,7 +195,7 @@ def _read_end_of(turn: Turn, before: Sync | None) -> tuple[list[TurnEvent], Turn
 
 
 def _read_news(session: Session, shown_number: int, known: Container[str]) -> list[TurnEvent]:
-    """Tell the messages that came since; a turn that began and ended in between is told whole."""
+    """Return the new messages; a turn that began and ended in between is included whole."""
     news = session.messages.filter(number__gt=shown_number, turn__is_withdrawn=False)
     fresh = list(news.select_related("turn").order_by("number"))
     cards = read_cards(session.id, fresh)
@@ -239,7 +238,7 @@ def _has_only_more_text(before: Sync, now: Sync) -> bool:
 
 
 def _progress(before: Sync, now: Sync) -> list[TurnEvent]:
-    """Tell how the open turn went on: as text where only text came, else as a snapshot."""
+    """Return how the open turn went on: as text if only text came, else as a snapshot."""
     has_same_calls = dict(before.running) == dict(now.running)
     events: list[TurnEvent] = []
     if before.turn_id != now.turn_id or not has_same_calls or not _has_only_more_text(before, now):

@@ -1,9 +1,9 @@
 """The WebSocket of one session: frames in, events out. No rule of a turn lives here.
 
-Two subprotocols show the same events: HTML fragments (the default) and JSON frames (`sage.json`).
+Two subprotocols carry the same events: HTML fragments (the default) and JSON frames (`sage.json`).
 Channels handles one frame of a socket at a time, so nothing here waits for a turn.
 
-A little over 300 lines: one handler for each type of frame, and the table that names them.
+A little over 300 lines: one handler per type of frame, and their table.
 """
 
 import asyncio
@@ -50,7 +50,7 @@ JSON_SUBPROTOCOL = "sage.json"
 NOT_FOUND = 4404
 TOO_MANY_SOCKETS = 4429
 POLICY_VIOLATION = 1008
-# Else Channels gives each socket a subscription in Redis that nobody uses, and opens none without Redis.
+# Otherwise Channels subscribes each socket in Redis for nothing, and opens no socket without Redis.
 NO_CHANNEL_LAYER = "none"
 INTERNAL_ERROR = 1011
 
@@ -75,7 +75,7 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
     ignored_frames = 0
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Serve the socket and release what it holds, also where the server cancels this.
+        """Serve the socket and release its resources, even if the server cancels this.
 
         A consumer that stalls for longer than the server waits is cancelled; `disconnect` then never runs.
         """
@@ -85,7 +85,7 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
             self._release()
 
     async def connect(self) -> None:
-        """Accept, refuse who may not read, else attach."""
+        """Accept, then attach, or close for whoever may not read."""
         self.is_json = JSON_SUBPROTOCOL in self.scope.get("subprotocols", ())
         await self.accept(JSON_SUBPROTOCOL if self.is_json else None)
         user = self.scope.get("user")
@@ -116,10 +116,10 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
             await self.close(NOT_FOUND)
             return
         self.sender = asyncio.create_task(self._send_events(self.subscription), name="send events")
-        self.sender.add_done_callback(self._sender_ended)
+        self.sender.add_done_callback(self._close_after_failure)
 
     def _release(self) -> None:
-        """Detach from the session, whose turn goes on. Nothing here waits."""
+        """Detach from the session, whose turn goes on. Must not wait."""
         if self.socket is not None:
             open_sockets.discard(self.socket)
         if self.subscription is not None:
@@ -129,7 +129,7 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
             self.sender.cancel()
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
-        """Check who speaks, then do what the frame asks; a bad frame gets a sentence."""
+        """Check access, then handle the frame; a bad frame is answered with a sentence."""
         if self.subscription is None:
             return
         if not self.budget.admits():
@@ -155,8 +155,8 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
         return access_of(self.scope["session"].session_key, self.user_id)
 
     async def _slow_down(self) -> None:
-        """Say so each time: it may have been a message, and whoever sent that waits for a word about it."""
-        self._tell(TOO_MANY_FRAMES)
+        """Always reply: the dropped frame may have been a message."""
+        self._show_error(TOO_MANY_FRAMES)
         self.ignored_frames += 1
         if self.ignored_frames > MAX_IGNORED_FRAMES:
             await self.close(POLICY_VIOLATION)
@@ -170,22 +170,20 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
             await handler(self, frame)
 
     async def handle_message(self, frame: dict[str, Any]) -> None:
-        """Open a turn with a message of the user."""
         started = await get_runner().open_turn(self._turn_request("message", frame, access=self._access()))
         session_id = started.opened.session_id
         if session_id != self.session_id:
-            if started.danger:  # its card is shown to those who read the other conversation
+            if started.danger:  # its card went to the readers of the other conversation
                 self._show(await in_database(read_card_of_refused, self.session_id, started.danger))
             self._show(SessionContinued(session_id=str(session_id)))
         elif not started.opened.is_new and self.subscription is not None:
             await get_runner().readers.resend(self.session_id, self.subscription)
 
     async def handle_edit(self, frame: dict[str, Any]) -> None:
-        """Put a new message in the place of the user's last one."""
+        """Replace the user's last message."""
         await get_runner().open_turn(self._turn_request("edit", frame))
 
     async def handle_answer(self, frame: dict[str, Any]) -> None:
-        """Answer a pending call."""
         await get_runner().answer_call(
             user_id=self.user_id,
             session_id=self.session_id,
@@ -200,7 +198,6 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
         )
 
     async def handle_stop(self, _: dict[str, Any]) -> None:
-        """Stop the running turn."""
         await get_runner().stop(user_id=self.user_id, session_id=self.session_id)
 
     async def handle_end(self, _: dict[str, Any]) -> None:
@@ -212,7 +209,7 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
         await get_runner().open_turn(self._turn_request("retry"))
 
     async def handle_continue(self, _: dict[str, Any]) -> None:
-        """Go on with an answer that was cut for its length."""
+        """Continue an answer that was cut for its length."""
         await get_runner().open_turn(self._turn_request("continue"))
 
     def _turn_request(
@@ -229,46 +226,46 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
         )
 
     async def _refuse(self, frame: dict[str, Any], reason: str) -> None:
-        """Show the card with help lines, where refused words speak of danger; then say why they are."""
-        danger = await scans.danger_in(_words_in(frame), user_id=self.user_id)
+        """Show the help lines if the refused text speaks of danger, then the reason for the refusal."""
+        danger = await scans.danger_in(_text_in(frame), user_id=self.user_id)
         if danger is None:
-            self._tell(reason)
+            self._show_error(reason)
             return
         self._show(await in_database(read_card_of_refused, self.session_id, danger))
-        self._tell(reason)
+        self._show_error(reason)
         await in_database(count_card, danger.level, now=timezone.now())
 
     async def _refuse_without_database(self, frame: dict[str, Any]) -> None:
-        """Do the same with what this process has, and at once: it may be long until a database answers."""
+        """Do the same at once and without the database, which may take long to answer."""
         country = country_of_timezone(self.scope.get("cookies", {}).get(TIMEZONE_COOKIE, ""))
-        danger = await scans.danger_in(_words_in(frame), user_id=self.user_id)
+        danger = await scans.danger_in(_text_in(frame), user_id=self.user_id)
         self._show(card_without_database(self.session_id, danger, country=country))
-        self._tell(NO_ANSWER)
+        self._show_error(NO_ANSWER)
 
     def _show(self, event: TurnEvent | None) -> None:
         """Show an event to this reader only."""
         if event is not None and self.subscription is not None:
             self.subscription.push(event)
 
-    def _tell(self, message: str) -> None:
+    def _show_error(self, message: str) -> None:
         """Show a sentence to this reader only."""
         if self.subscription is not None:
             self.subscription.push(ErrorShown(message=message))
 
     async def _send_events(self, subscription: Subscription) -> None:
-        """Send what happens, as long as the socket lives; a slow socket makes this wait, not the turn."""
+        """Send events for as long as the socket lives; a slow socket makes this task wait, not the turn."""
         encode = self._encoded_json if self.is_json else self._encoded_html
         while True:
             for event in await subscription.next_batch():
                 frame = await encode(event)
                 if frame:
-                    # Past Channels' own `send`: it would add nothing here but its price for every frame.
+                    # Channels' own `send` would only add its cost to every frame.
                     await self.base_send({"type": "websocket.send", "text": frame})
 
-    def _sender_ended(self, sender: "asyncio.Task[None]") -> None:
-        """Close a socket whose sender broke: a mute one would look alive. The client connects anew."""
+    def _close_after_failure(self, sender: "asyncio.Task[None]") -> None:
+        """Close a socket whose sender failed, so that the client reconnects."""
         if not sender.cancelled() and (error := sender.exception()) is not None:
-            logger.error("sender_broke", session_id=str(self.session_id), exc_info=error)
+            logger.error("socket_sender_failed", session_id=str(self.session_id), exc_info=error)
             self.ending = asyncio.ensure_future(self.close(INTERNAL_ERROR))
 
     async def _encoded_json(self, event: TurnEvent) -> str:
@@ -280,7 +277,7 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
 
 
 _encoded = json.JSONEncoder(ensure_ascii=False).encode
-"""One encoder for all frames: `json.dumps` with an option makes a new one each time."""
+"""One encoder for all frames, since `json.dumps` with an option makes a new one each time."""
 
 
 HANDLERS: Mapping[str, Callable[[SessionConsumer, dict[str, Any]], Awaitable[None]]] = {
@@ -293,19 +290,19 @@ HANDLERS: Mapping[str, Callable[[SessionConsumer, dict[str, Any]], Awaitable[Non
     "continue": SessionConsumer.handle_continue,
     "end": SessionConsumer.handle_end,
 }
-"""What a frame of each type does. The tenant matrix has a row for every one."""
+"""The handler for each type of frame. The tenant matrix has a row for every one."""
 
 CHECKED_BY_FIRST_QUERY = ("message",)
-"""Frames whose first query checks access: the check costs them no round trip of its own."""
+"""Frames whose first query checks access, so that the check takes no extra round trip."""
 
 
 class MissingConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no types
-    """What answers where there is no session: the same as for one that is missing."""
+    """Answers where no session is named, as for a missing session."""
 
     channel_layer_alias = NO_CHANNEL_LAYER
 
     async def connect(self) -> None:
-        """Accept and close: a code can be read only from an open socket."""
+        """Accept first, since only an open socket carries a close code."""
         await self.accept(
             JSON_SUBPROTOCOL if JSON_SUBPROTOCOL in self.scope.get("subprotocols", ()) else None
         )
@@ -316,8 +313,8 @@ async def _is_taken_for_alive(_seconds: float) -> bool:
     return True  # where the launcher doesn't serve: nobody can be asked
 
 
-def _words_in(frame: dict[str, Any]) -> object:
-    """Return what the user says with a frame."""
+def _text_in(frame: dict[str, Any]) -> object:
+    """Return the user's text in a frame."""
     return frame.get("value") if frame.get("type") == "answer" else frame.get("text")
 
 

@@ -1,8 +1,8 @@
 """Turn events as HTML fragments for the chat page: one template per event, the page's own components.
 
-A fragment's elements are swapped in by htmx, out of band; what the page's script must know beside that is
-appended to `#signals`, where the script takes it from. No event is interpreted here and nothing is stored.
-Rendered markdown is made off the event loop, after the database has been given back.
+htmx swaps a fragment's elements in, out of band. Signals for the page's script are appended to `#signals`. No
+event is interpreted here and nothing is stored. Markdown is rendered off the event loop, after the database
+connection was given back.
 """
 
 import asyncio
@@ -61,7 +61,7 @@ async def render_fragment(event: TurnEvent) -> str:
 
 
 def _render_text(event: TextDelta) -> str:
-    # Thousands of these a second: a template would cost more than all the rest of the way.
+    # Thousands per second: a template would cost more than the whole rest of the path.
     return f'<div hx-swap-oob="beforeend:#live-text">{escape(event.text)}</div>'
 
 
@@ -73,7 +73,7 @@ def _render_note(event: NoteDelta) -> str:
 
 
 def _render_boundary(_: RoundBoundary) -> str:
-    return ""  # Rounds are sections of their own.
+    return ""  # Each round is a section of its own.
 
 
 def _render_turn_started(event: TurnStarted) -> str:
@@ -107,7 +107,7 @@ def _render_history(event: HistoryChanged) -> str:
 
 def _render_card(event: SafetyShown) -> str:
     if event.tool_use_id:
-        return ""  # It stands in the question, which was just shown with its answer.
+        return ""  # The question, just shown with its answer, contains it.
     return _render("safety_shown", {"card": event.card, "is_stored": event.number is not None})
 
 
@@ -136,7 +136,7 @@ async def _render_message(event: MessageStored) -> str:
     try:
         rows = await in_database(shown_rows.read_said, event.turn_id, number=event.number)
         title, items = rows.title, conversation.said_items(rows)
-    except DatabaseError:  # The words are here; only title and day's line may be missing.
+    except DatabaseError:  # Only the title and the day's line are missing.
         said = SaidItem(session_id="", number=event.number, client_id=event.id, text=event.text)
         title, items = "", [said]
     return _render("message_stored", {"title": title, "items": items, "client_id": event.id})
@@ -145,7 +145,7 @@ async def _render_message(event: MessageStored) -> str:
 async def _render_done(event: TurnDone) -> str:
     try:
         rows = await in_database(shown_rows.read_done, event.turn_id)
-    except DatabaseError:  # What was shown stays on the screen until the page can ask again.
+    except DatabaseError:  # What was shown stays until the page asks again.
         rows = None
     view = await _off_loop(conversation.done_view, rows) if rows else None
     return _render("turn_done", {"status": event.status, "turn_id": event.turn_id, "view": view})
@@ -154,7 +154,7 @@ async def _render_done(event: TurnDone) -> str:
 async def _render_answered(event: CallAnswered) -> str:
     try:
         rows = await in_database(shown_rows.read_answered, event)
-    except DatabaseError:  # The form stays until the turn's end or a reload shows what became of it.
+    except DatabaseError:  # The form stays until the turn ends or the page reloads.
         rows = None
     item = await _off_loop(conversation.answered_item, rows) if rows else None
     return _render("call_answered", {"tool_use_id": event.tool_use_id, "state": event.state, "item": item})
@@ -172,7 +172,7 @@ async def _render_sync(event: Sync) -> str:
     if event.turn_id:
         try:
             calls = await in_database(shown_rows.read_calls, uuid.UUID(event.turn_id))
-        except DatabaseError:  # Its words are here; only what became of its questions isn't.
+        except DatabaseError:  # Only the state of its questions is missing.
             calls = None
         item = await _off_loop(conversation.synced_turn_item, event, calls)
     return _render("sync", {"item": item, "sync": event, "calls": conversation.running_calls(event.running)})

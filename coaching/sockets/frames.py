@@ -100,11 +100,11 @@ def _done(event: TurnDone) -> Frame:
 
 
 def _no_frame(_: RoundRestarted | RoundClosed | TurnStarted | SessionClosed) -> None:
-    """Send nothing: a Sync follows the first and the last; the others only change what a page shows."""
+    """Send nothing: a Sync follows the first and the last; the others only matter to a page."""
 
 
 def _safety(shown: SafetyShown) -> Frame:
-    """Return what a program shows: below which words (number or `toolUseId`), how near, and the lines."""
+    """Return the card: its message (number) or answer (`toolUseId`), the danger, the lines."""
     danger, offer = shown.card.danger, shown.card.offer
     values = {
         "level": danger.level,

@@ -1,7 +1,7 @@
-"""Answers a turn: builds its request, runs the engine, keeps every round, closes the turn.
+"""Answers a turn: reads its setup, runs the engine, closes the turn.
 
-It knows no socket: what happens goes out through `publish`. Whatever goes wrong, the turn it was
-given is closed at the end, with a sentence for the user.
+It knows no socket: events go out through `publish`. Whatever goes wrong, the turn is closed at the end, with
+a sentence for the user.
 """
 
 import asyncio
@@ -63,11 +63,10 @@ async def answer(
     setup: TurnSetup | None = None,
     on_setup: Callable[[TurnSetup], None],
 ) -> TurnDone:
-    """Answer the turn, or go on where it was left; return the event that says how its part ended.
+    """Answer or resume the turn; return the event that ends its part, which isn't published yet.
 
-    That event is not yet published. `setup` is what the turn needs where it has only just been opened; else
-    it is read, and `on_setup` is given it before the first round.
-    Raises `StaleRunnerError` when another runner has taken the turn over: nothing is written then.
+    `setup` is given for a turn that was just opened. Otherwise it is read and passed to `on_setup` before the
+    first round. Raises `StaleRunnerError`, with nothing written, if another runner has taken the turn over.
     """
     try:
         if setup is None:
@@ -81,7 +80,7 @@ async def answer(
         ending = _ending_of(result)
     except (StaleFence, StaleRunnerError) as error:
         raise StaleRunnerError(str(key.turn_id)) from error
-    except Exception:  # isolates a turn: whatever broke, the turn is closed and the user told
+    except Exception:  # isolates a turn: it is closed and the user gets a sentence
         logger.exception("turn_failed", turn_id=str(key.turn_id))
         ending = Ending(
             status=TurnStatus.FAILED,
@@ -150,7 +149,7 @@ async def _wait_for_user(key: TurnKey, result: PartResult, *, publish: Publish) 
 
 
 async def _close(key: TurnKey, ending: Ending, *, publish: Publish) -> TurnDone:
-    """Close the turn, through a short outage of the database too."""
+    """Close the turn, even during a short outage of the database."""
     message = await _stored_answer(key, ending)
     if ending.user_notice:
         publish(ErrorShown(message=ending.user_notice))
@@ -164,7 +163,7 @@ def turn_done(turn_id: uuid.UUID, *, status: str, stop_reason: str, text: str) -
 
 
 def lost(turn_id: str) -> TurnDone:
-    """Build the event that ends a turn here because it is another runner's, or can't be closed now."""
+    """Build the event that ends a turn here because another runner has it, or it can't be closed now."""
     return TurnDone(turn_id=turn_id, stop_reason="interrupted", status=TurnStatus.INTERRUPTED)
 
 

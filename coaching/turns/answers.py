@@ -1,4 +1,4 @@
-"""Makes a tool's result of the user's answer to its pending call: the tool says what an answer is."""
+"""Turns the user's answer to a pending call into the tool's result; the tool decides what an answer is."""
 
 import json
 import uuid
@@ -29,9 +29,9 @@ class ChatAnswerContext:
 
 
 def builder_for(*, user_id: int, value: object) -> Callable[[Session, ToolCallRecord], Answer]:
-    """Return what builds the answer inside the transaction that records it.
+    """Return a function that builds the answer inside the transaction that records it.
 
-    It raises `Refused` with the tool's own sentence where the value is no answer to the call.
+    It raises `Refused` with the tool's own sentence if the value is no answer to the call.
     """
 
     def build(session: Session, call: ToolCallRecord) -> Answer:

@@ -1,4 +1,4 @@
-"""Keeps what the engine did of a turn: rounds, results and usage, under the turn's fencing number."""
+"""Stores a turn's rounds, results and usage under its fencing number."""
 
 from coaching.engine.errors import StaleRunnerError
 from coaching.engine.messages import FinishedRound
@@ -16,7 +16,7 @@ from sessions_app.turn_records import CallResult, NewCall
 
 
 class TurnRecorder:
-    """Keeps a turn's rounds, results and usage under the turn's fencing number."""
+    """The engine's `Recorder` for one turn."""
 
     def __init__(self, tool_session: ToolSession, publish: Publish) -> None:
         self._tool_session = tool_session
@@ -24,7 +24,7 @@ class TurnRecorder:
         self._publish = publish
 
     async def record_round(self, finished: FinishedRound, usage: RoundUsage | None) -> None:
-        """Commit a round and its calls, then say that its text is final."""
+        """Commit a round and its calls, then publish that its text is final."""
         cost = None if usage is None else usage_row(usage)
         calls = [
             NewCall(
@@ -65,7 +65,7 @@ class TurnRecorder:
         )
 
     async def record_result(self, call: ToolCall, result: ToolResult) -> None:
-        """Commit a call's result, unless its effect did so already."""
+        """Commit a call's result, unless that was done with its effect."""
         if self._tool_session.committed.get(call.tool_use_id) == result:
             return
         stored = CallResult(content=result.content, is_error=result.is_error)
@@ -75,7 +75,7 @@ class TurnRecorder:
             raise StaleRunnerError(str(error)) from error
 
     async def record_usage(self, usage: RoundUsage) -> None:
-        """Store what an answer cost of which no round comes."""
+        """Store the cost of an answer that becomes no round."""
         await in_database(turn_records.store_usage, self._key, usage=usage_row(usage))
 
 
@@ -85,7 +85,7 @@ def _is_interactive(name: str) -> bool:
 
 
 def _input_projection(finished: FinishedRound, call: ToolCall) -> object:
-    """Return the call's input as the round's block has it: parsed where it could be parsed."""
+    """Return the call's input from the round's block, where it is parsed if possible."""
     for block in finished.blocks:
         if block.get("type") == "tool_use" and block.get("id") == call.tool_use_id:
             return block.get("input", {})

@@ -1,4 +1,4 @@
-"""What a user asks a turn for, from a socket or a page down to the service that opens the turn."""
+"""A user's request for a turn, from a socket or a page down to the service that opens the turn."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -26,5 +26,5 @@ class TurnRequest:
 
     @property
     def has_text(self) -> bool:
-        """Whether the request brings words of the user."""
+        """Whether the request contains text of the user."""
         return self.kind in ("message", "edit")

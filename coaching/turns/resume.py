@@ -1,7 +1,7 @@
-"""What a turn needs to go on where it was left: it waited for the user, or its runner was lost.
+"""The setup of a turn that resumes: it waited for the user, or its runner was lost.
 
-It goes on from exactly the prefix that it began with and its committed rounds. If model or tools are no
-longer what they were, all its thinking is dropped and it goes on with today's.
+It resumes from exactly the prefix that it began with and its committed rounds. If model or tools have
+changed, all its thinking is dropped and the present ones are used.
 """
 
 import json
@@ -32,7 +32,7 @@ _THINKING_TYPES = ("thinking", "redacted_thinking")
 
 
 def load_setup(key: TurnKey) -> TurnSetup:
-    """Read what the turn needs; store the request that it begins with if it hasn't begun.
+    """Read the turn's setup; build and store its first request if it has none.
 
     Raises `StaleFence` where the turn is no longer this runner's.
     """
@@ -55,10 +55,9 @@ def load_setup(key: TurnKey) -> TurnSetup:
 
 
 def shrink_turn(key: TurnKey) -> ModelRequest | None:
-    """Give the turn a smaller window and return its request; None where it can't get any smaller.
+    """Give the turn a smaller window and return its request; None if it can't get any smaller.
 
-    Its prefix has changed then, so the thinking of the rounds before is dropped, by whoever goes on with it.
-    Raises `StaleFence`.
+    That changes its prefix, so later requests drop the thinking of the rounds before. Raises `StaleFence`.
     """
     turn = Turn.unscoped.select_related("session").get(id=key.turn_id)
     profile, _ = Profile.of(turn.session.user_id).select_related("user").get_or_create()
@@ -94,7 +93,7 @@ def _stored_request(turn: Turn) -> ModelRequest | None:
 
 
 def _read_limits_left(turn: Turn, rounds: Sequence[Round]) -> PartLimits:
-    """Return what is left of the part's budget: rounds and calls that are committed are spent."""
+    """Return what is left of the part's budget after its committed rounds and calls."""
     spent_rounds = [row.number for row in rounds if row.part == turn.part]
     calls = turn.calls.filter(round_number__in=spent_rounds)
     return limits_left(
@@ -135,7 +134,7 @@ def _with_rounds(setup: TurnSetup, turn: Turn, rounds: Sequence[Round]) -> TurnS
 
 
 def _with_kept_words(setup: TurnSetup, turn: Turn) -> TurnSetup:
-    """Return the setup with what the lost runner had shown last: an interrupted turn keeps it."""
+    """Return the setup with the last text that the lost runner had shown: an interrupted turn keeps it."""
     text, notes = turn.words_of_running_round()
     if not text:
         return setup
@@ -152,7 +151,7 @@ def _is_as_it_was(request: ModelRequest) -> bool:
 def _read_finished(
     row: Round, turn: Turn, *, is_thinking_valid: bool
 ) -> tuple[FinishedRound, dict[str, ToolResult]]:
-    """Return a committed round as the engine knows it, with the results that its calls have."""
+    """Convert a committed round for the engine, with the results of its calls."""
     blocks: list[dict[str, Any]] = json.loads(row.blocks)
     if not is_thinking_valid or row.number <= turn.metadata.get(SHRUNK_AFTER, 0):
         blocks = [block for block in blocks if block["type"] not in _THINKING_TYPES]
@@ -183,7 +182,7 @@ def _read_finished(
 
 
 def _result_of(record: ToolCallRecord) -> ToolResult | None:
-    """Return a call's result; None for one that may run now: it waits, or its effect can't have happened."""
+    """Return a call's result; None if it may run now: it waits, or its effect can't have happened."""
     if record.state == CallState.PENDING:
         return None
     if record.state == CallState.RUNNING:

@@ -1,4 +1,4 @@
-"""What a turn needs before its next round, as values, and the few rules that a start and a resume share."""
+"""A turn's setup before its next round, and the rules that starting and resuming share."""
 
 import uuid
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ MAX_UPSTREAM_REQUESTS = PartLimits().max_upstream_requests
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionState:
-    """What of a session a tool may change while its turn runs."""
+    """Session fields that a tool can change mid-turn."""
 
     status: str
     active_arc: str
@@ -30,10 +30,10 @@ class SessionState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnSetup:
-    """What a turn needs before its next round.
+    """Everything that a turn needs before its next round.
 
-    `closing_stop_reason` is set where the last committed round was the answer's last: the turn
-    only has to be closed. `is_cut`: it was cut before it was whole, and nothing can follow it.
+    `closing_stop_reason` is set if the last committed round was the answer's last: the turn only has to be
+    closed. `is_cut`: that round is incomplete, and nothing can follow it.
     """
 
     key: TurnKey
@@ -51,18 +51,18 @@ class TurnSetup:
     is_stop_requested: bool = False
 
     def after(self, seconds: float) -> "TurnSetup":
-        """Return the setup with what is left of the part's time once `seconds` of it are gone."""
+        """Return the setup with `seconds` less time for the part."""
         left = max(0.0, self.limits.seconds - seconds)
         return replace(self, limits=replace(self.limits, seconds=left))
 
     @property
     def is_too_late(self) -> bool:
-        """Whether the part's time is over and the turn isn't: nothing more can be asked."""
+        """Whether the part's time is up and the turn isn't complete: no request is possible."""
         return self.limits.seconds <= 0 and self.closing_stop_reason is None
 
 
 def stored_prompt_of(built: BuiltPrompt) -> StoredPrompt:
-    """Return what is stored of a prompt that was built."""
+    """Build the stored form of a prompt."""
     request = built.request
     prefix = {"tools": request.tools, "system": request.system, "messages": request.messages}
     return StoredPrompt(
@@ -76,7 +76,7 @@ def stored_prompt_of(built: BuiltPrompt) -> StoredPrompt:
 
 
 def limits_left(turn: Turn, *, rounds: int = 0, calls: int = 0, requests: int = 0) -> PartLimits:
-    """Return what is left of a part's budget after what it has spent."""
+    """Return what is left of a part's budget."""
     spent_seconds = (timezone.now() - turn.part_started_at).total_seconds()
     return PartLimits(
         max_rounds=max(1, settings.SAGE_MAX_ROUNDS - rounds),
@@ -87,12 +87,12 @@ def limits_left(turn: Turn, *, rounds: int = 0, calls: int = 0, requests: int = 
 
 
 def read_state(session_id: uuid.UUID) -> SessionState:
-    """Read what the session is now."""
+    """Read the session's present state."""
     return state_of(Session.unscoped.only("status", "active_arc", "kind").get(id=session_id))
 
 
 def state_of(session: Session) -> SessionState:
-    """Return what the session is, of a row that was read."""
+    """Take the state from a loaded session."""
     return SessionState(
         status=session.status, active_arc=session.active_arc, effective_kind=session.effective_kind
     )

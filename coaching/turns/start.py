@@ -1,7 +1,7 @@
 """Starts a turn: the user's message, the turn and its request, committed together.
 
-What a life is made of is read first, outside the transaction: a read that fails leaves a section out and
-breaks nothing. What depends on the session is read under its lock. The user waits for all of it.
+The user's life is read first, outside the transaction, so that a failed read only leaves a section out. What
+depends on the session is read under its lock. The user waits for all of it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -40,7 +40,7 @@ logger = structlog.get_logger(__name__)
 
 MOST_ZONES = 10_000
 _zones: dict[int, str] = {}
-"""The time zone that each user had when they last spoke here: a guess, held against the profile each time."""
+"""Each user's last known time zone, verified against the profile each time."""
 
 _PROFILE, _PERSON = Columns(Profile), Columns(User, "user__")
 
@@ -52,10 +52,9 @@ def _profile() -> QuerySet[Any, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartedTurn:
-    """A turn that was opened; without a setup where it is an old one, or its request is still to be built.
+    """A turn that was opened. It has no setup if it was opened before, or if its request couldn't be built.
 
-    `card` is shown with its message. `kept` are the files that stay written though the turns that wrote them
-    were withdrawn.
+    `card` is shown with its message. `kept` are files written by turns that were withdrawn, which stay.
     """
 
     opened: OpenedTurn
@@ -65,12 +64,12 @@ class StartedTurn:
 
     @property
     def danger(self) -> Danger | None:
-        """What was noticed of the message that is answered."""
+        """The danger found in the message that is answered."""
         return kept_danger(self.opened.message.metadata)
 
 
 class _PromptBuilder:
-    """Builds a turn's prompt while the turn is being opened, and keeps it."""
+    """Builds a turn's prompt while the turn is opened, and keeps it for the setup."""
 
     def __init__(self, life: Life) -> None:
         self.profile = life.profile
@@ -79,7 +78,7 @@ class _PromptBuilder:
         self.built: BuiltPrompt | None = None
 
     def build(self, session: Session, message: Message) -> StoredPrompt:
-        """Build the turn's prompt, keep it, and return what is stored of it."""
+        """Build the turn's prompt and return its stored form."""
         self.session = session
         now, life = self._life.now, self._life
         if session.id != life.session_id:  # a message to a session that has ended goes into another one
@@ -91,7 +90,7 @@ class _PromptBuilder:
         return stored_prompt_of(self.built)
 
     def setup_of(self, opened: OpenedTurn) -> TurnSetup | None:
-        """Return what the turn needs before its first round; None where nothing was built for it."""
+        """Return the turn's setup; None if no prompt was built for it."""
         if not opened.is_new or self.built is None or self.session is None:
             return None
         return TurnSetup(
@@ -108,11 +107,11 @@ class _PromptBuilder:
 def start_turn(
     request: TurnRequest, *, owner: str, rate_limit: RateLimit, metadata: Mapping[str, Any] | None = None
 ) -> StartedTurn:
-    """Open the turn that a user asks for; return it with what it needs before its first round, and its card.
+    """Open the requested turn; return it with its setup and its card.
 
-    The user's words are searched for danger unless that was done before, and `metadata` says what was found:
-    it is kept with the message. Where the model's request can't be built the message is committed without it:
-    the turn then tries again, and says what came of it. Raises what `request.access` and the service raise.
+    The user's text is screened for danger, unless `metadata` holds the findings already; they are stored with
+    the message. If the model's request can't be built, the message is committed without it; the turn
+    tries again and shows how that ends. Raises what `request.access` and the service raise.
     """
     life = _read_life(request.user_id, request.session_id, request.access)
     if metadata is None and request.has_text:
@@ -122,10 +121,10 @@ def start_turn(
     try:
         opened = open_turn(build_prompt=builder.build)
     except READ_ERRORS as error:
-        # A fault of the request alone: without a database the message couldn't be kept either.
+        # Without a database the message couldn't be stored either.
         if isinstance(error, OperationalError | InterfaceError):
             raise
-        logger.exception("turn_begins_without_request", session_id=str(request.session_id))
+        logger.exception("prompt_not_built", session_id=str(request.session_id))
         opened, setup = open_turn(build_prompt=None), None
     else:
         setup = builder.setup_of(opened)
@@ -169,7 +168,7 @@ def _open(
 
 
 def _read_kept_writes(turn_ids: Sequence[UUID]) -> tuple[str, ...]:
-    """Return the paths of what the calls of these turns wrote: withdrawing a turn unwrites nothing."""
+    """Return the paths of the files that these turns wrote: withdrawing a turn undoes no write."""
     calls = ToolCallRecord.unscoped.filter(turn_id__in=turn_ids, is_error=False).values(
         "tool_use_id", "turn__session"
     )
@@ -180,7 +179,7 @@ def _read_kept_writes(turn_ids: Sequence[UUID]) -> tuple[str, ...]:
 
 
 def _read_card(opened: OpenedTurn, *, is_said: bool) -> SafetyShown | None:
-    """Read and count the card of a new turn's message; words that are answered again don't count again."""
+    """Read and count the card of a new turn's message; one that is answered again isn't counted twice."""
     if not opened.is_new:
         return None
     card = read_cards(opened.session_id, [opened.message]).beside_message(opened.message)
@@ -190,9 +189,9 @@ def _read_card(opened: OpenedTurn, *, is_said: bool) -> SafetyShown | None:
 
 
 def _read_life(user_id: int, session_id: UUID, access: Condition | None) -> Life:
-    """Read who speaks, whether they still may, and what their life is made of.
+    """Read the user's profile and life, and check access.
 
-    It is one round trip where their time zone is what it was before: the day decides what is read.
+    It is one round trip if their time zone hasn't changed, since the day decides what is read.
     """
     now = timezone.now()
     known = _zones.get(user_id, UNKNOWN_TIMEZONE)
@@ -203,7 +202,7 @@ def _read_life(user_id: int, session_id: UUID, access: Condition | None) -> Life
     except READ_ERRORS as error:
         if isinstance(error, OperationalError | InterfaceError):
             raise
-        # Something of the life can't be read: what fails is found out one by one.
+        # Part of the life can't be read: `read_life` finds out which.
         profile, _ = _read_profile(user_id, access, ())
     _remember_zone(profile)
     query = LifeQuery(profile=profile, session_id=session_id, now=now)
@@ -213,7 +212,7 @@ def _read_life(user_id: int, session_id: UUID, access: Condition | None) -> Life
 def _read_profile(
     user_id: int, access: Condition | None, more: Sequence[Query]
 ) -> tuple[Profile, Sequence[Rows]]:
-    """Return a user's profile, made on first need, and the answers to more; `access` must hold first."""
+    """Return a user's profile, created on first use, and the rows of `more`; `access` is checked first."""
     queries = [_profile(user=user_id), *more]
     if access is None:
         found, *answers = run_queries(queries)

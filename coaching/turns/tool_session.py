@@ -1,4 +1,4 @@
-"""What the tools of a conversation work with: the session as it is, and the way to make an effect last."""
+"""The context of a conversation's tools: the session's state, and the commit of an effect."""
 
 import asyncio
 import uuid
@@ -27,7 +27,7 @@ LATE_COMMIT_SECONDS = 1.0
 
 
 class ToolSession:
-    """What the tools of one turn share: the turn, and the session's state as of the last commit.
+    """Shared by the tools of one turn: its setup, and the session's state as of the last commit.
 
     `committed` are the results that were recorded together with their effect.
     """
@@ -48,7 +48,7 @@ class ToolSession:
         )
 
     async def commit(self, tool_use_id: str, effect: Callable[[], ToolResult]) -> ToolResult:
-        """Run an effect with the record of its call's result; say what it changed of the session."""
+        """Commit an effect with the record of its call's result; publish what it changed in the session."""
 
         def effect_with_record() -> CallResult:
             result = effect()
@@ -71,7 +71,7 @@ class ToolSession:
         except StaleFence as error:
             raise StaleRunnerError(str(error)) from error
         except asyncio.CancelledError:
-            # The deadline ends the wait, not the thread: what it commits all the same is told before the end.
+            # Cancelling doesn't stop the thread, so wait briefly for its commit.
             await asyncio.wait([committing], timeout=LATE_COMMIT_SECONDS)
             raise
         return self.committed[tool_use_id]
@@ -79,7 +79,7 @@ class ToolSession:
     def _take_in(
         self, tool_use_id: str, committing: "asyncio.Future[tuple[CallResult, SessionState]]"
     ) -> None:
-        """Keep what was committed and say what it changed, whoever still waits for it."""
+        """Keep the committed result and publish what it changed, even if nobody waits for it any more."""
         if committing.cancelled() or committing.exception() is not None:
             return
         stored, state = committing.result()
@@ -97,18 +97,18 @@ class ToolSession:
 
 
 def is_completed_now(before: SessionState, state: SessionState) -> bool:
-    """Say whether the session was completed between two looks at it."""
+    """Whether the session was completed between two states."""
     return state.status == SessionStatus.COMPLETED != before.status
 
 
 def is_arc_over(before: SessionState, state: SessionState) -> bool:
-    """Say whether an open conversation left an arc between two looks at it, and goes on."""
+    """Whether an open conversation left an arc between two states, and goes on."""
     return bool(before.active_arc and not state.active_arc) and state.status == SessionStatus.ACTIVE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatToolContext:
-    """What a tool may know and do in a conversation: `coaching.tools.context.ToolContext` for chat."""
+    """`coaching.tools.context.ToolContext` for a conversation."""
 
     tool_session: ToolSession
     tool_use_id: str
@@ -118,17 +118,14 @@ class ChatToolContext:
 
     @property
     def user_id(self) -> int:
-        """The user, whom every read and write is bound to."""
         return self.tool_session.setup.user_id
 
     @property
     def session_id(self) -> uuid.UUID:
-        """The session."""
         return self.tool_session.setup.session_id
 
     @property
     def timezone(self) -> ZoneInfo:
-        """The user's time zone."""
         return self.tool_session.setup.timezone
 
     async def commit(self, effect: Callable[[], ToolResult]) -> ToolResult:

@@ -1,4 +1,4 @@
-"""What Sage says itself where the model's words are missing or cut."""
+"""Sage's own sentences, for when the model's text is missing or cut."""
 
 import math
 from collections.abc import Mapping
