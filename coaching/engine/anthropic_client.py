@@ -1,7 +1,7 @@
-"""The model behind the real SDK: the only module that imports `anthropic`.
+"""The model client over the SDK: the only module that imports `anthropic`.
 
-The SDK makes the request (address, key, headers, error classes); `stream` reads the raw body. Nothing is
-retried here: the caller owns the deadline and so the retry.
+The SDK sends the request (address, key, headers, error classes); `stream` reads the raw body. Nothing is
+retried here, because the caller knows the deadline.
 """
 
 import asyncio
@@ -34,12 +34,12 @@ _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",",
 
 
 class AnthropicClient:
-    """A `ModelClient` over the SDK: one for a process and base URL, never one for a turn."""
+    """A `ModelClient` over the SDK: one per process and base URL, not per turn."""
 
     def __init__(
         self, api_key: str = "", base_url: str = "", *, http_client: httpx2.AsyncClient | None = None
     ) -> None:
-        # A key must be given even to servers that want none: else the SDK looks for one elsewhere.
+        # Never empty, or the SDK searches for a key in other places.
         self._sdk = anthropic.AsyncAnthropic(
             api_key=api_key or "none",
             base_url=base_url or DEFAULT_BASE_URL,
@@ -48,7 +48,6 @@ class AnthropicClient:
         )
 
     async def aclose(self) -> None:
-        """Close all connections."""
         await self._sdk.close()
 
     async def __aenter__(self) -> Self:
@@ -66,9 +65,9 @@ class AnthropicClient:
     async def stream(
         self, request: ModelRequest, *, timeouts: StreamTimeouts = DEFAULT_TIMEOUTS
     ) -> AsyncIterator[SSEReplyStream]:
-        """Send a request and yield its reply as a stream; leaving the block closes it upstream.
+        """Send a request and yield its reply as a stream; leaving the block closes the connection.
 
-        Raises `UpstreamError`, whatever went wrong, here and while the stream is read.
+        Every failure, also while the stream is read, is raised as `UpstreamError`.
         """
         scope = asyncio.timeout(timeouts.total_seconds)
         try:
@@ -89,15 +88,14 @@ class AnthropicClient:
         timeout = httpx2.Timeout(
             timeouts.read_idle_seconds, connect=timeouts.connect_seconds, pool=timeouts.connect_seconds
         )
-        params = build_params(request)
-        headers = params.pop("extra_headers", {})
+        body = {**build_params(request), "stream": True}
         try:
-            # What `messages.create` does, with bytes: it would walk through all that was said, to copy it.
+            # Like `messages.create`, which would copy the whole history.
             stream: RawStream = await self._sdk.post(
                 "/v1/messages",
-                content=_encode({**params, "stream": True}).encode(),
+                content=_encode(body).encode(),
                 cast_to=anthropic.types.Message,
-                options={"headers": headers, "timeout": timeout},
+                options={"timeout": timeout},
                 stream=True,
                 stream_cls=RawStream,
             )
@@ -110,13 +108,13 @@ class AnthropicClient:
             raise UpstreamError("unauthorized", detail=type(error).__name__) from error
         except (anthropic.AnthropicError, *TRANSPORT_ERRORS) as error:
             raise UpstreamError("unavailable", detail=type(error).__name__, is_retryable=True) from error
-        except ValueError as error:  # a value that can't be sent, a lone surrogate for one
+        except ValueError as error:  # a value that can't be encoded, such as a lone surrogate
             raise UpstreamError("rejected", detail=type(error).__name__) from error
         return stream
 
 
 def build_params(request: ModelRequest) -> dict[str, Any]:
-    """Build the arguments of `messages.create`: the request as it is, and what its model wants."""
+    """Build the body of a request, with the fields of its model's profile."""
     profile = profile_for(request.model)
     params: dict[str, Any] = {
         "model": request.model,
@@ -147,5 +145,5 @@ def _from_status(error: anthropic.APIStatusError) -> UpstreamError:
 
 
 def retirement_date(model: str) -> str | None:
-    """Return when a model's life ends, if the SDK lists it as deprecated."""
+    """Return a model's retirement date if the SDK lists it as deprecated."""
     return dict[str, str](DEPRECATED_MODELS).get(model)

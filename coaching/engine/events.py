@@ -1,6 +1,6 @@
-"""What the engine says while it works: one frozen class per fact, no HTML, no model rows.
+"""The events of a running part: facts only, no HTML and no model rows.
 
-The union `EngineEvent` is closed: whoever shows events has a function for each, and a test says so.
+The union `EngineEvent` is closed. A test checks that every event has a frame and a fragment.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ class NoteDelta:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCallStarted:
-    """A call is whole in the reply and is about to run."""
+    """A call is complete and about to run."""
 
     tool_use_id: str
     name: str
@@ -39,25 +39,25 @@ class ToolCallFinished:
 
 @dataclass(frozen=True, slots=True)
 class RoundBoundary:
-    """The next round begins. Said once between any two rounds, just before the later one's first output.
+    """The next round begins. Emitted once between two rounds, just before the first output of the later one.
 
-    Whoever joins text sets a blank line where text stands on both sides of boundaries.
+    Joined texts have a blank line at a boundary with text on both sides.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class RoundRestarted:
-    """The running round is asked again: its text and notes since the last boundary are void.
+    """The running round is requested again: its text and notes since the last boundary are void.
 
-    The boundary itself stands and isn't said again.
+    The boundary itself isn't repeated.
     """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallPending:
-    """An interactive call waits for the user. It comes with the part's result: whoever runs it shows it.
+    """A call waits for the user. It is returned with the part's result, not emitted.
 
-    `input` is the call's validated input as plain JSON values.
+    `input` is the validated input as plain JSON values.
     """
 
     tool_use_id: str

@@ -1,7 +1,7 @@
 """Reads a reply from the bytes of its event stream, one network read at a time.
 
 It replaces the SDK's decoder and event models, which cost more per delta than the rest of a relay together.
-What an event means is in `reply`.
+`reply` interprets the events.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ _log = logging.getLogger(__name__)
 
 
 class SSEReplyStream:
-    """A reply being read. Iterating yields what each network read brought."""
+    """A reply being read. Iterating yields the deltas of each network read."""
 
     def __init__(self, chunks: AsyncIterator[bytes], headers: Mapping[str, str], started: float) -> None:
         self._chunks = chunks
@@ -53,7 +53,7 @@ class SSEReplyStream:
         return self
 
     async def __anext__(self) -> Sequence[ReplyDelta]:
-        """Read on to the next deltas. Raises `UpstreamError`."""
+        """Read the next deltas. Raises `UpstreamError`."""
         while not self._builder.is_whole:
             if self._failure is not None:
                 raise self._failure
@@ -65,13 +65,13 @@ class SSEReplyStream:
         raise StopAsyncIteration
 
     def reply(self) -> Reply:
-        """Return the reply as far as it has come."""
+        """Return the reply so far."""
         return replace(
             self._builder.reply(), first_token_ms=self._first_token_ms, duration_ms=self._elapsed_ms()
         )
 
     async def _read(self) -> bytes | None:
-        """Return the next bytes, None at the end of the body or where it broke."""
+        """Return the next bytes; None at the end of the body or after an error."""
         try:
             return await anext(self._chunks, None)
         except TRANSPORT_ERRORS as error:
@@ -79,7 +79,7 @@ class SSEReplyStream:
             return None
 
     def _take(self, chunk: bytes | None) -> list[ReplyDelta]:
-        """Return what a read brought. A failure waits until that was passed on."""
+        """Return the deltas of a read. A failure is raised after they were passed on."""
         deltas: list[ReplyDelta] = []
         try:
             for event in self._parser.close() if chunk is None else self._parser.feed(chunk):
@@ -102,20 +102,20 @@ class SSEReplyStream:
                 while await anext(self._chunks, None) is not None:
                     pass
         except TRANSPORT_ERRORS:
-            _log.debug("the stream didn't end behind its message")
+            _log.debug("the stream didn't end after its message")
 
     def _elapsed_ms(self) -> int:
         return round((time.monotonic() - self._started) * 1000)
 
 
 class SSEParser:
-    """Takes bytes as they come and returns the events that they complete."""
+    """Splits bytes into decoded events."""
 
     def __init__(self) -> None:
         self._rest = b""
 
     def feed(self, chunk: bytes) -> Iterator[dict[str, Any]]:
-        """Yield the events that `chunk` completes, decoded; to be read to its end. Raises `ValueError`."""
+        """Yield the events that `chunk` completes; exhaust the iterator. Raises `ValueError`."""
         buffer = self._rest + chunk if self._rest else chunk
         if b"\r" in buffer:
             buffer = _with_plain_newlines(buffer)
@@ -127,10 +127,7 @@ class SSEParser:
             raise ValueError("an event is too large")
 
     def close(self) -> list[dict[str, Any]]:
-        """Return the last event if the stream ended behind it without the blank line.
-
-        What was cut inside an event is dropped: it proves nothing.
-        """
+        """Return the last event if only its blank line is missing; drop an incomplete one."""
         try:
             event = _decode(self._rest.replace(b"\r", b"\n"))
         except ValueError:
@@ -146,7 +143,7 @@ def _broken(error: Exception) -> UpstreamError:
 
 
 def _with_plain_newlines(buffer: bytes) -> bytes:
-    """Turn CRLF and CR into LF; a CR at the very end waits for what follows it."""
+    """Turn CRLF and CR into LF; a CR at the end is kept, since an LF may follow."""
     held = b"\r" if buffer.endswith(b"\r") else b""
     plain = buffer.removesuffix(b"\r").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     return plain + held
@@ -156,7 +153,7 @@ def _decode(block: bytes) -> dict[str, Any] | None:
     """Decode one event; None for comments and events without data."""
     head, found, rest = block.partition(b"\ndata:")
     if found and b"\n" not in rest and b"\n" not in head and head.startswith(b"event:"):
-        name, data = head[6:], rest  # as every server writes it
+        name, data = head[6:], rest  # the usual form
     else:
         name, data = _fields(block)
     if not data.strip():
@@ -170,7 +167,7 @@ def _decode(block: bytes) -> dict[str, Any] | None:
 
 
 def _fields(block: bytes) -> tuple[bytes, bytes]:
-    """Return an event's name and its data, whatever the order and number of its lines."""
+    """Return an event's name and data, for any order and number of lines."""
     name = b""
     data: list[bytes] = []
     for line in block.split(b"\n"):
@@ -185,5 +182,5 @@ def _loads(data: bytes) -> Any:
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError:
-        # Escaped lone surrogates and numbers over 64 bits are JSON too.
+        # orjson rejects escaped lone surrogates and numbers over 64 bits.
         return scrub_surrogates(json.loads(data))
