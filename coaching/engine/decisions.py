@@ -1,4 +1,4 @@
-"""What each stop reason means: one function each, and the table that a test holds against the SDK.
+"""One function for each stop reason, in a table that a test compares with the SDK's type.
 
 The stop reason decides, never the content: a call runs only where the model's word is `tool_use`.
 A decision returns what follows and changes no state of the part itself.
@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 
 
 async def on_end(part: Part[Any], reply: Reply) -> Step:
-    """The model is done. A call in the same reply was not meant to run and isn't kept."""
+    """End the part. A call in the same reply was not meant to run and isn't kept."""
     if reply.calls:
         await part.record_words(reply)
     else:
@@ -41,7 +41,7 @@ async def on_calls(part: Part[Any], reply: Reply) -> Step:
 async def finish_calls(
     part: Part[Any], finished: FinishedRound, *, known: Mapping[str, ToolResult] = NOTHING_KNOWN
 ) -> Step:
-    """Run a recorded round's calls, without those whose result is `known`, and decide what follows."""
+    """Run the calls of a recorded round that have no `known` result, and decide what follows."""
     ran = await part.run_calls(finished, known=known)
     if ran.pending:
         pending = tuple(
@@ -58,7 +58,7 @@ async def finish_calls(
 
 
 async def on_max_tokens(part: Part[Any], reply: Reply) -> Step:
-    """Cut in words: keep them. Cut in a call, or before any word: once more with twice the tokens."""
+    """Keep an answer that was cut in its text; otherwise retry once with twice the tokens."""
     is_cut_in_words = reply.ends_in == "text" and bool(reply.text.strip())
     if not is_cut_in_words and "more_tokens" not in part.tried:
         most = profile_for(part.request.model).max_output_tokens
@@ -71,7 +71,7 @@ async def on_max_tokens(part: Part[Any], reply: Reply) -> Step:
 
 
 async def on_refusal(part: Part[Any], reply: Reply) -> Step:
-    """Show a kind fixed sentence in place of whatever was begun."""
+    """Replace whatever was shown by a fixed sentence."""
     details = reply.stop_details or {}
     _log.warning("model refused: category %s, message %s", details.get("category"), reply.message_id)
     part.round.restart()
@@ -81,7 +81,7 @@ async def on_refusal(part: Part[Any], reply: Reply) -> Step:
 
 
 async def on_full_window(part: Part[Any], reply: Reply) -> Step:
-    """The window is full: try once with a smaller one."""
+    """Retry once with a smaller window."""
     shrink = part.setup.shrink
     if shrink and "smaller_window" not in part.tried and (smaller := await shrink(part.request)):
         return SameRound(request=smaller, remedy="smaller_window")
@@ -102,11 +102,10 @@ DECISIONS: Mapping[str, Callable[[Part[Any], Reply], Awaitable[Step]]] = {
     "refusal": on_refusal,
     "model_context_window_exceeded": on_full_window,
 }
-"""What each stop reason means. A test holds the keys against the SDK's own type."""
 
 
 async def decide(part: Part[Any], reply: Reply) -> Step:
-    """Do what a reply's stop reason means; a word we don't know yet ends the part in words."""
+    """Call the function for a reply's stop reason; an unknown one ends the part."""
     handler = DECISIONS.get(reply.stop_reason or "")
     if handler is None:
         _log.warning("unknown stop reason %.40r", reply.stop_reason)
@@ -115,8 +114,7 @@ async def decide(part: Part[Any], reply: Reply) -> Step:
 
 
 def ended_before(stop_reason: str, words: Words) -> PartResult:
-    """Return how a part ended whose last round was recorded by a runner that was lost then."""
-    # Its words are whole in themselves, but not the answer.
+    """Return the result of a part whose last round was recorded by a lost runner."""
     notices = {"max_tokens": words.cut_in_words, "model_context_window_exceeded": words.too_long}
     return PartResult(outcome="completed", stop_reason=stop_reason, user_message=notices.get(stop_reason))
 

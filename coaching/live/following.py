@@ -139,7 +139,7 @@ def _read_ended_calls(before: Sync, session_id: uuid.UUID) -> list[TurnEvent]:
                 turn_id=before.turn_id, tool_use_id=call.tool_use_id, state=call.state, value=call.value
             )
         )
-        if card := cards.beside_answer(call):
+        if card := cards.of_answer(call):
             events.append(card)
     return events
 
@@ -217,7 +217,7 @@ def _said(message: Message, cards: Cards) -> list[TurnEvent]:
         text=message.content,
         turn_id=str(message.turn_id),
     )
-    card = cards.beside_message(message)
+    card = cards.of_message(message)
     return [stored, card] if card else [stored]
 
 

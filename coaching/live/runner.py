@@ -310,7 +310,7 @@ async def _read_card(session_id: uuid.UUID, call: ToolCallRecord) -> SafetyShown
 
 
 def _read_and_count_card(session_id: uuid.UUID, call: ToolCallRecord) -> SafetyShown | None:
-    card = read_cards(session_id, [call]).beside_answer(call)
+    card = read_cards(session_id, [call]).of_answer(call)
     if card is not None:
         count_card(card.card.danger.level, now=timezone.now())
     return card

@@ -24,9 +24,7 @@ from coaching.skills import rules
 from coaching.skills.callers import SkillTools, names_by_kind
 from coaching.skills.reader import (
     SkillError,
-    files_beside,
     hash_text,
-    read_beside,
     read_skills,
     skills_root,
 )
@@ -174,13 +172,3 @@ def _states_at(moment: datetime) -> Any:
 def skill_text(name: str, *, moment: datetime | None = None) -> str:
     """Return the second level: the operator's text of a skill, or else the file's. Raises `SkillError`."""
     return read_library(moment=moment)[name].text
-
-
-def read_skill_file(name: str, path: str) -> str:
-    """Return the third level: another text file in the skill's folder. Raises `SkillError`."""
-    return read_beside(name, path)
-
-
-def list_skill_files(name: str) -> tuple[str, ...]:
-    """Return the paths that `read_skill_file` takes for a skill."""
-    return tuple(files_beside(name))

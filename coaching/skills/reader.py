@@ -18,7 +18,7 @@ from coaching.skills.signals import SIGNALS
 from sessions_app.models import SessionKind
 
 SKILL_FILE = "SKILL.md"
-BESIDE_SUFFIXES = frozenset({".md", ".txt"})
+TEXT_SUFFIXES = frozenset({".md", ".txt"})
 
 
 class SkillError(ValueError):
@@ -140,7 +140,7 @@ def find_faults(
     return faults
 
 
-def read_beside(name: str, path: str, *, root: Path | None = None) -> str:
+def read_skill_file(name: str, path: str, *, root: Path | None = None) -> str:
     """Read another text file of a skill; `path` is relative to its folder.
 
     Raises `SkillError` for anything but a text file inside that folder.
@@ -148,15 +148,15 @@ def read_beside(name: str, path: str, *, root: Path | None = None) -> str:
     folder = ((root or skills_root()) / name).resolve()
     wanted = (folder / path).resolve() if "\x00" not in path else folder
     is_inside = folder.parent == (root or skills_root()).resolve() and wanted.is_relative_to(folder)
-    if not is_inside or wanted.suffix not in BESIDE_SUFFIXES or not wanted.is_file():
+    if not is_inside or wanted.suffix not in TEXT_SUFFIXES or not wanted.is_file():
         raise SkillError(f"{name} has no file {path}")
     return wanted.read_text(encoding="utf-8")
 
 
-def files_beside(name: str, *, root: Path | None = None) -> Sequence[str]:
+def list_skill_files(name: str, *, root: Path | None = None) -> Sequence[str]:
     """Return the paths of a skill's other text files."""
     folder = (root or skills_root()) / name
-    found = (path for path in folder.rglob("*") if path.is_file() and path.suffix in BESIDE_SUFFIXES)
+    found = (path for path in folder.rglob("*") if path.is_file() and path.suffix in TEXT_SUFFIXES)
     return sorted(path.relative_to(folder).as_posix() for path in found if path.name != SKILL_FILE)
 
 
@@ -190,7 +190,8 @@ def _tool_faults(
     """Return errors about tool names in the text and in the skill's other files."""
     other_names = {*attributes, *SessionKind.values}
     texts = {"": skill.text} | {
-        f"{path}: ": read_beside(skill.name, path, root=root) for path in files_beside(skill.name, root=root)
+        f"{path}: ": read_skill_file(skill.name, path, root=root)
+        for path in list_skill_files(skill.name, root=root)
     }
     return [
         f"{where}{fault}"

@@ -11,12 +11,10 @@ from coaching.models import SkillKind
 from coaching.skills.callers import SkillTool, as_name
 from coaching.skills.loader import (
     SkillLibrary,
-    list_skill_files,
     read_library,
-    read_skill_file,
     skills_moment,
 )
-from coaching.skills.reader import SkillError
+from coaching.skills.reader import SkillError, list_skill_files, read_skill_file
 from coaching.skills.rules import arc_of
 from coaching.tools.context import ToolContext
 from coaching.tools.presentation import Presentation, SageTool
@@ -54,7 +52,7 @@ def _load(context: ToolContext, asked: str) -> str:
     if name not in approaches:
         raise ToolError(f"There is no approach of that name. The approaches: {', '.join(approaches)}.")
     if path:
-        return _read_beside(name, path)
+        return _read_file(name, path)
     return f'<skill name="{name}">\n{library[name].text}</skill>'
 
 
@@ -65,7 +63,7 @@ def _library_for(context: ToolContext) -> SkillLibrary:
     return read_library(moment=skills_moment(session))
 
 
-def _read_beside(name: str, path: str) -> str:
+def _read_file(name: str, path: str) -> str:
     try:
         return f'<skill name="{name}/{path}">\n{read_skill_file(name, path)}</skill>'
     except SkillError:

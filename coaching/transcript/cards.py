@@ -33,12 +33,12 @@ class Cards:
             return None
         return Card(key=key, session_id=str(self.session_id), danger=danger, offer=offer)
 
-    def beside_message(self, message: Message) -> SafetyShown | None:
+    def of_message(self, message: Message) -> SafetyShown | None:
         danger = kept_danger(message.metadata)
         card = danger and self.card(f"message-{message.number}", danger)
         return SafetyShown(card=card, number=message.number) if card else None
 
-    def beside_answer(self, call: ToolCallRecord) -> SafetyShown | None:
+    def of_answer(self, call: ToolCallRecord) -> SafetyShown | None:
         danger = kept_danger(call.metadata)
         card = danger and self.card(dom_id_of(call.tool_use_id), danger)
         return SafetyShown(card=card, tool_use_id=call.tool_use_id) if card else None

@@ -87,8 +87,8 @@ def items_of(rows: HistoryRows, *, zone: ZoneInfo, rendered: Rendered | None = N
         for message in messages:
             if message.role == MessageRole.USER and not message.metadata.get("is_hidden"):
                 items += [*days.line_before(message), said_item(message)]
-                if beside := rows.cards.beside_message(message):
-                    items.append(CardItem(card=beside.card))
+                if shown := rows.cards.of_message(message):
+                    items.append(CardItem(card=shown.card))
         turn = messages[0].turn
         answer = next((message for message in messages if message.role == MessageRole.ASSISTANT), None)
         if turn.is_open:

@@ -182,7 +182,7 @@ def _read_card(opened: OpenedTurn, *, is_said: bool) -> SafetyShown | None:
     """Read and count the card of a new turn's message; one that is answered again isn't counted twice."""
     if not opened.is_new:
         return None
-    card = read_cards(opened.session_id, [opened.message]).beside_message(opened.message)
+    card = read_cards(opened.session_id, [opened.message]).of_message(opened.message)
     if card is not None and is_said:
         count_card(card.card.danger.level, now=timezone.now())
     return card

@@ -15,13 +15,11 @@ from pytest_django import DjangoAssertNumQueries
 from coaching.models import Skill, SkillKind
 from coaching.skills.loader import (
     MOMENT_KEY,
-    list_skill_files,
     read_library,
-    read_skill_file,
     skill_text,
     skills_moment,
 )
-from coaching.skills.reader import SkillError, read_skill, read_skills
+from coaching.skills.reader import SkillError, list_skill_files, read_skill, read_skill_file, read_skills
 from coaching.skills.rules import HEADINGS, budget_of
 from coaching.skills.store import return_to_file, store_override, sync_skills
 from coaching.tools import SKILL_TOOLS
@@ -210,7 +208,7 @@ def test_without_a_sync_the_files_hold(root: Path, write_skill: WriteSkill) -> N
     (folder / "more.md").write_text("# More\n")
     assert skill_text("open_day") == SKILL_TEXT
     assert read_library().directory(SKILL_TOOLS) == "Arcs (`enter_structured_arc`):\n- open_day: begin"
-    assert list_skill_files("open-day") == ("more.md",)
+    assert list_skill_files("open-day") == ["more.md"]
     assert read_skill_file("open-day", "more.md") == "# More\n"
 
 

@@ -8,7 +8,7 @@ import pytest
 from coaching.files.permissions import WRITABLE
 from coaching.models import FileType, LifeDomain, SkillKind
 from coaching.skills.callers import names_by_kind
-from coaching.skills.reader import SkillFile, files_beside, read_beside, read_skills, skills_root
+from coaching.skills.reader import SkillFile, list_skill_files, read_skill_file, read_skills, skills_root
 from coaching.skills.rules import DIRECTORY_BUDGET, arc_of, build_directory, estimate_tokens
 from coaching.tools import SKILL_TOOLS
 from sessions_app.models import SessionKind
@@ -114,9 +114,9 @@ def test_a_text_refers_only_to_files_in_its_folder() -> None:
     for skill in SKILLS.values():
         for name, path in re.findall(r"`([a-z-]+)/([a-z]+\.md)`", skill.text):
             assert name == skill.name
-            assert path in files_beside(name)
-            assert read_beside(name, path).startswith("# ")
-    assert files_beside("domain-deep-dive") == ["questions.md"]
+            assert path in list_skill_files(name)
+            assert read_skill_file(name, path).startswith("# ")
+    assert list_skill_files("domain-deep-dive") == ["questions.md"]
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_a_text_refers_only_to_files_in_its_folder() -> None:
 )
 def test_no_file_outside_a_skills_folder_is_read(name: str, path: str) -> None:
     with pytest.raises(ValueError, match="has no file"):
-        read_beside(name, path)
+        read_skill_file(name, path)
 
 
 def test_a_link_does_not_lead_out_of_a_skills_folder(root: Path, tmp_path: Path) -> None:
@@ -144,4 +144,4 @@ def test_a_link_does_not_lead_out_of_a_skills_folder(root: Path, tmp_path: Path)
     (root / "calm").mkdir()
     (root / "calm" / "link.md").symlink_to(tmp_path / "secret.md")
     with pytest.raises(ValueError, match="has no file"):
-        read_beside("calm", "link.md")
+        read_skill_file("calm", "link.md")
