@@ -74,15 +74,15 @@ class LastSession:
 
 
 @dataclass(frozen=True, slots=True)
-class Unread:
+class Unknown:
     """A part of a life that couldn't be read: unknown, which isn't the same as empty."""
 
     error: Exception
 
 
-def known(part: T | Unread) -> T:
+def known(part: T | Unknown) -> T:
     """Return a part of a life; raises the error of its read where that failed."""
-    if isinstance(part, Unread):
+    if isinstance(part, Unknown):
         raise part.error.with_traceback(None)
     return part
 
@@ -118,13 +118,13 @@ class Life(LifeQuery):
     the session goes on with. `read_seconds` is how long reading took.
     """
 
-    files: Mapping[str, LifeFile] | Unread
-    plans: Mapping[date, DayPlan] | Unread
-    pulse: Mapping[LifeDomain, DomainPulse] | Unread
-    calendar: DayCalendar | Unread
-    waiting_captures: int | Unread
-    last_session: LastSession | Unread | None
-    skill_states: States | Unread | None
+    files: Mapping[str, LifeFile] | Unknown
+    plans: Mapping[date, DayPlan] | Unknown
+    pulse: Mapping[LifeDomain, DomainPulse] | Unknown
+    calendar: DayCalendar | Unknown
+    waiting_captures: int | Unknown
+    last_session: LastSession | Unknown | None
+    skill_states: States | Unknown | None
     read_seconds: float
 
     def of_type(self, file_type: FileType) -> Sequence[LifeFile]:
@@ -179,7 +179,7 @@ def _run_all(query: LifeQuery) -> Sequence[Rows | None]:
     try:
         return run_queries(query.queries())
     except READ_ERRORS as error:
-        logger.warning("life_read_part_by_part", error=type(error).__name__)
+        logger.warning("life_read_failed", error=type(error).__name__)
         return [None] * len(_READS)
 
 
@@ -189,8 +189,8 @@ def _read_part(name: str, read: _Read, query: LifeQuery, rows: Rows | None) -> A
         return read.make(query, run_query(read.query(query)) if rows is None else rows)
     except READ_ERRORS as error:
         # Only the error's type: its text may contain what a person wrote.
-        logger.warning("life_part_unread", part=name, error=type(error).__name__)
-        return Unread(error)
+        logger.warning("life_part_unknown", part=name, error=type(error).__name__)
+        return Unknown(error)
 
 
 def _files_query(query: LifeQuery) -> Query:

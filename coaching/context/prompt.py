@@ -19,7 +19,7 @@ from django.conf import settings
 from coaching.context import statement as stating
 from coaching.context.budget import PROMPT_TOKENS, SPARE_TOKENS, count_tokens
 from coaching.context.history import count_message, stored_message
-from coaching.context.life import Life, LifeQuery, Unread, read_life
+from coaching.context.life import Life, LifeQuery, Unknown, read_life
 from coaching.context.opening import (
     CONTEXT_KEY,
     SAID_KEY,
@@ -170,7 +170,7 @@ class _TurnBuilder:
 
     def _library(self, moment: datetime) -> SkillLibrary:
         states = self.life.skill_states
-        return load_library(moment, None if isinstance(states, Unread) else states)
+        return load_library(moment, None if isinstance(states, Unknown) else states)
 
     def build(self) -> BuiltPrompt:
         opening = self._opening()
