@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.db.models import Model
 from django.utils import timezone
 
 from sessions_app.models import Message, MessageRole, Session, Turn
@@ -19,12 +20,17 @@ def append_message(
     content: str,
     client_id: str | None = None,
     metadata: Mapping[str, Any] | None = None,
+    turn_fields: Sequence[str] = (),
+    added: Sequence[Model] = (),
 ) -> Message:
-    """Append a message with the next number. The caller has locked the session's row."""
+    """Append a message with the next number. The caller has locked the session's row.
+
+    The same statement stores changed fields of its turn, and other new rows.
+    """
     message = next_message(
         session=session, role=role, content=content, client_id=client_id, metadata=metadata
     )
-    store_message(message, turn=turn)
+    store_message(message, turn=turn, turn_fields=turn_fields, added=added)
     return message
 
 
@@ -55,12 +61,23 @@ def next_message(
     )
 
 
-def store_message(message: Message, *, turn: Turn, session_fields: Sequence[str] = ()) -> None:
-    """Store a message of `next_message`, its turn if that is new, and the changed fields of its session."""
+def store_message(
+    message: Message,
+    *,
+    turn: Turn,
+    session_fields: Sequence[str] = (),
+    turn_fields: Sequence[str] = (),
+    added: Sequence[Model] = (),
+) -> None:
+    """Store a message of `next_message`, its turn if that is new, and changed fields of session and turn."""
     message.turn = turn
-    fields = ["last_message_number", "last_active_at", "title", *session_fields]
+    changed: dict[Model, Sequence[str]] = {
+        message.session: ["last_message_number", "last_active_at", "title", *session_fields]
+    }
+    if turn_fields:
+        changed[turn] = turn_fields
     is_new_turn = turn._state.adding
-    write_together(changed={message.session: fields}, added=[*([turn] if is_new_turn else []), message])
+    write_together(changed=changed, added=[*([turn] if is_new_turn else []), *added, message])
 
 
 def _title_from(text: str) -> str:

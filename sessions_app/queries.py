@@ -4,7 +4,7 @@ The ORM takes longer to build a statement than the database to run it. Other mod
 querysets as `prepared`, so tables, columns and owners come from the models.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, TypeVar
@@ -135,17 +135,20 @@ def _cursor() -> CursorWrapper:
 def write_together(*, changed: Mapping[Model, Sequence[str]], added: Sequence[Model]) -> None:
     """Update some fields of locked rows and insert new rows, in one statement.
 
-    The last of the new rows gets its key from the database; the others have theirs. Foreign keys between the
-    rows are checked when the transaction ends.
+    The last of the new rows gets its key from the database; those before it have theirs, or aren't used with
+    one. Foreign keys between the rows are checked when the transaction ends.
     """
     statements = [_change(row, fields) for row, fields in changed.items()] + [
         _insertion(row) for row in added
     ]
-    parts = [f"part{number} AS ({sql})" for number, (sql, _) in enumerate(statements[:-1])]
+    *parts, last = [sql for sql, _ in statements]
+    heads = ", ".join(f"part{number} AS ({sql})" for number, sql in enumerate(parts))
     values = [value for _, own in statements for value in own]
     with _cursor() as cursor:
-        cursor.execute(f"WITH {', '.join(parts)} {statements[-1][0]} RETURNING id", values)
-        ((added[-1].pk,),) = cursor.fetchall()
+        cursor.execute(f"{f'WITH {heads} ' if parts else ''}{last} RETURNING id", values)
+        ((key,),) = cursor.fetchall()
+    if added:
+        added[-1].pk = key
     for row in added:
         row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS
 
@@ -167,11 +170,14 @@ def _change(row: Model, names: Sequence[str]) -> tuple[str, list[Any]]:
 
 
 class Columns(Generic[ModelT]):
-    """A model's columns for `values_list`, below the lookup `path`, and objects made of their values."""
+    """A model's columns for `values_list`, below the lookup `path`, and objects made of their values.
 
-    def __init__(self, model: type[ModelT], path: str = "") -> None:
+    Fields in `without` are left out; an object reads them when it is asked for them.
+    """
+
+    def __init__(self, model: type[ModelT], path: str = "", *, without: Collection[str] = ()) -> None:
         self._model = model
-        fields = model._meta.concrete_fields
+        fields = [field for field in model._meta.concrete_fields if field.name not in without]
         self._names = [field.attname for field in fields]
         self.lookups = [f"{path}{name}" for name in self._names]
         self._converters = [

@@ -1,10 +1,9 @@
 """Tokens, cost and time of turns, added up over their model calls."""
 
 import uuid
-from collections.abc import Collection, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-
-from django.db.models import Count, F, Min, QuerySet, Sum
 
 from sessions_app.models import ModelUsage, UsagePurpose
 
@@ -56,36 +55,27 @@ def read_spending_of_turn(turn_id: uuid.UUID) -> Spending | None:
 
 def read_spending_of_turns(turn_ids: Collection[uuid.UUID]) -> Mapping[uuid.UUID, Spending]:
     """Return the spending of each of these turns that made a request."""
-    return _by_turn(ModelUsage.unscoped.filter(turn_id__in=turn_ids))
+    by_turn: dict[uuid.UUID, list[ModelUsage]] = defaultdict(list)
+    for usage in ModelUsage.unscoped.filter(turn_id__in=turn_ids, purpose=UsagePurpose.TURN):
+        if usage.turn_id is not None:
+            by_turn[usage.turn_id].append(usage)
+    return {turn_id: spending_of(rows) for turn_id, rows in by_turn.items()}
 
 
-def _by_turn(usage: QuerySet[ModelUsage]) -> Mapping[uuid.UUID, Spending]:
-    rows = (
-        usage.filter(purpose=UsagePurpose.TURN)
-        .values("turn_id")
-        .annotate(
-            requests=Count("id"),
-            priced=Count("cost_micro_usd"),
-            cost=Sum("cost_micro_usd"),
-            sent=Sum("input_tokens"),
-            read=Sum("cache_read_tokens"),
-            written=Sum(F("cache_creation_5m_tokens") + F("cache_creation_1h_tokens")),
-            answered=Sum("output_tokens"),
-            first=Min("first_token_ms"),
-            took=Sum("duration_ms"),
-        )
-        .order_by()
+def spending_of(usage: Sequence[ModelUsage]) -> Spending:
+    """Add up what a turn's requests took."""
+    costs = [row.cost_micro_usd for row in usage if row.cost_micro_usd is not None]
+    return Spending(
+        requests=len(usage),
+        input_tokens=sum(row.input_tokens for row in usage),
+        cache_read_tokens=sum(row.cache_read_tokens for row in usage),
+        cache_written_tokens=sum(
+            row.cache_creation_5m_tokens + row.cache_creation_1h_tokens for row in usage
+        ),
+        output_tokens=sum(row.output_tokens for row in usage),
+        cost_micro_usd=sum(costs) if len(costs) == len(usage) else None,
+        first_token_ms=min(
+            (row.first_token_ms for row in usage if row.first_token_ms is not None), default=None
+        ),
+        model_ms=sum(row.duration_ms for row in usage),
     )
-    return {
-        row["turn_id"]: Spending(
-            requests=row["requests"],
-            input_tokens=row["sent"],
-            cache_read_tokens=row["read"],
-            cache_written_tokens=row["written"],
-            output_tokens=row["answered"],
-            cost_micro_usd=row["cost"] if row["priced"] == row["requests"] else None,
-            first_token_ms=row["first"],
-            model_ms=row["took"],
-        )
-        for row in rows
-    }

@@ -4,15 +4,64 @@ The caller has locked the turn's row. The turn itself is closed in `turn_records
 """
 
 import json
+import uuid
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sessions_app.models import CallState, ToolCallRecord, Turn
-from sessions_app.spending import read_spending_of_turn, usage_metadata
+from django.db.models import QuerySet
+
+from sessions_app.models import CallState, ModelUsage, Round, ToolCallRecord, Turn, UsagePurpose
+from sessions_app.queries import Columns, Query, Rows, parameter, prepared
+from sessions_app.spending import spending_of, usage_metadata
 
 OPEN_CALL_STATES = (CallState.RUNNING, CallState.PENDING)
 INTERRUPTED_CALL = "Interrupted: it is not known to have run."
+
+_ROUND, _CALL, _USAGE = Columns(Round, without=("blocks",)), Columns(ToolCallRecord), Columns(ModelUsage)
+
+
+@prepared
+def _rounds() -> QuerySet[Any, Any]:
+    rounds = Round.unscoped.filter(turn=parameter("turn")).order_by("number")
+    return rounds.values_list(*_ROUND.lookups)
+
+
+@prepared
+def _calls() -> QuerySet[Any, Any]:
+    calls = ToolCallRecord.unscoped.filter(turn=parameter("turn")).order_by("round_number", "position")
+    return calls.values_list(*_CALL.lookups)
+
+
+@prepared
+def _usage() -> QuerySet[Any, Any]:
+    usage = ModelUsage.unscoped.filter(turn=parameter("turn"), purpose=UsagePurpose.TURN).order_by()
+    return usage.values_list(*_USAGE.lookups)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnContent:
+    """A turn's rounds and calls in order, and what each of its requests used, failed ones included."""
+
+    rounds: Sequence[Round]
+    calls: Sequence[ToolCallRecord]
+    usage: Sequence[ModelUsage]
+
+
+def content_queries(turn_id: uuid.UUID) -> Sequence[Query]:
+    """Return the queries of a turn's content."""
+    return [query(turn=turn_id) for query in (_rounds, _calls, _usage)]
+
+
+def content_of(rows: Sequence[Rows]) -> TurnContent:
+    """Return a turn's content from the rows of `content_queries`."""
+    rounds, calls, usage = rows
+    return TurnContent(
+        rounds=[_ROUND.object_of(row) for row in rounds],
+        calls=[_CALL.object_of(row) for row in calls],
+        usage=[_USAGE.object_of(row) for row in usage],
+    )
 
 
 def keep_shown(turn: Turn) -> None:
@@ -32,9 +81,8 @@ def keep_shown(turn: Turn) -> None:
     )
 
 
-def close_calls(turn: Turn, now: datetime) -> Sequence[ToolCallRecord]:
-    """Return the turn's calls in order; unfinished ones are marked as interrupted."""
-    calls = list(turn.calls.order_by("round_number", "position"))
+def close_calls(turn: Turn, calls: Sequence[ToolCallRecord], now: datetime) -> None:
+    """Mark the turn's unfinished calls as interrupted."""
     unfinished = [call for call in calls if call.state in OPEN_CALL_STATES]
     for call in unfinished:
         call.state = CallState.INTERRUPTED
@@ -43,24 +91,19 @@ def close_calls(turn: Turn, now: datetime) -> Sequence[ToolCallRecord]:
         call.result = INTERRUPTED_CALL
     if unfinished:
         turn.calls.bulk_update(unfinished, ["state", "finished_at", "is_error", "result"])
-    return calls
 
 
-def build_answer(turn: Turn, calls: Sequence[ToolCallRecord]) -> tuple[str, dict[str, Any]]:
-    """Return a turn's text, rounds joined by a blank line, and the metadata of its message.
-
-    The usage is that of all the turn's requests so far, failed attempts included.
-    `calls` are all of the turn's, in order.
-    """
+def build_answer(content: TurnContent) -> tuple[str, dict[str, Any]]:
+    """Return a turn's text, rounds joined by a blank line, and the metadata of its message."""
     texts: list[str] = []
     round_ends: list[int] = []
     notes = []
-    for number, text, note in turn.rounds.order_by("number").values_list("number", "text", "notes"):
-        if text:
-            texts.append(text)
+    for row in content.rounds:
+        if row.text:
+            texts.append(row.text)
         round_ends.append(len("\n\n".join(texts)))
-        if note:
-            notes.append({"round": number, "text": note})
+        if row.notes:
+            notes.append({"round": row.number, "text": row.notes})
     shown_calls = [
         {
             "id": call.tool_use_id,
@@ -70,9 +113,9 @@ def build_answer(turn: Turn, calls: Sequence[ToolCallRecord]) -> tuple[str, dict
             "is_error": call.is_error,
             "round": call.round_number,
         }
-        for call in calls
+        for call in content.calls
     ]
     metadata: dict[str, Any] = {"tool_calls": shown_calls, "round_ends": round_ends, "notes": notes}
-    if (spent := read_spending_of_turn(turn.id)) is not None:
-        metadata["usage"] = usage_metadata(spent)
+    if content.usage:
+        metadata["usage"] = usage_metadata(spending_of(content.usage))
     return "\n\n".join(texts), metadata

@@ -5,10 +5,11 @@ A runner that was replaced gets `StaleFence` and has written nothing.
 
 import uuid
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Model, QuerySet
 from django.utils import timezone
 
 from sessions_app.errors import StaleFence
@@ -18,14 +19,34 @@ from sessions_app.models import (
     Message,
     MessageRole,
     ModelUsage,
+    Round,
     Session,
     ToolCallRecord,
     Turn,
     TurnStatus,
 )
-from sessions_app.queries import Query, run_query
+from sessions_app.queries import (
+    Columns,
+    Query,
+    Rows,
+    parameter,
+    prepared,
+    run_queries,
+    run_query,
+    write_together,
+)
 from sessions_app.text import mended, mended_json
-from sessions_app.turn_answers import OPEN_CALL_STATES, build_answer, close_calls, keep_shown
+from sessions_app.turn_answers import (
+    OPEN_CALL_STATES,
+    TurnContent,
+    build_answer,
+    close_calls,
+    content_of,
+    content_queries,
+    keep_shown,
+)
+
+ENDED_FIELDS = ("status", "stop_reason", "failure", "user_notice", "prefix", "shown", "ended_at", "fence")
 
 _TURNS = Turn._meta.db_table
 # The ORM would lock and update in two statements, and take longer to build the second than this takes to run.
@@ -49,6 +70,14 @@ class TurnKey:
 
     turn_id: uuid.UUID
     fence: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LastRound:
+    """A round that ends its turn and is stored when the turn is closed, and its usage."""
+
+    round: Round
+    usage: ModelUsage | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,16 +109,50 @@ class Ending:
     user_notice: str = ""
 
 
+# The prefix and the opening are the longest columns, and the end of a round or a turn doesn't need them.
+_TURN, _SESSION = Columns(Turn, without=("prefix",)), Columns(Session, without=("opening",))
+
+
+@prepared
+def _locked_turn() -> QuerySet[Any, Any]:
+    turns = Turn.unscoped.filter(id=parameter("turn"), fence=parameter("fence")).order_by()
+    return turns.select_for_update(no_key=True).values_list(*_TURN.lookups)
+
+
+@prepared
+def _session_of_turn() -> QuerySet[Any, Any]:
+    return _session().values_list(*_SESSION.lookups)
+
+
+@prepared
+def _locked_session_of_turn() -> QuerySet[Any, Any]:
+    return _session().select_for_update(no_key=True).values_list(*_SESSION.lookups)
+
+
+def _session() -> QuerySet[Session]:
+    # Through a subquery: a lock would include the row of a joined turn.
+    turns = Turn.unscoped.filter(id=parameter("turn")).order_by()
+    return Session.unscoped.filter(id__in=turns.values("session")).order_by()
+
+
 def lock_turn(key: TurnKey) -> Turn:
     """Lock and return the running turn, with its session read but not locked.
 
     To write to the session too, lock its row first with `lock_session_of`.
     Raises `StaleFence` where the fencing number has moved on or the turn isn't running any more.
     """
-    turns = Turn.unscoped.select_for_update(of=("self",), no_key=True).select_related("session")
-    turn = turns.filter(id=key.turn_id, fence=key.fence).first()
+    turns, sessions = run_queries(
+        [_locked_turn(turn=key.turn_id, fence=key.fence), _session_of_turn(turn=key.turn_id)]
+    )
+    return _running(turns, sessions, key)
+
+
+def _running(turns: Rows, sessions: Rows, key: TurnKey) -> Turn:
+    """Return the turn, with its session, if it is running. Raises `StaleFence`."""
+    turn = _TURN.object_of(turns[0]) if turns else None
     if turn is None or turn.status != TurnStatus.RUNNING:
         raise StaleFence(str(key.turn_id))
+    turn.session = _SESSION.object_of(sessions[0])
     return turn
 
 
@@ -98,61 +161,41 @@ def lock_session_of(turn_id: uuid.UUID) -> Session:
 
     Raises `StaleFence` where the turn is gone.
     """
-    sessions = Session.unscoped.select_for_update(of=("self",), no_key=True)
-    session = sessions.filter(turns=turn_id).first()
-    if session is None:
+    sessions = run_query(_locked_session_of_turn(turn=turn_id))
+    if not sessions:
         raise StaleFence(str(turn_id))
-    return session
+    return _SESSION.object_of(sessions[0])
 
 
 @transaction.atomic
 def store_round(
-    key: TurnKey,
-    *,
-    number: int,
-    blocks: str,
-    text: str,
-    notes: str,
-    stop_reason: str,
-    is_partial: bool,
-    upstream_id: str,
-    model: str,
-    calls: Sequence[NewCall],
-    usage: ModelUsage | None = None,
+    key: TurnKey, row: Round, *, calls: Sequence[NewCall], usage: ModelUsage | None = None
 ) -> None:
-    """Commit a round, its calls before any of them runs, and its usage."""
+    """Commit a new round, its calls before any of them runs, and its usage."""
     turn = lock_turn(key)
-    turn.rounds.create(
-        number=number,
-        part=turn.part,
-        blocks=blocks,
-        text=mended(text),
-        notes=mended(notes),
-        stop_reason=mended(stop_reason)[:40],
-        is_partial=is_partial,
-        upstream_id=mended(upstream_id)[:100],
-        model=mended(model)[:100],
-    )
-    _store_calls(turn, number, calls)
-    if usage is not None:
-        _store_usage(turn, usage)
-    if turn.shown:
-        turn.shown = ""
-        turn.save(update_fields=["shown"])
+    changed: dict[Model, Sequence[str]] = {turn: ["shown"]} if turn.shown else {}
+    turn.shown = ""
+    rows = [_put_into(turn, row), *(_call_of(turn, row.number, call) for call in calls)]
+    write_together(changed=changed, added=[*rows, *_usage_of(turn, usage)])
 
 
-def _store_calls(turn: Turn, round_number: int, calls: Sequence[NewCall]) -> None:
-    turn.calls.bulk_create(
-        ToolCallRecord(
-            turn=turn,
-            round_number=round_number,
-            position=call.position,
-            tool_use_id=call.tool_use_id,
-            name=mended(call.name)[:100],
-            state=CallState.PENDING if call.is_interactive else CallState.RUNNING,
-            input=mended_json(call.input),
-        )
-        for call in calls
+def _put_into(turn: Turn, row: Round) -> Round:
+    row.turn, row.part = turn, turn.part
+    row.text, row.notes = mended(row.text), mended(row.notes)
+    row.stop_reason = mended(row.stop_reason)[:40]
+    row.upstream_id, row.model = mended(row.upstream_id)[:100], mended(row.model)[:100]
+    return row
+
+
+def _call_of(turn: Turn, round_number: int, call: NewCall) -> ToolCallRecord:
+    return ToolCallRecord(
+        turn=turn,
+        round_number=round_number,
+        position=call.position,
+        tool_use_id=call.tool_use_id,
+        name=mended(call.name)[:100],
+        state=CallState.PENDING if call.is_interactive else CallState.RUNNING,
+        input=mended_json(call.input),
     )
 
 
@@ -194,16 +237,20 @@ def store_usage(key: TurnKey, *, usage: ModelUsage) -> None:
 
     Where the turn was deleted, so was its user: nothing is stored.
     """
-    turn = Turn.unscoped.select_related("session").filter(id=key.turn_id).first()
+    turn = Turn.unscoped.defer("prefix").select_related("session").filter(id=key.turn_id).first()
     if turn is not None:
-        _store_usage(turn, usage)
+        for row in _usage_of(turn, usage):
+            row.save()
 
 
-def _store_usage(turn: Turn, usage: ModelUsage) -> None:
+def _usage_of(turn: Turn, usage: ModelUsage | None) -> list[ModelUsage]:
+    """Return what an answer cost as a row of its turn, none where that isn't to be stored."""
+    if usage is None:
+        return []
     usage.turn = turn
     usage.session = turn.session
     usage.user_id = turn.session.user_id
-    usage.save()
+    return [usage]
 
 
 @transaction.atomic
@@ -218,29 +265,44 @@ def pause_turn(key: TurnKey, *, stop_reason: str) -> None:
 
 
 @transaction.atomic
-def close_turn(key: TurnKey, ending: Ending) -> Message | None:
-    """Close the turn: append its answer, clear its prefix, store its ending.
+def close_turn(key: TurnKey, ending: Ending, *, last: LastRound | None = None) -> Message | None:
+    """Close the turn: store its last round, append its answer, clear its prefix, store its ending.
 
     An interrupted turn keeps what its lost runner had shown. Returns the assistant's message, or None
     where there was neither text nor a call.
     """
-    session = lock_session_of(key.turn_id)
-    turn = lock_turn(key)
+    sessions, turns, *rows = run_queries(
+        [
+            _locked_session_of_turn(turn=key.turn_id),
+            _locked_turn(turn=key.turn_id, fence=key.fence),
+            *content_queries(key.turn_id),
+        ]
+    )
+    turn = _running(turns, sessions, key)
     if ending.status == TurnStatus.INTERRUPTED:
         keep_shown(turn)
-    return end_turn(session, turn, ending)
+        return end_turn(turn.session, turn, ending)
+    return end_turn(turn.session, turn, ending, content=content_of(rows), last=last)
 
 
-def end_turn(session: Session, turn: Turn, ending: Ending) -> Message | None:
+def end_turn(
+    session: Session,
+    turn: Turn,
+    ending: Ending,
+    *,
+    content: TurnContent | None = None,
+    last: LastRound | None = None,
+) -> Message | None:
     """Close a turn whose row and session's row the caller has locked. See `close_turn`."""
     now = timezone.now()
-    calls = close_calls(turn, now)
-    content, metadata = build_answer(turn, calls)
-    message = None
-    if content or metadata["tool_calls"]:
-        message = append_message(
-            session=session, turn=turn, role=MessageRole.ASSISTANT, content=content, metadata=metadata
-        )
+    content = content or content_of(run_queries(content_queries(turn.id)))
+    close_calls(turn, content.calls, now)
+    added: list[Round | ModelUsage] = []
+    if last is not None:
+        rounds, usage = [_put_into(turn, last.round)], _usage_of(turn, last.usage)
+        added = [*rounds, *usage]
+        content = replace(content, rounds=[*content.rounds, *rounds], usage=[*content.usage, *usage])
+    text, metadata = build_answer(content)
     turn.status = ending.status
     turn.stop_reason = mended(ending.stop_reason)[:40]
     turn.failure = ending.failure
@@ -248,19 +310,18 @@ def end_turn(session: Session, turn: Turn, ending: Ending) -> Message | None:
     turn.prefix = ""
     turn.shown = ""
     turn.ended_at = now
-    turn.save(
-        update_fields=[
-            "status",
-            "stop_reason",
-            "failure",
-            "user_notice",
-            "prefix",
-            "shown",
-            "ended_at",
-            "fence",
-        ]
+    if not (text or metadata["tool_calls"]):
+        write_together(changed={turn: ENDED_FIELDS}, added=added)
+        return None
+    return append_message(
+        session=session,
+        turn=turn,
+        role=MessageRole.ASSISTANT,
+        content=text,
+        metadata=metadata,
+        turn_fields=ENDED_FIELDS,
+        added=added,
     )
-    return message
 
 
 def store_shown(shown: Sequence[tuple[TurnKey, str]]) -> Collection[uuid.UUID]:

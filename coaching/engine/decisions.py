@@ -29,7 +29,7 @@ async def on_end(part: Part[Any], reply: Reply) -> Step:
     if reply.calls:
         await part.record_words(reply)
     else:
-        await part.record(reply)
+        await part.record(reply, is_last=True)
     return _completed(part, reply.stop_reason)
 
 

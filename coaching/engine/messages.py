@@ -46,7 +46,7 @@ class FinishedRound:
 
     `blocks` are the assistant's content blocks verbatim, `blocks_json` the same as canonical JSON
     text. If a round was cut after visible text, `is_partial` is set and `blocks` holds only that
-    text. `text` and `notes` are what the reader saw.
+    text. `text` and `notes` are what the reader saw. `is_last`: the part ends with it.
     """
 
     number: int
@@ -59,6 +59,7 @@ class FinishedRound:
     message_id: str
     model: str
     is_partial: bool = False
+    is_last: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

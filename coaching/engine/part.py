@@ -68,7 +68,7 @@ class Part(Generic[C]):
         tool_choice = {"type": "none"} if self.round.is_words_only else self.request.tool_choice
         return await self._asker.ask(replace(self.request, tool_choice=tool_choice), self.round)
 
-    async def record(self, reply: Reply) -> FinishedRound:
+    async def record(self, reply: Reply, *, is_last: bool = False) -> FinishedRound:
         """Record a complete round, before any of its calls runs."""
         self.round.begin()
         reply = with_unique_ids(reply, self._used_call_ids)
@@ -82,6 +82,7 @@ class Part(Generic[C]):
             stop_reason=reply.stop_reason or "",
             message_id=reply.message_id,
             model=reply.model or self.request.model,
+            is_last=is_last,
         )
         await self._record(finished)
         return finished
@@ -106,6 +107,7 @@ class Part(Generic[C]):
                 message_id=reply.message_id if reply else "",
                 model=(reply and reply.model) or self.request.model,
                 is_partial=reply is None,
+                is_last=True,
             )
         )
 

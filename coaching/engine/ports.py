@@ -69,7 +69,8 @@ class Recorder(Protocol):
     async def record_round(self, finished: FinishedRound, usage: RoundUsage | None, /) -> None:
         """Commit a round's blocks and calls, before any of its calls runs.
 
-        `usage` is None if it was recorded before.
+        A round that `is_last` may be committed later, together with how the part ended. `usage` is None if
+        it was recorded before.
         """
         ...
 

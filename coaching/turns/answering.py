@@ -37,7 +37,7 @@ from sessions_app import pending_calls, turn_records
 from sessions_app.database import in_database
 from sessions_app.errors import StaleFence
 from sessions_app.models import CallState, Message, TurnStatus
-from sessions_app.turn_records import Ending, TurnKey
+from sessions_app.turn_records import Ending, LastRound, TurnKey
 
 logger = structlog.get_logger(__name__)
 
@@ -74,7 +74,7 @@ async def answer(
             on_setup(setup)
         if setup.is_too_late or setup.is_cut:
             return await _close(key, INTERRUPTED, publish=publish)
-        result = await _run(setup, client=client, publish=publish, stop=stop)
+        result, last = await _run(setup, client=client, publish=publish, stop=stop)
         if result.outcome == "awaiting_user":
             return await _wait_for_user(key, result, publish=publish)
         ending = _ending_of(result)
@@ -88,20 +88,25 @@ async def answer(
             failure="internal",
             user_notice=FAILURES["internal"],
         )
-    return await _close(key, ending, publish=publish)
+        last = None
+    return await _close(key, ending, last=last, publish=publish)
 
 
-async def _run(setup: TurnSetup, *, client: ModelClient, publish: Publish, stop: StopSignal) -> PartResult:
+async def _run(
+    setup: TurnSetup, *, client: ModelClient, publish: Publish, stop: StopSignal
+) -> tuple[PartResult, LastRound | None]:
+    """Run the engine; return how the part ended, and the round that is still to be committed."""
     if setup.closing_stop_reason is not None:
-        return ended_before(setup.closing_stop_reason, WORDS)
+        return ended_before(setup.closing_stop_reason, WORDS), None
     tool_session = ToolSession(setup, publish)
+    recorder = TurnRecorder(tool_session, publish)
     part = PartSetup(
         request=setup.request,
         client=client,
         toolset=CHAT_TOOLS,
         words=WORDS,
         context_for=tool_session.context_for,
-        recorder=TurnRecorder(tool_session, publish),
+        recorder=recorder,
         emit=publish,
         stop=stop,
         limits=setup.limits,
@@ -110,7 +115,7 @@ async def _run(setup: TurnSetup, *, client: ModelClient, publish: Publish, stop:
         resumed=setup.resumed,
         used_call_ids=setup.call_ids,
     )
-    return await run_part(part)
+    return await run_part(part), recorder.last_round
 
 
 async def _shrink(key: TurnKey, request: ModelRequest) -> ModelRequest | None:
@@ -148,9 +153,11 @@ async def _wait_for_user(key: TurnKey, result: PartResult, *, publish: Publish) 
     return turn_done(key.turn_id, status=TurnStatus.AWAITING_USER, stop_reason=result.stop_reason, text="")
 
 
-async def _close(key: TurnKey, ending: Ending, *, publish: Publish) -> TurnDone:
+async def _close(
+    key: TurnKey, ending: Ending, *, publish: Publish, last: LastRound | None = None
+) -> TurnDone:
     """Close the turn, even during a short outage of the database."""
-    message = await _stored_answer(key, ending)
+    message = await _stored_answer(key, ending, last)
     if ending.user_notice:
         publish(ErrorShown(message=ending.user_notice))
     text = message.content if message else ""
@@ -167,11 +174,15 @@ def lost(turn_id: str) -> TurnDone:
     return TurnDone(turn_id=turn_id, stop_reason="interrupted", status=TurnStatus.INTERRUPTED)
 
 
-async def _stored_answer(key: TurnKey, ending: Ending) -> Message | None:
+async def _stored_answer(key: TurnKey, ending: Ending, last: LastRound | None) -> Message | None:
     for delay_seconds in (*_CLOSE_DELAYS_SECONDS, None):
         try:
-            return await in_database(turn_records.close_turn, key, ending)
+            return await in_database(turn_records.close_turn, key, ending, last=last)
         except StaleFence as error:
+            if (
+                last is not None and last.usage is not None
+            ):  # the tokens are spent, whoever holds the turn now
+                await in_database(turn_records.store_usage, key, usage=last.usage)
             raise StaleRunnerError(str(error)) from error
         except DatabaseError:
             if delay_seconds is None:

@@ -11,12 +11,15 @@ from coaching.turns.tool_session import ToolSession
 from sessions_app import turn_records
 from sessions_app.database import in_database
 from sessions_app.errors import StaleFence
+from sessions_app.models import Round
 from sessions_app.text import mended
-from sessions_app.turn_records import CallResult, NewCall
+from sessions_app.turn_records import CallResult, LastRound, NewCall
 
 
 class TurnRecorder:
-    """The engine's `Recorder` for one turn."""
+    """The engine's `Recorder` for one turn. Its `last_round` is committed when the turn is closed."""
+
+    last_round: LastRound | None = None
 
     def __init__(self, tool_session: ToolSession, publish: Publish) -> None:
         self._tool_session = tool_session
@@ -24,8 +27,21 @@ class TurnRecorder:
         self._publish = publish
 
     async def record_round(self, finished: FinishedRound, usage: RoundUsage | None) -> None:
-        """Commit a round and its calls, then publish that its text is final."""
+        """Commit a round and its calls, then publish that its text is final; keep the last one for the end."""
         cost = None if usage is None else usage_row(usage)
+        row = Round(
+            number=finished.number,
+            blocks=finished.blocks_json,
+            text=finished.text,
+            notes=finished.notes,
+            stop_reason=finished.stop_reason,
+            is_partial=finished.is_partial,
+            upstream_id=finished.message_id,
+            model=finished.model,
+        )
+        if finished.is_last:
+            self.last_round = LastRound(round=row, usage=cost)
+            return
         calls = [
             NewCall(
                 tool_use_id=call.tool_use_id,
@@ -37,20 +53,7 @@ class TurnRecorder:
             for call in finished.calls
         ]
         try:
-            await in_database(
-                turn_records.store_round,
-                self._key,
-                number=finished.number,
-                blocks=finished.blocks_json,
-                text=finished.text,
-                notes=finished.notes,
-                stop_reason=finished.stop_reason,
-                is_partial=finished.is_partial,
-                upstream_id=finished.message_id,
-                model=finished.model,
-                calls=calls,
-                usage=cost,
-            )
+            await in_database(turn_records.store_round, self._key, row, calls=calls, usage=cost)
         except StaleFence as error:
             if cost is not None:  # the tokens are spent, whoever holds the turn now
                 await in_database(turn_records.store_usage, self._key, usage=cost)

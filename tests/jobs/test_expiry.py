@@ -13,6 +13,7 @@ from sessions_app import services, turn_records
 from sessions_app.arcs import current_arc, enter_arc
 from sessions_app.models import (
     CallState,
+    Round,
     Session,
     SessionKind,
     SessionStatus,
@@ -51,14 +52,16 @@ def ask(user: User, session: Session) -> TurnKey:
     ]
     turn_records.store_round(
         key,
-        number=1,
-        blocks="[]",
-        text="Which one?",
-        notes="",
-        stop_reason="tool_use",
-        is_partial=False,
-        upstream_id="m",
-        model="m",
+        Round(
+            number=1,
+            blocks="[]",
+            text="Which one?",
+            notes="",
+            stop_reason="tool_use",
+            is_partial=False,
+            upstream_id="m",
+            model="m",
+        ),
         calls=calls,
     )
     turn_records.pause_turn(key, stop_reason="tool_use")

@@ -11,7 +11,7 @@ from coaching.live.hub import Subscription
 from coaching.live.readers import Readers, publish_lost_end
 from sessions_app import services, turn_records
 from sessions_app.database import in_database
-from sessions_app.models import Session, SessionKind, TurnStatus
+from sessions_app.models import Round, Session, SessionKind, TurnStatus
 from sessions_app.rate import RateLimit
 from sessions_app.turn_records import Ending, TurnKey
 
@@ -50,14 +50,16 @@ async def store_round(key: TurnKey, *, number: int, text: str) -> None:
     await in_database(
         turn_records.store_round,
         key,
-        number=number,
-        blocks=json.dumps([{"type": "text", "text": text}]),
-        text=text,
-        notes="",
-        stop_reason="end_turn",
-        is_partial=False,
-        upstream_id="msg",
-        model="m",
+        Round(
+            number=number,
+            blocks=json.dumps([{"type": "text", "text": text}]),
+            text=text,
+            notes="",
+            stop_reason="end_turn",
+            is_partial=False,
+            upstream_id="msg",
+            model="m",
+        ),
         calls=[],
     )
 

@@ -12,7 +12,7 @@ from coaching.sockets.fragments import render_fragment
 from sessions_app import services, turn_records
 from sessions_app.database import THREADS, in_database
 from sessions_app.limits import RateLimit
-from sessions_app.models import SessionKind, TurnStatus
+from sessions_app.models import Round, SessionKind, TurnStatus
 from sessions_app.turn_records import Ending, TurnKey
 
 BOMB = "[a" * 50_000
@@ -32,14 +32,16 @@ def answered_with(user: User, text: str) -> str:
     key = TurnKey(turn_id=opened.turn.id, fence=opened.turn.fence)
     turn_records.store_round(
         key,
-        number=1,
-        blocks="[]",
-        text=text,
-        notes="",
-        stop_reason="end_turn",
-        is_partial=False,
-        upstream_id="m",
-        model="m",
+        Round(
+            number=1,
+            blocks="[]",
+            text=text,
+            notes="",
+            stop_reason="end_turn",
+            is_partial=False,
+            upstream_id="m",
+            model="m",
+        ),
         calls=[],
     )
     turn_records.close_turn(key, Ending(status=TurnStatus.COMPLETED, stop_reason="end_turn"))

@@ -10,7 +10,7 @@ from django.db import connection, connections
 from sessions_app import selectors, services, turn_records
 from sessions_app.errors import Refused, StaleFence
 from sessions_app.limits import RateLimit
-from sessions_app.models import ModelUsage, Session, SessionKind, SessionStatus, Turn, TurnStatus
+from sessions_app.models import ModelUsage, Round, Session, SessionKind, SessionStatus, Turn, TurnStatus
 from sessions_app.turn_records import CallResult, Ending, NewCall, TurnKey
 
 GENEROUS = RateLimit(turns=1000, seconds=60)
@@ -30,14 +30,16 @@ def key(user: User) -> TurnKey:
     call = NewCall(tool_use_id="t1", name="enter_structured_arc", position=0, input={}, is_interactive=False)
     turn_records.store_round(
         key,
-        number=1,
-        blocks="[]",
-        text="",
-        notes="",
-        stop_reason="tool_use",
-        is_partial=False,
-        upstream_id="msg",
-        model="m",
+        Round(
+            number=1,
+            blocks="[]",
+            text="",
+            notes="",
+            stop_reason="tool_use",
+            is_partial=False,
+            upstream_id="msg",
+            model="m",
+        ),
         calls=[call],
     )
     return key

@@ -18,6 +18,7 @@ from sessions_app.models import (
     Message,
     MessageRole,
     ModelUsage,
+    Round,
     Session,
     SessionKind,
     SessionStatus,
@@ -67,14 +68,16 @@ def close(
 def store_round(key: TurnKey, *, number: int = 1, text: str = "", calls: tuple[NewCall, ...] = ()) -> None:
     turn_records.store_round(
         key,
-        number=number,
-        blocks="[]",
-        text=text,
-        notes="",
-        stop_reason="end_turn",
-        is_partial=False,
-        upstream_id="msg_1",
-        model="m",
+        Round(
+            number=number,
+            blocks="[]",
+            text=text,
+            notes="",
+            stop_reason="end_turn",
+            is_partial=False,
+            upstream_id="msg_1",
+            model="m",
+        ),
         calls=calls,
     )
 

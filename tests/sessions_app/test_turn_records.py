@@ -4,14 +4,16 @@ import json
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from sessions_app import services, turn_records
 from sessions_app.errors import StaleFence
 from sessions_app.leases import claim_turn
 from sessions_app.limits import RateLimit
-from sessions_app.models import CallState, ModelUsage, SessionKind, ToolCallRecord, Turn, TurnStatus
+from sessions_app.models import CallState, ModelUsage, Round, SessionKind, ToolCallRecord, Turn, TurnStatus
 from sessions_app.stored_prompts import StoredPrompt, store_prompt
-from sessions_app.turn_records import CallResult, Ending, NewCall, TurnKey
+from sessions_app.turn_records import CallResult, Ending, LastRound, NewCall, TurnKey
 
 DONE = Ending(status=TurnStatus.COMPLETED, stop_reason="end_turn")
 PROMPT = StoredPrompt(model="m", prefix='{"messages":[]}', message_metadata={}, turn_metadata={})
@@ -36,14 +38,16 @@ def store_round(
 ) -> None:
     turn_records.store_round(
         key,
-        number=number,
-        blocks="[]",
-        text=text,
-        notes=notes,
-        stop_reason="tool_use" if calls else "end_turn",
-        is_partial=False,
-        upstream_id="msg",
-        model="m",
+        Round(
+            number=number,
+            blocks="[]",
+            text=text,
+            notes=notes,
+            stop_reason="tool_use" if calls else "end_turn",
+            is_partial=False,
+            upstream_id="msg",
+            model="m",
+        ),
         calls=[
             NewCall(
                 tool_use_id=name,
@@ -154,6 +158,54 @@ def test_an_answer_joins_its_rounds_and_knows_where_each_ends(key: TurnKey) -> N
     assert "usage" not in message.metadata
     turn = Turn.unscoped.get(id=key.turn_id)
     assert (turn.prefix, turn.shown, turn.status) == ("", "", TurnStatus.COMPLETED)
+
+
+def last_round() -> Round:
+    return Round(
+        number=2,
+        blocks='[{"type":"text","text":"Last."}]',
+        text="Last.",
+        notes="",
+        stop_reason="end_turn",
+        is_partial=False,
+        upstream_id="msg_2",
+        model="m",
+    )
+
+
+@pytest.mark.django_db
+def test_the_last_round_is_stored_with_the_answer_that_it_ends(key: TurnKey) -> None:
+    store_round(key, 1, "First.", calls=("t1",))
+    turn_records.store_result(key, "t1", CallResult(content="ok", is_error=False))
+    usage = ModelUsage(model="m", input_tokens=10, output_tokens=20, cost_micro_usd=7)
+    message = turn_records.close_turn(key, DONE, last=LastRound(round=last_round(), usage=usage))
+    assert message is not None
+    message.refresh_from_db()
+    assert (message.content, message.metadata["round_ends"]) == ("First.\n\nLast.", [6, 13])
+    assert message.metadata["usage"]["output_tokens"] == 20
+    last = message.turn.rounds.get(number=2)
+    assert (last.blocks, last.text, last.upstream_id) == (last_round().blocks, "Last.", "msg_2")
+    stored = ModelUsage.unscoped.get()
+    assert (stored.turn_id, stored.user_id) == (key.turn_id, message.session.user_id)
+    assert message.turn.status == TurnStatus.COMPLETED
+
+
+@pytest.mark.django_db
+def test_a_runner_that_was_replaced_stores_no_last_round(key: TurnKey) -> None:
+    assert claim_turn(key, owner="other") is not None
+    with pytest.raises(StaleFence):
+        turn_records.close_turn(key, DONE, last=LastRound(round=last_round(), usage=None))
+    turn = Turn.unscoped.get()
+    assert not turn.rounds.exists()
+    assert turn.status == TurnStatus.RUNNING
+
+
+@pytest.mark.django_db
+def test_a_turn_ends_in_two_round_trips(key: TurnKey) -> None:
+    with CaptureQueriesContext(connection) as asked:
+        turn_records.close_turn(key, DONE, last=LastRound(round=last_round(), usage=None))
+    writes = [query["sql"] for query in asked if not query["sql"].lstrip().startswith("SELECT")]
+    assert [sql.split()[0] for sql in writes if "SAVEPOINT" not in sql] == ["WITH"]
 
 
 @pytest.mark.django_db

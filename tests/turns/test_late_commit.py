@@ -15,7 +15,7 @@ from coaching.turns.tool_session import ToolSession
 from sessions_app import arcs, selectors, services, turn_records
 from sessions_app.database import in_database
 from sessions_app.limits import RateLimit
-from sessions_app.models import CallState, SessionKind, ToolCallRecord
+from sessions_app.models import CallState, Round, SessionKind, ToolCallRecord
 from sessions_app.turn_records import NewCall
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -35,14 +35,16 @@ def setup_of_running_call(user: User) -> TurnSetup:
     call = NewCall(tool_use_id="t1", name="enter_structured_arc", position=0, input={}, is_interactive=False)
     turn_records.store_round(
         started.setup.key,
-        number=1,
-        blocks="[]",
-        text="",
-        notes="",
-        stop_reason="tool_use",
-        is_partial=False,
-        upstream_id="msg",
-        model="m",
+        Round(
+            number=1,
+            blocks="[]",
+            text="",
+            notes="",
+            stop_reason="tool_use",
+            is_partial=False,
+            upstream_id="msg",
+            model="m",
+        ),
         calls=[call],
     )
     return started.setup

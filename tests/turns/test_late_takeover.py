@@ -11,7 +11,7 @@ from coaching.events import Sync, TurnDone, TurnEvent
 from coaching.live.runner import Runner
 from sessions_app import services, turn_records
 from sessions_app.database import in_database
-from sessions_app.models import Message, Session, SessionKind, Turn, TurnStatus
+from sessions_app.models import Message, Round, Session, SessionKind, Turn, TurnStatus
 from sessions_app.rate import RateLimit
 from sessions_app.turn_records import TurnKey
 
@@ -32,14 +32,16 @@ def session_with_a_turn_out_of_time(user: User) -> tuple[Session, TurnKey]:
     key = TurnKey(turn_id=opened.turn.id, fence=opened.turn.fence)
     turn_records.store_round(
         key,
-        number=1,
-        blocks=json.dumps([{"type": "text", "text": "One moment."}]),
-        text="One moment.",
-        notes="",
-        stop_reason="pause_turn",
-        is_partial=False,
-        upstream_id="msg",
-        model="m",
+        Round(
+            number=1,
+            blocks=json.dumps([{"type": "text", "text": "One moment."}]),
+            text="One moment.",
+            notes="",
+            stop_reason="pause_turn",
+            is_partial=False,
+            upstream_id="msg",
+            model="m",
+        ),
         calls=[],
     )
     turn_records.store_shown([(key, json.dumps({"number": 2, "text": "You were", "notes": ""}))])
