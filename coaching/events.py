@@ -171,12 +171,16 @@ class ErrorShown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnDone:
-    """The turn part ended or waits for the user: exactly one per part, always last."""
+    """The turn part ended or waits for the user: exactly one per part, always last.
+
+    `number` is that of the answer's message, 0 if there is none.
+    """
 
     turn_id: str
     stop_reason: str
     status: str
     text: str = ""
+    number: int = 0
 
 
 TurnEvent = (

@@ -67,6 +67,11 @@ def read_signatures(session_ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, Signatu
     return signatures
 
 
+def idle_signature(last_number: int, facts: SessionFacts) -> Signature:
+    """Return the signature of a session without an open turn whose readers know these facts."""
+    return (last_number, facts.status, facts.arc, *sorted(map(uuid.UUID, facts.withdrawn)))
+
+
 def read_changes(
     session_id: uuid.UUID, before: Sync | None, *, ended: str = ""
 ) -> tuple[Sync, list[TurnEvent]]:
@@ -172,7 +177,7 @@ def read_end(before: Sync) -> tuple[list[TurnEvent], TurnDone]:
     """
     turn = Turn.unscoped.get(id=before.turn_id)
     if turn.is_open:
-        return [], turn_done(turn.id, status=TurnStatus.AWAITING_USER, stop_reason="tool_use", text="")
+        return [], turn_done(turn.id, status=TurnStatus.AWAITING_USER, stop_reason="tool_use")
     return _read_end_of(turn, before)
 
 
@@ -190,7 +195,7 @@ def _read_end_of(turn: Turn, before: Sync | None) -> tuple[list[TurnEvent], Turn
         events.append(TextDelta(text[len(before.text) :]))
     if turn.user_notice:
         events.append(ErrorShown(message=turn.user_notice))
-    done = turn_done(turn.id, status=turn.status, stop_reason=turn.stop_reason, text=text)
+    done = turn_done(turn.id, status=turn.status, stop_reason=turn.stop_reason, answer=message)
     return events, done
 
 

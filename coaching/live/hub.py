@@ -255,6 +255,7 @@ class SessionHub:
             self.last_number = max(self.last_number, event.number)
         elif isinstance(event, TurnDone):
             self.last_ended = event.turn_id
+            self.last_number = max(self.last_number, event.number)
         elif self.facts is not None:
             self.facts = _facts_after(self.facts, event)
         for passed in self.live.apply(event) if self.live else (event,):

@@ -20,7 +20,7 @@ from coaching.events import (
     Sync,
     TurnDone,
 )
-from coaching.live.following import read_changes, read_end
+from coaching.live.following import Signature, idle_signature, read_changes, read_end
 from coaching.live.hub import SessionHub, Subscription
 from coaching.turns import answering
 from sessions_app import selectors
@@ -95,6 +95,13 @@ class Readers:
             hub.end_live(sync)
             return True
 
+    def have_seen(self, session_id: uuid.UUID, signature: Signature) -> bool:
+        """Say whether readers were told all that the signature says: most often a turn that ended here."""
+        hub = self.hubs.get(session_id)
+        if hub is None or hub.facts is None or hub.sync().turn_id:
+            return False
+        return signature == idle_signature(hub.last_number, hub.facts)
+
     @asynccontextmanager
     async def opening(self, *, user_id: int, session_id: uuid.UUID) -> AsyncIterator[None]:
         """Hold off catching up and taking over while a turn is opened here and doesn't run yet.
@@ -159,10 +166,10 @@ def publish_question(hub: SessionHub, call: ToolCallRecord) -> None:
 
 def publish_end(hub: SessionHub, done: TurnDone) -> None:
     """Publish that a turn part is over or waits, and drop the live turn."""
+    hub.publish(done)
     snapshot = Sync(status="idle", running={}, last_number=hub.last_number)
     if done.status == TurnStatus.AWAITING_USER and hub.live is not None:
         snapshot = hub.live.sync(hub.last_number)
-    hub.publish(done)
     hub.end_live(snapshot)
     hub.turns_ended += 1
 

@@ -210,9 +210,7 @@ class Runner:
             publish_question(hub, ended.next_pending)
         else:
             turn = ended.turn
-            publish_end(
-                hub, answering.turn_done(turn.id, status=turn.status, stop_reason=turn.stop_reason, text="")
-            )
+            publish_end(hub, answering.turn_done(turn.id, status=turn.status, stop_reason=turn.stop_reason))
             self.readers.forget_unused(session_id)
 
     def _run(

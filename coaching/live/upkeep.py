@@ -233,7 +233,9 @@ async def _show_changes(runner: Runner, shown: dict[uuid.UUID, Signature]) -> No
         del shown[session_id]
     signatures = await in_database(read_signatures, elsewhere) if elsewhere else {}
     for session_id, signature in signatures.items():
-        if shown.get(session_id) != signature and await _catch_up(runner, session_id):
+        if shown.get(session_id) == signature:
+            continue
+        if runner.readers.have_seen(session_id, signature) or await _catch_up(runner, session_id):
             shown[session_id] = signature
 
 

@@ -147,26 +147,28 @@ async def _wait_for_user(key: TurnKey, result: PartResult, *, publish: Publish) 
             publish(
                 CallAnswered(turn_id=turn_id, tool_use_id=tool_use_id, state=CallState.EXPIRED, value=None)
             )
-        return turn_done(key.turn_id, status=TurnStatus.COMPLETED, stop_reason=CallState.EXPIRED, text="")
+        return turn_done(key.turn_id, status=TurnStatus.COMPLETED, stop_reason=CallState.EXPIRED)
     for pending in result.pending:
         publish(pending)
-    return turn_done(key.turn_id, status=TurnStatus.AWAITING_USER, stop_reason=result.stop_reason, text="")
+    return turn_done(key.turn_id, status=TurnStatus.AWAITING_USER, stop_reason=result.stop_reason)
 
 
 async def _close(
     key: TurnKey, ending: Ending, *, publish: Publish, last: LastRound | None = None
 ) -> TurnDone:
     """Close the turn, even during a short outage of the database."""
-    message = await _stored_answer(key, ending, last)
+    answer = await _stored_answer(key, ending, last)
     if ending.user_notice:
         publish(ErrorShown(message=ending.user_notice))
-    text = message.content if message else ""
-    return turn_done(key.turn_id, status=ending.status, stop_reason=ending.stop_reason, text=text)
+    return turn_done(key.turn_id, status=ending.status, stop_reason=ending.stop_reason, answer=answer)
 
 
-def turn_done(turn_id: uuid.UUID, *, status: str, stop_reason: str, text: str) -> TurnDone:
+def turn_done(
+    turn_id: uuid.UUID, *, status: str, stop_reason: str, answer: Message | None = None
+) -> TurnDone:
     """Build the event that ends a turn."""
-    return TurnDone(turn_id=str(turn_id), stop_reason=stop_reason, status=status, text=text)
+    text, number = (answer.content, answer.number) if answer else ("", 0)
+    return TurnDone(turn_id=str(turn_id), stop_reason=stop_reason, status=status, text=text, number=number)
 
 
 def lost(turn_id: str) -> TurnDone:

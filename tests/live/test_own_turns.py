@@ -1,0 +1,52 @@
+"""A process reads a session again where another process changed it, and not after its own turns."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import override_settings
+
+from coaching.events import TurnDone
+from coaching.live.following import read_signatures
+from coaching.live.runner import Runner
+from coaching.practice import PracticeServer
+from coaching.turns.request import TurnRequest
+from sessions_app import services
+from sessions_app.database import in_database
+from sessions_app.models import Session, SessionKind
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+async def runner() -> AsyncIterator[Runner]:
+    """A runner whose model says one word."""
+    async with PracticeServer(tokens_per_second=0) as practice:
+        practice.script(["Hello."])
+        with override_settings(
+            IS_PRACTICE_MODEL=False, ANTHROPIC_BASE_URL=practice.url, ANTHROPIC_API_KEY="practice"
+        ):
+            runner = Runner()
+            yield runner
+            await runner.drain(2)
+
+
+async def has_seen(runner: Runner, session: Session) -> bool:
+    signatures = await in_database(read_signatures, [session.id])
+    return runner.readers.have_seen(session.id, signatures[session.id])
+
+
+async def test_readers_of_a_turn_that_ran_here_have_seen_all_of_it(user: User, runner: Runner) -> None:
+    session = await in_database(services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    subscription = await runner.readers.attach(user_id=user.pk, session_id=session.id)
+    assert await has_seen(runner, session)
+
+    request = TurnRequest(kind="message", user_id=user.pk, session_id=session.id, text="Hi", client_id="1")
+    await runner.open_turn(request)
+    assert not await has_seen(runner, session)
+    while not any(isinstance(event, TurnDone) for event in await subscription.next_batch()):
+        pass
+    assert await has_seen(runner, session)
+
+    await in_database(services.abandon_session, user_id=user.pk, session_id=session.id)
+    assert not await has_seen(runner, session)
