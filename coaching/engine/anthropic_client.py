@@ -15,6 +15,7 @@ from typing import Any, Self
 
 import anthropic
 import httpx2
+import orjson
 from anthropic.resources.messages.messages import DEPRECATED_MODELS
 
 from coaching.engine.errors import UpstreamError
@@ -30,7 +31,7 @@ RawStream = anthropic.AsyncStream[anthropic.types.RawMessageStreamEvent]
 
 _log = logging.getLogger(__name__)
 
-_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+_encode_all = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
 class AnthropicClient:
@@ -93,7 +94,7 @@ class AnthropicClient:
             # Like `messages.create`, which would copy the whole history.
             stream: RawStream = await self._sdk.post(
                 "/v1/messages",
-                content=_encode(body).encode(),
+                content=_encoded(body),
                 cast_to=anthropic.types.Message,
                 options={"timeout": timeout},
                 stream=True,
@@ -131,6 +132,14 @@ def build_params(request: ModelRequest) -> dict[str, Any]:
         "cache_control": request.cache_control,
     }
     return params | {name: value for name, value in optional.items() if value}
+
+
+def _encoded(body: dict[str, Any]) -> bytes:
+    """Return a request's body. Raises `ValueError` for what can't be sent."""
+    try:
+        return orjson.dumps(body)
+    except orjson.JSONEncodeError:  # numbers over 64 bits are JSON too
+        return _encode_all(body).encode()
 
 
 async def _close_quietly(stream: RawStream) -> None:
