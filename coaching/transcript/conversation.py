@@ -55,8 +55,8 @@ class _Days:
     zone: ZoneInfo
     last: date | None = field(default=None)
 
-    def line_before(self, message: Message) -> list[DayItem]:
-        day = local_day(message.created_at, self.zone)
+    def line_before(self, said_at: datetime) -> list[DayItem]:
+        day = local_day(said_at, self.zone)
         if day == self.last:
             return []
         self.last = day
@@ -86,7 +86,7 @@ def items_of(rows: HistoryRows, *, zone: ZoneInfo, rendered: Rendered | None = N
         messages = list(group)
         for message in messages:
             if message.role == MessageRole.USER and not message.metadata.get("is_hidden"):
-                items += [*days.line_before(message), said_item(message)]
+                items += [*days.line_before(message.created_at), said_item(message)]
                 if shown := rows.cards.of_message(message):
                     items.append(CardItem(card=shown.card))
         turn = messages[0].turn
@@ -113,9 +113,9 @@ def said_item(message: Message) -> SaidItem:
 def said_items(rows: SaidRows) -> list[ShownItem]:
     """Build the items of a new message: a line for a new day if needed, then the message."""
     days = _Days(rows.zone)
-    if rows.before:
-        days.line_before(rows.before)
-    return [*days.line_before(rows.message), said_item(rows.message)]
+    if rows.before_at:
+        days.line_before(rows.before_at)
+    return [*days.line_before(rows.message.created_at), said_item(rows.message)]
 
 
 def done_view(rows: DoneRows) -> DoneView:

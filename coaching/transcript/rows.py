@@ -7,10 +7,13 @@ read here first, and build with `conversation` afterwards.
 import uuid
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from itertools import chain
+from typing import Any
 from zoneinfo import ZoneInfo
 
+from django.db.models import OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
 from coaching.events import CallAnswered
@@ -20,10 +23,40 @@ from coaching.transcript.calls import SHOWN_STATES
 from coaching.transcript.cards import NO_CARDS, Cards, read_cards
 from sessions_app import selectors
 from sessions_app.models import CallState, Message, MessageRole, Session, ToolCallRecord, Turn
-from sessions_app.spending import Spending, read_spending_of_turn, read_spending_of_turns
+from sessions_app.queries import Columns, parameter, prepared, run_queries, run_query
+from sessions_app.spending import Spending, read_spending_of_turns, spending_of
+from sessions_app.turn_answers import content_of, content_queries
 
 PAGE_MESSAGES = 60
 """How many messages a page shows at once."""
+
+_MESSAGE, _TURN = Columns(Message), Columns(Turn, without=("prefix", "shown"))
+_SESSION = Columns(Session, "session__", without=("opening",))
+
+
+@prepared
+def _said() -> QuerySet[Any, Any]:
+    # By the turn's session: a retry may have moved the message to another turn.
+    messages = Message.unscoped.filter(session__turns=parameter("turn"), number=parameter("number"))
+    earlier = Message.unscoped.filter(
+        session=OuterRef("session"), role=MessageRole.USER, number__lt=OuterRef("number")
+    )
+    shown = earlier.filter(turn__is_withdrawn=False).exclude(metadata__has_key="is_hidden")
+    before = Subquery(shown.order_by("-number").values("created_at")[:1])
+    zone = "session__user__profile__timezone"
+    return messages.order_by().values_list(*_MESSAGE.lookups, "session__title", zone, before)
+
+
+@prepared
+def _turn() -> QuerySet[Any, Any]:
+    turns = Turn.unscoped.filter(id=parameter("turn")).order_by()
+    return turns.values_list("session__user__profile__timezone", *_TURN.lookups, *_SESSION.lookups)
+
+
+@prepared
+def _answer() -> QuerySet[Any, Any]:
+    answers = Message.unscoped.filter(turn=parameter("turn"), role=MessageRole.ASSISTANT).order_by()
+    return answers.values_list(*_MESSAGE.lookups)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,18 +106,12 @@ class DoneRows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SaidRows:
-    """A user's message with the previous one, and its session's title."""
+    """A user's message, when the one before it was said, and its session's title."""
 
     message: Message
-    before: Message | None
+    before_at: datetime | None
     title: str
     zone: ZoneInfo
-
-
-def read_zone(user_id: int) -> ZoneInfo:
-    """Read the user's time zone; UTC if unknown."""
-    profile = Profile.of(user_id).first()
-    return profile.zone if profile else ZoneInfo("UTC")
 
 
 def read_history(session: Session, *, before: int | None = None, limit: int = PAGE_MESSAGES) -> HistoryRows:
@@ -108,26 +135,21 @@ def read_history(session: Session, *, before: int | None = None, limit: int = PA
 
 
 def read_said(turn_id: str, *, number: int) -> SaidRows:
-    """Read a user's message, and what is needed to place it in the session."""
-    message = Message.unscoped.select_related("session").get(
-        session__turns=uuid.UUID(turn_id), number=number
-    )  # not by its own turn: a retry may have moved it
-    before = (
-        message.session.messages.filter(role=MessageRole.USER, number__lt=number, turn__is_withdrawn=False)
-        .exclude(metadata__has_key="is_hidden")
-        .order_by("-number")
-        .first()
-    )
-    title, zone = message.session.title, read_zone(message.session.user_id)
-    return SaidRows(message=message, before=before, title=title, zone=zone)
+    """Read a stored user message and what its place in the session depends on."""
+    found = run_query(_said(turn=uuid.UUID(turn_id), number=number))
+    if not found:
+        raise Message.DoesNotExist
+    *row, title, timezone_name, before_at = found[0]
+    zone = _zone_named(timezone_name)
+    return SaidRows(message=_MESSAGE.object_of(row), before_at=before_at, title=title, zone=zone)
 
 
 def read_done(turn_id: str) -> DoneRows:
     """Read the end of a part."""
-    turn = Turn.unscoped.select_related("session").get(id=uuid.UUID(turn_id))
+    turn, shown, rows = _read_turn(uuid.UUID(turn_id))
     return DoneRows(
-        turn=_read_turn_rows(turn),
-        open_calls=read_calls(turn.id).calls if turn.is_open else (),
+        turn=rows,
+        open_calls=shown.calls if turn.is_open else (),
         head=head_of(turn.session),
         ending=read_ending(turn.session, now=timezone.now()),
     )
@@ -138,11 +160,11 @@ def read_answered(event: CallAnswered) -> TurnRows | CallRows | None:
 
     After an answer the turn goes on, and its own end is shown later.
     """
-    turn = Turn.unscoped.select_related("session").get(id=uuid.UUID(event.turn_id))
+    turn, shown, rows = _read_turn(uuid.UUID(event.turn_id))
     if event.state != CallState.ANSWERED and not turn.is_open:
-        return _read_turn_rows(turn)
-    call = turn.calls.filter(tool_use_id=event.tool_use_id).first()
-    return CallRows(calls=(call,), cards=read_cards(turn.session_id, (call,))) if call else None
+        return rows
+    call = next((call for call in shown.calls if call.tool_use_id == event.tool_use_id), None)
+    return replace(shown, calls=(call,)) if call else None
 
 
 def read_calls(turn_id: uuid.UUID) -> CallRows:
@@ -152,15 +174,29 @@ def read_calls(turn_id: uuid.UUID) -> CallRows:
     return CallRows(calls=calls, cards=read_cards(calls[0].turn.session_id, calls) if calls else NO_CARDS)
 
 
-def _read_turn_rows(turn: Turn) -> TurnRows | None:
-    """Read a turn that is closed and not withdrawn; None for any other."""
+def _read_turn(turn_id: uuid.UUID) -> tuple[Turn, CallRows, TurnRows | None]:
+    """Read a turn with its session and calls, in one round trip; its rows where it is over and in history."""
+    queries = [_turn(turn=turn_id), _answer(turn=turn_id), *content_queries(turn_id)]
+    found, answers, *rows = run_queries(queries)
+    if not found:
+        raise Turn.DoesNotExist
+    timezone_name, *values = found[0]
+    turn = _TURN.object_of(values[: len(_TURN)])
+    turn.session = _SESSION.object_of(values[len(_TURN) :])
+    content = content_of(rows)
+    calls = [call for call in content.calls if call.state in SHOWN_STATES]
+    shown = CallRows(calls=calls, cards=read_cards(turn.session_id, calls) if calls else NO_CARDS)
     if turn.is_open or turn.is_withdrawn:
-        return None
-    answer = turn.messages.filter(role=MessageRole.ASSISTANT).first()
-    return TurnRows(
+        return turn, shown, None
+    ended = TurnRows(
         turn=turn,
-        answer=answer,
-        shown=read_calls(turn.id),
-        spent=read_spending_of_turn(turn.id),
-        zone=read_zone(turn.session.user_id),
+        answer=_MESSAGE.object_of(answers[0]) if answers else None,
+        shown=shown,
+        spent=spending_of(content.usage) if content.usage else None,
+        zone=_zone_named(timezone_name),
     )
+    return turn, shown, ended
+
+
+def _zone_named(name: str | None) -> ZoneInfo:
+    return Profile(timezone=name).zone if name else ZoneInfo("UTC")
