@@ -84,6 +84,13 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
         finally:
             self._release()
 
+    async def dispatch(self, message: Any) -> None:
+        """Handle a frame without Channels' round through a thread that closes connections: none is open."""
+        if message["type"] == "websocket.receive":
+            await self.websocket_receive(message)
+        else:
+            await super().dispatch(message)
+
     async def connect(self) -> None:
         """Accept, then attach, or close for whoever may not read."""
         self.is_json = JSON_SUBPROTOCOL in self.scope.get("subprotocols", ())
