@@ -37,7 +37,6 @@ from coaching.context.window import Window, open_window, smaller_window
 from coaching.engine.messages import (
     ModelRequest,
     build_api_messages,
-    canonical_json,
 )
 from coaching.life.arcs import ARCS
 from coaching.models import Profile
@@ -165,7 +164,7 @@ class _TurnBuilder:
         self.context = build_context(
             self.life, recent=_recent_words(window), file_reader=self.tools.file_reader
         )
-        self.frame_tokens = _frame_tokens(self.frame)
+        self.frame_tokens = _frame_tokens(self.frame, self.tools)
         self.room = PROMPT_TOKENS - SPARE_TOKENS - self.frame_tokens
 
     def _library(self, moment: datetime) -> SkillLibrary:
@@ -309,9 +308,8 @@ def _recent_words(window: Window) -> Sequence[Words]:
     ]
 
 
-def _frame_tokens(frame: ModelRequest) -> int:
-    system = sum(count_tokens(block["text"]) for block in frame.system)
-    return system + sum(count_tokens(canonical_json(tool)) for tool in frame.tools)
+def _frame_tokens(frame: ModelRequest, tools: PromptTools[Any]) -> int:
+    return sum(count_tokens(block["text"]) for block in frame.system) + tools.tokens
 
 
 def _mark_tail(messages: list[dict[str, Any]], before: Sequence[dict[str, Any]]) -> None:

@@ -3,12 +3,17 @@
 from collections.abc import Iterable
 from typing import Any
 
+from coaching.context.budget import count_tokens
+from coaching.engine.messages import canonical_json
 from coaching.engine.tools import ContextT_contra, Tool, Toolset
 from coaching.skills.callers import SkillTools
 
 
 class PromptTools(Toolset[ContextT_contra]):
-    """A toolset in which `skill_tools` bring skills and `file_reader` shows the user's files whole."""
+    """A toolset in which `skill_tools` bring skills and `file_reader` shows the user's files whole.
+
+    `tokens` is the size of all definitions, counted once.
+    """
 
     def __init__(
         self, tools: Iterable[Tool[ContextT_contra, Any]], *, skill_tools: SkillTools, file_reader: str
@@ -16,3 +21,4 @@ class PromptTools(Toolset[ContextT_contra]):
         super().__init__(tools)
         self.skill_tools = skill_tools
         self.file_reader = file_reader
+        self.tokens = sum(count_tokens(canonical_json(definition)) for definition in self.definitions())
