@@ -3,9 +3,12 @@
 import uuid
 from collections.abc import Sequence
 from functools import cache
+from typing import Any
+
+from django.db.models import QuerySet
 
 from sessions_app.models import OPEN_TURN_STATUSES, Message, Session, SessionStatus, Turn
-from sessions_app.queries import Columns, parameter, prepared, run_query
+from sessions_app.queries import Columns, over_all, parameter, prepared, run_query
 
 _NO_NUMBER = 2**31 - 1
 """No message has it."""
@@ -16,9 +19,17 @@ _MESSAGE = Columns(Message)
 @cache
 def _tail_query(limit: int) -> prepared:
     """Return the query of the last messages before a number, the newest first."""
+    return prepared(lambda: _before().order_by("-number").values_list(*_MESSAGE.lookups)[:limit])
+
+
+@prepared
+def _count_before() -> QuerySet[Any, Any]:
+    return _before().order_by().values_list(over_all("COUNT", "id"))
+
+
+def _before() -> QuerySet[Message]:
     messages = Message.unscoped.filter(session=parameter("session"), turn__is_withdrawn=False)
-    earlier = messages.filter(number__lt=parameter("before")).order_by("-number")
-    return prepared(lambda: earlier.values_list(*_MESSAGE.lookups)[:limit])
+    return messages.filter(number__lt=parameter("before"))
 
 
 def accessible_session(*, user_id: int, session_id: uuid.UUID, is_locked: bool = False) -> Session:
@@ -98,8 +109,8 @@ def _tail(session: Session, *, before: int, limit: int) -> tuple[Sequence[Messag
     rows = run_query(_tail_query(limit + 1)(session=session.id, before=before))[::-1]
     left_out = 0
     if len(rows) > limit:
-        messages = session.messages.filter(turn__is_withdrawn=False, number__lt=before)
-        rows, left_out = rows[1:], messages.count() - limit
+        ((count,),) = run_query(_count_before(session=session.id, before=before))
+        rows, left_out = rows[1:], count - limit
     found = [_MESSAGE.object_of(row) for row in rows]
     for message in found:
         message.session = session

@@ -51,7 +51,7 @@ UNSCOPED: Mapping[str, str] = {
     "sessions_app/turn_answers.py:_usage": BY_KEY,
     "sessions_app/turn_records.py:store_usage": BY_KEY,
     "sessions_app/selectors.py:read_open_turn_status": BY_SESSION,
-    "sessions_app/selectors.py:_tail_query": BY_SESSION,
+    "sessions_app/selectors.py:_before": BY_SESSION,
     # What a turn's readers see.
     "coaching/live/following.py:read_signatures": READERS,
     "coaching/live/following.py:read_changes": READERS,
