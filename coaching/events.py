@@ -6,6 +6,7 @@ union.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Literal
 
 from coaching.engine.events import (
@@ -71,13 +72,28 @@ class SessionFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MessagePlace:
+    """Where a user's message stands: its session and that one's title, and when it was said.
+
+    `before_at` is when the one before it was said, `timezone` the user's, by name.
+    """
+
+    session_id: str
+    title: str
+    said_at: datetime
+    before_at: datetime | None
+    timezone: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MessageStored:
-    """The user's message is committed. `id` is its client id."""
+    """The user's message is committed. `id` is its client id; without a `place` that is to be read."""
 
     id: str
     number: int
     text: str
     turn_id: str
+    place: MessagePlace | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,6 +227,7 @@ __all__ = [
     "CallPending",
     "ErrorShown",
     "HistoryChanged",
+    "MessagePlace",
     "MessageStored",
     "ModeChanged",
     "NoteDelta",

@@ -65,7 +65,7 @@ class BuiltPrompt:
     """The request that a turn begins with, and what must be stored to send it again byte for byte.
 
     `opening` is the session's new one, None if its present one was sent; `session_metadata` is merged into
-    the session's with it.
+    the session's with it. `said_before_at` is when the user's message before the newest was sent, if any.
     """
 
     request: ModelRequest
@@ -74,6 +74,7 @@ class BuiltPrompt:
     turn_metadata: dict[str, Any]
     opening: str | None
     session_metadata: dict[str, Any]
+    said_before_at: datetime | None
 
 
 def build_frame(
@@ -198,7 +199,13 @@ class _TurnBuilder:
             turn_metadata=self._trace(opening, statements, statement, words=newest.content),
             opening=opening.to_text() if self.is_rebuilt else None,
             session_metadata=self.session_metadata,
+            said_before_at=self._said_before_at(),
         )
+
+    def _said_before_at(self) -> datetime | None:
+        said = [message for message in self.tail[:-1] if message.role == MessageRole.USER]
+        shown = [message.created_at for message in said if not message.metadata.get("is_hidden")]
+        return shown[-1] if shown else None
 
     def _opening(self) -> Opening:
         """Return the session's opening, rebuilt if the window's edge has moved."""

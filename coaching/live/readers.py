@@ -16,17 +16,16 @@ from coaching.events import (
     CallPending,
     HistoryChanged,
     MessageStored,
-    SafetyShown,
     Sync,
     TurnDone,
 )
 from coaching.live.following import Signature, idle_signature, read_changes, read_end
 from coaching.live.hub import SessionHub, Subscription
 from coaching.turns import answering
+from coaching.turns.start import StartedTurn
 from sessions_app import selectors
 from sessions_app.database import in_database
 from sessions_app.models import ToolCallRecord, TurnStatus
-from sessions_app.services import OpenedTurn
 
 
 class Readers:
@@ -124,16 +123,15 @@ class Readers:
             self.forget_unused(session_id)
 
 
-def publish_opening(
-    hub: SessionHub, opened: OpenedTurn, kept: tuple[str, ...], card: SafetyShown | None
-) -> None:
+def publish_opening(hub: SessionHub, started: StartedTurn) -> None:
     """Publish a turn that was opened here: what it ended and withdrew, its message and its card."""
+    opened = started.opened
     for superseded in opened.superseded:
         hub.publish(call_answered(superseded))
     if opened.withdrawn:
         withdrawn = tuple(str(turn_id) for turn_id in opened.withdrawn)
         first_number = opened.withdrawn_from or opened.message.number
-        hub.publish(HistoryChanged(withdrawn=withdrawn, first_number=first_number, kept=kept))
+        hub.publish(HistoryChanged(withdrawn=withdrawn, first_number=first_number, kept=started.kept))
     message = opened.message
     hub.last_number = max(hub.last_number, message.number)
     if opened.is_message_new and not message.metadata.get("is_hidden"):
@@ -143,10 +141,11 @@ def publish_opening(
                 number=message.number,
                 text=message.content,
                 turn_id=str(opened.turn.id),
+                place=started.place,
             )
         )
-    if card is not None:
-        hub.publish(card)
+    if started.card is not None:
+        hub.publish(started.card)
 
 
 def call_answered(call: ToolCallRecord) -> CallAnswered:

@@ -91,7 +91,7 @@ class Runner:
             if opened.is_new:
                 hub = self.readers.hub(opened.session_id)
                 await publish_missed_end(hub)
-                publish_opening(hub, opened, started.kept, started.card)
+                publish_opening(hub, started)
                 key = TurnKey(turn_id=opened.turn.id, fence=opened.turn.fence)
                 self._run(opened.session_id, key, is_resumed=False, setup=started.setup)
         if opened.is_new:

@@ -134,8 +134,10 @@ def _render_arc_end(event: ArcCompleted) -> str:
 
 async def _render_message(event: MessageStored) -> str:
     try:
-        rows = await in_database(shown_rows.read_said, event.turn_id, number=event.number)
-        title, items = rows.title, conversation.said_items(rows)
+        place = event.place
+        if place is None:
+            place = await in_database(shown_rows.read_place, event.turn_id, number=event.number)
+        title, items = place.title, conversation.said_items(event, place)
     except DatabaseError:  # Only the title and the day's line are missing.
         said = SaidItem(session_id="", number=event.number, client_id=event.id, text=event.text)
         title, items = "", [said]

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 from django.utils.safestring import SafeString
 
 from coaching.clock.days import local_day
-from coaching.events import RoundShown, Sync
+from coaching.events import MessagePlace, MessageStored, RoundShown, Sync
 from coaching.sandbox.markdown import render_texts
 from coaching.tools import presentation_of
 from coaching.transcript.calls import (
@@ -36,7 +36,7 @@ from coaching.transcript.items import (
     TurnItem,
 )
 from coaching.transcript.names import note_in_words
-from coaching.transcript.rows import CallRows, DoneRows, HistoryRows, SaidRows, TurnRows
+from coaching.transcript.rows import CallRows, DoneRows, HistoryRows, TurnRows
 from coaching.transcript.trace import read_trace
 from coaching.transcript.why import why_of
 from sessions_app.models import Message, MessageRole, Turn, TurnStatus
@@ -110,12 +110,13 @@ def said_item(message: Message) -> SaidItem:
     )
 
 
-def said_items(rows: SaidRows) -> list[ShownItem]:
+def said_items(event: MessageStored, place: MessagePlace) -> list[ShownItem]:
     """Build the items of a new message: a line for a new day if needed, then the message."""
-    days = _Days(rows.zone)
-    if rows.before_at:
-        days.line_before(rows.before_at)
-    return [*days.line_before(rows.message.created_at), said_item(rows.message)]
+    days = _Days(ZoneInfo(place.timezone))
+    if place.before_at:
+        days.line_before(place.before_at)
+    said = SaidItem(session_id=place.session_id, number=event.number, client_id=event.id, text=event.text)
+    return [*days.line_before(place.said_at), said]
 
 
 def done_view(rows: DoneRows) -> DoneView:

@@ -8,7 +8,6 @@ import uuid
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from itertools import chain
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -16,8 +15,8 @@ from zoneinfo import ZoneInfo
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
-from coaching.events import CallAnswered
-from coaching.models import Profile
+from coaching.clock.timezones import UNKNOWN_TIMEZONE
+from coaching.events import CallAnswered, MessagePlace
 from coaching.transcript.arcs import EndingItem, HeadItem, head_of, read_ending
 from coaching.transcript.calls import SHOWN_STATES
 from coaching.transcript.cards import NO_CARDS, Cards, read_cards
@@ -35,7 +34,7 @@ _SESSION = Columns(Session, "session__", without=("opening",))
 
 
 @prepared
-def _said() -> QuerySet[Any, Any]:
+def _place() -> QuerySet[Any, Any]:
     # By the turn's session: a retry may have moved the message to another turn.
     messages = Message.unscoped.filter(session__turns=parameter("turn"), number=parameter("number"))
     earlier = Message.unscoped.filter(
@@ -44,7 +43,7 @@ def _said() -> QuerySet[Any, Any]:
     shown = earlier.filter(turn__is_withdrawn=False).exclude(metadata__has_key="is_hidden")
     before = Subquery(shown.order_by("-number").values("created_at")[:1])
     zone = "session__user__profile__timezone"
-    return messages.order_by().values_list(*_MESSAGE.lookups, "session__title", zone, before)
+    return messages.order_by().values_list("session", "session__title", "created_at", before, zone)
 
 
 @prepared
@@ -104,16 +103,6 @@ class DoneRows:
     ending: EndingItem | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SaidRows:
-    """A user's message, when the one before it was said, and its session's title."""
-
-    message: Message
-    before_at: datetime | None
-    title: str
-    zone: ZoneInfo
-
-
 def read_history(session: Session, *, before: int | None = None, limit: int = PAGE_MESSAGES) -> HistoryRows:
     """Read the end of a session's history, or what precedes message number `before`.
 
@@ -134,14 +123,19 @@ def read_history(session: Session, *, before: int | None = None, limit: int = PA
     )
 
 
-def read_said(turn_id: str, *, number: int) -> SaidRows:
-    """Read a stored user message and what its place in the session depends on."""
-    found = run_query(_said(turn=uuid.UUID(turn_id), number=number))
+def read_place(turn_id: str, *, number: int) -> MessagePlace:
+    """Read where a stored user message stands. Raises `Message.DoesNotExist`."""
+    found = run_query(_place(turn=uuid.UUID(turn_id), number=number))
     if not found:
         raise Message.DoesNotExist
-    *row, title, timezone_name, before_at = found[0]
-    zone = _zone_named(timezone_name)
-    return SaidRows(message=_MESSAGE.object_of(row), before_at=before_at, title=title, zone=zone)
+    session_id, title, said_at, before_at, timezone_name = found[0]
+    return MessagePlace(
+        session_id=str(session_id),
+        title=title,
+        said_at=said_at,
+        before_at=before_at,
+        timezone=timezone_name or UNKNOWN_TIMEZONE,
+    )
 
 
 def read_done(turn_id: str) -> DoneRows:
@@ -193,10 +187,6 @@ def _read_turn(turn_id: uuid.UUID) -> tuple[Turn, CallRows, TurnRows | None]:
         answer=_MESSAGE.object_of(answers[0]) if answers else None,
         shown=shown,
         spent=spending_of(content.usage) if content.usage else None,
-        zone=_zone_named(timezone_name),
+        zone=ZoneInfo(timezone_name or UNKNOWN_TIMEZONE),
     )
     return turn, shown, ended
-
-
-def _zone_named(name: str | None) -> ZoneInfo:
-    return Profile(timezone=name).zone if name else ZoneInfo("UTC")

@@ -27,7 +27,7 @@ class TurnRecorder:
         self._publish = publish
 
     async def record_round(self, finished: FinishedRound, usage: RoundUsage | None) -> None:
-        """Commit a round and its calls, then publish that its text is final; keep the last one for the end."""
+        """Commit a round and its calls, then publish that its text is final; keep the last for the end."""
         cost = None if usage is None else usage_row(usage)
         row = Round(
             number=finished.number,

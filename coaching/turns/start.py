@@ -19,7 +19,7 @@ from django.utils import timezone
 from coaching.clock.timezones import UNKNOWN_TIMEZONE
 from coaching.context.life import READ_ERRORS, Life, LifeQuery, read_life
 from coaching.context.prompt import BuiltPrompt, build_turn
-from coaching.events import SafetyShown
+from coaching.events import MessagePlace, SafetyShown
 from coaching.models import Profile, UserFileVersion
 from coaching.people.help_lines import count_card
 from coaching.safety.card import kept_danger, metadata_of
@@ -55,10 +55,12 @@ class StartedTurn:
     """A turn that was opened. It has no setup if it was opened before, or if its request couldn't be built.
 
     `card` is shown with its message. `kept` are files written by turns that were withdrawn, which stay.
+    `place` is the message's, None if no prompt was built.
     """
 
     opened: OpenedTurn
     setup: TurnSetup | None = None
+    place: MessagePlace | None = None
     card: SafetyShown | None = None
     kept: tuple[str, ...] = ()
 
@@ -103,6 +105,18 @@ class _PromptBuilder:
             limits=limits_left(opened.turn),
         )
 
+    def place_of(self, message: Message) -> MessagePlace | None:
+        """Return where the turn's message stands."""
+        if self.built is None:
+            return None
+        return MessagePlace(
+            session_id=str(message.session_id),
+            title=message.session.title,
+            said_at=message.created_at,
+            before_at=self.built.said_before_at,
+            timezone=self.profile.timezone,
+        )
+
 
 def start_turn(
     request: TurnRequest, *, owner: str, rate_limit: RateLimit, metadata: Mapping[str, Any] | None = None
@@ -125,12 +139,12 @@ def start_turn(
         if isinstance(error, OperationalError | InterfaceError):
             raise
         logger.exception("prompt_not_built", session_id=str(request.session_id))
-        opened, setup = open_turn(build_prompt=None), None
+        opened, setup, place = open_turn(build_prompt=None), None, None
     else:
-        setup = builder.setup_of(opened)
+        setup, place = builder.setup_of(opened), builder.place_of(opened.message)
     card = _read_card(opened, is_said=bool(metadata))
     kept = _read_kept_writes(opened.withdrawn) if opened.withdrawn else ()
-    return StartedTurn(opened=opened, setup=setup, card=card, kept=kept)
+    return StartedTurn(opened=opened, setup=setup, place=place, card=card, kept=kept)
 
 
 def _open(

@@ -59,7 +59,7 @@ UNSCOPED: Mapping[str, str] = {
     "coaching/live/following.py:_read_ending": READERS,
     "coaching/live/following.py:read_end": READERS,
     "coaching/people/help_lines.py:read_session_offer": READERS,
-    "coaching/transcript/rows.py:_said": READERS,
+    "coaching/transcript/rows.py:_place": READERS,
     "coaching/transcript/rows.py:_turn": READERS,
     "coaching/transcript/rows.py:_answer": READERS,
     "coaching/transcript/rows.py:read_calls": READERS,
