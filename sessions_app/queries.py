@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
-from django.db import DEFAULT_DB_ALIAS, Error, connection
+from django.db import DEFAULT_DB_ALIAS, Error, connection, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.utils import CursorWrapper
 from django.db.models import Expression, F, Func, IntegerField, Model, QuerySet
 from psycopg import Cursor
@@ -85,7 +86,7 @@ class Condition:
 
 def run_query(query: Query) -> Rows:
     """Return the rows of one query."""
-    with _cursor() as cursor:
+    with _cursor(connections[DEFAULT_DB_ALIAS]) as cursor:
         cursor.execute(query.sql, query.values)
         rows: Rows = cursor.fetchall()
         return rows
@@ -96,12 +97,13 @@ def run_queries(queries: Iterable[Query]) -> list[Rows]:
 
     Each is a statement with a snapshot of its own: it sees what was committed while the one before it ran.
     """
-    connection.ensure_connection()
+    database = connections[DEFAULT_DB_ALIAS]
+    database.ensure_connection()
     try:
-        with connection.wrap_database_errors, connection.connection.pipeline() as pipeline:
+        with database.wrap_database_errors, database.connection.pipeline() as pipeline:
             cursors = []
             for query in queries:
-                cursors.append(_cursor())
+                cursors.append(_cursor(database))
                 cursors[-1].execute(query.sql, query.values)
             # Sync now, so that a process that freezes here hits the idle timeout and gives up its locks.
             pipeline.sync()
@@ -122,14 +124,14 @@ def _drop_connection() -> None:
         connection.close()
 
 
-def _cursor() -> CursorWrapper:
+def _cursor(database: BaseDatabaseWrapper) -> CursorWrapper:
     """Open a cursor that binds parameters in the server, so that statements can be prepared.
 
-    Django's own cursor binds them in the client.
+    Django's own cursor binds them in the client. The thread's `connection` would be looked up for each use.
     """
-    connection.ensure_connection()
-    wrap = connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
-    return wrap(Cursor(connection.connection))  # type: ignore[arg-type]  # the stubs know one kind of cursor
+    database.ensure_connection()
+    wrap = database.make_debug_cursor if database.queries_logged else database.make_cursor
+    return wrap(Cursor(database.connection))  # type: ignore[arg-type]  # the stubs know one kind of cursor
 
 
 def write_together(*, changed: Mapping[Model, Sequence[str]], added: Sequence[Model]) -> None:
@@ -138,13 +140,13 @@ def write_together(*, changed: Mapping[Model, Sequence[str]], added: Sequence[Mo
     The last of the new rows gets its key from the database; those before it have theirs, or aren't used with
     one. Foreign keys between the rows are checked when the transaction ends.
     """
-    statements = [_change(row, fields) for row, fields in changed.items()] + [
-        _insertion(row) for row in added
-    ]
+    database = connections[DEFAULT_DB_ALIAS]
+    statements = [_change(row, fields, database) for row, fields in changed.items()]
+    statements += [_insertion(row, database) for row in added]
     *parts, last = [sql for sql, _ in statements]
     heads = ", ".join(f"part{number} AS ({sql})" for number, sql in enumerate(parts))
     values = [value for _, own in statements for value in own]
-    with _cursor() as cursor:
+    with _cursor(database) as cursor:
         cursor.execute(f"{f'WITH {heads} ' if parts else ''}{last} RETURNING id", values)
         ((key,),) = cursor.fetchall()
     if added:
@@ -153,19 +155,19 @@ def write_together(*, changed: Mapping[Model, Sequence[str]], added: Sequence[Mo
         row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS
 
 
-def _insertion(row: Model) -> tuple[str, list[Any]]:
+def _insertion(row: Model, database: BaseDatabaseWrapper) -> tuple[str, list[Any]]:
     fields = [field for field in row._meta.concrete_fields if not (field.primary_key and row.pk is None)]
     columns = ", ".join(f'"{field.column}"' for field in fields)
     places = ", ".join(["%s"] * len(fields))
-    values = [field.get_db_prep_save(field.pre_save(row, add=True), connection) for field in fields]
+    values = [field.get_db_prep_save(field.pre_save(row, add=True), database) for field in fields]
     # Names of tables and columns alone; every value is a parameter.
     return f'INSERT INTO "{row._meta.db_table}" ({columns}) VALUES ({places})', values  # noqa: S608
 
 
-def _change(row: Model, names: Sequence[str]) -> tuple[str, list[Any]]:
+def _change(row: Model, names: Sequence[str], database: BaseDatabaseWrapper) -> tuple[str, list[Any]]:
     fields = [field for field in row._meta.concrete_fields if field.name in names]
     columns = ", ".join(f'"{field.column}" = %s' for field in fields)
-    values = [field.get_db_prep_save(field.pre_save(row, add=False), connection) for field in fields]
+    values = [field.get_db_prep_save(field.pre_save(row, add=False), database) for field in fields]
     return f'UPDATE "{row._meta.db_table}" SET {columns} WHERE id = %s', [*values, row.pk]  # noqa: S608
 
 
