@@ -6,7 +6,4 @@ from django.http import HttpRequest
 
 def installation(_request: HttpRequest) -> dict[str, object]:
     """Return whether the practice model answers and whether sign-up is open."""
-    return {
-        "is_practice_model": settings.IS_PRACTICE_MODEL,
-        "is_signup_open": settings.SAGE_SIGNUP == "open",
-    }
+    return {"is_practice_model": settings.IS_PRACTICE_MODEL, "is_signup_open": settings.SAGE_SIGNUP == "open"}

@@ -67,11 +67,7 @@ def ask_storage() -> None:
         raise PermissionError("the files' folder can't be written")
 
 
-PARTS: dict[str, Callable[[], None]] = {
-    "database": ask_database,
-    "cache": ask_cache,
-    "storage": ask_storage,
-}
+PARTS: dict[str, Callable[[], None]] = {"database": ask_database, "cache": ask_cache, "storage": ask_storage}
 
 
 class _Part:

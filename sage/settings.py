@@ -127,9 +127,9 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "sage.context_processors.installation",
-            ],
+            ]
         },
-    },
+    }
 ]
 
 # --- Database -------------------------------------------------------------------------------------
@@ -158,7 +158,7 @@ DATABASES: dict[str, dict[str, Any]] = {
             "prepare_threshold": PREPARE_THRESHOLD,
             **_database.get("OPTIONS", {}),
         },
-    },
+    }
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 

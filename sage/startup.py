@@ -83,10 +83,7 @@ def make_demo_account() -> str | None:
 @contextmanager
 def migration_lock() -> Iterator[None]:
     """Hold the migration lock, because concurrent migrations fail half-way; lift all time limits."""
-    with (
-        psycopg.connect(**connection.get_connection_params(), autocommit=True) as session,
-        no_time_limits(),
-    ):
+    with psycopg.connect(**connection.get_connection_params(), autocommit=True) as session, no_time_limits():
         session.execute(NO_TIME_LIMITS)
         session.execute("SELECT pg_advisory_lock(%s)", [MIGRATION_LOCK])
         yield

@@ -17,14 +17,7 @@ from sessions_app.limits import RateLimit, refuse_over_limits
 from sessions_app.models import CallState, Session, SessionStatus, ToolCallRecord, Turn, TurnStatus
 from sessions_app.selectors import accessible_session
 from sessions_app.text import mended
-from sessions_app.turn_records import (
-    CallResult,
-    Ending,
-    TurnKey,
-    end_turn,
-    lock_session_of,
-    pause_turn,
-)
+from sessions_app.turn_records import CallResult, Ending, TurnKey, end_turn, lock_session_of, pause_turn
 
 SUPERSEDED = "The user wrote a message instead of answering. It follows."
 DISMISSED = "The user dismissed this without an answer."

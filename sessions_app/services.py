@@ -171,10 +171,7 @@ def refuse_early(
     """
     check_message_text(text)
     found = lock_session(
-        user_id=user_id,
-        session_id=session_id,
-        client_id=check_client_id(client_id),
-        rate_limit=rate_limit,
+        user_id=user_id, session_id=session_id, client_id=check_client_id(client_id), rate_limit=rate_limit
     )
     if found.known is not None:
         return

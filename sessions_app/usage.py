@@ -77,6 +77,5 @@ def read_tokens_of_day(*, user_id: int, now: datetime) -> DayTokens:
     )
     oldest: datetime = used["oldest"] or now
     return DayTokens(
-        tokens=used["tokens"] or 0,
-        hours_to_more=max(1, round((oldest + DAY - now).total_seconds() / 3600)),
+        tokens=used["tokens"] or 0, hours_to_more=max(1, round((oldest + DAY - now).total_seconds() / 3600))
     )

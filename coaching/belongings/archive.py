@@ -13,13 +13,7 @@ from django.contrib.auth.models import User
 from django.utils.text import slugify
 
 from coaching.belongings.readme import write_readme
-from coaching.belongings.rows import (
-    account_as_json,
-    exported_models,
-    file_name_of,
-    in_batches,
-    rows_as_json,
-)
+from coaching.belongings.rows import account_as_json, exported_models, file_name_of, in_batches, rows_as_json
 from coaching.belongings.transcript import write_transcript
 from coaching.downloads.zip_stream import Entry, send_pieces, write_zip
 from coaching.files.archive import OLD_VERSIONS, read_file_entries

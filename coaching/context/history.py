@@ -5,13 +5,7 @@ from collections.abc import Sequence
 from coaching.context.budget import count_tokens
 from coaching.context.fences import fence_words
 from coaching.context.opening import CONTEXT_KEY
-from coaching.engine.messages import (
-    StoredCall,
-    StoredMessage,
-    canonical_json,
-    excerpt_result,
-    shorten_saved,
-)
+from coaching.engine.messages import StoredCall, StoredMessage, canonical_json, excerpt_result, shorten_saved
 from coaching.engine.tools import SavedFields
 from coaching.legacy_text.blocks import strip_block_tags
 from sessions_app.models import Message, MessageRole

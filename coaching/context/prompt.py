@@ -34,10 +34,7 @@ from coaching.context.prompt_tools import PromptTools
 from coaching.context.statement import SKILL_KEY, Part, skill_part, state
 from coaching.context.trace import Sent, trace_of
 from coaching.context.window import Window, open_window, smaller_window
-from coaching.engine.messages import (
-    ModelRequest,
-    build_api_messages,
-)
+from coaching.engine.messages import ModelRequest, build_api_messages
 from coaching.life.arcs import ARCS
 from coaching.models import Profile
 from coaching.models.skills import SkillKind

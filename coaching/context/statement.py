@@ -66,12 +66,7 @@ def standing_parts(context: Context, *, tokens: int) -> Sequence[Part]:
 
 
 def changed_parts(
-    context: Context,
-    *,
-    said: Statement,
-    now: datetime,
-    more: Sequence[Part],
-    tokens: int,
+    context: Context, *, said: Statement, now: datetime, more: Sequence[Part], tokens: int
 ) -> tuple[Sequence[Part], datetime | None]:
     """Return the parts for the newest message, and the time of its clock if it has one.
 

@@ -64,11 +64,7 @@ class CallRunner(Generic[C]):
         self._budget = budget
 
     async def run(
-        self,
-        calls: Sequence[ToolCall],
-        *,
-        refusal: str = "",
-        known: Mapping[str, ToolResult] = NOTHING_KNOWN,
+        self, calls: Sequence[ToolCall], *, refusal: str = "", known: Mapping[str, ToolResult] = NOTHING_KNOWN
     ) -> RoundOutcome:
         """Run the calls that may run, and return the outcome of all.
 

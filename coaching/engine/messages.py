@@ -119,11 +119,7 @@ def append_round(
     if blocks:
         extend_role(extended, "assistant", list(blocks))
     if results:
-        extend_role(
-            extended,
-            "user",
-            [build_tool_result(key, result) for key, result in results],
-        )
+        extend_role(extended, "user", [build_tool_result(key, result) for key, result in results])
     return extended
 
 

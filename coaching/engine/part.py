@@ -112,10 +112,7 @@ class Part(Generic[C]):
         )
 
     async def run_calls(
-        self,
-        finished: FinishedRound,
-        *,
-        known: Mapping[str, ToolResult] = NOTHING_KNOWN,
+        self, finished: FinishedRound, *, known: Mapping[str, ToolResult] = NOTHING_KNOWN
     ) -> RoundOutcome:
         """Run the calls of a recorded round that have no `known` result; none of a reply that was paused."""
         is_paused = finished.stop_reason == "pause_turn"

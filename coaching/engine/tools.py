@@ -114,11 +114,7 @@ class Tool(Generic[ContextT_contra, InputT]):
         schema = self.input_model.model_json_schema()
         schema.pop("title", None)
         schema.pop("description", None)
-        return {
-            "name": self.name,
-            "description": self.description,
-            "input_schema": schema,
-        }
+        return {"name": self.name, "description": self.description, "input_schema": schema}
 
     def parse(self, input_json: str) -> InputT:
         """Parse a call's raw JSON strictly. Raises `ToolInputError` that names every fault."""

@@ -21,14 +21,7 @@ from coaching.model.usage import usage_row
 from sessions_app import selectors
 from sessions_app.arcs import CompletedArc, store_arc_summary, unsummarised_arc
 from sessions_app.database import in_database
-from sessions_app.models import (
-    Message,
-    MessageRole,
-    Session,
-    SessionStatus,
-    TurnStatus,
-    UsagePurpose,
-)
+from sessions_app.models import Message, MessageRole, Session, SessionStatus, TurnStatus, UsagePurpose
 from sessions_app.text import mended
 
 logger = structlog.get_logger(__name__)

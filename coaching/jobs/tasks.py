@@ -22,13 +22,7 @@ from procrastinate.jobs import Job
 from coaching.belongings.removal import REMOVAL_JOB, REMOVAL_QUEUE, remove_person
 from coaching.belongings.unconfirmed import remove_unconfirmed
 from coaching.calendar.fetchers import get_fetcher
-from coaching.calendar.refresh import (
-    REFRESH_JOB,
-    attempt_refresh,
-    begin_refresh,
-    enqueue_due,
-    finish_refresh,
-)
+from coaching.calendar.refresh import REFRESH_JOB, attempt_refresh, begin_refresh, enqueue_due, finish_refresh
 from coaching.engine.errors import UpstreamError
 from coaching.files.garbage import collect_garbage
 from coaching.job_queue import SUMMARY_JOB

@@ -72,8 +72,7 @@ ARCS: Mapping[SessionKind, ArcRule] = {
         ),
     ),
     SessionKind.WEEKLY_CHECKIN: ArcRule(
-        skill="weekly-checkin",
-        leaves=(DayFile(file_type=FileType.CHECK_IN, attributes=("themes",)), Pulse()),
+        skill="weekly-checkin", leaves=(DayFile(file_type=FileType.CHECK_IN, attributes=("themes",)), Pulse())
     ),
     SessionKind.LIFE_MAPPING: ArcRule(
         skill="life-mapping",

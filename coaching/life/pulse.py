@@ -70,12 +70,7 @@ def store_ratings(
     """Add a rating to each of the domains, all with the same note."""
     PulseRating.of(user_id).bulk_create(
         PulseRating(
-            user_id=user_id,
-            domain=domain,
-            rating=rating,
-            note=note,
-            session_id=session_id,
-            rated_at=rated_at,
+            user_id=user_id, domain=domain, rating=rating, note=note, session_id=session_id, rated_at=rated_at
         )
         for domain, rating in ratings.items()
     )

@@ -217,10 +217,7 @@ def _read_news(session: Session, shown_number: int, known: Container[str]) -> li
 
 def _said(message: Message, cards: Cards) -> list[TurnEvent]:
     stored = MessageStored(
-        id=message.client_id or "",
-        number=message.number,
-        text=message.content,
-        turn_id=str(message.turn_id),
+        id=message.client_id or "", number=message.number, text=message.content, turn_id=str(message.turn_id)
     )
     card = cards.of_message(message)
     return [stored, card] if card else [stored]

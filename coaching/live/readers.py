@@ -11,14 +11,7 @@ from dataclasses import replace
 
 from django.db import DatabaseError
 
-from coaching.events import (
-    CallAnswered,
-    CallPending,
-    HistoryChanged,
-    MessageStored,
-    Sync,
-    TurnDone,
-)
+from coaching.events import CallAnswered, CallPending, HistoryChanged, MessageStored, Sync, TurnDone
 from coaching.live.following import Signature, idle_signature, read_changes, read_end
 from coaching.live.hub import SessionHub, Subscription
 from coaching.turns import answering

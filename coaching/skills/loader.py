@@ -22,12 +22,7 @@ from django.db.models.functions import Cast, Coalesce
 from coaching.models.skills import Skill, SkillKind
 from coaching.skills import rules
 from coaching.skills.callers import SkillTools, names_by_kind
-from coaching.skills.reader import (
-    SkillError,
-    hash_text,
-    read_skills,
-    skills_root,
-)
+from coaching.skills.reader import SkillError, hash_text, read_skills, skills_root
 from sessions_app.models import Session
 from sessions_app.queries import Rows, over_all, parameter, prepared
 

@@ -98,11 +98,7 @@ def _lacking(context: ToolContext, arc: CurrentArc | None) -> list[str]:
     if arc is None:
         return []
     lacking = read_lacking_artefacts(
-        user_id=context.user_id,
-        arc=arc.arc,
-        since=arc.started_at,
-        now=context.now,
-        timezone=context.timezone,
+        user_id=context.user_id, arc=arc.arc, since=arc.started_at, now=context.now, timezone=context.timezone
     )
     return [f"{name} ({TOOL_FOR[name]})" if name in TOOL_FOR else name for name in lacking]
 

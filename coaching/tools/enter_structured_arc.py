@@ -87,10 +87,7 @@ ENTER_STRUCTURED_ARC: SageTool[EnterStructuredArcInput] = SageTool(
     phase="first",
     run=_run,
     presentation=Presentation(
-        once="started an arc",
-        often="started {count} arcs",
-        activity="Starting an arc",
-        arc_begun=_arc_begun,
+        once="started an arc", often="started {count} arcs", activity="Starting an arc", arc_begun=_arc_begun
     ),
     skills=SkillTool(kind=SkillKind.ARC, field="arc"),
 )

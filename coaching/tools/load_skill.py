@@ -9,11 +9,7 @@ from coaching.engine.tools import ToolInput, ToolResult
 from coaching.files.attributes import StorableText
 from coaching.models import SkillKind
 from coaching.skills.callers import SkillTool, as_name
-from coaching.skills.loader import (
-    SkillLibrary,
-    read_library,
-    skills_moment,
-)
+from coaching.skills.loader import SkillLibrary, read_library, skills_moment
 from coaching.skills.reader import SkillError, list_skill_files, read_skill_file
 from coaching.skills.rules import arc_of
 from coaching.tools.context import ToolContext

@@ -113,9 +113,6 @@ SAVE_FILE: SageTool[SaveFileInput] = SageTool(
     conflict_key=_conflict_key,
     saved_fields=frozenset({"content"}),
     presentation=Presentation(
-        once="wrote a file",
-        often="wrote {count} files",
-        activity="Writing it down",
-        writes_file=True,
+        once="wrote a file", often="wrote {count} files", activity="Writing it down", writes_file=True
     ),
 )

@@ -16,13 +16,7 @@ from coaching.clock.days import local_day
 from coaching.events import MessagePlace, MessageStored, RoundShown, Sync
 from coaching.sandbox.markdown import render_texts
 from coaching.tools import presentation_of
-from coaching.transcript.calls import (
-    QuestionItem,
-    ShownCall,
-    files_written,
-    files_written_by,
-    with_given,
-)
+from coaching.transcript.calls import QuestionItem, ShownCall, files_written, files_written_by, with_given
 from coaching.transcript.cards import Cards
 from coaching.transcript.items import (
     CardItem,

@@ -21,12 +21,7 @@ from coaching.engine.messages import ModelRequest
 from coaching.engine.ports import ModelClient
 from coaching.engine.setup import PartSetup
 from coaching.engine.steps import PartResult
-from coaching.events import (
-    CallAnswered,
-    ErrorShown,
-    Publish,
-    TurnDone,
-)
+from coaching.events import CallAnswered, ErrorShown, Publish, TurnDone
 from coaching.tools import CHAT_TOOLS
 from coaching.turns.recorder import TurnRecorder
 from coaching.turns.resume import load_setup, shrink_turn

@@ -130,11 +130,7 @@ def _save(edit: Edit) -> HttpResponse:
     profile = load_profile(edit.request)
     try:
         draft = build_edit(
-            edit.newest,
-            body=edit.body,
-            attributes=edit.attributes,
-            now=timezone.now(),
-            timezone=profile.zone,
+            edit.newest, body=edit.body, attributes=edit.attributes, now=timezone.now(), timezone=profile.zone
         )
         if edit.held.says(body=edit.body, attributes=edit.attributes):
             info(edit.request, "No changes to save.")

@@ -43,13 +43,7 @@ class Command(BaseCommand):
             self.stdout.write("\n".join(lines))
             self.stdout.flush()
 
-        serve(
-            host=options["host"],
-            port=options["port"],
-            on_ready=announce,
-            warn=self._warn,
-            has_worker=True,
-        )
+        serve(host=options["host"], port=options["port"], on_ready=announce, warn=self._warn, has_worker=True)
         self.stdout.write("Sage has stopped.")
 
     def _summary(self, url: str, password: str | None, seconds: float) -> list[str]:
