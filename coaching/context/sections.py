@@ -7,6 +7,7 @@ It neither counts tokens nor knows what was said before.
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
+from functools import partial
 from typing import Any
 
 from coaching.calendar.selectors import DayEvent
@@ -55,31 +56,6 @@ def standing_header(life: Life) -> Sequence[str]:
     if last is not None:
         said = f"{SessionKind(last.kind).label.lower()}, {_days_ago((life.today - last.day).days)}"
     return [f"Name: {fence_value(name, 100) or 'not known yet'}", f"Last session: {said}"]
-
-
-def sage_context(life: Life) -> Section | None:
-    """Show what Sage should know in every conversation."""
-    return _page(life, "sage_context", FileType.SAGE_CONTEXT)
-
-
-def overview(life: Life) -> Section | None:
-    """Show the life map as a whole."""
-    return _page(life, "overview", FileType.OVERVIEW)
-
-
-def life_plan(life: Life) -> Section | None:
-    """Show the life plan."""
-    return _page(life, "life_plan", FileType.LIFE_PLAN)
-
-
-def weekly_plan(life: Life) -> Section | None:
-    """Show the plan of the week."""
-    return _page(life, "weekly_plan", FileType.WEEKLY_PLAN)
-
-
-def patterns(life: Life) -> Section | None:
-    """Show the patterns that Sage sees."""
-    return _page(life, "patterns", FileType.SAGE_PATTERNS)
 
 
 def pulse_baseline(life: Life) -> Section | None:
@@ -155,14 +131,23 @@ def flagged_domains(life: Life) -> Section | None:
     return Section(name="flagged_domains", attributes={}, entries=tuple(flagged)) if flagged else None
 
 
+def _page(life: Life, *, name: str, file_type: FileType) -> Section | None:
+    file = life.file_of(file_type)
+    return _single(name, file, updated=file.updated) if file else None
+
+
 SectionFunction = Callable[[Life], Section | None]
 
+PAGES = {
+    "sage_context": FileType.SAGE_CONTEXT,
+    "overview": FileType.OVERVIEW,
+    "life_plan": FileType.LIFE_PLAN,
+    "weekly_plan": FileType.WEEKLY_PLAN,
+    "patterns": FileType.SAGE_PATTERNS,
+}
+"""The sections that show one file with a fixed path."""
 STANDING: Mapping[str, SectionFunction] = {
-    "sage_context": sage_context,
-    "overview": overview,
-    "life_plan": life_plan,
-    "weekly_plan": weekly_plan,
-    "patterns": patterns,
+    **{name: partial(_page, name=name, file_type=file_type) for name, file_type in PAGES.items()},
     "pulse_baseline": pulse_baseline,
 }
 TEMPORAL: Mapping[str, SectionFunction] = {
@@ -176,11 +161,6 @@ TEMPORAL: Mapping[str, SectionFunction] = {
     "flagged_domains": flagged_domains,
 }
 ORDER: Sequence[str] = (*STANDING, *TEMPORAL)
-
-
-def _page(life: Life, name: str, file_type: FileType) -> Section | None:
-    file = life.file_of(file_type)
-    return _single(name, file, updated=file.updated) if file else None
 
 
 def _single(name: str, file: LifeFile, **attributes: object) -> Section:
