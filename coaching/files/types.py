@@ -1,11 +1,12 @@
 """The file types: a literal table of folder, naming and attributes."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from coaching.models import FileType
 
 Naming = Literal["fixed", "domain", "date", "moment", "slug"]
+# In the order of the frontmatter.
 AttributeName = Literal[
     "status",
     "updated_rating",
@@ -17,19 +18,7 @@ AttributeName = Literal[
     "themes",
     "preview_line",
 ]
-
-# In the order of the frontmatter.
-ATTRIBUTE_ORDER: tuple[AttributeName, ...] = (
-    "status",
-    "updated_rating",
-    "energy",
-    "mood_signal",
-    "domains_touched",
-    "intention",
-    "priorities",
-    "themes",
-    "preview_line",
-)
+ATTRIBUTE_ORDER: tuple[AttributeName, ...] = get_args(AttributeName)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

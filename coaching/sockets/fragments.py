@@ -16,31 +16,7 @@ from typing import Any, ParamSpec, TypeVar
 from django.db import DatabaseError
 from django.template.loader import render_to_string
 
-from coaching.events import (
-    ArcCompleted,
-    CallAnswered,
-    CallPending,
-    ErrorShown,
-    HistoryChanged,
-    MessageStored,
-    ModeChanged,
-    NoteDelta,
-    NoteWords,
-    RoundBoundary,
-    RoundClosed,
-    RoundRestarted,
-    SafetyShown,
-    SessionClosed,
-    SessionCompleted,
-    SessionContinued,
-    Sync,
-    TextDelta,
-    ToolCallFinished,
-    ToolCallStarted,
-    TurnDone,
-    TurnEvent,
-    TurnStarted,
-)
+from coaching import events
 from coaching.transcript import calls as shown_calls
 from coaching.transcript import conversation
 from coaching.transcript import rows as shown_rows
@@ -54,85 +30,85 @@ ResultT = TypeVar("ResultT")
 _threads = ThreadPoolExecutor(max_workers=4, thread_name_prefix="fragments")
 
 
-async def render_fragment(event: TurnEvent) -> str:
+async def render_fragment(event: events.TurnEvent) -> str:
     """Render an event; empty where there is nothing to show."""
     rendered = FRAGMENTS[type(event)](event)
     return rendered if isinstance(rendered, str) else await rendered
 
 
-def _render_text(event: TextDelta) -> str:
+def _render_text(event: events.TextDelta) -> str:
     # Thousands per second: a template would cost more than the whole rest of the path.
     return f'<div hx-swap-oob="beforeend:#live-text">{escape(event.text)}</div>'
 
 
-def _render_note(event: NoteDelta) -> str:
+def _render_note(event: events.NoteDelta) -> str:
     swap, words = "beforeend", event.text
-    if isinstance(event, NoteWords):
+    if isinstance(event, events.NoteWords):
         swap, words = "innerHTML" if event.is_whole else swap, event.words
     return f'<div hx-swap-oob="{swap}:#live-notes">{escape(words)}</div>'
 
 
-def _render_boundary(_: RoundBoundary) -> str:
+def _render_boundary(_: events.RoundBoundary) -> str:
     return ""  # Each round is a section of its own.
 
 
-def _render_turn_started(event: TurnStarted) -> str:
+def _render_turn_started(event: events.TurnStarted) -> str:
     return _render("turn_started", {"item": conversation.live_turn_item(event.turn_id)})
 
 
-def _render_restarted(_: RoundRestarted) -> str:
+def _render_restarted(_: events.RoundRestarted) -> str:
     return _render("round_restarted")
 
 
-def _render_call_started(event: ToolCallStarted) -> str:
+def _render_call_started(event: events.ToolCallStarted) -> str:
     calls = conversation.running_calls({event.tool_use_id: event.name})
     return _render("call_started", {"calls": calls})
 
 
-def _render_call_finished(event: ToolCallFinished) -> str:
+def _render_call_finished(event: events.ToolCallFinished) -> str:
     return _render("call_finished", {"tool_use_id": event.tool_use_id})
 
 
-def _render_error(event: ErrorShown) -> str:
+def _render_error(event: events.ErrorShown) -> str:
     return _render("error_shown", {"message": event.message})
 
 
-def _render_pending(event: CallPending) -> str:
+def _render_pending(event: events.CallPending) -> str:
     return _render("call_pending", {"call": shown_calls.pending_question(event)})
 
 
-def _render_history(event: HistoryChanged) -> str:
+def _render_history(event: events.HistoryChanged) -> str:
     return _render("history_changed", {"kept": [(path, shown_name(path)) for path in event.kept]})
 
 
-def _render_card(event: SafetyShown) -> str:
+def _render_card(event: events.SafetyShown) -> str:
     if event.tool_use_id:
         return ""  # The question, just shown with its answer, contains it.
     return _render("safety_shown", {"card": event.card, "is_stored": event.number is not None})
 
 
-def _render_completed(_: SessionCompleted) -> str:
+def _render_completed(_: events.SessionCompleted) -> str:
     return _render("session_completed")
 
 
-def _render_closed(_: SessionClosed) -> str:
+def _render_closed(_: events.SessionClosed) -> str:
     return _render("session_closed")
 
 
-def _render_continued(event: SessionContinued) -> str:
+def _render_continued(event: events.SessionContinued) -> str:
     return _render("session_continued", {"session_id": event.session_id})
 
 
-def _render_arc_begin(event: ModeChanged) -> str:
+def _render_arc_begin(event: events.ModeChanged) -> str:
     arc, mark = ARC_WORDS.get(event.arc), shown_calls.begin_mark(event.arc)
     return _render("arc_changed", {"arc": arc, "call": mark})
 
 
-def _render_arc_end(event: ArcCompleted) -> str:
+def _render_arc_end(event: events.ArcCompleted) -> str:
     return _render("arc_changed", {"arc": None, "call": shown_calls.end_mark(event.arc)})
 
 
-async def _render_message(event: MessageStored) -> str:
+async def _render_message(event: events.MessageStored) -> str:
     try:
         place = event.place
         if place is None:
@@ -144,7 +120,7 @@ async def _render_message(event: MessageStored) -> str:
     return _render("message_stored", {"title": title, "items": items, "client_id": event.id})
 
 
-async def _render_done(event: TurnDone) -> str:
+async def _render_done(event: events.TurnDone) -> str:
     try:
         rows = await in_database(shown_rows.read_done, event.turn_id)
     except DatabaseError:  # What was shown stays until the page asks again.
@@ -153,7 +129,7 @@ async def _render_done(event: TurnDone) -> str:
     return _render("turn_done", {"status": event.status, "turn_id": event.turn_id, "view": view})
 
 
-async def _render_answered(event: CallAnswered) -> str:
+async def _render_answered(event: events.CallAnswered) -> str:
     try:
         rows = await in_database(shown_rows.read_answered, event)
     except DatabaseError:  # The form stays until the turn ends or the page reloads.
@@ -162,14 +138,14 @@ async def _render_answered(event: CallAnswered) -> str:
     return _render("call_answered", {"tool_use_id": event.tool_use_id, "state": event.state, "item": item})
 
 
-async def _render_round(event: RoundClosed) -> str:
+async def _render_round(event: events.RoundClosed) -> str:
     if not (event.text.strip() or event.notes.strip()):
         return _render("round_closed", {"round": None})
     item = await _off_loop(conversation.round_item, event.text, event.notes)
     return _render("round_closed", {"round": item})
 
 
-async def _render_sync(event: Sync) -> str:
+async def _render_sync(event: events.Sync) -> str:
     item = None
     if event.turn_id:
         try:
@@ -188,28 +164,28 @@ async def _off_loop(function: Callable[P, ResultT], *args: P.args, **kwargs: P.k
     return await asyncio.get_running_loop().run_in_executor(_threads, partial(function, *args, **kwargs))
 
 
-FRAGMENTS: Mapping[type[TurnEvent], Callable[[Any], str | Awaitable[str]]] = {
-    TextDelta: _render_text,
-    NoteDelta: _render_note,
-    NoteWords: _render_note,
-    ToolCallStarted: _render_call_started,
-    ToolCallFinished: _render_call_finished,
-    RoundBoundary: _render_boundary,
-    RoundRestarted: _render_restarted,
-    CallPending: _render_pending,
-    Sync: _render_sync,
-    MessageStored: _render_message,
-    HistoryChanged: _render_history,
-    TurnStarted: _render_turn_started,
-    RoundClosed: _render_round,
-    CallAnswered: _render_answered,
-    SafetyShown: _render_card,
-    ModeChanged: _render_arc_begin,
-    ArcCompleted: _render_arc_end,
-    SessionCompleted: _render_completed,
-    SessionClosed: _render_closed,
-    SessionContinued: _render_continued,
-    ErrorShown: _render_error,
-    TurnDone: _render_done,
+FRAGMENTS: Mapping[type[events.TurnEvent], Callable[[Any], str | Awaitable[str]]] = {
+    events.TextDelta: _render_text,
+    events.NoteDelta: _render_note,
+    events.NoteWords: _render_note,
+    events.ToolCallStarted: _render_call_started,
+    events.ToolCallFinished: _render_call_finished,
+    events.RoundBoundary: _render_boundary,
+    events.RoundRestarted: _render_restarted,
+    events.CallPending: _render_pending,
+    events.Sync: _render_sync,
+    events.MessageStored: _render_message,
+    events.HistoryChanged: _render_history,
+    events.TurnStarted: _render_turn_started,
+    events.RoundClosed: _render_round,
+    events.CallAnswered: _render_answered,
+    events.SafetyShown: _render_card,
+    events.ModeChanged: _render_arc_begin,
+    events.ArcCompleted: _render_arc_end,
+    events.SessionCompleted: _render_completed,
+    events.SessionClosed: _render_closed,
+    events.SessionContinued: _render_continued,
+    events.ErrorShown: _render_error,
+    events.TurnDone: _render_done,
 }
 """One function for each event; a test holds the keys against the union."""

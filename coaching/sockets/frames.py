@@ -4,31 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from coaching.events import (
-    ArcCompleted,
-    CallAnswered,
-    CallPending,
-    ErrorShown,
-    HistoryChanged,
-    MessageStored,
-    ModeChanged,
-    NoteDelta,
-    NoteWords,
-    RoundBoundary,
-    RoundClosed,
-    RoundRestarted,
-    SafetyShown,
-    SessionClosed,
-    SessionCompleted,
-    SessionContinued,
-    Sync,
-    TextDelta,
-    ToolCallFinished,
-    ToolCallStarted,
-    TurnDone,
-    TurnEvent,
-    TurnStarted,
-)
+from coaching import events
 from coaching.tools import presentation_of
 from coaching.tools.presentation import Question, QuestionKind
 from sessions_app.models import SessionStatus
@@ -38,72 +14,72 @@ Frame = dict[str, Any]
 SAFETY_PAGE = "/safety/"
 
 
-def frame_of(event: TurnEvent) -> Frame | None:
+def frame_of(event: events.TurnEvent) -> Frame | None:
     """Return the event's frame, or None for an event that programs don't see."""
     return FRAMES[type(event)](event)
 
 
-def _text(event: TextDelta) -> Frame:
+def _text(event: events.TextDelta) -> Frame:
     return {"text": event.text}
 
 
-def _note(event: NoteDelta) -> Frame:
+def _note(event: events.NoteDelta) -> Frame:
     return {"note": event.text}
 
 
-def _call_started(event: ToolCallStarted) -> Frame:
+def _call_started(event: events.ToolCallStarted) -> Frame:
     return {"toolCall": {"id": event.tool_use_id, "name": event.name}}
 
 
-def _call_finished(event: ToolCallFinished) -> Frame:
+def _call_finished(event: events.ToolCallFinished) -> Frame:
     return {"toolDone": {"id": event.tool_use_id}}
 
 
-def _round_boundary(_: RoundBoundary) -> Frame:
+def _round_boundary(_: events.RoundBoundary) -> Frame:
     return {"roundBoundary": True}
 
 
-def _history_changed(event: HistoryChanged) -> Frame:
+def _history_changed(event: events.HistoryChanged) -> Frame:
     return {"withdrawn": {"from": event.first_number}}
 
 
-def _message_stored(event: MessageStored) -> Frame:
+def _message_stored(event: events.MessageStored) -> Frame:
     return {"message": {"id": event.id, "number": event.number, "text": event.text}}
 
 
-def _call_answered(event: CallAnswered) -> Frame:
+def _call_answered(event: events.CallAnswered) -> Frame:
     return {"answered": {"toolUseId": event.tool_use_id, "state": event.state, "value": event.value}}
 
 
-def _mode_changed(event: ModeChanged) -> Frame:
+def _mode_changed(event: events.ModeChanged) -> Frame:
     return {"modeChange": event.arc}
 
 
-def _arc_completed(event: ArcCompleted) -> Frame:
+def _arc_completed(event: events.ArcCompleted) -> Frame:
     return {"arcCompleted": event.arc}
 
 
-def _session_completed(_: SessionCompleted) -> Frame:
+def _session_completed(_: events.SessionCompleted) -> Frame:
     return {"sessionCompleted": True}
 
 
-def _session_continued(event: SessionContinued) -> Frame:
+def _session_continued(event: events.SessionContinued) -> Frame:
     return {"continued": {"session": event.session_id}}
 
 
-def _error(event: ErrorShown) -> Frame:
+def _error(event: events.ErrorShown) -> Frame:
     return {"error": event.message}
 
 
-def _done(event: TurnDone) -> Frame:
+def _done(event: events.TurnDone) -> Frame:
     return {"done": {"turn": event.turn_id, "stopReason": event.stop_reason}}
 
 
-def _no_frame(_: RoundRestarted | RoundClosed | TurnStarted | SessionClosed) -> None:
-    """Send nothing: a Sync follows the first and the last; the others only matter to a page."""
+def _no_frame(_: events.TurnEvent) -> None:
+    """Send nothing: a Sync follows a restart and a closed session; the rest only matters to a page."""
 
 
-def _safety(shown: SafetyShown) -> Frame:
+def _safety(shown: events.SafetyShown) -> Frame:
     """Return the card: its message (number) or answer (`toolUseId`), the danger, the lines."""
     danger, offer = shown.card.danger, shown.card.offer
     values = {
@@ -119,7 +95,7 @@ def _safety(shown: SafetyShown) -> Frame:
     return {"safety": values}
 
 
-def _sync(sync: Sync) -> Frame:
+def _sync(sync: events.Sync) -> Frame:
     values = {
         "status": sync.status,
         "turn": sync.turn_id or None,
@@ -133,56 +109,56 @@ def _sync(sync: Sync) -> Frame:
     return {"sync": values}
 
 
-def _call_pending(pending: CallPending) -> Frame:
+def _call_pending(pending: events.CallPending) -> Frame:
     question = presentation_of(pending.name).question(pending.input)
     return QUESTION_FRAMES[question.kind](pending, question)
 
 
-def _show_options(pending: CallPending, question: Question) -> Frame:
+def _show_options(pending: events.CallPending, question: Question) -> Frame:
     options = [{"label": label, "value": value} for label, value in question.options]
     values = {"toolUseId": pending.tool_use_id, "prompt": question.prompt, "options": options}
     return {"showOptions": values}
 
 
-def _show_pulse_check(pending: CallPending, question: Question) -> Frame:
+def _show_pulse_check(pending: events.CallPending, question: Question) -> Frame:
     domains = [str(domain) for domain in question.domains]
     values = {"toolUseId": pending.tool_use_id, "context": question.prompt, "domains": domains}
     return {"showPulseCheck": values}
 
 
-def _confirm(pending: CallPending, _: Question) -> Frame:
+def _confirm(pending: events.CallPending, _: Question) -> Frame:
     values = {"toolUseId": pending.tool_use_id, "tool": pending.name, "input": dict(pending.input)}
     return {"confirm": values}
 
 
-QUESTION_FRAMES: Mapping[QuestionKind, Callable[[CallPending, Question], Frame]] = {
+QUESTION_FRAMES: Mapping[QuestionKind, Callable[[events.CallPending, Question], Frame]] = {
     "options": _show_options,
     "pulse": _show_pulse_check,
     "other": _confirm,
 }
 
-FRAMES: Mapping[type[TurnEvent], Callable[[Any], Frame | None]] = {
-    TextDelta: _text,
-    NoteDelta: _note,
-    NoteWords: _note,
-    ToolCallStarted: _call_started,
-    ToolCallFinished: _call_finished,
-    RoundBoundary: _round_boundary,
-    RoundRestarted: _no_frame,
-    CallPending: _call_pending,
-    Sync: _sync,
-    MessageStored: _message_stored,
-    HistoryChanged: _history_changed,
-    TurnStarted: _no_frame,
-    RoundClosed: _no_frame,
-    CallAnswered: _call_answered,
-    SafetyShown: _safety,
-    ModeChanged: _mode_changed,
-    ArcCompleted: _arc_completed,
-    SessionCompleted: _session_completed,
-    SessionClosed: _no_frame,
-    SessionContinued: _session_continued,
-    ErrorShown: _error,
-    TurnDone: _done,
+FRAMES: Mapping[type[events.TurnEvent], Callable[[Any], Frame | None]] = {
+    events.TextDelta: _text,
+    events.NoteDelta: _note,
+    events.NoteWords: _note,
+    events.ToolCallStarted: _call_started,
+    events.ToolCallFinished: _call_finished,
+    events.RoundBoundary: _round_boundary,
+    events.RoundRestarted: _no_frame,
+    events.CallPending: _call_pending,
+    events.Sync: _sync,
+    events.MessageStored: _message_stored,
+    events.HistoryChanged: _history_changed,
+    events.TurnStarted: _no_frame,
+    events.RoundClosed: _no_frame,
+    events.CallAnswered: _call_answered,
+    events.SafetyShown: _safety,
+    events.ModeChanged: _mode_changed,
+    events.ArcCompleted: _arc_completed,
+    events.SessionCompleted: _session_completed,
+    events.SessionClosed: _no_frame,
+    events.SessionContinued: _session_continued,
+    events.ErrorShown: _error,
+    events.TurnDone: _done,
 }
 """One function for each event; a test holds the keys against the union."""
