@@ -164,7 +164,6 @@ class BoundedChannel(_Channel):  # type: ignore[misc]  # only partly typed
         super().requestDone(request)
 
     def connectionLost(self, reason: Any) -> None:
-        """Stop the clock."""
         self._stop_clock()
         self._give_back_room()
         super().connectionLost(reason)

@@ -133,7 +133,6 @@ class WebServer(Server):  # type: ignore[misc]  # Daphne has no types
         self._lifecycle.on_ready(self._ports[0].getHost().port)
 
     def listen_success(self, port: Any) -> None:
-        """Remember the open port."""
         self._ports.append(port)
         super().listen_success(port)
 
@@ -203,7 +202,6 @@ class WebServer(Server):  # type: ignore[misc]  # Daphne has no types
             protocol.unregisterProducer()
 
     def protocol_disconnected(self, protocol: Any) -> None:
-        """Let go of a connection that is gone."""
         if outlet := self._outlets.pop(protocol, None):
             outlet.stopProducing()
         super().protocol_disconnected(protocol)

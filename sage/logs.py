@@ -47,7 +47,6 @@ class WordlessArguments(logging.Filter):
     """Replaces exceptions in a record's arguments by their type: libraries often log `str(exc)`."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Accept every record, without messages of foreign exceptions."""
         if isinstance(record.args, tuple):
             record.args = tuple(
                 _name_of(value) if isinstance(value, BaseException) else value for value in record.args
@@ -59,7 +58,6 @@ class WordlessMessages(logging.Filter):
     """Removes users' text from library messages: paths, which contain file names, and exceptions."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Accept every record, reduced to known text."""
         request = getattr(record, "request", None)
         if isinstance(request, HttpRequest):
             _describe_refusal(record, request)

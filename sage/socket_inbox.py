@@ -47,7 +47,6 @@ class BoundedSocket(WebSocketProtocol):  # type: ignore[misc]  # Daphne has no t
             self.sendPong(payload)
 
     def onPong(self, payload: bytes) -> None:
-        """Notice that the client is there."""
         self._pong.set()
 
     async def answers_ping(self, seconds: float) -> bool:

@@ -48,7 +48,6 @@ class StaticFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]  # Whit
 
     @staticmethod
     def serve(static_file: StaticFile, request: HttpRequest) -> HttpResponse:
-        """Answer with a static file's bytes."""
         found = static_file.get_response(request.method, request.META)
         content = b""
         if found.file is not None:

@@ -63,7 +63,6 @@ class ReadOnlyMixin:
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Say no."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -77,7 +76,6 @@ class NewestRows(BaseInlineFormSet):  # type: ignore[type-arg]
     rows: QuerySet[Model] | None = None
 
     def get_queryset(self) -> QuerySet[Model]:
-        """Return so many rows, read once."""
         if self.rows is None:
             self.rows = super().get_queryset()[:ROWS_LISTED]
         return self.rows
@@ -96,13 +94,11 @@ class MessageInline(ReadOnlyMixin, admin.TabularInline):  # type: ignore[type-ar
     ordering = ("-number",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Message]:
-        """Return the messages without their words."""
         rows: QuerySet[Message] = super().get_queryset(request).select_related("turn")
         return rows.annotate(character_count=Length("content")).defer("content", "metadata")
 
     @admin.display(description="Characters")
     def characters(self, message: Message) -> int:
-        """Return how long the message is."""
         return int(getattr(message, "character_count", 0))
 
 
@@ -119,7 +115,6 @@ class TurnInline(ReadOnlyMixin, admin.TabularInline):  # type: ignore[type-arg]
     ordering = ("-started_at",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Turn]:
-        """Return the turns without what was sent and said."""
         return super().get_queryset(request).defer("prefix", "shown")
 
 
@@ -177,7 +172,6 @@ class SessionAdmin(ReadOnlyMixin, admin.ModelAdmin):  # type: ignore[type-arg]
         return "–" if micro is None else f"{micro / 1_000_000:.4f}"
 
     def get_urls(self) -> list[URLPattern]:
-        """Add the page that shows the words."""
         words = path(
             "<uuid:session_id>/words/",
             self.admin_site.admin_view(require_safe(self.words)),

@@ -168,7 +168,6 @@ class Turn(Owned):
 
     @property
     def is_open(self) -> bool:
-        """Whether the turn still runs or waits."""
         return self.status in OPEN_TURN_STATUSES
 
     @property

@@ -24,7 +24,6 @@ class OwnedQuerySet(models.QuerySet[ModelT_co]):
         return rows
 
     def create(self, **kwargs: Any) -> ModelT_co:
-        """Create a row of this user."""
         return super().create(**{**kwargs, **getattr(self, "created_with", {})})
 
     def _clone(self) -> Self:
@@ -45,7 +44,6 @@ class NoObjects:
     """Replaces `objects`; its error says what to write instead."""
 
     def __get__(self, row: object, model: type[models.Model]) -> None:
-        """Refuse. Raises `AttributeError`."""
         name = model.__name__
         raise AttributeError(f"{name} has no `objects`. Write {name}.of(user_id), or {name}.within(row).")
 
@@ -63,7 +61,6 @@ class Owned(models.Model):
 
     @classmethod
     def of(cls, user_id: int) -> OwnedQuerySet[Self]:
-        """Return the user's rows."""
         return OwnedQuerySet(cls).owned_by(user_id, cls.owner_path)
 
     @classmethod

@@ -39,7 +39,6 @@ class prepared:  # noqa: N801 - a decorator
         self._build = build
 
     def __call__(self, **values: Any) -> Query:
-        """Return the query with these values."""
         return Query(self._sql, values)
 
     @cached_property
@@ -56,7 +55,6 @@ class _Parameter(Expression):
         self.name = name
 
     def as_sql(self, compiler: Any, connection: Any) -> tuple[str, Any]:
-        """Return a placeholder."""
         return "%s", [self]
 
 

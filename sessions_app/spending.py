@@ -27,7 +27,6 @@ class Spending:
 
     @property
     def sent_tokens(self) -> int:
-        """All that was sent."""
         return self.input_tokens + self.cache_read_tokens + self.cache_written_tokens
 
     @property

@@ -54,7 +54,6 @@ class UserFileAdmin(ReadOnlyMixin, admin.ModelAdmin):  # type: ignore[type-arg]
         return [words, *super().get_urls()]
 
     def words(self, request: HttpRequest, file_id: int) -> HttpResponse:
-        """Show a file's versions with their text, to an operator with the permission, and log the access."""
         if not (request.user.has_perm(READ_TEXT) and self.has_view_permission(request)):
             raise PermissionDenied
         file = UserFile.unscoped.select_related("user").filter(id=file_id).first()

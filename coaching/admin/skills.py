@@ -142,7 +142,6 @@ class SkillAdmin(SimpleHistoryAdmin):  # type: ignore[misc]
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
-        """Add the file's text and the difference from it."""
         skill = self.get_object(request, object_id)
         difference = diff_lines(skill.file_text, skill.text) if skill else []
         context = {**(extra_context or {}), "difference": difference}
@@ -151,7 +150,6 @@ class SkillAdmin(SimpleHistoryAdmin):  # type: ignore[misc]
     def set_history_delta_changes(
         self, request: HttpRequest, historical_records: Any, foreign_keys_are_objs: bool = True
     ) -> None:
-        """Add to each history entry its difference from the one before."""
         records = list(historical_records)
         for record, before in pairwise(records):
             record.difference = diff_lines(

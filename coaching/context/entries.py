@@ -65,7 +65,6 @@ class Section:
         return wrap(self.name, "\n".join(self._texts(caps)), self.attributes)
 
     def render_mark(self) -> str:
-        """Render a mark that it is left out."""
         number = len(self.entries)
         what = "1 text is" if number == 1 else f"{number} texts are"
         return wrap(self.name, f"[shortened: {what} left out; {self.file_reader} shows them]", {})

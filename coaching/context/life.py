@@ -101,7 +101,6 @@ class LifeQuery:
 
     @property
     def yesterday(self) -> date:
-        """The day before."""
         return self.today - timedelta(days=1)
 
     def queries(self) -> Sequence[Query]:
@@ -137,7 +136,6 @@ class Life(LifeQuery):
         return known(self.files).get(RULES[file_type].place)
 
     def file_of_day(self, file_type: FileType, day: date) -> LifeFile | None:
-        """Return a day's file of a type."""
         return known(self.files).get(day_path(file_type, day))
 
 

@@ -38,17 +38,14 @@ class Statement:
 
     @property
     def tokens(self) -> int:
-        """The estimated size of the text."""
         return sum(self.sizes.values())
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as plain JSON values."""
         clock = self.clock.isoformat() if self.clock else None
         return {"sections": dict(self.sections), "sizes": dict(self.sizes), "clock": clock}
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> "Statement":
-        """Read the output of `as_json`."""
         clock = values.get("clock")
         return cls(
             sections=values.get("sections", {}),

@@ -150,7 +150,6 @@ class _TurnBuilder:
         self.move_to(window)
 
     def move_to(self, window: Window) -> None:
-        """Use this window."""
         self.window = window
         self.in_results = skills_in_results(window.messages, self.tools.skill_tools)
         self.is_rebuilt = self.stored_opening is None or self.stored_opening.edge != window.edge

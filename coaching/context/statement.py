@@ -31,7 +31,6 @@ class Part:
 
     @property
     def tokens(self) -> int:
-        """The estimated size."""
         return count_tokens(self.text) + 1
 
 

@@ -79,11 +79,9 @@ class RunningRound:
         self._notes.clear()
 
     def charge(self, usage: RoundUsage) -> None:
-        """Keep the usage until it is recorded."""
         self._usage = usage
 
     def take_usage(self) -> RoundUsage | None:
-        """Return the usage that isn't recorded yet."""
         usage, self._usage = self._usage, None
         return usage
 

@@ -52,7 +52,6 @@ class RoundOutcome:
     pending: list[tuple[ToolCall, Mapping[str, Any]]] = field(default_factory=list)
 
     def all_failed(self) -> bool:
-        """Whether there were calls and every one failed."""
         return bool(self.results) and not self.pending and all(r.is_error for r in self.results.values())
 
 

@@ -192,21 +192,18 @@ class ReplyBuilder:
 
 
 def _object(value: object) -> dict[str, Any]:
-    """Raise `TypeError` for anything but a JSON object."""
     if not isinstance(value, dict):
         raise TypeError("an object was expected")
     return value
 
 
 def _list(value: object) -> list[Any]:
-    """Raise `TypeError` for anything but a JSON list."""
     if not isinstance(value, list):
         raise TypeError("a list was expected")
     return value
 
 
 def _text(value: object) -> str:
-    """Raise `TypeError` for anything but a JSON string."""
     if not isinstance(value, str):
         raise TypeError("a string was expected")
     return value

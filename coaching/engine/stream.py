@@ -53,7 +53,6 @@ class SSEReplyStream:
         return self
 
     async def __anext__(self) -> Sequence[ReplyDelta]:
-        """Read the next deltas. Raises `UpstreamError`."""
         while not self._builder.is_whole:
             if self._failure is not None:
                 raise self._failure
@@ -65,7 +64,6 @@ class SSEReplyStream:
         raise StopAsyncIteration
 
     def reply(self) -> Reply:
-        """Return the reply so far."""
         return replace(
             self._builder.reply(), first_token_ms=self._first_token_ms, duration_ms=self._elapsed_ms()
         )

@@ -61,7 +61,6 @@ class ToolResult:
 
     @classmethod
     def of(cls, **values: Any) -> "ToolResult":
-        """Build a result with `values` as one JSON object."""
         return cls(content=json.dumps(values, ensure_ascii=False))
 
     @classmethod
@@ -110,7 +109,6 @@ class Tool(Generic[ContextT_contra, InputT]):
     saved_fields: frozenset[str] = frozenset()
 
     def definition(self) -> dict[str, Any]:
-        """Return the definition for the Messages API."""
         schema = self.input_model.model_json_schema()
         schema.pop("title", None)
         schema.pop("description", None)

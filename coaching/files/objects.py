@@ -72,9 +72,7 @@ class ObjectStorage(Protocol):
 class WarmStorage(Protocol):
     """A storage with an expensive first write."""
 
-    def warm(self) -> None:
-        """Prepare for writing."""
-        ...
+    def warm(self) -> None: ...
 
 
 async def store_object(

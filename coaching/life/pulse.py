@@ -55,7 +55,6 @@ class DomainPulse:
 
     @property
     def change_since_baseline(self) -> int:
-        """The difference between the newest rating and the first."""
         return self.latest - self.baseline
 
 

@@ -41,7 +41,6 @@ class Doorbell:
             logger.warning("doorbell_send_failed", session_id=str(session_id), error=type(error).__name__)
 
     async def wait(self, seconds: float) -> None:
-        """Wait for a notification, at most `seconds`."""
         try:
             await asyncio.wait_for(self._rung.wait(), seconds)
         except TimeoutError:

@@ -193,7 +193,6 @@ class Subscription:
         return _joined(events)
 
     def close(self) -> None:
-        """Leave the hub."""
         self._hub.subscriptions.discard(self)
 
 

@@ -32,11 +32,9 @@ class Readers:
         self.openings = 0
 
     def hub(self, session_id: uuid.UUID) -> SessionHub:
-        """Return the session's hub; create it if there is none."""
         return self.hubs.setdefault(session_id, SessionHub())
 
     def forget_unused(self, session_id: uuid.UUID) -> None:
-        """Delete a hub without readers and without a running turn."""
         hub = self.hubs.get(session_id)
         if hub is not None and hub.is_unused:
             del self.hubs[session_id]

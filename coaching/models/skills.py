@@ -66,7 +66,6 @@ class Skill(models.Model):
         return self.override or self.file_text
 
     def save_with_reason(self, *, editor: User | None, reason: str) -> None:
-        """Save the row and a history entry with editor and reason."""
         self._history_user = editor
         self._change_reason = reason
         self.save()
@@ -77,5 +76,4 @@ class Skill(models.Model):
 
     @property
     def has_file_changed(self) -> bool:
-        """Whether the file has changed since it was overridden."""
         return self.is_overridden and self.overridden_sha256 != self.file_sha256

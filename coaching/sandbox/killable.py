@@ -118,7 +118,6 @@ class _Worker:
         return b"".join(parts)
 
     def lower_priority(self) -> None:
-        """Lower the worker's priority from now on."""
         os.setpriority(os.PRIO_PROCESS, self._process.pid, SLOW_NICENESS)
 
     def close(self) -> None:

@@ -255,7 +255,6 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
             self.subscription.push(event)
 
     def _show_error(self, message: str) -> None:
-        """Show a sentence to this reader only."""
         if self.subscription is not None:
             self.subscription.push(ErrorShown(message=message))
 
@@ -321,7 +320,6 @@ async def _is_taken_for_alive(_seconds: float) -> bool:
 
 
 def _text_in(frame: dict[str, Any]) -> object:
-    """Return the user's text in a frame."""
     return frame.get("value") if frame.get("type") == "answer" else frame.get("text")
 
 

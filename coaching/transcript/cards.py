@@ -44,7 +44,6 @@ class Cards:
         return SafetyShown(card=card, tool_use_id=call.tool_use_id) if card else None
 
     def question(self, record: ToolCallRecord) -> QuestionItem:
-        """Build the item of an interactive call, with its card."""
         item = self._with_card(question_of(record))
         assert isinstance(item, QuestionItem)
         return item
@@ -52,7 +51,6 @@ class Cards:
     def calls_by_round(
         self, records: Sequence[ToolCallRecord], *, is_waiting: bool
     ) -> dict[int, list[ShownCall]]:
-        """Return the shown calls of a turn by round, with their cards."""
         shown = calls_by_round(records, is_waiting=is_waiting)
         return {number: [self._with_card(call) for call in row] for number, row in shown.items()}
 

@@ -26,5 +26,4 @@ class TurnRequest:
 
     @property
     def has_text(self) -> bool:
-        """Whether the request contains text of the user."""
         return self.kind in ("message", "edit")

@@ -66,7 +66,6 @@ class StartedTurn:
 
     @property
     def danger(self) -> Danger | None:
-        """The danger found in the message that is answered."""
         return kept_danger(self.opened.message.metadata)
 
 
@@ -106,7 +105,6 @@ class _PromptBuilder:
         )
 
     def place_of(self, message: Message) -> MessagePlace | None:
-        """Return where the turn's message stands."""
         if self.built is None:
             return None
         return MessagePlace(
@@ -155,7 +153,6 @@ def _open(
     metadata: Mapping[str, Any] | None,
     build_prompt: BuildPrompt | None,
 ) -> OpenedTurn:
-    """Call the service of the request's kind."""
     user_id, session_id = request.user_id, request.session_id
     match request.kind:
         case "message" | "edit" as kind:

@@ -39,7 +39,6 @@ class ToolSession:
         self._publish = publish
 
     def context_for(self, call: ToolCall) -> "ChatToolContext":
-        """Return the context in which a call runs."""
         return ChatToolContext(
             tool_session=self,
             tool_use_id=call.tool_use_id,

@@ -62,7 +62,6 @@ class WarmPool(ConnectionPool[Connection[Any]]):
             super().putconn(idle)
 
     def close(self, timeout: float = 5.0) -> None:
-        """Close the pool and all idle connections."""
         super().close(timeout)
         with self._guard:
             idle, self._stack = self._stack, []
@@ -93,7 +92,6 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return _pools[self.alias]
 
     def close_pool(self) -> None:
-        """Close the pool, if there is one."""
         if pool := _pools.pop(self.alias, None):
             pool.close()
 
