@@ -64,8 +64,12 @@ def read_leases() -> Collection[Lease]:
 
 @transaction.atomic
 def claim_turn(key: TurnKey, *, owner: str) -> TurnKey | None:
-    """Take over a running turn at the fencing number that was seen; None where another process was faster."""
-    turn = Turn.unscoped.select_for_update(no_key=True).filter(id=key.turn_id, fence=key.fence).first()
+    """Take over a running turn at the fencing number that was seen; None where another process was faster.
+
+    None also while its row is locked: a frozen runner may hold the lock for seconds, and other turns wait.
+    """
+    turns = Turn.unscoped.select_for_update(no_key=True, skip_locked=True)
+    turn = turns.filter(id=key.turn_id, fence=key.fence).first()
     if turn is None or turn.status != TurnStatus.RUNNING:
         return None
     turn.fence += 1

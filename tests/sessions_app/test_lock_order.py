@@ -3,12 +3,15 @@
 import threading
 from collections.abc import Callable
 
+import psycopg
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection, connections
+from psycopg import sql
 
 from sessions_app import selectors, services, turn_records
 from sessions_app.errors import Refused, StaleFence
+from sessions_app.leases import claim_turn
 from sessions_app.limits import RateLimit
 from sessions_app.models import ModelUsage, Round, Session, SessionKind, SessionStatus, Turn, TurnStatus
 from sessions_app.turn_records import CallResult, Ending, NewCall, TurnKey
@@ -141,3 +144,13 @@ def _wait_until_somebody_waits_for_us(other: threading.Thread) -> None:
             )
             if cursor.fetchone():
                 return
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_turn_whose_runner_froze_while_it_locked_it_keeps_no_take_over_waiting(
+    user: User, key: TurnKey
+) -> None:
+    with psycopg.connect(**connection.get_connection_params()) as frozen:
+        frozen.execute(sql.SQL("SELECT 1 FROM {} FOR UPDATE").format(sql.Identifier(Turn._meta.db_table)))
+        assert claim_turn(key, owner="another") is None
+    assert claim_turn(key, owner="another") is not None
