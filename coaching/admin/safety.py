@@ -17,16 +17,8 @@ class HelpLineAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     """Lines by country. A shipped line is switched off, not deleted: the next version would add it again."""
 
     list_display = (
-        "name",
-        "country_name",
-        "kind",
-        "phone",
-        "text",
-        "hours",
-        "is_active",
-        "checked_on",
-        "is_edited",
-    )
+        "name", "country_name", "kind", "phone", "text", "hours", "is_active", "checked_on", "is_edited",
+    )  # fmt: skip
     list_editable = ("is_active", "checked_on")
     list_filter = ("kind", "is_active", "checked_on", "country")
     search_fields = ("name", "=country", "phone", "url")

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db.models import QuerySet
-
 from coaching.files.attributes import check_storable
 from coaching.models import FileType, PulseRating, UserFile, UserFileVersion
 
@@ -22,18 +20,13 @@ class FileText:
         return self.version.content
 
 
-def files_of(user_id: int) -> QuerySet[UserFile]:
-    """Return the user's files, as a lazy queryset."""
-    return UserFile.of(user_id)
-
-
 def accessible_file(*, user_id: int, path: str) -> UserFile:
     """Return the user's file. Raises `UserFile.DoesNotExist`, also for another user's."""
     try:
         check_storable(path)
     except ValueError:
         raise UserFile.DoesNotExist from None
-    return files_of(user_id).get(path=path)
+    return UserFile.of(user_id).get(path=path)
 
 
 def read_file(*, user_id: int, path: str, number: int | None = None) -> FileText:

@@ -23,7 +23,7 @@ from coaching.files.errors import FileMoved, FileRefused
 from coaching.files.objects import StoredObject, store_object, store_object_now
 from coaching.files.quota import check_room, lock_usage, refuse_when_full
 from coaching.files.saves import prepare_save
-from coaching.files.selectors import FileText, files_of, read_file
+from coaching.files.selectors import FileText, read_file
 from coaching.files.types import AttributeName
 from coaching.models import FileSource, UserFile
 from sessions_app.database import in_database
@@ -90,7 +90,8 @@ def store_below_newest(*, user_id: int, draft: FileDraft, newest: FileText) -> S
         usage = lock_usage(user_id)
         file = _lock_file(user_id, draft)
         check_room(usage, size=sum(stored.size for _, stored in both), is_new_file=False)
-        _check_version(file, newest.version.number)
+        if file.version_number != newest.version.number:
+            raise FileMoved
         for kept, stored in both:
             if stored.sha256 != file.sha256:
                 _append_version(file, kept, stored, source=FileSource.USER, session_id=None, tool_use_id="")
@@ -154,7 +155,7 @@ def _lock_file(user_id: int, draft: FileDraft) -> UserFile:
         UserFile.of(user_id).bulk_create(
             [UserFile(user_id=user_id, path=path, file_type=draft.file_type)], ignore_conflicts=True
         )
-        file = files_of(user_id).select_for_update().get(path=path)
+        file = UserFile.of(user_id).select_for_update().get(path=path)
         if file.version_number == 0 or not draft.path.is_always_new:
             return file
     raise FileRefused("Too many files were made in the same second; try again in a moment.")
@@ -164,11 +165,6 @@ def _still_fits(file: UserFile, draft: FileDraft) -> bool:
     """Return whether a save gives the same text over the newest version, despite a concurrent write."""
     is_save = draft.occasion == "written" and not draft.unwritten
     return is_save and prepare_save(user_id=file.user_id, draft=draft).text == draft.text
-
-
-def _check_version(file: UserFile, expected: int) -> None:
-    if file.version_number != expected:
-        raise FileMoved
 
 
 def _append_version(

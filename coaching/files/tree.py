@@ -7,12 +7,12 @@ files there are.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 from django.db.models import Count, F, Func, Q, QuerySet, Value, Window
 from django.db.models.functions import RowNumber
 
-from coaching.files.selectors import files_of
 from coaching.files.types import RULES
 from coaching.models import UserFile
 
@@ -46,7 +46,7 @@ def read_folders(*, user_id: int, limit: int) -> Sequence[FolderFiles]:
         .filter(Q(from_first__lte=limit) | Q(from_last__lte=limit))
         .order_by("folder", "path")
     )
-    return [_first_of(path, list(files), limit) for path, files in groupby(found, key=_folder_of)]
+    return [_first_of(path, list(files), limit) for path, files in groupby(found, key=attrgetter("folder"))]
 
 
 def _first_of(path: str, files: list[Any], limit: int) -> FolderFiles:
@@ -66,8 +66,4 @@ def read_folder(*, user_id: int, path: str, limit: int, before: int = 0) -> Fold
 
 def _in_folders(user_id: int) -> QuerySet[Any]:
     folder = Func(F("path"), Value("/?[^/]*$"), Value(""), function="regexp_replace")
-    return files_of(user_id).annotate(folder=folder)
-
-
-def _folder_of(file: UserFile) -> str:
-    return file.path.rpartition("/")[0]
+    return UserFile.of(user_id).annotate(folder=folder)

@@ -7,7 +7,6 @@ from typing import Any, assert_never
 from zoneinfo import ZoneInfo
 
 from coaching.clock.days import local_day, next_weekday
-from coaching.files.selectors import files_of
 from coaching.files.types import RULES, AttributeName
 from coaching.models import DayPlan, FileType, LifeDomain, Profile, PulseRating, UserFile
 from coaching.skills.loader import skill_text, skills_moment
@@ -124,7 +123,7 @@ def _read_lacking_of_day(
 ) -> list[str]:
     place = RULES[artefact.file_type].place
     first, last = (f"{place}/{day.isoformat()}.md" for day in days)
-    files = files_of(user_id).filter(
+    files = UserFile.of(user_id).filter(
         file_type=artefact.file_type, path__gte=first, path__lte=last, updated_at__gte=since
     )
     # The file that lacks least: an incomplete plan for tomorrow doesn't count against today's complete one.
@@ -142,7 +141,7 @@ def _read_attributes(file: UserFile) -> dict[str, Any]:
 
 
 def _read_lacking_page(artefact: Page, *, user_id: int, since: datetime) -> list[str]:
-    files = files_of(user_id).filter(path=artefact.path, version_number__gt=0)
+    files = UserFile.of(user_id).filter(path=artefact.path, version_number__gt=0)
     if not artefact.may_be_older:
         files = files.filter(updated_at__gte=since)
     return [] if files.exists() else [artefact.name]

@@ -21,7 +21,6 @@ from coaching.files.quota import refuse_when_full
 from coaching.files.store import store_version
 from coaching.files.types import RULES
 from coaching.models import Capture, FileSource, FileType
-from coaching.models.life import CaptureQuerySet
 from coaching.people.attempts import AttemptLimit
 from sessions_app.errors import Refused
 from sessions_app.text import check_client_id
@@ -79,15 +78,10 @@ class FoldedCaptures:
     total: int
 
 
-def captures_of(user_id: int) -> CaptureQuerySet:
-    """Return the user's captures, as a lazy queryset."""
-    return Capture.of(user_id)
-
-
 def read_waiting_captures(*, user_id: int, limit: int, before: int = 0) -> WaitingCaptures:
     """Read the newest waiting captures after the first `before`, in one query."""
     found = (
-        captures_of(user_id)
+        Capture.of(user_id)
         .waiting()
         .filter(file__versions__number=F("file__version_number"))
         .annotate(head=Left("file__versions__content", _READ_CHARACTERS), total=Window(Count("id")))
@@ -103,7 +97,7 @@ def read_folded_captures(
     *, user_id: int, limit: int, before: int = 0, day: date | None = None
 ) -> FoldedCaptures:
     """Read the newest captures in logs, or in the log of one day, in one query."""
-    captures = captures_of(user_id).exclude(folded_on=None)
+    captures = Capture.of(user_id).exclude(folded_on=None)
     folded = captures if day is None else captures.filter(folded_on=day)
     rows = list(
         folded.filter(file__versions__number=F("file__version_number"))
@@ -112,7 +106,11 @@ def read_folded_captures(
         .values_list("file__path", "head", "folded_on", "total", named=True)[before : before + limit]
     )
     newest = [
-        FoldedCapture(path=row.file__path, line=_line_of(row.head), folded_on=row.folded_on)
+        FoldedCapture(
+            path=row.file__path,
+            line=Truncator(" ".join(strip_frontmatter(row.head).split())).chars(LINE_CHARACTERS),
+            folded_on=row.folded_on,
+        )
         for row in rows
         if row.folded_on
     ]
@@ -124,7 +122,7 @@ def keep_capture(
 ) -> Capture:
     """Store a capture on the user's day, once per client id. Raises `Refused` and stores nothing then."""
     name = check_client_id(client_id) or ""
-    if name and (kept := captures_of(user_id).filter(client_id=name).first()):
+    if name and (kept := Capture.of(user_id).filter(client_id=name).first()):
         return kept
     draft = build_draft(file_type=FileType.CAPTURE, content=_content_of(text), now=now, timezone=timezone)
     refuse_when_full(user_id=user_id, size=len(draft.data))
@@ -134,36 +132,27 @@ def keep_capture(
         return _store(user_id=user_id, draft=draft, stored=stored, client_id=name)
     except IntegrityError:
         # Sent twice at once, and the other one won. Anything else is a real conflict.
-        kept = captures_of(user_id).filter(client_id=name).first() if name else None
+        kept = Capture.of(user_id).filter(client_id=name).first() if name else None
         if kept is None:
             raise
         return kept
 
 
-def archive_capture(*, user_id: int, capture_id: int, now: datetime) -> None:
-    """Archive a capture; its file stays. Raises `Capture.DoesNotExist`."""
-    _set_archived(user_id=user_id, capture_id=capture_id, at=now)
-
-
-def restore_capture(*, user_id: int, capture_id: int) -> None:
-    """Make an archived capture wait again. Raises `Capture.DoesNotExist`."""
-    _set_archived(user_id=user_id, capture_id=capture_id, at=None)
+def set_archived(*, user_id: int, capture_id: int, at: datetime | None) -> None:
+    """Archive a capture, whose file stays; with None, make it wait again. Raises `Capture.DoesNotExist`."""
+    if not Capture.of(user_id).filter(id=capture_id).update(put_away_at=at):
+        raise Capture.DoesNotExist
 
 
 def archive_captures_up_to(*, user_id: int, now: datetime, newest_id: int) -> int:
     """Archive all captures up to that one, which its sender has seen; return how many."""
-    return captures_of(user_id).waiting().filter(id__lte=newest_id).update(put_away_at=now)
-
-
-def _set_archived(*, user_id: int, capture_id: int, at: datetime | None) -> None:
-    if not captures_of(user_id).filter(id=capture_id).update(put_away_at=at):
-        raise Capture.DoesNotExist
+    return Capture.of(user_id).waiting().filter(id__lte=newest_id).update(put_away_at=now)
 
 
 @transaction.atomic
 def _store(*, user_id: int, draft: FileDraft, stored: StoredObject, client_id: str) -> Capture:
     file = store_version(user_id=user_id, draft=draft, stored=stored, source=FileSource.USER)
-    capture = captures_of(user_id).get(file_id=file.file_id)
+    capture = Capture.of(user_id).get(file_id=file.file_id)
     capture.client_id = client_id
     capture.save(update_fields=["client_id"])
     return capture
@@ -180,10 +169,6 @@ def _content_of(text: object) -> str:
         )
     words = text.replace("\r\n", "\n").strip()
     return words if strip_frontmatter(words) == words else f"\\{words}"
-
-
-def _line_of(head: str) -> str:
-    return Truncator(" ".join(strip_frontmatter(head).split())).chars(LINE_CHARACTERS)
 
 
 def _shown(capture_id: int, path: str, head: str, captured_at: datetime) -> WaitingCapture:

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from coaching.files.selectors import files_of
 from coaching.files.types import RULES
 from coaching.life.drawing import Radar, Trend, draw_radar, draw_trend
 from coaching.life.pulse import TREND_LENGTH, DomainPulse, read_pulse
-from coaching.models import FileType, LifeDomain
+from coaching.models import FileType, LifeDomain, UserFile
 from coaching.models.life import DomainStatus
 from sessions_app.models import Session, SessionKind
 from sessions_app.selectors import session_to_go_on_with
@@ -107,7 +106,7 @@ def all_statuses() -> Sequence[DomainGlance]:
 
 def read_life_map(*, user_id: int) -> LifeMap:
     """Read the user's life map, in three queries."""
-    files = files_of(user_id).filter(file_type__in=_MAP_TYPES, version_number__gt=0)
+    files = UserFile.of(user_id).filter(file_type__in=_MAP_TYPES, version_number__gt=0)
     pages: dict[str, Mapping[str, Any]] = dict(files.values_list("path", "frontmatter"))
     pulse = read_pulse(user_id)
     domains = [_on_map(domain, pages, pulse.get(domain)) for domain in LifeDomain]

@@ -12,7 +12,6 @@ from datetime import date, timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import QuerySet
 
 from coaching.clock.moments import day_in_words
 from coaching.models import DayPlan
@@ -47,14 +46,9 @@ class ShownPlan:
         return bool(self.priorities) and self.done == len(self.priorities)
 
 
-def plans_of(user_id: int) -> QuerySet[DayPlan]:
-    """Return the user's day plans, as a lazy queryset."""
-    return DayPlan.of(user_id)
-
-
 def read_plan(*, user_id: int, day: date) -> ShownPlan | None:
     """Read the plan of a day; None if it is missing or empty."""
-    plan = plans_of(user_id).select_related("file").filter(date=day).first()
+    plan = DayPlan.of(user_id).select_related("file").filter(date=day).first()
     return _shown(plan) if plan is not None and plan.says_something else None
 
 
@@ -74,7 +68,7 @@ def tick_priority(*, user_id: int, day: date, text: str, is_done: bool) -> Shown
     Idempotent rather than a toggle, so two tabs or a repeated form give the same result. Raises
     `DayPlan.DoesNotExist`, and `Refused` if the plan no longer has that priority.
     """
-    plan = plans_of(user_id).select_for_update(of=("self",)).select_related("file").get(date=day)
+    plan = DayPlan.of(user_id).select_for_update(of=("self",)).select_related("file").get(date=day)
     # Compare words: forms normalise line breaks.
     found = [priority for priority in plan.priorities if _words(priority) == text.split()]
     if not found:

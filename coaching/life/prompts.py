@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from django.db.models import Count, QuerySet, Window
 
 from coaching.clock.days import local_day
-from coaching.life.captures import captures_of, keep_capture
+from coaching.life.captures import keep_capture
 from coaching.models import Capture, ReflectionPrompt
 from sessions_app.errors import Refused
 
@@ -33,32 +33,27 @@ class ShownPrompt:
     waiting: int = 1
 
 
-def prompts_of(user_id: int) -> QuerySet[ReflectionPrompt]:
-    """Return the user's reflection prompts, as a lazy queryset."""
-    return ReflectionPrompt.of(user_id)
-
-
 def read_next_prompt(*, user_id: int, timezone: ZoneInfo) -> ShownPrompt | None:
     """Return the newest open prompt, in one query."""
-    waiting = _open(prompts_of(user_id)).select_related("file").annotate(waiting=Window(Count("id")))
+    waiting = _open(ReflectionPrompt.of(user_id)).select_related("file").annotate(waiting=Window(Count("id")))
     prompt = waiting.order_by("-created_at", "-id").first()
     return _shown(prompt, timezone=timezone, waiting=prompt.waiting) if prompt else None
 
 
 def accessible_prompt(*, user_id: int, prompt_id: int, timezone: ZoneInfo) -> ShownPrompt:
     """Return a prompt, open or not. Raises `ReflectionPrompt.DoesNotExist`."""
-    return _shown(prompts_of(user_id).select_related("file").get(id=prompt_id), timezone=timezone)
+    return _shown(ReflectionPrompt.of(user_id).select_related("file").get(id=prompt_id), timezone=timezone)
 
 
 def skip_prompt(*, user_id: int, prompt_id: int, now: datetime) -> None:
     """Skip a question; its file stays. Raises `ReflectionPrompt.DoesNotExist`."""
-    prompt = prompts_of(user_id).get(id=prompt_id)
-    _open(prompts_of(user_id)).filter(id=prompt.pk).update(put_away_at=now)
+    prompt = ReflectionPrompt.of(user_id).get(id=prompt_id)
+    _open(ReflectionPrompt.of(user_id)).filter(id=prompt.pk).update(put_away_at=now)
 
 
 def mark_answered(*, user_id: int, prompt_id: int, now: datetime) -> None:
     """Mark a question as answered."""
-    _open(prompts_of(user_id)).filter(id=prompt_id).update(answered_at=now)
+    _open(ReflectionPrompt.of(user_id)).filter(id=prompt_id).update(answered_at=now)
 
 
 def keep_answer(
@@ -67,7 +62,7 @@ def keep_answer(
     """Store an answer with its question as a capture; idempotent. Raises `Refused`."""
     if not text.strip():
         raise Refused("Please write something first.")
-    if not (prompt.is_open or (client_id and captures_of(user_id).filter(client_id=client_id).exists())):
+    if not (prompt.is_open or (client_id and Capture.of(user_id).filter(client_id=client_id).exists())):
         raise Refused(ALREADY)
     question = "\n".join(f"> {line}".rstrip() for line in _quoted(prompt.text).splitlines())
     kept = keep_capture(

@@ -13,13 +13,13 @@ from django.db.models import Q
 from coaching.calendar.selectors import DayCalendar, calendar_of_day
 from coaching.clock.days import TimeBracket, local_day, time_bracket
 from coaching.clock.moments import day_in_words
-from coaching.files.selectors import domain_of, files_of
+from coaching.files.selectors import domain_of
 from coaching.files.types import RULES
 from coaching.life.captures import WaitingCaptures, read_waiting_captures
 from coaching.life.life_map import DomainGlance, glances
 from coaching.life.plans import ShownPlan, read_plan
 from coaching.life.prompts import ShownPrompt, read_next_prompt
-from coaching.models import FileType, Profile
+from coaching.models import FileType, Profile, UserFile
 from coaching.skills.facts import checkin_due_on, life_facts
 from coaching.skills.rules import arc_of
 from coaching.skills.signals import Called, call_skills
@@ -110,5 +110,5 @@ def read_today(*, profile: Profile, now: datetime) -> Today:
 
 def _read_pages(user_id: int, log_path: str) -> Sequence[tuple[str, str, Mapping[str, object]]]:
     is_of_map = Q(file_type__in=(FileType.OVERVIEW, FileType.DOMAIN))
-    files = files_of(user_id).filter(is_of_map | Q(path=log_path), version_number__gt=0)
+    files = UserFile.of(user_id).filter(is_of_map | Q(path=log_path), version_number__gt=0)
     return list(files.values_list("file_type", "path", "frontmatter"))

@@ -8,7 +8,7 @@ from coaching.context.fences import fence_words
 from coaching.engine.errors import ToolError
 from coaching.engine.tools import ToolInput, ToolResult
 from coaching.files.attributes import StorableText
-from coaching.files.selectors import files_of, read_file
+from coaching.files.selectors import read_file
 from coaching.models import UserFile
 from coaching.tools.context import ToolContext
 from coaching.tools.presentation import Presentation, SageTool
@@ -48,7 +48,7 @@ def _read(user_id: int, path: str) -> str:
 
 
 def _missing(user_id: int) -> str:
-    files = files_of(user_id)
+    files = UserFile.of(user_id)
     paths = list(files.order_by("path").values_list("path", flat=True)[: MAX_PATHS_NAMED + 1])
     if not paths:
         return "There is no such file: the user has no files yet."

@@ -18,13 +18,11 @@ from coaching.clock.days import local_day
 from coaching.clock.moments import moment_in_words
 from coaching.life.captures import (
     WaitingCaptures,
-    archive_capture,
     archive_captures_up_to,
-    captures_of,
     keep_capture,
     read_folded_captures,
     read_waiting_captures,
-    restore_capture,
+    set_archived,
 )
 from coaching.life.today import CAPTURES_SHOWN
 from coaching.models import Capture, Profile
@@ -128,10 +126,7 @@ def capture(request: HttpRequest, capture_id: int) -> HttpResponse:
         return back_to("captures")
     is_put_away = form.cleaned_data["do"] == "put_away"
     try:
-        if is_put_away:
-            archive_capture(user_id=user_id, capture_id=capture_id, now=timezone.now())
-        else:
-            restore_capture(user_id=user_id, capture_id=capture_id)
+        set_archived(user_id=user_id, capture_id=capture_id, at=timezone.now() if is_put_away else None)
     except Capture.DoesNotExist:
         raise Http404 from None
     then = form.cleaned_data["then"]
@@ -160,7 +155,7 @@ def _just_archived(request: HttpRequest) -> int | None:
     named = request.GET.get("away", "")
     if not (named.isascii() and named.isdigit() and len(named) < 19):
         return None
-    put_away = captures_of(user_id_of(request)).filter(id=int(named), put_away_at__isnull=False)
+    put_away = Capture.of(user_id_of(request)).filter(id=int(named), put_away_at__isnull=False)
     return int(named) if put_away.exists() else None
 
 
@@ -195,7 +190,7 @@ def _page_left(user_id: int, number: int) -> int:
     """Return the page of the list, or the last one if its captures are gone."""
     if number == 1:
         return number
-    pages = -(-captures_of(user_id).waiting().count() // CAPTURES_A_PAGE)
+    pages = -(-Capture.of(user_id).waiting().count() // CAPTURES_A_PAGE)
     return max(1, min(number, pages))
 
 

@@ -12,10 +12,9 @@ from django.views.decorators.http import require_POST, require_safe
 
 from coaching.clock.days import local_day
 from coaching.clock.moments import day_in_words
-from coaching.files.selectors import files_of
 from coaching.life.plans import plan_title, read_plan, tick_priority
 from coaching.life.today import read_today
-from coaching.models import DayPlan
+from coaching.models import DayPlan, UserFile
 from coaching.people.accounts import greeting_at, load_profile, local_now, timezone_offer, user_id_of
 from coaching.sandbox.markdown import render_markdown
 from coaching.views.captures import capture_context
@@ -60,7 +59,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "due_session": next((session for session in active if due and session.kind == due.kind), None),
         "sessions": begun[:RECENT_SESSIONS],
         "latest": active[0] if active else None,
-        "files": [FileRow.of(file) for file in files_of(user_id).order_by("-updated_at")[:RECENT_FILES]],
+        "files": [FileRow.of(file) for file in UserFile.of(user_id).order_by("-updated_at")[:RECENT_FILES]],
         "client_id": str(uuid.uuid4()),
         **capture_context(request, profile=profile, captures=today.captures, today=today.day, then="home"),
     }

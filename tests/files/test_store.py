@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 
 from coaching.files.drafts import MAX_CONTENT_CHARACTERS, FileDraft, build_draft
 from coaching.files.errors import FileRefused
-from coaching.files.selectors import files_of, read_file, read_versions
+from coaching.files.selectors import read_file, read_versions
 from coaching.files.store import StoredFile, restore_version
 from coaching.models import FileSource, FileType, UserFile, UserFileVersion
 from sessions_app.database import in_database
@@ -108,7 +108,7 @@ async def test_a_missing_path_and_anothers_look_alike(
             assert "Theirs" not in str(missing.value)
         with pytest.raises(UserFile.DoesNotExist):
             await in_database(restore_version, user_id=user.pk, path=path, number=1, now=NOW, timezone=ZONE)
-    assert not await in_database(files_of(user.pk).exists)
+    assert not await in_database(UserFile.of(user.pk).exists)
 
 
 @in_a_database

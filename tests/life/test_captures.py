@@ -15,8 +15,8 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from coaching.files.frontmatter import parse_file
-from coaching.life.captures import archive_capture, read_waiting_captures
 from coaching.life.captures import keep_capture as keep
+from coaching.life.captures import read_waiting_captures, set_archived
 from coaching.models import Capture, FileSource, FileType, Profile, UserFile, UserFileVersion
 from coaching.skills.facts import build_life_facts
 from coaching.views.captures import CAPTURES_A_PAGE
@@ -151,7 +151,7 @@ def test_what_comes_after_the_day_was_closed_goes_into_the_next_log(
     keep_file(person, FileType.DAILY_LOG, name=str(tuesday.date()), now=tuesday)
     late = keep_capture(person, "late", now=tuesday + timedelta(hours=9))
     put_away = keep_capture(person, "late, put away", now=tuesday + timedelta(hours=9))
-    archive_capture(user_id=person.pk, capture_id=put_away.pk, now=NOON)
+    set_archived(user_id=person.pk, capture_id=put_away.pk, at=NOON)
     keep_file(person, FileType.DAILY_LOG, name=str(tuesday.date() - timedelta(days=3)), now=NOON)
     late.refresh_from_db()
     assert late.folded_on is None, "that log is of a day before it"

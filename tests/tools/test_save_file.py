@@ -11,8 +11,8 @@ from django.contrib.auth.models import User
 from coaching.engine.errors import ToolError, ToolInputError
 from coaching.engine.tools import ToolResult
 from coaching.files.permissions import may_write
-from coaching.files.selectors import files_of, read_file, read_versions
-from coaching.models import FileType, PulseRating, UserFileVersion
+from coaching.files.selectors import read_file, read_versions
+from coaching.models import FileType, PulseRating, UserFile, UserFileVersion
 from coaching.tools.save_file import SAVE_FILE
 from sessions_app.database import in_database
 from sessions_app.models import SessionKind
@@ -153,7 +153,7 @@ async def test_a_refusal_says_what_would_be_taken_and_stores_nothing(user: User)
     for given, message in REFUSALS:
         with pytest.raises(ToolError, match=message):
             await save(CommittingContext(user_id=user.pk), **{"content": "x"} | given)
-    assert not await in_database(files_of(user.pk).exists)
+    assert not await in_database(UserFile.of(user.pk).exists)
 
 
 def test_calls_that_may_meet_in_a_path_share_a_key() -> None:
