@@ -65,10 +65,7 @@ class OpenedTurn:
 
 @transaction.atomic
 def open_session(*, user_id: int, kind: str, continues: Session | None = None) -> Session:
-    """Open a session of that kind.
-
-    Raises `Refused` for a kind that doesn't exist.
-    """
+    """Open a session of that kind. Raises `Refused` for a kind that doesn't exist."""
     if kind not in SessionKind.values:
         raise Refused("There is no such kind of conversation.")
     return Session.of(user_id).create(kind=kind, continues=continues)
@@ -100,10 +97,7 @@ def begin_session(*, user_id: int, kind: str, client_id: object, rate_limit: Rat
 
 @transaction.atomic
 def end_session(*, user_id: int, session_id: uuid.UUID, status: SessionStatus) -> Session:
-    """Move a session out of `active`.
-
-    Raises `Refused` where it has ended already.
-    """
+    """Move a session out of `active`. Raises `Refused` where it has ended already."""
     session = accessible_session(user_id=user_id, session_id=session_id, is_locked=True)
     if status == SessionStatus.ACTIVE:
         raise Refused("A conversation that has ended can’t be made active again.")
@@ -193,8 +187,7 @@ def retry_turn(
     """Open a turn that replaces the last one, which failed, was interrupted or was stopped.
 
     Where the last turn called tools, its answer stays and Sage is asked to go on; else the answer is
-    withdrawn and the same message is answered again. Raises `Refused` where there is
-    nothing to retry.
+    withdrawn and the same message is answered again. Raises `Refused` where there is nothing to retry.
     """
     session = _active_session(user_id=user_id, session_id=session_id)
     _refuse_second_turn(session)

@@ -327,8 +327,7 @@ def end_turn(
 def store_shown(shown: Sequence[tuple[TurnKey, str]]) -> Collection[uuid.UUID]:
     """Store the shown text of running rounds, for many turns in one statement; return the turns stored.
 
-    Turns whose fencing number has moved on are skipped, and so are locked rows: no turn may wait for
-    another.
+    Turns whose fencing number has moved on are skipped, and so are locked rows: no turn may wait for another.
     """
     if not shown:
         return ()

@@ -20,9 +20,8 @@ class LoneSurrogateError(ValueError):
 def parse_object(text: str) -> dict[str, Any]:
     """Parse one JSON object strictly; an empty text is an empty object.
 
-    Raises `ValueError` for broken JSON, for anything but an object, for numbers that JSON doesn't
-    know or a float can't hold, for text that can't be encoded, and for nesting deeper than
-    `MAX_DEPTH`.
+    Raises `ValueError` for broken JSON, for anything but an object, for numbers that JSON doesn't know or a
+    float can't hold, for text that can't be encoded, and for nesting deeper than `MAX_DEPTH`.
     """
     if text.count("{") + text.count("[") > MAX_DEPTH and _depth(text) > MAX_DEPTH:
         raise ValueError("nested too deeply")

@@ -1,8 +1,7 @@
 """One part of a turn: round after round until the model has answered, waits for the user, or fails.
 
-It persists through the recorder, shows through `emit`, and knows neither coaching nor a database.
-After an answer or a restart the turn goes on in another part, with the messages so far and
-`rounds_before`.
+It persists through the recorder, shows through `emit`, and knows neither coaching nor a database. After an
+answer or a restart the turn goes on in another part, with the messages so far and `rounds_before`.
 """
 
 from typing import TypeVar
