@@ -79,8 +79,7 @@ def _ask(**asked: str) -> Any:
 def _row(kind: Literal["same", "added", "removed", "gap"], rest: Any) -> Row:
     if kind == "gap":
         return Row(kind="gap", count=rest)
-    return Row(kind=kind, pieces=[_piece(*piece) for piece in rest])
-
-
-def _piece(kind: Literal["same", "changed", "gap"], text: str) -> Piece:
-    return Piece(kind="gap", count=int(text)) if kind == "gap" else Piece(kind=kind, text=text)
+    pieces = [
+        Piece(kind=of, count=int(text)) if of == "gap" else Piece(kind=of, text=text) for of, text in rest
+    ]
+    return Row(kind=kind, pieces=pieces)

@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -124,10 +125,8 @@ class _Worker:
         self._process.kill()
         self._process.wait()
         for pipe in (self._stdin, self._stdout):
-            try:
+            with suppress(OSError):
                 pipe.close()
-            except OSError:
-                continue
 
 
 def _wait(descriptor: int, event: int, deadline: float) -> None:

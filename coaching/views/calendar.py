@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, NoReturn
+from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.contrib.messages import success, warning
@@ -41,6 +41,7 @@ from coaching.models import CalendarKind, CalendarSource
 from coaching.people.accounts import load_profile, local_now, user_id_of
 from coaching.people.in_flight import waiting
 from coaching.views.forms import CalendarFeedForm, CalendarFileForm
+from coaching.views.parts import or_404
 from sessions_app.database import in_database, in_database_page
 from sessions_app.errors import Refused
 
@@ -104,18 +105,17 @@ async def refresh_calendar(request: HttpRequest, source_id: int) -> HttpResponse
     """Fetch a feed now and show the result."""
     user_id = user_id_of(request)
     now = timezone.now()
-    try:
+    with or_404():
         source = await in_database(accessible_source, user_id=user_id, source_id=source_id)
+    try:
         check_refreshable(source, now=now)
         attempts.count(user_id)
         attempt = await in_database(begin_refresh, source_id=source_id, now=now)
         if attempt is None:
-            _not_found()
+            raise Http404
         async with _waiting():
             outcome = await attempt_refresh(attempt, fetcher=get_fetcher())
         is_kept = await in_database(finish_refresh, attempt, outcome) is not None
-    except CalendarSource.DoesNotExist:
-        _not_found()
     except Refused as refusal:
         warning(request, f"{source.name} wasn’t updated. {refusal}")
     else:
@@ -128,10 +128,8 @@ async def refresh_calendar(request: HttpRequest, source_id: int) -> HttpResponse
 @require_POST
 def remove_calendar(request: HttpRequest, source_id: int) -> HttpResponse:
     """Remove a calendar with its events."""
-    try:
+    with or_404():
         name = remove_source(user_id=user_id_of(request), source_id=source_id)
-    except CalendarSource.DoesNotExist:
-        _not_found()
     success(request, f"{name} was removed. Sage no longer sees its events.")
     return redirect("calendar")
 
@@ -194,10 +192,6 @@ def _found(read: ReadCalendar) -> str:
 def _origin_of(file: "UploadedFile[Any]") -> str:
     name = "".join(character for character in file.name or "" if character.isprintable()).strip()
     return name[:FILE_NAME_CHARACTERS] or "calendar.ics"
-
-
-def _not_found() -> NoReturn:
-    raise Http404 from None
 
 
 async def _page_async(request: HttpRequest, **forms: Any) -> HttpResponse:

@@ -28,7 +28,7 @@ from coaching.life.today import CAPTURES_SHOWN
 from coaching.models import Capture, Profile
 from coaching.people.accounts import load_profile, user_id_of
 from coaching.views.forms import CaptureActionForm, CaptureForm
-from coaching.views.parts import back_to, page_in, status_of, wants_part, with_wait
+from coaching.views.parts import back_to, or_404, page_in, status_of, wants_part, with_wait
 from sessions_app.errors import Refused
 
 CAPTURES_A_PAGE = 50
@@ -125,10 +125,8 @@ def capture(request: HttpRequest, capture_id: int) -> HttpResponse:
     if not form.is_valid():
         return back_to("captures")
     is_put_away = form.cleaned_data["do"] == "put_away"
-    try:
+    with or_404():
         set_archived(user_id=user_id, capture_id=capture_id, at=timezone.now() if is_put_away else None)
-    except Capture.DoesNotExist:
-        raise Http404 from None
     then = form.cleaned_data["then"]
     number = _page_left(user_id, form.cleaned_data["page"] or 1)
     if wants_part(request):

@@ -6,7 +6,7 @@ from http import HTTPStatus
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
@@ -22,6 +22,7 @@ from coaching.transcript.arcs import EndingItem, HeadItem, head_of, read_ending
 from coaching.transcript.cards import NO_CARDS, Cards, read_card_of_refused, read_cards
 from coaching.transcript.items import SaidItem
 from coaching.transcript.rows import HistoryRows, read_history
+from coaching.views.parts import or_404
 from sessions_app import selectors
 from sessions_app.database import give_back_connections
 from sessions_app.models import Session, SessionStatus, Turn, TurnStatus
@@ -46,10 +47,8 @@ class _PageRows:
 
 def _read_page(request: HttpRequest, session_id: uuid.UUID, *, refused: Danger | None) -> _PageRows:
     """Read a conversation's page, then return the connection. Raises `Http404`."""
-    try:
+    with or_404():
         found = selectors.accessible_session(user_id=user_id_of(request), session_id=session_id)
-    except Session.DoesNotExist:
-        raise Http404 from None
     # The open turn first: if it closes in between, it is in the history.
     turn = selectors.read_open_turn(found)
     history = read_history(found)

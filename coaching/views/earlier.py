@@ -4,7 +4,7 @@ import re
 import uuid
 from dataclasses import replace
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from coaching.clock.days import local_day
@@ -12,9 +12,9 @@ from coaching.people.accounts import load_profile, user_id_of
 from coaching.transcript import conversation
 from coaching.transcript.items import SaidItem, ShownItem, TurnItem
 from coaching.transcript.rows import PAGE_MESSAGES, read_history
+from coaching.views.parts import or_404
 from sessions_app import selectors
 from sessions_app.database import give_back_connections
-from sessions_app.models import Session
 
 NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
 
@@ -27,10 +27,8 @@ def number_in(request: HttpRequest) -> int | None:
 
 def earlier(request: HttpRequest, session_id: uuid.UUID, *, before: int) -> HttpResponse:
     """Show the messages before one; if there are none, the conversation itself."""
-    try:
+    with or_404():
         found = selectors.accessible_session(user_id=user_id_of(request), session_id=session_id)
-    except Session.DoesNotExist:
-        raise Http404 from None
     rows = read_history(found, before=before)
     if not rows.messages:
         return redirect("session", found.id)

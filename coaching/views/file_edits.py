@@ -5,7 +5,7 @@ from http import HTTPStatus
 
 from django.contrib.auth.decorators import login_required
 from django.contrib.messages import info, success
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
@@ -28,7 +28,7 @@ from coaching.sandbox.markdown import render_markdown
 from coaching.transcript.names import folder_name, shown_name
 from coaching.views.file_form import FileForm, text_with_facts
 from coaching.views.file_versions import writer_of
-from coaching.views.parts import status_of, with_wait
+from coaching.views.parts import or_404, status_of, with_wait
 
 PREVIEWS_IN_A_MINUTE = 120
 UNREADABLE = "Nothing was saved: Sage couldn’t read the form. Please make your changes again."
@@ -100,11 +100,10 @@ def edit(request: HttpRequest, path: str) -> HttpResponse:
 def preview(request: HttpRequest, path: str) -> HttpResponse:
     """Render a text as on the file's page."""
     user_id = user_id_of(request)
-    try:
+    with or_404():
         accessible_file(user_id=user_id, path=path)
+    try:
         _previews.count(user_id)
-    except UserFile.DoesNotExist:
-        raise Http404 from None
     except TooOften as refused:
         words = f"{refused} What you write is safe on this page."
         response = HttpResponse(words, content_type="text/plain", status=HTTPStatus.TOO_MANY_REQUESTS)
@@ -120,10 +119,8 @@ def _preview_of(body: str) -> SafeString | str:
 
 
 def _newest(user_id: int, path: str) -> FileText:
-    try:
+    with or_404():
         return read_file(user_id=user_id, path=path)
-    except (UserFile.DoesNotExist, UserFileVersion.DoesNotExist):
-        raise Http404 from None
 
 
 def _save(edit: Edit) -> HttpResponse:

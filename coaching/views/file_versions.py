@@ -21,7 +21,7 @@ from coaching.models import FileSource, UserFile, UserFileVersion
 from coaching.people.accounts import load_profile, user_id_of
 from coaching.sandbox.differences import compare
 from coaching.transcript.names import folder_name, shown_name, without_directions
-from coaching.views.parts import status_of
+from coaching.views.parts import or_404, status_of
 
 VERSIONS_A_PAGE = 50
 NEWEST_SHOWN = 6
@@ -112,11 +112,9 @@ def difference(request: HttpRequest, path: str) -> HttpResponse:
     newest = _file(user_id, path).version_number
     to = number_in(request.GET.get("to") or str(newest))
     begin = number_in(request.GET.get("from") or str(max(1, to - 1)))
-    try:
+    with or_404():
         old = read_file(user_id=user_id, path=path, number=begin)
         new = read_file(user_id=user_id, path=path, number=to)
-    except (UserFile.DoesNotExist, UserFileVersion.DoesNotExist):
-        raise Http404 from None
     context = {
         **_shown(request, new.file),
         "old": old.version,
@@ -162,10 +160,8 @@ def restore(request: HttpRequest, path: str) -> HttpResponse:
 
 
 def _file(user_id: int, path: str) -> UserFile:
-    try:
+    with or_404():
         return accessible_file(user_id=user_id, path=path)
-    except UserFile.DoesNotExist:
-        raise Http404 from None
 
 
 def _shown(request: HttpRequest, file: UserFile) -> dict[str, object]:

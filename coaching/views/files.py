@@ -18,12 +18,12 @@ from coaching.downloads.zip_stream import safe_name
 from coaching.files.frontmatter import parse_file
 from coaching.files.selectors import FileText, read_file
 from coaching.files.tree import FolderFiles, read_folder, read_folders
-from coaching.models import UserFile, UserFileVersion
+from coaching.models import UserFile
 from coaching.people.accounts import load_profile, user_id_of
 from coaching.sandbox.markdown import render_markdown
 from coaching.transcript.names import FOLDER_NAMES, folder_name, in_words, shown_name, without_directions
 from coaching.views.file_versions import newest_rows, number_in
-from coaching.views.parts import page_in
+from coaching.views.parts import or_404, page_in
 
 SHOWN_IN_TREE = 12
 FILES_A_PAGE = 100
@@ -150,6 +150,8 @@ def file(request: HttpRequest, path: str) -> HttpResponse:
     if request.GET.get("download"):
         return _download(found)
     frontmatter, body = parse_file(found.text)
+    if found.rating is not None:  # as on the map
+        frontmatter = {**frontmatter, "updated_rating": found.rating}
     newest = max(found.file.version_number, found.version.number)
     is_raw = request.GET.get("view") == "raw"
     context = {
@@ -163,17 +165,15 @@ def file(request: HttpRequest, path: str) -> HttpResponse:
         "versions": newest_rows(user_id=user_id, path=path),
         "is_old": found.version.number < newest,
         "is_raw": is_raw,
-        "facts": _facts_of(frontmatter if found.rating is None else _rated(frontmatter, found.rating)),
+        "facts": _facts_of(frontmatter),
         "html": "" if is_raw else render_markdown(body),
     }
     return render(request, "coaching/pages/file.html", context)
 
 
 def _read(user_id: int, path: str, version: str | None) -> FileText:
-    try:
+    with or_404():
         return read_file(user_id=user_id, path=path, number=None if version is None else number_in(version))
-    except (UserFile.DoesNotExist, UserFileVersion.DoesNotExist):
-        raise Http404 from None
 
 
 def _download(found: FileText) -> HttpResponse:
@@ -184,11 +184,6 @@ def _download(found: FileText) -> HttpResponse:
     )
     response["X-Content-Type-Options"] = "nosniff"
     return response
-
-
-def _rated(frontmatter: Mapping[str, Any], rating: int) -> Mapping[str, Any]:
-    """Return the frontmatter with the domain's current rating, as on the map."""
-    return {**frontmatter, "updated_rating": rating}
 
 
 def _facts_of(frontmatter: Mapping[str, Any]) -> list[Fact]:

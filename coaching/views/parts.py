@@ -1,8 +1,11 @@
 """Small forms on a page: htmx gets the part that changed, a browser without JavaScript the page."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from http import HTTPStatus
 
+from django.core.exceptions import ObjectDoesNotExist
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
@@ -11,6 +14,15 @@ from coaching.people.attempts import TooOften
 from sessions_app.errors import Refused
 
 _PAGE = re.compile(r"[1-9][0-9]{0,5}", re.ASCII)
+
+
+@contextmanager
+def or_404() -> Iterator[None]:
+    """Raise `Http404` for a row that doesn't exist, or is another person's."""
+    try:
+        yield
+    except ObjectDoesNotExist:
+        raise Http404 from None
 
 
 def page_in(request: HttpRequest) -> int:

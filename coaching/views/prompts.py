@@ -5,7 +5,7 @@ from http import HTTPStatus
 
 from django.contrib.auth.decorators import login_required
 from django.contrib.messages import info
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
@@ -19,12 +19,12 @@ from coaching.life.prompts import (
     message_about,
     skip_prompt,
 )
-from coaching.models import Profile, ReflectionPrompt
-from coaching.people.accounts import load_profile, user_id_of
+from coaching.models import Profile
+from coaching.people.accounts import load_profile
 from coaching.sandbox.markdown import render_markdown
 from coaching.views.conversation import begin
 from coaching.views.forms import PromptForm
-from coaching.views.parts import back_to, status_of, with_wait
+from coaching.views.parts import back_to, or_404, status_of, with_wait
 from sessions_app.database import in_database, in_database_page
 from sessions_app.errors import Refused
 from sessions_app.models import SessionKind
@@ -93,12 +93,8 @@ def _write_down(request: HttpRequest, shown: ShownPrompt, form: PromptForm, prof
 
 def _read(request: HttpRequest, prompt_id: int) -> tuple[Profile, ShownPrompt]:
     profile = load_profile(request)
-    try:
-        return profile, accessible_prompt(
-            user_id=user_id_of(request), prompt_id=prompt_id, timezone=profile.zone
-        )
-    except ReflectionPrompt.DoesNotExist:
-        raise Http404 from None
+    with or_404():
+        return profile, accessible_prompt(user_id=profile.user_id, prompt_id=prompt_id, timezone=profile.zone)
 
 
 def _page(
