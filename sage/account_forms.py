@@ -4,8 +4,9 @@ If mail can be sent, the response doesn't reveal whether an address has an accou
 it happens after the response, and only the address's owner learns it, by mail.
 """
 
+from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from allauth.account import forms
 from allauth.account.adapter import get_adapter
@@ -14,25 +15,30 @@ from allauth.core import ratelimit
 from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.forms import Form
+from django.forms import Field
 from django.http import HttpRequest, HttpResponseBase
 
 from sage.addresses import find_reset_owners, is_taken, is_verification_mandatory
 from sage.mail import run_after_response
 
 
-def _label(form: Form, **labels: str) -> None:
-    for name, label in labels.items():
-        form.fields[name].label = label
-        form.fields[name].widget.attrs.pop("placeholder", None)
+class _Labelled:
+    """Gives the fields of an allauth form our labels, and no placeholders."""
 
-
-class SignupForm(forms.SignupForm):  # type: ignore[misc]  # allauth has no types
-    """Creates an account that must be confirmed by mail, or notifies the owner of a taken address."""
+    labels: ClassVar[Mapping[str, str]]
+    fields: dict[str, Field]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        _label(self, email="Email", password1="Password", password2="Password again")
+        for name, label in self.labels.items():
+            self.fields[name].label = label
+            self.fields[name].widget.attrs.pop("placeholder", None)
+
+
+class SignupForm(_Labelled, forms.SignupForm):  # type: ignore[misc]  # allauth has no types
+    """Creates an account that must be confirmed by mail, or notifies the owner of a taken address."""
+
+    labels = {"email": "Email", "password1": "Password", "password2": "Password again"}
 
     def validate_unique_email(self, value: str) -> str:
         """Return the address. Refuse a taken one only if there is no mail to say so."""
@@ -86,28 +92,26 @@ class ResetPasswordForm(forms.ResetPasswordForm):  # type: ignore[misc]  # allau
         super().save(request, **kwargs)
 
 
-class ChangePasswordForm(forms.ChangePasswordForm):  # type: ignore[misc]  # allauth has no types
+class ChangePasswordForm(_Labelled, forms.ChangePasswordForm):  # type: ignore[misc]  # allauth has no types
     """Changes the password of a signed-in user."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        _label(self, oldpassword="Current password", password1="New password", password2="New password again")
+    labels = {
+        "oldpassword": "Current password",
+        "password1": "New password",
+        "password2": "New password again",
+    }
 
 
-class ResetPasswordKeyForm(forms.ResetPasswordKeyForm):  # type: ignore[misc]  # allauth has no types
+class ResetPasswordKeyForm(_Labelled, forms.ResetPasswordKeyForm):  # type: ignore[misc]  # allauth has no types
     """Sets a new password through a reset link."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        _label(self, password1="New password", password2="New password again")
+    labels = {"password1": "New password", "password2": "New password again"}
 
 
-class ChangeAddressForm(forms.AddEmailForm):  # type: ignore[misc]  # allauth has no types
+class ChangeAddressForm(_Labelled, forms.AddEmailForm):  # type: ignore[misc]  # allauth has no types
     """Asks the new address to confirm the change; without mail, changes it at once."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        _label(self, email="New address")
+    labels = {"email": "New address"}
 
     def clean_email(self) -> str:
         """Return the address. Without mail, refuse one that belongs to another account."""

@@ -35,10 +35,9 @@ def write_archive(user: User, *, now: datetime) -> Iterator[bytes]:
     yield from write_zip(_entries(user, profile, now), folder=folder, zone=profile.zone)
 
 
-async def stream_archive(user: User, *, now: datetime) -> AsyncIterator[bytes]:
-    """Yield the person's archive off the event loop, in threads that conversations don't need."""
-    async for piece in send_pieces(write_archive(user, now=now)):
-        yield piece
+def stream_archive(user: User, *, now: datetime) -> AsyncIterator[bytes]:
+    """Return the person's archive, written off the event loop in threads that conversations don't need."""
+    return send_pieces(write_archive(user, now=now))
 
 
 def _entries(user: User, profile: Profile, now: datetime) -> Iterator[Entry]:

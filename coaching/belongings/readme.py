@@ -1,6 +1,5 @@
 """The README of an archive: what is where, and what is left out."""
 
-from collections.abc import Mapping
 from datetime import datetime
 
 from django.contrib.auth.models import User
@@ -42,18 +41,15 @@ def write_readme(user: User, profile: Profile, *, now: datetime) -> str:
     lists += [
         f"- `{file_name_of(owned)}`: {owned.model._meta.verbose_name_plural}" for owned in exported_models()
     ]
+    left_out = {**LEFT_OUT_MODELS, **LEFT_OUT_FIELDS}
     return _GUIDE.format(
         name=_on_one_line(profile.name) or "you",
         account=_on_one_line(user.email or user.get_username()),
         day=f"{local:%A}, {local.day} {local:%B %Y}, {local:%H:%M} ({profile.timezone})",
         zone=profile.timezone,
         lists="\n".join(lists),
-        left_out="\n".join(_reasons({**LEFT_OUT_MODELS, **LEFT_OUT_FIELDS})),
+        left_out="\n".join(f"- `{name}`: {reason}" for name, reason in sorted(left_out.items())),
     )
-
-
-def _reasons(left_out: Mapping[str, str]) -> list[str]:
-    return [f"- `{name}`: {reason}" for name, reason in sorted(left_out.items())]
 
 
 def _on_one_line(text: str) -> str:

@@ -121,11 +121,7 @@ def _rounds(rounds: Iterable[Round]) -> Iterator[str]:
         if text.strip():
             yield f"\n{text.strip()}\n"
         for call in calls:
-            yield from _mark(call) if isinstance(call, MarkItem) else _question(call)
-
-
-def _mark(mark: MarkItem) -> Iterator[str]:
-    yield f"\n*— {mark.text} —*\n"
+            yield from [f"\n*— {call.text} —*\n"] if isinstance(call, MarkItem) else _question(call)
 
 
 def _question(question: QuestionItem) -> Iterator[str]:
