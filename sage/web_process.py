@@ -2,7 +2,6 @@
 
 import asyncio
 import errno
-import gc
 import socket
 from argparse import ArgumentParser
 from collections.abc import AsyncIterator, Callable
@@ -95,7 +94,6 @@ def serve(
         await asyncio.gather(get_runner().drain(seconds), *ending)
 
     application = get_default_application()
-    _settle_memory()
     try:
         run_web_server(
             application,
@@ -111,12 +109,6 @@ def serve(
         )
     finally:
         send_last(LAST_MAILS_SECONDS)
-
-
-def _settle_memory() -> None:
-    """Exclude everything loaded from garbage collection, whose full runs would delay readers by 0.1 s."""
-    gc.collect()
-    gc.freeze()
 
 
 @asynccontextmanager
