@@ -49,7 +49,6 @@ class ModelProfile:
     is_thinking_bound: bool = True
     context_tokens: int = 200_000
     max_output_tokens: int = 64_000
-    cache_minimum_tokens: int = 4_096
     prices: tuple[Price, ...] = ()
 
     def request_fields(self) -> dict[str, Any]:
@@ -80,7 +79,6 @@ PROFILES: Mapping[str, ModelProfile] = {
             notes="always",
             context_tokens=1_000_000,
             max_output_tokens=128_000,
-            cache_minimum_tokens=1_024,
             prices=(
                 Price(input=2, output=10, cache_write_5m=2.5, cache_write_1h=4, cache_read=0.2),
                 Price(
@@ -121,7 +119,6 @@ PROFILES: Mapping[str, ModelProfile] = {
             notes="always",
             context_tokens=1_000_000,
             max_output_tokens=128_000,
-            cache_minimum_tokens=1_024,
             prices=(Price(input=0, output=0, cache_write_5m=0, cache_write_1h=0, cache_read=0),),
         ),
         ModelProfile(

@@ -11,7 +11,7 @@ from datetime import date, datetime, timedelta
 from django.db.models import Q
 
 from coaching.calendar.selectors import DayCalendar, calendar_of_day
-from coaching.clock.days import TimeBracket, local_day, time_bracket
+from coaching.clock.days import local_day
 from coaching.clock.moments import day_in_words
 from coaching.files.selectors import domain_of
 from coaching.files.types import RULES
@@ -48,7 +48,6 @@ class Today:
     """The day. `log_path` is the path of the log that closed it, empty while it is open."""
 
     day: date
-    bracket: TimeBracket
     plan: ShownPlan | None
     log_path: str
     calendar: DayCalendar
@@ -92,7 +91,6 @@ def read_today(*, profile: Profile, now: datetime) -> Today:
     due_on = checkin_due_on(profile)
     return Today(
         day=day,
-        bracket=time_bracket(now.astimezone(zone)),
         plan=plan,
         log_path=log_path if facts.has_log_today else "",
         calendar=calendar_of_day(user_id, day, zone),

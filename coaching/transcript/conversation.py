@@ -186,7 +186,7 @@ def open_turn_item(
     calls = cards.calls_by_round(records, is_waiting=is_waiting)
     if given is not None:
         calls = {number: [_with_given(call, given) for call in row] for number, row in calls.items()}
-    item = live_turn_item(str(turn.id), rounds, calls, is_waiting=is_waiting, rendered=rendered)
+    item = live_turn_item(str(turn.id), rounds, calls, rendered=rendered)
     return replace(item, made=files_written(records) if is_waiting else ())
 
 
@@ -208,7 +208,7 @@ def synced_turn_item(sync: Sync, rows: CallRows | None) -> TurnItem:
     if rows is None:
         return live_turn_item(sync.turn_id, sync.rounds)
     calls = rows.cards.calls_by_round(rows.calls, is_waiting=is_waiting)
-    item = live_turn_item(sync.turn_id, sync.rounds, calls, is_waiting=is_waiting)
+    item = live_turn_item(sync.turn_id, sync.rounds, calls)
     return replace(item, made=files_written(rows.calls) if is_waiting else ())
 
 
@@ -217,7 +217,6 @@ def live_turn_item(
     rounds: Iterable[RoundShown] = (),
     calls: Mapping[int, Sequence[ShownCall]] | None = None,
     *,
-    is_waiting: bool = False,
     rendered: Rendered | None = None,
 ) -> TurnItem:
     """Build an open turn from the rounds that it has shown, and their calls."""
@@ -235,7 +234,6 @@ def live_turn_item(
             rendered,
         ),
         is_open=True,
-        is_waiting=is_waiting,
         live_text=live.text if live else "",
         live_notes=note_in_words(live.notes) if live else "",
     )

@@ -60,7 +60,7 @@ class ShownTime:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnItem:
-    """An answer; while `is_open` with the running round's text, `is_waiting` for the user."""
+    """An answer; while `is_open` with the running round's text."""
 
     turn_id: str
     rounds: Sequence[RoundItem] = ()
@@ -73,7 +73,6 @@ class TurnItem:
     can_retry: bool = False
     can_continue: bool = False
     is_open: bool = False
-    is_waiting: bool = False
     live_text: str = ""
     live_notes: str = ""
     kind: Literal["turn"] = "turn"
