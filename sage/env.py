@@ -168,7 +168,9 @@ def _read(reader: _Reader, project_dir: Path) -> Environment:
         rate_limit=reader.parsed("SAGE_RATE_LIMIT", _rate_limit, RateLimit(turns=20, seconds=60)),
         email=reader.parsed("EMAIL_URL", _email, None),
         mail_from=reader.parsed("DEFAULT_FROM_EMAIL", _mail_from, ""),
-        signup=reader.parsed("SAGE_SIGNUP", _signup, _default_signup(allowed_hosts)),
+        signup=reader.parsed(
+            "SAGE_SIGNUP", _signup, "open" if all(map(is_local, allowed_hosts)) else "closed"
+        ),
         is_signup_chosen=bool(reader.text("SAGE_SIGNUP")),
         daily_tokens=reader.number("SAGE_DAILY_TOKENS", 0, 1, 10**11) or None,
         max_upload_mb=reader.number("SAGE_MAX_UPLOAD_MB", 25, 1, 1024),
@@ -294,10 +296,6 @@ def _folder(value: str, project_dir: Path) -> Path:
         return (project_dir / Path(value).expanduser()).absolute()
     except RuntimeError:
         raise SettingError(f"SAGE_DATA_DIR names a home folder that doesn't exist: {value!r}.") from None
-
-
-def _default_signup(allowed_hosts: tuple[str, ...]) -> Signup:
-    return "open" if all(is_local(host) for host in allowed_hosts) else "closed"
 
 
 def is_local(host: str) -> bool:

@@ -237,7 +237,7 @@ def edit_message(
     checked_text = check_message_text(text)
     checked_id = check_client_id(client_id)
     session = _active_session(user_id=user_id, session_id=session_id)
-    if _known_message(session, checked_id) is not None:
+    if checked_id is not None and session.messages.filter(client_id=checked_id).exists():
         raise Refused("This message was sent before.")
     superseded = _supersede_waiting_turn(session, read_open_turn_status(session.id))
     refuse_over_limits(user_id=user_id, rate_limit=rate_limit)
@@ -247,13 +247,6 @@ def edit_message(
     )
     opened = OpenedTurn(session_id=session.id, turn=turn, message=message, is_new=True)
     return replace(opened, superseded=superseded, withdrawn=withdrawn, withdrawn_from=withdrawn_from)
-
-
-def _known_message(session: Session, client_id: str | None) -> Message | None:
-    """Return the session's message of that client id, with its turn."""
-    if client_id is None:
-        return None
-    return session.messages.filter(client_id=client_id).select_related("turn").first()
 
 
 def _withdraw_last_message(session: Session) -> tuple[tuple[uuid.UUID, ...], int]:

@@ -27,7 +27,7 @@ class GarbageReport:
     failed: int
 
 
-def collect_garbage(*, now: datetime, min_age: timedelta = MIN_AGE) -> GarbageReport:
+def collect_garbage(*, now: datetime) -> GarbageReport:
     """Delete old objects without a version. Blocks. Raises `STORAGE_ERRORS` if they can't be listed."""
     storage = storages["default"]
     if not isinstance(storage, ObjectStorage):
@@ -37,7 +37,7 @@ def collect_garbage(*, now: datetime, min_age: timedelta = MIN_AGE) -> GarbageRe
     while batch := list(islice(listed, BATCH)):
         seen += len(batch)
         # Query the rows after the listing, so that a row committed meanwhile is found.
-        orphans = _read_keys_without_row([entry.key for entry in batch if now - entry.modified_at > min_age])
+        orphans = _read_keys_without_row([entry.key for entry in batch if now - entry.modified_at > MIN_AGE])
         for key in orphans:
             try:
                 storage.delete(key)
