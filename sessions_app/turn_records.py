@@ -232,15 +232,17 @@ def _finish(call: ToolCallRecord, result: CallResult) -> None:
     call.save(update_fields=["state", "result", "is_error", "finished_at"])
 
 
-def store_usage(key: TurnKey, *, usage: ModelUsage) -> None:
+def store_usage(key: TurnKey, *, usage: ModelUsage, of: Round | None = None) -> None:
     """Store the usage of one answer, whoever holds the turn now: the tokens are spent.
 
-    Where the turn was deleted, so was its user: nothing is stored.
+    Does nothing if the round `of` that answer is stored, since its usage is stored with it, or if the turn
+    was deleted with its user.
     """
     turn = Turn.unscoped.defer("prefix").select_related("session").filter(id=key.turn_id).first()
-    if turn is not None:
-        for row in _usage_of(turn, usage):
-            row.save()
+    if turn is None or (of and turn.rounds.filter(number=of.number, upstream_id=of.upstream_id).exists()):
+        return
+    for row in _usage_of(turn, usage):
+        row.save()
 
 
 def _usage_of(turn: Turn, usage: ModelUsage | None) -> list[ModelUsage]:

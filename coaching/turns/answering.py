@@ -176,10 +176,7 @@ async def _stored_answer(key: TurnKey, ending: Ending, last: LastRound | None) -
         try:
             return await in_database(turn_records.close_turn, key, ending, last=last)
         except StaleFence as error:
-            if (
-                last is not None and last.usage is not None
-            ):  # the tokens are spent, whoever holds the turn now
-                await in_database(turn_records.store_usage, key, usage=last.usage)
+            await _store_spent_tokens(key, last)
             raise StaleRunnerError(str(error)) from error
         except DatabaseError:
             if delay_seconds is None:
@@ -187,3 +184,14 @@ async def _stored_answer(key: TurnKey, ending: Ending, last: LastRound | None) -
             logger.warning("turn_close_delayed", turn_id=str(key.turn_id), seconds=delay_seconds)
             await asyncio.sleep(delay_seconds)
     return None
+
+
+async def _store_spent_tokens(key: TurnKey, last: LastRound | None) -> None:
+    """Store the usage of a last round that wasn't stored."""
+    if last is None or last.usage is None:
+        return
+    try:
+        # Perhaps an earlier attempt was committed and only the reply to it was lost.
+        await in_database(turn_records.store_usage, key, usage=last.usage, of=last.round)
+    except DatabaseError as error:
+        logger.warning("usage_not_stored", turn_id=str(key.turn_id), error=type(error).__name__)

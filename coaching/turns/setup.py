@@ -33,7 +33,8 @@ class TurnSetup:
     """Everything that a turn needs before its next round.
 
     `closing_stop_reason` is set if the last committed round was the answer's last: the turn only has to be
-    closed. `is_cut`: that round is incomplete, and nothing can follow it.
+    closed. `is_cut`: that round is incomplete, and nothing can follow it. Only turns of an earlier version
+    can run after such a round, which is now stored when the turn is closed.
     """
 
     key: TurnKey

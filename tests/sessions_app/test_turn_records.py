@@ -191,6 +191,17 @@ def test_the_last_round_is_stored_with_the_answer_that_it_ends(key: TurnKey) -> 
 
 
 @pytest.mark.django_db
+def test_usage_that_was_stored_with_its_round_isnt_stored_again(key: TurnKey) -> None:
+    """The reply to a commit was lost, so the turn's runner takes itself for replaced."""
+    usage = ModelUsage(model="m", input_tokens=10, output_tokens=20, cost_micro_usd=7)
+    turn_records.store_usage(key, usage=usage, of=last_round())
+    assert ModelUsage.unscoped.count() == 1  # as after a replacement
+    turn_records.close_turn(key, DONE, last=LastRound(round=last_round(), usage=ModelUsage(model="m")))
+    turn_records.store_usage(key, usage=ModelUsage(model="m"), of=last_round())
+    assert ModelUsage.unscoped.count() == 2
+
+
+@pytest.mark.django_db
 def test_a_runner_that_was_replaced_stores_no_last_round(key: TurnKey) -> None:
     assert claim_turn(key, owner="other") is not None
     with pytest.raises(StaleFence):
