@@ -63,12 +63,12 @@ def read_leases() -> Collection[Lease]:
 
 
 @transaction.atomic
-def claim_turn(key: TurnKey, *, owner: str) -> TurnKey | None:
+def claim_turn(key: TurnKey, *, owner: str, waits: bool = False) -> TurnKey | None:
     """Take over a running turn at the fencing number that was seen; None where another process was faster.
 
-    None also while its row is locked: a frozen runner may hold the lock for seconds, and other turns wait.
+    None also while its row is locked, unless the caller `waits`: a frozen runner may hold it for seconds.
     """
-    turns = Turn.unscoped.select_for_update(no_key=True, skip_locked=True)
+    turns = Turn.unscoped.select_for_update(no_key=True, skip_locked=not waits)
     turn = turns.filter(id=key.turn_id, fence=key.fence).first()
     if turn is None or turn.status != TurnStatus.RUNNING:
         return None

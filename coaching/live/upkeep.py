@@ -78,7 +78,7 @@ async def resume_lost_turns(runner: Runner) -> int:
     beating = asyncio.create_task(_beat(runner))
     try:
         lost = await _lost_leases(runner)
-        claimed = [await _claim_turn(runner, lease) for lease in lost]
+        claimed = [await _claim_turn(runner, lease, waits=True) for lease in lost]
         running = [turn.task for turn in runner.running.values() if turn.task is not None]
         if running:
             await asyncio.wait(running)
@@ -198,7 +198,7 @@ def _read_leases() -> tuple[dict[str, int], list[leases.Lease]]:
     return dict(leases.read_beats()), held
 
 
-async def _claim_turn(runner: Runner, lease: leases.Lease) -> bool:
+async def _claim_turn(runner: Runner, lease: leases.Lease, *, waits: bool = False) -> bool:
     """Claim a lost turn and resume it here; return whether nobody was faster.
 
     Readers first see what its lost runner did, and how an older turn ended.
@@ -208,7 +208,7 @@ async def _claim_turn(runner: Runner, lease: leases.Lease) -> bool:
         if hub.live is not None and hub.live.turn_id != str(lease.key.turn_id):
             await publish_missed_end(hub)
         await _catch_up(runner, lease.session_id)
-    key = await in_database(leases.claim_turn, lease.key, owner=runner.owner)
+    key = await in_database(leases.claim_turn, lease.key, owner=runner.owner, waits=waits)
     if key is None:
         return False
     logger.info("turn_taken_over", turn_id=str(key.turn_id), session_id=str(lease.session_id))
