@@ -23,7 +23,7 @@ from whitenoise.responders import StaticFile
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 _SCRIPT_IMPORT = (
-    r"""(?P<matched>(?P<names>\b(?:import|export)\b[^"';]*)["'](?P<url>\./[^"']+)["'])""",
+    r"""(?P<matched>(?P<names>\b(?:import|export)\b[^"';]*)["'](?P<url>\.{1,2}/[^"']+)["'])""",
     '%(names)s"%(url)s"',
 )
 STYLESHEET = "css/sage.css"
@@ -95,6 +95,7 @@ def _read_text(storage: Storage, path: str) -> str:
 
 def _fingerprint() -> str:
     digest = hashlib.sha256(f"{django.__version__} {settings.STORAGES['staticfiles']}\n".encode())
+    digest.update(Path(__file__).read_bytes())
     for line in sorted(_describe_sources()):
         digest.update(line.encode())
     return digest.hexdigest()

@@ -114,12 +114,15 @@ def test_all_styles_come_in_one_file(first: Up) -> None:
 
 def test_scripts_import_hashed_scripts(first: Up) -> None:
     page = urlopen(f"{first.url}accounts/login/").read().decode()
-    (module,) = re.findall(r'type="module" src="/(static/js/[^"]+)"', page)
-    script = urlopen(first.url + module).read().decode()
-    imported = re.findall(r'from "\./([^"]+)"', script)
-    assert imported
-    for name in imported:
-        assert "immutable" in urlopen(f"{first.url}static/js/{name}").headers["Cache-Control"]
+    assert re.search(r'type="module" src="/static/js/app\.[0-9a-f]{12}\.js"', page)
+    manifest = json.loads((first.data_dir / "static" / "staticfiles.json").read_text())["paths"]
+    scripts = {name: hashed for name, hashed in manifest.items() if re.match(r"js/.*\.js$", name)}
+    assert "js/chat/main.js" in scripts
+    for hashed in scripts.values():
+        answer = urlopen(f"{first.url}static/{hashed}")
+        assert "immutable" in answer.headers["Cache-Control"]
+        for imported in re.findall(r'(?:from|import) "(\.[^"]+)"', answer.read().decode()):
+            assert re.search(r"\.[0-9a-f]{12}\.js$", imported), (hashed, imported)
 
 
 def test_no_process_that_it_starts_knows_a_key(first: Up) -> None:
