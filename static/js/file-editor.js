@@ -1,7 +1,7 @@
 // The editor of a file: a character count, errors of the preview that htmx loads, and a draft that outlives its page.
 // Without scripts the page is a form with a Preview button. A file's own page only discards a draft that was saved.
 
-import { isRedirected } from "./parts.js";
+import { isBusyPage, isRedirected } from "./parts.js";
 
 const SAVED_MARK = "#saved";
 
@@ -36,7 +36,7 @@ function setUpPreview(pane, state) {
   // After too many previews the server sends a message of its own.
   pane.addEventListener("htmx:afterOnLoad", ({ detail: { xhr } }) => {
     if (xhr.status === 200 && !isRedirected(xhr, pane.getAttribute("hx-post"))) state.textContent = "";
-    else if (xhr.status !== 429) fail();
+    else if (xhr.status !== 429 || isBusyPage(xhr)) fail();
   });
 }
 

@@ -29,7 +29,7 @@ function onSubmit({ detail: { elt: form, etc, path, target, triggeringEvent } })
 
 function onAnswer({ detail }) {
   // A page of its own, such as the sign-in, isn't a part.
-  if (isRedirected(detail.xhr, detail.requestConfig.path)) detail.shouldSwap = false;
+  if (isRedirected(detail.xhr, detail.requestConfig.path) || isBusyPage(detail.xhr)) detail.shouldSwap = false;
   const request = requestOf(detail);
   if (!request || !detail.shouldSwap) return;
   detail.shouldSwap = false;
@@ -54,7 +54,8 @@ function onEnd({ detail }) {
     showNotice(form, LOST);
   } else if (status < 300 && !isRedirected(detail.xhr, request.path)) {
     done(form, body);
-  } else if (status >= 500) {
+  } else if (status >= 500 || isBusyPage(detail.xhr)) {
+    keepDraft(form);
     showNotice(form, FAILED);
   } else if (status !== 422 && status !== 429) {
     // Signed out, or a page that is out of date: a fresh one shows how things are. Drafts are kept.
@@ -80,6 +81,11 @@ function requestOf({ etc }) {
 
 export function isRedirected(xhr, path) {
   return xhr.responseURL !== new URL(path, location).href;
+}
+
+// Too many requests at once are answered with a page; a limit of the form itself says where its sentence goes.
+export function isBusyPage(xhr) {
+  return xhr.status === 429 && !xhr.getResponseHeader("HX-Retarget");
 }
 
 function swap(target, html, swapStyle) {

@@ -144,6 +144,23 @@ async def test_a_refused_thought_and_one_of_a_session_that_ended_stay(person: Us
     assert await texts_kept() == ["An older thought", "Refused at first"]
 
 
+async def test_too_many_requests_at_once_leave_the_page_and_the_thought(person: User, page: Page) -> None:
+    async def refuse(route: Route) -> None:
+        await route.fulfill(status=429, content_type="text/html", body="<main><h1>One moment</h1></main>")
+
+    await page.goto("/")
+    quick = page.locator("#capture-text")
+    await page.route("**/capture/", refuse)
+    await quick.fill("Still here")
+    await quick.press("Enter")
+    await expect(page.locator(".quick .notice")).to_contain_text("Try again in a moment.")
+    await expect(quick).to_have_value("Still here")
+    await page.unroute("**/capture/")
+    await quick.press("Enter")
+    await expect(page.locator("#captures .thought")).to_have_count(2)
+    assert await texts_kept() == ["An older thought", "Still here"]
+
+
 async def test_a_tick_is_there_at_once_and_after_a_reload(person: User, page: Page, watcher: Watcher) -> None:
     await page.goto("/")
     mia, swim = (page.get_by_role("checkbox", name=name) for name in ("Call Mia", "Swim"))
