@@ -130,7 +130,7 @@ class BoundedChannel(_Channel):  # type: ignore[misc]  # only partly typed
             self._refuse(HTTPStatus.BAD_REQUEST)
         elif self.length is not None and self.length > self._max_body_bytes:
             self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
-        elif not self._has_room(self.length or 0):
+        elif self.length != 0 and not self._has_room(self.length or 0):
             self._refuse(HTTPStatus.SERVICE_UNAVAILABLE)
         else:
             super().allHeadersReceived()

@@ -50,7 +50,9 @@ class BoundedSocket(WebSocketProtocol):  # type: ignore[misc]  # Daphne has no t
         self._pong.set()
 
     async def answers_ping(self, seconds: float) -> bool:
-        """Ask the client for a sign of life; return whether it comes in time."""
+        """Ask the client for a sign of life; return whether it comes in time, or couldn't be read."""
+        if self._is_paused:
+            return True
         self._pong.clear()
         self.sendPing()
         try:
