@@ -22,7 +22,8 @@ TRUSTED_SECONDS = 10.0
 class WarmPool(ConnectionPool[Connection[Any]]):
     """Keeps returned connections on a stack, while they are warm.
 
-    The others are in the queue of the base class, which checks them and closes those that nobody needs.
+    The others are in the queue of the base class, which checks them and closes those that nobody needs. A
+    connection that never gets cold isn't replaced after the base class's `max_lifetime`.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -49,10 +50,10 @@ class WarmPool(ConnectionPool[Connection[Any]]):
 
     def putconn(self, connection: Connection[Any]) -> None:
         """Take a connection back. Whoever waits for the queue gets it from there."""
-        now = time.monotonic()
         with self._guard:
+            now = time.monotonic()
             cold = [idle for idle, since in self._stack if now - since > TRUSTED_SECONDS]
-            del self._stack[: len(cold)]
+            self._stack = [(idle, since) for idle, since in self._stack if idle not in cold]
             is_idle = connection.info.transaction_status == TransactionStatus.IDLE
             if is_idle and not self._takers and not self.closed:
                 self._stack.append((connection, now))

@@ -91,6 +91,21 @@ def test_connections_that_were_idle_for_long_are_left_to_be_closed(monkeypatch: 
     pool.putconn(checked)
 
 
+def test_no_connection_is_given_out_twice_when_those_that_came_back_last_get_cold_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pool = WarmPool(kwargs=connection.get_connection_params(), min_size=3, max_size=3, timeout=5, open=True)
+    with closing(pool):
+        lent = [pool.getconn() for _ in range(3)]
+        for one, seconds in zip(lent, (10.003, 10.0, 20.001), strict=True):
+            with monkeypatch.context() as patched:
+                patched.setattr(time, "monotonic", lambda at=seconds: at)
+                pool.putconn(one)
+        assert {id(pool.getconn()) for _ in range(3)} == {id(one) for one in lent}
+        for one in lent:
+            pool.putconn(one)
+
+
 def test_a_connection_that_comes_back_goes_to_whoever_waits_for_one() -> None:
     pool = WarmPool(kwargs=connection.get_connection_params(), min_size=1, max_size=1, timeout=5, open=True)
     with ThreadPoolExecutor(1) as executor, closing(pool):
