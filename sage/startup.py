@@ -23,7 +23,7 @@ from sessions_app.database import NO_TIME_LIMITS, no_time_limits
 DEMO_NAME = "demo"
 DEMO_EMAIL = "demo@sage.local"
 # Without characters that look alike.
-PASSWORD_LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # noqa: S105
+PASSWORD_LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # noqa: S105 - an alphabet, no password
 MIGRATION_LOCK = 0x5A6E
 
 

@@ -29,7 +29,7 @@ _NOT_PUBLIC_6 = tuple(
 NO_ADDRESS = "Enter the address of a calendar feed. It starts with https:// or webcal://."
 ODD_ADDRESS = "That isn’t a valid address. Copy it again from your calendar app."
 NOT_THE_WEB = "Use an address that starts with https://, http:// or webcal://."
-WITH_PASSWORD = "The address can’t contain a username and password. Use the calendar’s private link instead."  # noqa: S105
+WITH_PASSWORD = "The address can’t contain a username and password. Use the calendar’s private link instead."  # noqa: S105 - a sentence, no password
 ODD_PORT = "Sage doesn’t fetch calendars from that port."
 
 

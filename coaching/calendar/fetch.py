@@ -36,7 +36,7 @@ HEADERS = {
 
 PRIVATE = "The address is in a private network, which Sage doesn’t access."
 NOT_FOUND = "There’s nothing at this address any more. Check whether the link has changed."
-NEEDS_PASSWORD = "The address requires a password. Use the calendar’s private or secret link instead."  # noqa: S105
+NEEDS_PASSWORD = "The address requires a password. Use the calendar’s private or secret link instead."  # noqa: S105 - a sentence, no password
 UNKNOWN_NAME = "No server was found at this address. Check it for typos."
 UNREACHABLE = "The server couldn’t be reached."
 TOO_SLOW = "The server took too long to answer."

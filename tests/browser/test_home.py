@@ -136,7 +136,7 @@ async def test_a_refused_thought_and_one_of_a_session_that_ended_stay(person: Us
     await page.context.clear_cookies(name="sessionid")
     await page.keyboard.press("Enter")
     await expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
-    await page.context.add_cookies(cookies)  # type: ignore[arg-type]
+    await page.context.add_cookies(cookies)  # type: ignore[arg-type]  # what was read may be written
     await page.goto("/")
     await expect(quick).to_have_value("Refused at first")
     await quick.press("Enter")
