@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
+from decimal import Decimal
 from typing import Any, Literal
 
 from coaching.engine.usage import TokenCounts
@@ -21,15 +22,19 @@ _DATED = re.compile(r"-\d{8}$")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Price:
-    """Prices in US dollars per million tokens, from `since` on, for prompts over `over_tokens`."""
+    """Prices in US dollars per million tokens, from `since` (UTC) on, for prompts over `over_tokens`.
+
+    A change of prices is a new row with its date, and one for each band of long prompts: a band that the
+    newest date doesn't list is gone.
+    """
 
     since: date = date.min
     over_tokens: int = -1
-    input: float
-    output: float
-    cache_write_5m: float
-    cache_write_1h: float
-    cache_read: float
+    input: Decimal
+    output: Decimal
+    cache_write_5m: Decimal
+    cache_write_1h: Decimal
+    cache_read: Decimal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +71,14 @@ class ModelProfile:
         """Whether the thinking of a round is shown as notes."""
         return self.notes == "always" or (self.notes == "after_first_round" and not is_first_round)
 
+    def price(self, *, on: date, prompt_tokens: int) -> Price | None:
+        """Return the price of a reply to a prompt of that size on a day; None if unknown."""
+        newest = max((price.since for price in self.prices if price.since <= on), default=None)
+        bands = [
+            price for price in self.prices if price.since == newest and price.over_tokens < prompt_tokens
+        ]
+        return max(bands, key=lambda price: price.over_tokens, default=None)
+
 
 # In chat the first word must come fast, and text between calls must be visible: `between_tools` skips
 # thinking up front and returns those notes unencrypted, so medium effort doesn't delay the first word.
@@ -80,14 +93,20 @@ PROFILES: Mapping[str, ModelProfile] = {
             context_tokens=1_000_000,
             max_output_tokens=128_000,
             prices=(
-                Price(input=2, output=10, cache_write_5m=2.5, cache_write_1h=4, cache_read=0.2),
+                Price(
+                    input=Decimal(2),
+                    output=Decimal(10),
+                    cache_write_5m=Decimal("2.5"),
+                    cache_write_1h=Decimal(4),
+                    cache_read=Decimal("0.2"),
+                ),
                 Price(
                     since=date(2026, 10, 7),
-                    input=2,
-                    output=10,
-                    cache_write_5m=2.5,
-                    cache_write_1h=4,
-                    cache_read=0.1,
+                    input=Decimal(2),
+                    output=Decimal(10),
+                    cache_write_5m=Decimal("2.5"),
+                    cache_write_1h=Decimal(4),
+                    cache_read=Decimal("0.1"),
                 ),
             ),
         ),
@@ -100,14 +119,20 @@ PROFILES: Mapping[str, ModelProfile] = {
             context_tokens=1_000_000,
             max_output_tokens=128_000,
             prices=(
-                Price(input=0.1, output=0.5, cache_write_5m=0.125, cache_write_1h=0.2, cache_read=0.01),
+                Price(
+                    input=Decimal("0.1"),
+                    output=Decimal("0.5"),
+                    cache_write_5m=Decimal("0.125"),
+                    cache_write_1h=Decimal("0.2"),
+                    cache_read=Decimal("0.01"),
+                ),
                 Price(
                     over_tokens=100_000,
-                    input=0.5,
-                    output=2.5,
-                    cache_write_5m=0.625,
-                    cache_write_1h=1.0,
-                    cache_read=0.05,
+                    input=Decimal("0.5"),
+                    output=Decimal("2.5"),
+                    cache_write_5m=Decimal("0.625"),
+                    cache_write_1h=Decimal(1),
+                    cache_read=Decimal("0.05"),
                 ),
             ),
         ),
@@ -119,12 +144,28 @@ PROFILES: Mapping[str, ModelProfile] = {
             notes="always",
             context_tokens=1_000_000,
             max_output_tokens=128_000,
-            prices=(Price(input=0, output=0, cache_write_5m=0, cache_write_1h=0, cache_read=0),),
+            prices=(
+                Price(
+                    input=Decimal(0),
+                    output=Decimal(0),
+                    cache_write_5m=Decimal(0),
+                    cache_write_1h=Decimal(0),
+                    cache_read=Decimal(0),
+                ),
+            ),
         ),
         ModelProfile(
             model="claude-haiku-4-5",
             is_thinking_bound=False,
-            prices=(Price(input=1, output=5, cache_write_5m=1.25, cache_write_1h=2, cache_read=0.1),),
+            prices=(
+                Price(
+                    input=Decimal(1),
+                    output=Decimal(5),
+                    cache_write_5m=Decimal("1.25"),
+                    cache_write_1h=Decimal(2),
+                    cache_read=Decimal("0.1"),
+                ),
+            ),
         ),
     )
 }
@@ -136,15 +177,13 @@ def profile_for(model: str) -> ModelProfile:
 
 
 def cost_micro_usd(model: str, tokens: TokenCounts, on: date) -> int | None:
-    """Return the cost of a reply at the prices of a day, in millionths of a US dollar; None if unknown."""
-    valid = [
-        price
-        for price in profile_for(model).prices
-        if price.since <= on and tokens.prompt_tokens > price.over_tokens
-    ]
-    if not valid:
+    """Return the cost of a reply at the prices of a day, in millionths of a US dollar; None if unknown.
+
+    Only the whole is rounded, so a month of ten thousand replies is off by less than a cent.
+    """
+    price = profile_for(model).price(on=on, prompt_tokens=tokens.prompt_tokens)
+    if price is None:
         return None
-    price = max(valid, key=lambda price: (price.over_tokens, price.since))
     # Dollars per million tokens are millionths of a dollar per token.
     return round(
         tokens.input_tokens * price.input

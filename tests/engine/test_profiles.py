@@ -1,12 +1,13 @@
 """Model profiles: what models accept, show and cost."""
 
 from datetime import date
+from decimal import Decimal
 
 import pytest
 
 from coaching.engine.anthropic_client import build_params
 from coaching.engine.messages import ModelRequest
-from coaching.engine.profiles import PROFILES, cost_micro_usd, profile_for
+from coaching.engine.profiles import PROFILES, ModelProfile, Price, cost_micro_usd, profile_for
 from coaching.engine.usage import TokenCounts
 
 TODAY = date(2026, 11, 21)
@@ -38,6 +39,40 @@ def test_an_answer_costs_what_its_day_and_size_say(
     model: str, counts: dict[str, int], on: date, cost: int | None
 ) -> None:
     assert cost_micro_usd(model, TokenCounts(**counts), on) == cost
+
+
+def price(dollars: int, *, since: date = date.min, over_tokens: int = -1) -> Price:
+    same = Decimal(dollars)
+    return Price(
+        since=since,
+        over_tokens=over_tokens,
+        input=same,
+        output=same,
+        cache_write_5m=same,
+        cache_write_1h=same,
+        cache_read=same,
+    )
+
+
+def test_a_new_price_replaces_all_bands_of_the_old_one_on_its_day() -> None:
+    prices = (
+        price(1),
+        price(5, over_tokens=100),
+        price(2, since=TODAY),
+        price(3, since=TODAY.replace(day=22), over_tokens=50),
+        price(4, since=TODAY.replace(day=22)),
+    )
+    profile = ModelProfile(model="m", prices=prices)
+
+    def input_price(day: int, prompt_tokens: int) -> Decimal | None:
+        found = profile.price(on=TODAY.replace(day=day), prompt_tokens=prompt_tokens)
+        return found.input if found else None
+
+    assert [input_price(20, 100), input_price(20, 101)] == [1, 5]
+    assert [input_price(21, 100), input_price(21, 101)] == [2, 2]
+    assert [input_price(22, 50), input_price(22, 51)] == [4, 3]
+    coming = ModelProfile(model="m", prices=(price(1, since=TODAY),))
+    assert coming.price(on=TODAY.replace(day=20), prompt_tokens=1) is None
 
 
 def test_notes_are_shown_where_thinking_is_progress_and_never_for_unknown_models() -> None:
