@@ -27,6 +27,11 @@ class PurposeUsage:
     cost_micro_usd: int
     unpriced_calls: int
 
+    @property
+    def known_cost(self) -> int | None:
+        """The cost of the calls with a price; None if no call has one."""
+        return None if self.calls == self.unpriced_calls else self.cost_micro_usd
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DayTokens:

@@ -22,6 +22,7 @@ from coaching.people.profile_changes import change_profile, choose_timezone
 from coaching.skills.facts import checkin_due_on
 from coaching.views.forms import ProfileForm, TimezoneForm
 from sessions_app.models import UsagePurpose
+from sessions_app.money import dollars
 from sessions_app.usage import PurposeUsage, count_turns, read_tokens_of_day, usage_by_purpose
 
 PURPOSE_NAMES = {
@@ -33,7 +34,6 @@ PURPOSE_NAMES = {
     UsagePurpose.CRITIC: "A second look at documents",
     UsagePurpose.DOCUMENT: "Reading documents",
 }
-_MICRO = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,12 +138,13 @@ def _month(profile: Profile) -> Month:
     now = local_now(profile)
     began = now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     found = usage_by_purpose(user_id=profile.user_id, since=began, until=now)
+    costs = [usage.known_cost for usage in found if usage.known_cost is not None]
     return Month(
         began=began.date(),
         turns=f"{count_turns(user_id=profile.user_id, since=began, until=now):,}",
         rows=[_usage_row(usage) for usage in found],
         tokens=f"{sum(usage.read_tokens + usage.written_tokens for usage in found):,}",
-        cost=_dollars(sum(usage.cost_micro_usd for usage in found)),
+        cost=dollars(sum(costs) if costs else None),
         unpriced_calls=sum(usage.unpriced_calls for usage in found),
     )
 
@@ -153,15 +154,8 @@ def _usage_row(usage: PurposeUsage) -> UsageRow:
         name=PURPOSE_NAMES[usage.purpose],
         calls=f"{usage.calls:,}",
         tokens=f"{usage.read_tokens + usage.written_tokens:,}",
-        cost=_dollars(usage.cost_micro_usd) if usage.unpriced_calls < usage.calls else "not known",
+        cost=dollars(usage.known_cost),
     )
-
-
-def _dollars(micro_usd: int) -> str:
-    """Return an amount in dollars and cents; less than a cent doesn't become zero."""
-    if 0 < micro_usd < _MICRO / 100:
-        return "under $0.01"
-    return f"${micro_usd / _MICRO:,.2f}"
 
 
 def _budget(user_id: int) -> Budget | None:

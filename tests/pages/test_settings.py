@@ -101,11 +101,18 @@ def test_a_month_is_the_persons_own_and_is_added_up_by_purpose(
     with time_machine.travel(datetime(2026, 11, 5, tzinfo=UTC), tick=False):
         text = words_of(page_of(signed_in))
     assert "November so far" in text
-    assert "1,260 tokens, $1.23 ." in text
+    assert "1,260 tokens, cost: $1.23 ." in text
     assert "Conversations 1 1,250 $1.23" in text
     assert "Summaries 1 7 under $0.01" in text
     assert "Remembering long conversations 1 3 not known" in text
     assert "Not included: 1 request with no known price" in text
+
+
+def test_a_month_without_any_known_price_is_not_shown_as_free(signed_in: Client, user: User) -> None:
+    use(user, at=datetime.now(UTC), output_tokens=3, cost_micro_usd=None)
+    text = words_of(page_of(signed_in))
+    assert "3 tokens, cost: not known ." in text
+    assert "$0.00" not in text
 
 
 def test_turns_of_the_month_are_counted(
