@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic.json_schema import GenerateJsonSchema
 
 from coaching.engine.errors import ToolInputError
 from coaching.engine.json_text import LoneSurrogateError, parse_object
@@ -39,6 +40,13 @@ class ToolInput(BaseModel):
     """Base of every tool's input model. Unknown fields are errors, so that a typo is noticed."""
 
     model_config = ConfigDict(extra="forbid", str_strip_whitespace=False)
+
+
+class _UntitledFields(GenerateJsonSchema):
+    """Leaves out the fields' titles: they repeat the names, in every request."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +117,7 @@ class Tool(Generic[ContextT_contra, InputT]):
     saved_fields: frozenset[str] = frozenset()
 
     def definition(self) -> dict[str, Any]:
-        schema = self.input_model.model_json_schema()
+        schema = self.input_model.model_json_schema(schema_generator=_UntitledFields)
         schema.pop("title", None)
         schema.pop("description", None)
         return {"name": self.name, "description": self.description, "input_schema": schema}
