@@ -1,7 +1,7 @@
 """Reads. Every access to a session goes through `accessible_session`: another user's looks missing."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -115,6 +115,14 @@ def _tail(session: Session, *, before: int, limit: int) -> tuple[Sequence[Messag
     for message in found:
         message.session = session
     return found, left_out
+
+
+def read_finished_call(session: Session, tool_use_id: str) -> Mapping[str, Any] | None:
+    """Return the newest call with that id in a finished turn, as its message stores it; None without one."""
+    answers = session.messages.filter(turn__is_withdrawn=False)
+    found = answers.filter(metadata__tool_calls__contains=[{"id": tool_use_id}]).order_by("-number").first()
+    calls = found.metadata["tool_calls"] if found else ()
+    return next((call for call in reversed(calls) if call["id"] == tool_use_id), None)
 
 
 def transcript(session: Session) -> Sequence[Message]:

@@ -1,6 +1,7 @@
 """Converts a row of history for the engine, and estimates its size in a request. Nothing is read here."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from coaching.context.budget import count_tokens
 from coaching.context.fences import fence_words
@@ -13,22 +14,24 @@ from sessions_app.models import Message, MessageRole
 
 def stored_message(message: Message) -> StoredMessage:
     """Convert a row of history for the engine, without tags of old blocks."""
-    calls = tuple(
-        StoredCall(
-            tool_use_id=call["id"],
-            name=call["name"],
-            input=call["input"],
-            result=strip_block_tags(call["result"]) if call["result"] else call["result"],
-            is_error=call["is_error"],
-            round_number=call["round"],
-        )
-        for call in message.metadata.get("tool_calls", ())
-    )
+    calls = tuple(map(stored_call, message.metadata.get("tool_calls", ())))
     if message.role == MessageRole.USER:
         context = message.metadata.get(CONTEXT_KEY, "")
         return StoredMessage(role="user", content=fence_words(message.content), context=context)
     content, ends = _without_block_tags(message.content, message.metadata.get("round_ends", ()))
     return StoredMessage(role="assistant", content=content, calls=calls, round_ends=ends)
+
+
+def stored_call(call: Mapping[str, Any]) -> StoredCall:
+    """Convert a call of a message's metadata for the engine."""
+    return StoredCall(
+        tool_use_id=call["id"],
+        name=call["name"],
+        input=call["input"],
+        result=strip_block_tags(call["result"]) if call["result"] else call["result"],
+        is_error=call["is_error"],
+        round_number=call["round"],
+    )
 
 
 def count_message(message: Message, *, saved_fields: SavedFields) -> int:

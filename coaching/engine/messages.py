@@ -148,13 +148,17 @@ def shorten_saved(
 
 
 def excerpt_result(name: str, tool_use_id: str, content: str) -> str:
-    """Return a result as later turns send it: complete up to 10 kB, longer ones as head and tail."""
+    """Return a result as later turns send it: complete up to 10 kB, longer ones as head and tail.
+
+    The first line names the call and what is shown of it, so that a tool can read the rest.
+    """
     encoded = content.encode("utf-8", "replace")
     if len(encoded) <= MAX_RESULT_BYTES:
         return content
     head = encoded[:EXCERPT_HEAD_BYTES].decode("utf-8", "ignore")
     tail = encoded[-EXCERPT_TAIL_BYTES:].decode("utf-8", "ignore")
-    reference = f"[excerpt of the result of {name} {tool_use_id}, {len(content)} characters in all]"
+    shown = f"the first {len(head)} and the last {len(tail)} of {len(content)} characters"
+    reference = f"[excerpt of the result of {name} {tool_use_id}: {shown}]"
     return f"{reference}\n{head}\n[…]\n{tail}"
 
 
@@ -235,7 +239,7 @@ def _call_block(key: str, call: StoredCall, saved_fields: SavedFields) -> dict[s
 def _stored_result(key: str, call: StoredCall) -> dict[str, Any]:
     if call.result is None:
         return build_tool_result(key, ToolResult.error(INTERRUPTED))
-    content = excerpt_result(call.name, key, call.result)
+    content = excerpt_result(call.name, call.tool_use_id, call.result)
     return build_tool_result(key, ToolResult(content=content, is_error=call.is_error))
 
 

@@ -14,6 +14,7 @@ from coaching.tools.enter_structured_arc import ENTER_STRUCTURED_ARC
 from coaching.tools.load_skill import LOAD_SKILL
 from coaching.tools.presentation import Presentation, SageTool
 from coaching.tools.read_file import READ_FILE
+from coaching.tools.read_result import READ_RESULT
 from coaching.tools.save_file import SAVE_FILE
 from coaching.tools.show_options import SHOW_OPTIONS
 from coaching.tools.show_pulse_check import SHOW_PULSE_CHECK
@@ -26,6 +27,7 @@ TOOLS: tuple[SageTool[Any], ...] = (
     SHOW_OPTIONS,
     SHOW_PULSE_CHECK,
     LOAD_SKILL,
+    READ_RESULT,
 )
 
 SKILL_TOOLS: SkillTools = {tool.name: tool.skills for tool in TOOLS if tool.skills}

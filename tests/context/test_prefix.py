@@ -136,6 +136,42 @@ async def test_within_a_part_requests_only_grow(talk: Talk, person: User) -> Non
         assert shared(before, after) == len(units(before))
 
 
+async def test_a_long_result_is_sent_as_the_same_excerpt_ever_after_and_can_be_read_on(
+    talk: Talk, person: User
+) -> None:
+    lines = "".join(f"Line {number} of many.\n" for number in range(1_000))
+    await in_database(put_file, person, "sage/context.md", lines)
+    talk.practice.script(
+        [
+            Reply.of(ToolUse("read_file", {"path": "sage/context.md"}, id="toolu_long")),
+            "Read.",
+            "Two.",
+            Reply.of(ToolUse("read_result", {"tool_use_id": "toolu_long", "offset": 8_000}, id="toolu_rest")),
+            "Found.",
+            "Four.",
+        ]
+    )
+    for text in ("Read it", "And?", "What stands in the middle?", "Thanks"):
+        await talk.say(text)
+    results = [
+        {
+            block["tool_use_id"]: block["content"]
+            for message in body["messages"]
+            for block in message["content"]
+            if block["type"] == "tool_result"
+        }
+        for body in talk.bodies
+    ]
+    assert "Line 500 of many." in results[1]["toolu_long"]
+    excerpts = {found["toolu_long"] for found in results[2:]}
+    assert len(excerpts) == 1
+    assert "Line 500 of many." not in excerpts.pop()
+    assert "Line 500 of many." in results[4]["toolu_rest"]
+    assert results[5]["toolu_rest"] == results[4]["toolu_rest"], "a passage is never sent as an excerpt"
+    for before, after in pairwise(talk.bodies[2:]):
+        assert shared(before, after) >= until_last_words(before)
+
+
 async def test_what_changed_is_said_once_in_the_newest_message_and_sent_again_exactly_so(
     talk: Talk, person: User
 ) -> None:

@@ -15,6 +15,7 @@ from sessions_app.database import in_database
 from sessions_app.models import SessionKind
 from sessions_app.services import open_session
 from tests.tools.committing_context import CommittingContext
+from tests.tools.finished_calls import store_result
 
 # Every tool, in the order of the prompt; a new one goes to the end.
 INPUTS: dict[str, dict[str, Any]] = {
@@ -33,9 +34,16 @@ INPUTS: dict[str, dict[str, Any]] = {
     },
     "show_pulse_check": {"context": "How does each area feel?", "domains": ["career", "health"]},
     "load_skill": {"name": "decision-helper"},
+    "read_result": {"tool_use_id": "toolu_9", "offset": 6_000},
 }
+LIBRARY_TOKENS = 1_500
+"""Kept for the library's tools: all definitions together may take 5,000."""
 # The user's answers to interactive tools.
 ANSWERS: dict[str, Any] = {"show_options": "ok", "show_pulse_check": {"ratings": {"health": 4}}}
+
+
+def test_all_definitions_leave_room_for_the_librarys() -> None:
+    assert CHAT_TOOLS.tokens <= 5_000 - LIBRARY_TOKENS
 
 
 def test_the_order_is_fixed() -> None:
@@ -65,6 +73,7 @@ async def test_a_tool_runs_once_and_answers(name: str, disk_storage: object, use
     await seed.run(
         CommittingContext(user_id=user.pk), seed.parse('{"file_type": "overview", "content": "Seed"}')
     )
+    await in_database(store_result, session, "Read before. " * 1_000)
     tool = CHAT_TOOLS.get(name)
     assert tool is not None
     given = tool.parse(json.dumps(INPUTS[name]))
