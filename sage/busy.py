@@ -70,7 +70,8 @@ def admitted(get_response: GetResponse) -> GetResponse:
         ticket = Ticket(in_flight)
         holder = current_ticket.set(ticket)
         try:
-            ticket.count(*_stranger_key(request))
+            for key, most in _stranger_keys(request):
+                ticket.count(key, most)
             await ticket.begin()
             try:
                 return await cast("Awaitable[HttpResponseBase]", get_response(request))
@@ -187,16 +188,20 @@ permission_denied = _giving_back(defaults.permission_denied)
 page_not_found = _giving_back(defaults.page_not_found)
 
 
-def _stranger_key(request: HttpRequest) -> tuple[str, int]:
-    """Return the key to count an unknown user under, and its limit.
+def _stranger_keys(request: HttpRequest) -> list[tuple[str, int]]:
+    """Return the keys to count an unknown user under, and their limits.
 
-    Cookies that don't belong to a known sign-in share one key per address, separate from requests without a
-    cookie: forged cookies don't block the sign-in page.
+    A cookie always counts by itself: after a restart no browser is known, and one that sends too much mustn't
+    use up its address. Cookies that don't belong to a known sign-in also share one key per address, separate
+    from requests without a cookie: forged cookies don't block the sign-in page.
     """
     browser = _browser_of(request)
-    if browser in signed_in_browsers:
-        return f"browser {browser}", MAX_PER_PERSON
-    return f"{'unknown browsers' if browser else 'address'} {_address_of(request)}", MAX_PER_ADDRESS
+    if not browser:
+        return [(f"address {_address_of(request)}", MAX_PER_ADDRESS)]
+    keys = [(f"browser {browser}", MAX_PER_PERSON)]
+    if browser not in signed_in_browsers:
+        keys.append((f"unknown browsers {_address_of(request)}", MAX_PER_ADDRESS))
+    return keys
 
 
 def _browser_of(request: HttpRequest) -> str:

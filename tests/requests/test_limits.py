@@ -3,11 +3,14 @@
 import asyncio
 import json
 import socket
+from asyncio import FIRST_COMPLETED
 from collections import Counter
-from contextlib import AsyncExitStack, ExitStack
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from functools import partial
 from uuid import uuid4
 
+import psycopg
 import pytest
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session as BrowserSession
@@ -26,7 +29,7 @@ from sessions_app.database import in_database
 from sessions_app.leases import BEAT_SECONDS, read_beats
 from sessions_app.models import Message, Session, SessionKind
 from tests.conftest import MakeUser
-from tests.live_sage import LiveSage, session_cookie, until_it_beats
+from tests.live_sage import LiveSage, session_cookie, until_it_beats, url_of_test_database
 from tests.requests.browsers import browser_of, slowest_page_during
 from tests.requests.lives import COSTLY, FILE_PATH, keep_file
 
@@ -97,6 +100,21 @@ async def test_cookies_that_a_stranger_makes_up_count_by_address(live_sage: Live
         *made_up, without_cookie = await many
     assert {page.status for page in made_up} == {200, 429}
     assert without_cookie.status == 200
+
+
+async def test_one_browser_that_isnt_known_yet_leaves_room_for_others_at_its_address(
+    live_sage: LiveSage, user: User, other_user: User
+) -> None:
+    async with browser_of(user, live_sage) as mine, browser_of(other_user, live_sage) as theirs:
+        async with locked_browser_sessions():  # nobody becomes known meanwhile
+            many = [asyncio.create_task(mine.get("/")) for _ in range(MAX_PER_ADDRESS * 2)]
+            while sum(page.done() for page in many) < MAX_PER_ADDRESS:
+                await asyncio.wait([page for page in many if not page.done()], return_when=FIRST_COMPLETED)
+            page = asyncio.create_task(theirs.get("/"))
+            await asyncio.wait([page], timeout=0.5)
+        assert (await page).status == 200
+        statuses = Counter(answer.status for answer in await asyncio.gather(*many))
+    assert statuses == {200: MAX_PER_PERSON, 429: MAX_PER_ADDRESS * 2 - MAX_PER_PERSON}
 
 
 async def test_cookies_of_people_who_have_signed_out_count_by_address(
@@ -246,6 +264,15 @@ async def test_without_a_connection_to_spare_pages_say_so_and_the_heart_beats_on
         after[owner] - before[owner] >= 5 / BEAT_SECONDS - 1
     )  # the pool had no connection for as long as that
     assert "late_heartbeat" not in small_sage.log.read_text()[logged:]
+
+
+@asynccontextmanager
+async def locked_browser_sessions() -> AsyncIterator[None]:
+    """Lock what every browser request reads first, during the block."""
+    async with await psycopg.AsyncConnection.connect(url_of_test_database()) as locking:
+        await locking.execute("LOCK TABLE django_session IN ACCESS EXCLUSIVE MODE")
+        yield
+        await locking.rollback()
 
 
 def hold_browser_sessions(seconds: float) -> None:
