@@ -5,12 +5,13 @@ knows jobs by name only; `jobs` implements them.
 """
 
 import uuid
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Func, TextField
+from django.db.models import Count, Func, Q, TextField
 from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Now
 from procrastinate import App
 from procrastinate.contrib.django import app
 from procrastinate.contrib.django.django_connector import DjangoConnector
@@ -52,6 +53,16 @@ def forget_jobs(argument: str, values: Collection[str]) -> None:
     """Delete queued jobs by an argument's values; running ones find nothing to do. Sync ORM code."""
     jobs = ProcrastinateJob.objects.annotate(value=KeyTextTransform(argument, "args")).exclude(status="doing")
     jobs.filter(value__in=values).delete()
+
+
+def count_jobs() -> Mapping[str, int]:
+    """Return how many jobs are due, are scheduled for later, and run now. Sync ORM code."""
+    is_later = Q(status="todo", scheduled_at__gt=Now())
+    return ProcrastinateJob.objects.filter(status__in=["todo", "doing"]).aggregate(
+        due=Count("pk", filter=Q(status="todo") & ~is_later),
+        later=Count("pk", filter=is_later),
+        running=Count("pk", filter=Q(status="doing")),
+    )
 
 
 def enqueue(name: str, *, key: str, **arguments: str | int) -> bool:

@@ -14,7 +14,6 @@ SETTINGS_TO_COME = {
     "SAGE_CLASSIFY_MODEL": "classify_model",
     "SAGE_CRITIC_MODEL": "critic_model",
     "SAGE_EMBEDDING_MODEL": "embedding_model",
-    "SAGE_METRICS_TOKEN": "metrics_token",
 }
 
 

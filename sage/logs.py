@@ -21,7 +21,7 @@ from django_structlog.middlewares import RequestMiddleware
 from structlog.typing import EventDict, Processor, WrappedLogger
 
 OUR_PACKAGES = ("coaching.", "sessions_app.", "sage.")
-UNLOGGED_PATHS = frozenset({"/healthz", "/readyz"})
+UNLOGGED_PATHS = frozenset({"/healthz", "/readyz", "/metrics"})
 
 
 class RequestLogMiddleware(RequestMiddleware):

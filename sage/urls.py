@@ -1,10 +1,10 @@
-"""The URL map: accounts, admin and health; everything else is in `coaching.urls`."""
+"""The URL map: accounts, admin, health and metrics; everything else is in `coaching.urls`."""
 
 from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 from django.urls import include, path
 
-from sage import health
+from sage import health, metrics
 
 # Operators use the ordinary sign-in page with its rate limits.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
@@ -17,6 +17,7 @@ handler500 = "sage.busy.server_error"
 urlpatterns = [
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
+    path("metrics", metrics.metrics, name="metrics"),
     path("accounts/", include("allauth.account.urls")),
     path("admin/", admin.site.urls),
     path("", include("coaching.urls")),

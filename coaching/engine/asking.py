@@ -13,6 +13,7 @@ from coaching.engine.budget import PartBudget
 from coaching.engine.errors import UpstreamError
 from coaching.engine.events import EngineEvent, NoteDelta, RoundBoundary, RoundRestarted, TextDelta
 from coaching.engine.messages import ModelRequest
+from coaching.engine.metrics import FIRST_TOKEN_SECONDS, UPSTREAM_ERRORS
 from coaching.engine.reply import MessageRestarted, Reply, ReplyDelta
 from coaching.engine.retry import RoundRetries
 from coaching.engine.setup import PartSetup
@@ -150,6 +151,8 @@ class Asker:
             if reply is not None and reply.has_started:
                 await self._setup.recorder.record_usage(reply.usage(request.model, running.number))
             raise
+        if checked.first_token_ms is not None:
+            FIRST_TOKEN_SECONDS.observe(checked.first_token_ms / 1000)
         running.charge(checked.usage(request.model, running.number))
         return checked
 
@@ -178,6 +181,7 @@ class Asker:
                 raise
             if stop.is_requested:
                 raise _Stopped from None
+            UPSTREAM_ERRORS.labels("out_of_time").inc()
             raise UpstreamError("out_of_time", detail="inside a round") from None
 
 
@@ -189,7 +193,7 @@ def _checked(reply: Reply | None) -> Reply:
     """Return the reply; raise a retryable `UpstreamError` if it is incomplete or contradicts itself."""
     fault = ""
     if reply is None:
-        raise UpstreamError("broken_stream", detail="no reply", is_retryable=True)
+        raise _broken("no reply")
     ids = [call.tool_use_id for call in reply.calls]
     if not reply.is_whole:
         fault = "no message_stop"
@@ -202,5 +206,11 @@ def _checked(reply: Reply | None) -> Reply:
     elif len(set(ids)) < len(ids):
         fault = "two calls with one id"
     if fault:
-        raise UpstreamError("broken_stream", detail=fault, is_retryable=True)
+        raise _broken(fault)
     return reply
+
+
+def _broken(fault: str) -> UpstreamError:
+    """Count and build the failure of a stream that the client took for whole."""
+    UPSTREAM_ERRORS.labels("broken_stream").inc()
+    return UpstreamError("broken_stream", detail=fault, is_retryable=True)

@@ -9,6 +9,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from coaching.engine.errors import FailureReason, UpstreamError
 from coaching.engine.messages import ModelRequest
+from coaching.engine.metrics import UPSTREAM_ERRORS
 from coaching.engine.ports import DEFAULT_TIMEOUTS, ModelClient, ReplyStream, StreamTimeouts
 
 FAILURES_TO_OPEN = 5
@@ -43,6 +44,7 @@ class BreakerClient:
             async with self._client.stream(request, timeouts=timeouts) as stream:
                 yield stream
         except UpstreamError as error:
+            UPSTREAM_ERRORS.labels(error.reason).inc()
             if error.reason in _UPSTREAM_IS_DOWN:
                 self._note_failure()
             raise
@@ -58,6 +60,7 @@ class BreakerClient:
         if self._opened_at is None:
             return False
         if self._is_probing or self._clock() - self._opened_at < SECONDS_TO_PROBE:
+            UPSTREAM_ERRORS.labels("circuit_open").inc()
             raise UpstreamError("circuit_open", detail=f"{self._failures} failures in a row")
         self._is_probing = True
         return True

@@ -13,6 +13,7 @@ from typing import Any, Generic, TypeVar
 from coaching.engine.budget import PartBudget
 from coaching.engine.errors import StaleRunnerError, ToolError, ToolInputError
 from coaching.engine.events import ToolCallFinished, ToolCallStarted
+from coaching.engine.metrics import TOOL_SECONDS
 from coaching.engine.setup import PartSetup
 from coaching.engine.spans import span
 from coaching.engine.tools import Tool, ToolCall, ToolInput, ToolPhase, ToolResult
@@ -154,7 +155,7 @@ class CallRunner(Generic[C]):
         scope = asyncio.timeout_at(self._budget.deadline)
         try:
             async with scope:
-                with span("tool", tool=item.tool.name):
+                with span("tool", tool=item.tool.name), TOOL_SECONDS.labels(item.tool.name).time():
                     return await item.tool.run(self._setup.context_for(item.call), item.values)
         except (ToolError, ToolInputError) as refusal:
             return ToolResult.error(str(refusal))

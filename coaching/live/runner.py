@@ -20,6 +20,7 @@ from django.db import DatabaseError
 from django.utils import timezone
 
 from coaching.engine.errors import StaleRunnerError
+from coaching.engine.metrics import TURNS
 from coaching.engine.spans import span
 from coaching.events import ErrorShown, SafetyShown, TurnDone, TurnStarted
 from coaching.live.doorbell import Doorbell
@@ -258,6 +259,8 @@ class Runner:
             running.live.publish(ErrorShown(message=FAILURES["internal"]))
             is_lost = True
         finally:
+            if done is not None or is_lost:
+                TURNS.labels(done.status if done else "lost").inc()
             if self.running.get(session_id) is running:
                 del self.running[session_id]
             if not running.live.is_shown:

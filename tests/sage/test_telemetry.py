@@ -169,7 +169,7 @@ def test_an_error_is_reported_by_its_type_and_place_alone(user: User, collector:
             {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"},
             "OTEL_EXPORTER_OTLP_ENDPOINT is set and does nothing",
         ),
-        (False, {"SAGE_METRICS_TOKEN": "token"}, "SAGE_METRICS_TOKEN is set, and this version"),
+        (False, {"SAGE_EMBEDDING_MODEL": "model"}, "SAGE_EMBEDDING_MODEL is set, and this version"),
         (False, {"SAGE_CRITIC_MODEL": "claude-x"}, "SAGE_CRITIC_MODEL is set, and this version"),
     ],
 )

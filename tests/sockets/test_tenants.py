@@ -64,15 +64,15 @@ class Row:
     """How to request somebody's object by a route.
 
     `own`: the route names no object and only shows the requesting person's things. `public`: nobody's.
-    `is_refused`: the row sends invalid data, and the page says so. A row's name is the route's; further words
-    distinguish two requests of one route.
+    `staff`: only for operators. `is_refused`: the row sends invalid data, and the page says so. A row's name
+    is the route's; further words distinguish two requests of one route.
     """
 
     path: str
     missing: str = ""
     method: Literal["get", "post"] = "get"
     form: dict[str, str] = field(default_factory=dict)
-    scope: Literal["object", "own", "public"] = "object"
+    scope: Literal["object", "own", "public", "staff"] = "object"
     is_refused: bool = False
 
 
@@ -168,6 +168,7 @@ ROUTES = {
     ),
     "healthz": Row(path="/healthz", scope="public"),
     "readyz": Row(path="/readyz", scope="public"),
+    "metrics": Row(path="/metrics", scope="staff"),
 }
 FRAMES = {
     "message": {"type": "message", "text": "hi"},
@@ -294,7 +295,7 @@ def test_anothers_object_is_answered_like_a_missing_one(
     assert_untouched(owned)
 
 
-@pytest.mark.parametrize("name", [name for name, row in ROUTES.items() if row.scope != "public"])
+@pytest.mark.parametrize("name", [name for name, row in ROUTES.items() if row.scope in {"object", "own"}])
 def test_nobody_signed_in_is_sent_to_the_sign_in_page(name: str, owned: Session) -> None:
     row = ROUTES[name]
     response = ask(Client(), row, path_of(row, owned))
@@ -305,6 +306,14 @@ def test_nobody_signed_in_is_sent_to_the_sign_in_page(name: str, owned: Session)
     assert Message.unscoped.count() == 1
     assert UserFileVersion.unscoped.count() == 2
     assert_untouched(owned)
+
+
+@pytest.mark.parametrize("name", [name for name, row in ROUTES.items() if row.scope == "staff"])
+def test_an_operators_page_is_refused_to_everybody_else(name: str, owned: Session) -> None:
+    theirs = Client()
+    theirs.force_login(owned.user)
+    for client in (Client(), theirs):
+        assert ask(client, ROUTES[name], ROUTES[name].path).status_code == 403
 
 
 @pytest.mark.parametrize("name", [name for name, row in ROUTES.items() if row.scope == "own"])

@@ -1,0 +1,56 @@
+"""`/metrics` for Prometheus: what this process counts, and what the database says of jobs.
+
+Each process answers for itself. It can be read while Sage is overloaded or has no database: then what the
+database says is left out.
+"""
+
+import structlog
+from django.conf import settings
+from django.db import DatabaseError, InterfaceError
+from django.http import HttpRequest, HttpResponse
+from django.utils.crypto import constant_time_compare
+from django.views.decorators.http import require_safe
+from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, Gauge, generate_latest
+
+from coaching.job_queue import count_jobs
+from coaching.people.socket_access import open_sockets
+from sessions_app.database import in_database
+
+REFUSED = "Only for operators who are signed in, or with the bearer token in SAGE_METRICS_TOKEN.\n"
+
+log = structlog.get_logger(__name__)
+
+_open_sockets = Gauge("sage_open_sockets", "WebSockets that are open in this process.")
+_open_sockets.set_function(lambda: len(open_sockets))
+
+
+@require_safe
+async def metrics(request: HttpRequest) -> HttpResponse:
+    """Answer with all metrics, for operators or with the token only."""
+    if not (_has_token(request) or await in_database(_is_operator, request)):
+        return HttpResponse(REFUSED, status=403, content_type="text/plain")
+    try:
+        text = await in_database(_of_database)
+    except (DatabaseError, InterfaceError) as error:
+        log.warning("metrics_without_database", error=type(error).__name__)
+        text = b""
+    return HttpResponse(generate_latest(REGISTRY) + text, content_type=CONTENT_TYPE_LATEST)
+
+
+def _has_token(request: HttpRequest) -> bool:
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    expected = settings.SAGE_METRICS_TOKEN
+    return bool(expected) and scheme.lower() == "bearer" and constant_time_compare(token, expected)
+
+
+def _is_operator(request: HttpRequest) -> bool:
+    return request.user.is_active and request.user.is_staff
+
+
+def _of_database() -> bytes:
+    """Return what all processes share, the same from each of them."""
+    registry = CollectorRegistry()
+    jobs = Gauge("sage_jobs", "Background jobs in the queue, by state.", ["state"], registry=registry)
+    for state, count in count_jobs().items():
+        jobs.labels(state).set(count)
+    return generate_latest(registry)
