@@ -42,7 +42,9 @@ from tests.faults.people import Conversation
 from tests.faults.planned_model import WORDS, in_order, plan_of
 from tests.files.auditor import audit_files
 
-PART_LIMIT_SECONDS = 57.0
+TURN_SECONDS = 55.0
+CLOSING_SECONDS = 2.0
+"""How long a turn may take to end after its time limit."""
 MAX_ROUNDS, MAX_CALLS, MAX_REQUESTS = 5, 15, 15
 PAGES_AT_ONCE = 8
 PULSE = "show_pulse_check"
@@ -56,10 +58,11 @@ _QUESTIONS = re.compile(r'class="call is-([a-z]+)" id="(call-[0-9a-f]+)"')
 
 
 async def audit(
-    cluster: Cluster, conversations: Sequence[Conversation], *, part_seconds: float = PART_LIMIT_SECONDS
+    cluster: Cluster, conversations: Sequence[Conversation], *, turn_seconds: float = TURN_SECONDS
 ) -> list[str]:
     """Check I1 to I8 for these conversations (`lease_watcher` checks I4 during a run)."""
-    found = await in_database(_audit_rows, conversations, part_seconds + cluster.clock_error_seconds)
+    part_seconds = turn_seconds + CLOSING_SECONDS * cluster.patience + cluster.clock_error_seconds
+    found = await in_database(_audit_rows, conversations, part_seconds)
     found += await _audit_pages(cluster, conversations)
     found += _audit_requests(cluster)
     found += _audit_log(cluster)

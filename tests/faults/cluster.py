@@ -31,6 +31,7 @@ from sessions_app.leases import read_beats
 from tests.faults.planned_model import PlannedModel
 from tests.forked import ROOT, ForkedProcess
 from tests.live_sage import START_SECONDS, free_port
+from tests.patience import measure_slowness
 
 UNBROKEN = ("-m", "tests.faults.unbroken_web")
 SHIFTED = ("-m", "tests.faults.shifted_web")
@@ -131,7 +132,7 @@ class RedisServer:
 
 
 class Cluster:
-    """The processes. `patience` stretches the time limits on a shared machine.
+    """The processes. `patience` stretches the time limits; with `is_shared`, also by how slow the machine is.
 
     `database` is the server, if a scenario may break it. With `is_forked`, web processes are forked from one
     that has already imported everything: cheaper, but no measure of a start. `clock_error_seconds` is how far
@@ -145,6 +146,7 @@ class Cluster:
         redis_server: RedisServer | None = None,
         variables: Mapping[str, str] | None = None,
         patience: float = 1.0,
+        is_shared: bool = False,
         program: Sequence[str] = ("manage.py",),
         is_forked: bool = False,
         database: EmbeddedPostgres | None = None,
@@ -156,7 +158,8 @@ class Cluster:
         self.redis = redis_server
         self.database = database
         self.clock_error_seconds = clock_error_seconds
-        self.patience = patience
+        self.patience = self._least_patience = patience
+        self._is_shared = is_shared
         self.variables = dict(variables or {})
         self.practice_port = free_port()
         self.folder = Path(tempfile.mkdtemp(prefix="sage-faults-"))
@@ -268,6 +271,15 @@ class Cluster:
         self.dead_pids[popen.pid] = time.monotonic()
         return True
 
+    def renew(self) -> None:
+        """Kill everything after a failure: the next run starts anew. Redis is back at once."""
+        for index, process in enumerate(self.processes):
+            if process and process.popen.poll() is None:
+                self.kill(index)
+        if self.redis is not None:
+            self.redis.kill()
+            self.redis.start()
+
     def close(self) -> None:
         """End everything; kill what doesn't end."""
         for process in self.processes:
@@ -302,6 +314,9 @@ class Cluster:
         ) as self.practice:
             try:
                 await self.ensure_up()
+                if self._is_shared:
+                    origin = self.process(0).origin
+                    self.patience = self._least_patience * await measure_slowness(origin)
                 yield self
             finally:
                 await self._clean_up()

@@ -3,6 +3,7 @@
 import os
 import random
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,8 @@ from tests.faults.cluster import BRIEF, UNBROKEN, Cluster, RedisServer
 from tests.groups import require
 
 SUITE_PATIENCE = 2.5
-"""In the suite other tests share the machine, so time limits are wider. The long forms are strict."""
+"""In the suite other tests share the machine, so time limits are wider, and wider still where it is slow. The
+long forms are strict."""
 
 
 @pytest.fixture
@@ -22,20 +24,35 @@ def seed() -> int:
     return value
 
 
+@contextmanager
+def renewed_after_failure(cluster: Cluster, request: pytest.FixtureRequest) -> Iterator[Cluster]:
+    """Replace the processes if the test fails: a broken one would fail all that follow."""
+    failed = request.session.testsfailed
+    yield cluster
+    if request.session.testsfailed > failed:
+        cluster.renew()
+
+
 @pytest.fixture(scope="module")
-def lone_cluster(django_db_setup: None) -> Iterator[Cluster]:
-    """One web process without Redis."""
-    cluster = Cluster(count=1, patience=SUITE_PATIENCE, is_forked=True)
+def lone_processes(django_db_setup: None) -> Iterator[Cluster]:
+    cluster = Cluster(count=1, patience=SUITE_PATIENCE, is_shared=True, is_forked=True)
     yield cluster
     cluster.close()
 
 
+@pytest.fixture
+def lone_cluster(lone_processes: Cluster, request: pytest.FixtureRequest) -> Iterator[Cluster]:
+    """One web process without Redis."""
+    with renewed_after_failure(lone_processes, request) as cluster:
+        yield cluster
+
+
 @pytest.fixture(scope="module")
-def hasty_cluster(django_db_setup: None) -> Iterator[Cluster]:
-    """One web process with a short time limit for turns."""
+def hasty_processes(django_db_setup: None) -> Iterator[Cluster]:
     cluster = Cluster(
         count=1,
         patience=SUITE_PATIENCE,
+        is_shared=True,
         is_forked=True,
         variables={"SAGE_TURN_SECONDS": "6"},
         program=UNBROKEN,
@@ -44,12 +61,32 @@ def hasty_cluster(django_db_setup: None) -> Iterator[Cluster]:
     cluster.close()
 
 
+@pytest.fixture
+def hasty_cluster(hasty_processes: Cluster, request: pytest.FixtureRequest) -> Iterator[Cluster]:
+    """One web process with a short time limit for turns."""
+    with renewed_after_failure(hasty_processes, request) as cluster:
+        yield cluster
+
+
 @pytest.fixture(scope="module")
-def twin_cluster(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """Two web processes with their own Redis."""
+def twin_processes(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     require("redis", RedisServer.is_installed(), "redis-server on the PATH")
     server = RedisServer(Path(tmp_path_factory.mktemp("redis")))
     server.start()
-    cluster = Cluster(count=2, redis_server=server, patience=SUITE_PATIENCE, is_forked=True, program=BRIEF)
+    cluster = Cluster(
+        count=2,
+        redis_server=server,
+        patience=SUITE_PATIENCE,
+        is_shared=True,
+        is_forked=True,
+        program=BRIEF,
+    )
     yield cluster
     cluster.close()
+
+
+@pytest.fixture
+def twin_cluster(twin_processes: Cluster, request: pytest.FixtureRequest) -> Iterator[Cluster]:
+    """Two web processes with their own Redis."""
+    with renewed_after_failure(twin_processes, request) as cluster:
+        yield cluster

@@ -24,6 +24,7 @@ AT_ONCE = 20
 USABLE_SECONDS = 10.0
 GONE_SECONDS = 15.0
 CLOSED_SECONDS = 45.0
+SEEN_SECONDS = 20.0
 FIRST_ATTEMPT = frozenset({1})
 TWO_ATTEMPTS = frozenset({1, 2})
 RETRYABLE = (TurnStatus.INTERRUPTED, TurnStatus.FAILED, TurnStatus.STOPPED)
@@ -210,7 +211,7 @@ async def _sees_the_end(conversation: Conversation, report: Report) -> None:
     """Wait until every reader is back and knows that nothing is running."""
     for number, reader in enumerate(conversation.readers):
         try:
-            await reader.until(reader.knows_the_end, 20)
+            await reader.until(reader.knows_the_end, SEEN_SECONDS * conversation.cluster.patience)
         except AssertionError as error:
             report.violations.append(f"I5 {report.fault} reader {number} never saw the end: {error}")
 

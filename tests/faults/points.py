@@ -45,6 +45,7 @@ class RowLock:
 
     def __init__(self, cluster: Cluster) -> None:
         cluster.cleanups.append(self.release)
+        self._seconds = REACH_SECONDS * cluster.patience
         self._connection: psycopg.AsyncConnection[tuple[int]] | None = None
 
     async def take(self, statement: sql.SQL, *values: object) -> None:
@@ -59,7 +60,7 @@ class RowLock:
             "SELECT count(*) FROM pg_locks"
             " WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))"
         )
-        async with asyncio.timeout(REACH_SECONDS):
+        async with asyncio.timeout(self._seconds):
             while True:
                 row = await (await self._connection.execute(waiting)).fetchone()
                 if row and row[0]:
@@ -140,7 +141,7 @@ async def _bring_to_gate(
     plan = conversation.plan(*rounds)
     practice = conversation.cluster.practice
     await conversation.say(plan, reader=reader)
-    await practice.reached(plan.gate(number), REACH_SECONDS)
+    await practice.reached(plan.gate(number), REACH_SECONDS * conversation.cluster.patience)
     if point == "in_text":
         last = f"{plan.key}r{number}a1w{held.hold_after - 1}"
         speaker = reader or conversation.reader
@@ -167,7 +168,7 @@ async def _bring_into_json(conversation: Conversation, rng: random.Random, reade
             request.fault == "stall" and request.answered_at and plan_of(request.body) == plan.key
             for request in requests
         ),
-        REACH_SECONDS,
+        REACH_SECONDS * conversation.cluster.patience,
     )
     return Placed(conversation=conversation, plan=plan, point="in_tool_json", release=_nothing)
 
@@ -207,11 +208,11 @@ async def _bring_to_save(conversation: Conversation, rng: random.Random, reader:
     plan = conversation.plan(*rounds)
     practice = conversation.cluster.practice
     await conversation.say(plan, reader=reader)
-    await practice.reached(plan.gate(len(rounds)), REACH_SECONDS)
+    await practice.reached(plan.gate(len(rounds)), REACH_SECONDS * conversation.cluster.patience)
     # Text is stored separately from the rounds, and not while the row is locked.
     last = f"{plan.key}r{len(rounds)}a1w{rounds[-1].words - 1}"
     for each in conversation.readers:
-        await each.until(lambda each=each: last in each.text, REACH_SECONDS)  # type: ignore[misc]
+        await each.until(lambda each=each: last in each.text)  # type: ignore[misc]
     lock = RowLock(conversation.cluster)
     # Before the last round is stored, or between it and the turn's closing.
     table = rng.choice(("turn", "session"))

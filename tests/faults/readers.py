@@ -20,6 +20,7 @@ from tests.faults.report import Report
 RETURN_SECONDS = 2.0
 STOP_SECONDS = 1.0
 CLOSED_SECONDS = 45.0
+SEEN_SECONDS = 20.0
 LOSSES = ("close", "fin", "reset", "frozen")
 
 
@@ -45,7 +46,7 @@ async def run_r6(cluster: Cluster, *, seed: int, points: int) -> Report:
                     key = item.conversation.key
                     report.expect(key in closed, f"R6 {key} ({item.point}) didn't come to its end")
                     for reader in item.conversation.readers:
-                        await reader.until(reader.knows_the_end, 20)
+                        await reader.until(reader.knows_the_end, SEEN_SECONDS * cluster.patience)
                 report.violations += await audit(cluster, conversations)
                 report.violations += audit_request_counts(cluster)
                 await asyncio.gather(*(item.close() for item in conversations))
@@ -83,7 +84,7 @@ async def _lose_and_return(
     await reader.until(lambda: reader.attached > before)
     if not is_away_until_the_end:
         # Its snapshot equals what the connected reader has, word for word.
-        await reader.until(lambda: reader.text == steady.text, 20)
+        await reader.until(lambda: reader.text == steady.text, SEEN_SECONDS * cluster.patience)
     took = asyncio.get_running_loop().time() - began
     report.seconds.append(took)
     report.expect(
@@ -118,7 +119,7 @@ async def run_r12(cluster: Cluster, *, seed: int, points: int) -> Report:
                     f"R12 {item.conversation.key} ({item.point}) ended as {status}",
                 )
             for reader in [reader for item in conversations for reader in item.readers]:
-                await reader.until(reader.knows_the_end, 20)
+                await reader.until(reader.knows_the_end, SEEN_SECONDS * cluster.patience)
             report.violations += await audit(cluster, conversations)
             await asyncio.gather(*(talk_on(item, report) for item in conversations))
             report.violations += await audit(cluster, conversations)

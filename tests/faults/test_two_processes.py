@@ -52,3 +52,17 @@ async def test_turns_go_on_without_redis_and_tabs_elsewhere_keep_up(twin_cluster
     assert report.violations == []
     assert report.points == 24
     assert len(report.facts) == 3
+
+
+async def test_a_run_that_broke_off_leaves_the_next_one_what_it_needs(
+    twin_cluster: Cluster, seed: int
+) -> None:
+    assert twin_cluster.redis is not None
+    async with twin_cluster.opened():
+        before = {twin_cluster.process(place).popen.pid for place in range(2)}
+        twin_cluster.freeze(1)
+        twin_cluster.redis.freeze()
+        twin_cluster.renew()
+    report = await races.run_r9(twin_cluster, seed=seed, points=4)
+    assert report.violations == []
+    assert not before & {twin_cluster.process(place).popen.pid for place in range(2)}

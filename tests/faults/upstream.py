@@ -12,7 +12,7 @@ from coaching.practice.faults.fault import Fault, FaultKind
 from coaching.turns.words import FAILURES, WORDS
 from sessions_app.database import in_database
 from sessions_app.models import ToolCallRecord, Turn, TurnStatus
-from tests.faults.auditor import audit, audit_request_counts
+from tests.faults.auditor import CLOSING_SECONDS, TURN_SECONDS, audit, audit_request_counts
 from tests.faults.cluster import Cluster
 from tests.faults.crashes import talk_on
 from tests.faults.people import Conversation, last_turn, open_conversations, until_closed
@@ -30,7 +30,6 @@ RETRY_AFTERS = (None, "0", "1", "3600")
 SENTENCES = frozenset(
     {*FAILURES.values(), WORDS.cut_in_call, WORDS.cut_in_words, WORDS.too_long, WORDS.nothing_said}
 )
-CLOSING_SECONDS = 2.0
 EACH_ONCE = len(PLACES) * len(get_args(FaultKind))
 """Points of the short form: every kind at every place."""
 
@@ -62,7 +61,7 @@ async def run_r4(cluster: Cluster, *, seed: int, points: int) -> Report:
     """Inject one fault into each turn, once or repeatedly; `points` says how many of `EVERY_FAULT`."""
     report = Report(fault="R4", seed=seed)
     rng = random.Random(seed)
-    turn_seconds = float(cluster.variables.get("SAGE_TURN_SECONDS", "55"))
+    turn_seconds = float(cluster.variables.get("SAGE_TURN_SECONDS", TURN_SECONDS))
     faults = all_faults(rng)
     faults = _spread(faults)[:points]
     async with cluster.opened():
@@ -77,7 +76,7 @@ async def run_r4(cluster: Cluster, *, seed: int, points: int) -> Report:
         await asyncio.gather(
             *(one(item, place, fault) for item, (place, fault) in zip(conversations, faults, strict=True))
         )
-        report.violations += await audit(cluster, conversations, part_seconds=turn_seconds + CLOSING_SECONDS)
+        report.violations += await audit(cluster, conversations, turn_seconds=turn_seconds)
         report.violations += audit_request_counts(cluster)
         report.expect(SECRET not in cluster.log_text(), "I8 the log holds the upstream's words")
     return report
@@ -113,7 +112,7 @@ async def _one(
     loop = asyncio.get_running_loop()
     began = loop.time()
     await conversation.say(plan)
-    await reader.until(lambda: len(reader.dones) > 0, turn_seconds + 15)
+    await reader.until(lambda: len(reader.dones) > 0, turn_seconds + 15 * cluster.patience)
     closed = await until_closed([conversation], 20)
     report.points += 1
     took = closed.get(conversation.key, began + 999) - began

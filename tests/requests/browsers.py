@@ -14,11 +14,9 @@ from django.contrib.auth.models import User
 from coaching.live.upkeep import LATE_BEAT_SECONDS
 from sessions_app.database import in_database
 from tests.live_sage import LiveSage, session_cookie
+from tests.patience import measure_slowness
 
 TOKEN = "t" * 32
-USUAL_SECONDS = 0.02
-"""How long the home page takes on an idle machine."""
-MEASURED_PAGES = 30
 PATIENCE = 2.0
 """How much longer than measured anything may take: other tests start meanwhile."""
 
@@ -75,13 +73,9 @@ async def browser_of(user: User | None, sage: LiveSage) -> AsyncIterator[Browser
         yield Browser(client, sage.origin)
 
 
-async def measure_patience(browser: Browser) -> float:
+async def measure_patience(sage: LiveSage) -> float:
     """Return by what factor time limits are to be stretched on this machine at the moment."""
-    began = time.monotonic()
-    for _ in range(MEASURED_PAGES):
-        assert (await browser.get("/")).status == 200
-    seconds = (time.monotonic() - began) / MEASURED_PAGES
-    return PATIENCE * max(1.0, seconds / USUAL_SECONDS)
+    return PATIENCE * await measure_slowness(sage.origin)
 
 
 def heart_was_in_time(log: str, patience: float) -> bool:

@@ -95,7 +95,7 @@ async def test_every_view_answers_while_somebody_waits_for_each_thing(
         services.open_session, user_id=other_user.pk, kind=SessionKind.OPEN_CONVERSATION
     )
     async with serve_practice(small_sage) as practice, browser_of(user, small_sage) as mine:
-        patience = await measure_patience(mine)
+        patience = await measure_patience(small_sage)
         practice.script([Reply.of("A moment", Hold("thinking"), "."), "Yours."])
         async with waits_of(small_sage, other_user, theirs) as waiting:
             await practice.reached("thinking")

@@ -49,7 +49,7 @@ async def test_one_person_has_so_many_requests_in_flight_and_others_notice_nothi
 ) -> None:
     await in_database(keep_file, user)
     async with browser_of(user, live_sage) as mine, browser_of(other_user, live_sage) as theirs:
-        patience = await measure_patience(theirs)
+        patience = await measure_patience(live_sage)
         many = asyncio.gather(
             *(
                 mine.post(PREVIEW, {"body": f"{number} {COSTLY}"}, Accept=KINDS[number % 2])
@@ -92,7 +92,8 @@ async def test_a_person_has_no_more_of_them_by_signing_in_with_several_browsers(
 
 async def test_cookies_that_a_stranger_makes_up_count_by_address(live_sage: LiveSage, user: User) -> None:
     async with browser_of(None, live_sage) as strangers, browser_of(user, live_sage) as mine:
-        patience = await measure_patience(mine)  # known by its cookie from now on
+        patience = await measure_patience(live_sage)
+        assert (await mine.get("/")).status == 200  # known by its cookie from now on
         ask = partial(strangers.get, "/accounts/login/")
         many = asyncio.gather(
             *(ask(Cookie=f"sessionid={uuid4().hex}") for _ in range(MAX_PER_ADDRESS * 3)), ask()
@@ -249,7 +250,7 @@ async def test_without_a_connection_to_spare_pages_say_so_and_the_heart_beats_on
     await until_it_beats(small_sage)
     logged = small_sage.log.stat().st_size
     async with browser_of(user, small_sage) as mine:
-        patience = await measure_patience(mine)
+        patience = await measure_patience(small_sage)
         before = await in_database(read_beats)
         locking = asyncio.create_task(in_database(hold_browser_sessions, 7.0))
         await asyncio.sleep(0.5)

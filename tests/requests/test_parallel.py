@@ -51,8 +51,7 @@ async def test_a_hundred_at_once_fail_none_and_hold_up_nobody_else(
     await in_database(keep_file, user)
     session = await in_database(services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
     asker = None if kind == "sign-in" else user
-    async with browser_of(other_user, live_sage) as browser:
-        patience = await measure_patience(browser)
+    patience = await measure_patience(live_sage)
     async with (
         serve_practice(live_sage),
         browser_of(asker, live_sage) as mine,
