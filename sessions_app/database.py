@@ -30,7 +30,7 @@ _unhurried_executor = ThreadPoolExecutor(
     max_workers=UNHURRIED_THREADS, thread_name_prefix="database unhurried"
 )
 _page_executor = ThreadPoolExecutor(max_workers=PAGE_THREADS, thread_name_prefix="database page")
-_beat_executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="database beat")
+_heartbeat_executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="database heartbeat")
 
 
 _TIME_LIMITS = ("idle_in_transaction_session_timeout", "statement_timeout", "lock_timeout")
@@ -59,18 +59,18 @@ async def in_database_page(function: Callable[P, ResultT], /, *args: P.args, **k
     return await _run_in(_page_executor, partial(function, *args, **kwargs))
 
 
-async def in_database_beside(function: Callable[P, ResultT], /, *args: P.args, **kwargs: P.kwargs) -> ResultT:
+async def in_database_heartbeat(function: Callable[P, ResultT], /, *args: P.args, **kwargs: P.kwargs) -> ResultT:
     """Run a process's heartbeat, which may never queue behind other calls.
 
     Its thread keeps a connection of its own, outside the pool.
     """
     call = partial(_with_own_connection, partial(function, *args, **kwargs))
-    return await asyncio.get_running_loop().run_in_executor(_beat_executor, call)
+    return await asyncio.get_running_loop().run_in_executor(_heartbeat_executor, call)
 
 
-async def close_connection_beside() -> None:
-    """Close the connection of `in_database_beside`."""
-    await asyncio.get_running_loop().run_in_executor(_beat_executor, give_back_connections)
+async def close_heartbeat_connection() -> None:
+    """Close the connection of `in_database_heartbeat`."""
+    await asyncio.get_running_loop().run_in_executor(_heartbeat_executor, give_back_connections)
 
 
 async def _run_in(executor: ThreadPoolExecutor, call: Callable[[], ResultT]) -> ResultT:

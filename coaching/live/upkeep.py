@@ -17,7 +17,7 @@ from coaching.live.readers import publish_missed_end
 from coaching.live.runner import Runner
 from coaching.people.socket_access import open_sockets
 from sessions_app import leases
-from sessions_app.database import close_connection_beside, in_database, in_database_beside
+from sessions_app.database import close_heartbeat_connection, in_database, in_database_heartbeat
 from sessions_app.leases import BEAT_SECONDS, LEASE_SECONDS, LeaseWatch
 from sessions_app.models import Session, Turn, TurnStatus
 from sessions_app.turn_records import TurnKey
@@ -62,7 +62,7 @@ def _log_failure(task: "asyncio.Task[None]") -> None:
 
 async def _end(runner: Runner) -> None:
     """Delete this process's heartbeat, so that others take over at once what it still runs."""
-    await close_connection_beside()
+    await close_heartbeat_connection()
     try:
         await in_database(leases.forget_process, runner.owner)
     except DatabaseError:
@@ -109,7 +109,7 @@ async def _beat(runner: Runner) -> None:
     due = now()
     while True:
         with _outages_logged():
-            await in_database_beside(leases.store_beat, runner.owner)
+            await in_database_heartbeat(leases.store_beat, runner.owner)
         if (late := now() - due) > LATE_BEAT_SECONDS:
             logger.warning("late_heartbeat", seconds=round(late, 1))
         due = now() + BEAT_SECONDS

@@ -24,10 +24,10 @@ from sage.pooled_backend.base import WarmPool
 from sessions_app.database import (
     THREADS,
     UNHURRIED_THREADS,
-    close_connection_beside,
+    close_heartbeat_connection,
     give_back_connections,
     in_database,
-    in_database_beside,
+    in_database_heartbeat,
     in_database_page,
 )
 
@@ -189,12 +189,12 @@ async def test_the_heartbeat_needs_no_connection_of_the_pool_and_heals() -> None
     def pid_and_pool() -> tuple[int, bool]:
         return _backend_pid(), "pool" in connections["default"].settings_dict["OPTIONS"]
 
-    first, is_pooled = await in_database_beside(pid_and_pool)
+    first, is_pooled = await in_database_heartbeat(pid_and_pool)
     assert not is_pooled
-    assert (await in_database_beside(pid_and_pool))[0] == first
+    assert (await in_database_heartbeat(pid_and_pool))[0] == first
     await in_database(_kill, {first})
-    assert (await in_database_beside(pid_and_pool))[0] != first
-    await close_connection_beside()
+    assert (await in_database_heartbeat(pid_and_pool))[0] != first
+    await close_heartbeat_connection()
 
 
 def test_the_pool_has_room_for_every_thread_that_may_hold_a_connection() -> None:
