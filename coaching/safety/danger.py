@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from coaching.safety import company, harmless, languages
+from coaching.safety import harmless, languages, weak_cues
 from coaching.safety.phrases import About, Level, Phrase, Topic, all_phrases, phrases_in
 from coaching.safety.readable import readable
 from coaching.safety.tables import read_table, whole_words
@@ -34,7 +34,7 @@ class Danger:
 def read_words() -> None:
     """Load the word lists early, so that nobody's first message waits for it."""
     all_phrases()
-    company.all_cues()
+    weak_cues.all_cues()
 
 
 def find_danger(text: str) -> Danger | None:
@@ -51,7 +51,7 @@ def find_danger(text: str) -> Danger | None:
             found.append(danger)
     if not found and (level := languages.plain_words_in(whole)):
         return Danger(level=level, about="self", topic="life")
-    if not found and company.is_enough(sentences):
+    if not found and weak_cues.is_enough(sentences):
         return Danger(level="concern", about="self", topic="life")
     return min(found, key=lambda danger: (danger.level != "immediate", danger.about != "self"), default=None)
 
@@ -133,7 +133,7 @@ def _holds(phrase: Phrase, match: re.Match[str], sentence: str, message: _Messag
         return False
     if _is_told(phrase, match, sentence, before, about):
         return False
-    if phrase.beside and not message.says(phrase.beside):
+    if phrase.requires and not message.says(phrase.requires):
         return False
     if "rope" in match[0] and message.says(harmless.CLIMBING):
         return False

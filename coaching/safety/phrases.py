@@ -23,7 +23,7 @@ class Phrase:
 
     `about` says who is in danger; if it is None, the subject before the phrase does, or a group `own` in it
     ("himself"). `is_mention`: it only names the thing, so work, news or a course may be meant. It counts only
-    with `beside`, and not with `unless`, anywhere in the message.
+    with `requires`, and not with `unless`, anywhere in the message.
     """
 
     line: str
@@ -32,7 +32,7 @@ class Phrase:
     topic: Topic
     about: About | None
     is_mention: bool
-    beside: re.Pattern[str] | None
+    requires: re.Pattern[str] | None
     unless: re.Pattern[str] | None
 
     @property
@@ -62,7 +62,7 @@ def _phrases(
     about: About | None = None,
     *,
     is_mention: bool = False,
-    beside: str = "",
+    requires: str = "",
     unless: str = "",
 ) -> Iterable[Phrase]:
     return [
@@ -73,7 +73,7 @@ def _phrases(
             topic=topic,
             about=about,
             is_mention=is_mention,
-            beside=whole_words(_TABLE[beside]) if beside else None,
+            requires=whole_words(_TABLE[requires]) if requires else None,
             unless=whole_words(_TABLE[unless]) if unless else None,
         )
         for line in _TABLE[section]
@@ -88,11 +88,11 @@ def all_phrases() -> tuple[tuple[Phrase, ...], frozenset[str]]:
         *_phrases("named", "immediate", is_mention=True),
         *_phrases("leaving", "immediate", unless="a-place"),
         *_phrases("acts", "immediate"),
-        *_phrases("doing-it", "immediate", beside="means"),
-        *_phrases("in-earnest", "immediate", about="self", beside="earnest"),
+        *_phrases("doing-it", "immediate", requires="means"),
+        *_phrases("in-earnest", "immediate", about="self", requires="earnest"),
         *_phrases("self-harm", "immediate"),
         *_phrases("overdose", "immediate"),
-        *_phrases("too-much", "immediate", beside="unwell"),
+        *_phrases("too-much", "immediate", requires="unwell"),
         *_phrases("unconscious", "immediate", about="other"),
         *_phrases("breath-named", "immediate", about="other", is_mention=True),
         *_phrases("harmed-now", "immediate", "violence", "self", unless="no-aggressor"),

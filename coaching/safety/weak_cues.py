@@ -1,6 +1,6 @@
 """Weak cues that suggest danger only in combination.
 
-Each cue (`words/company.txt`) weighs 1, 2 or 3 and counts once; weights in two adjacent sentences are added
+Each cue (`words/weak-cues.txt`) weighs 1, 2 or 3 and counts once; weights in two adjacent sentences are added
 up. From `ENOUGH` on it is a concern, never more: a safety net under `phrases`, with more false alarms.
 """
 
@@ -14,7 +14,7 @@ from coaching.safety.tables import expanded, needed_in, read_table, whole_words
 
 ENOUGH = 3
 
-_TABLE = read_table("company")
+_TABLE = read_table("weak-cues")
 _BENIGN = whole_words(_TABLE["benign"])
 _FIRST_PERSON = re.compile(r"\b(?:i|i'm|me|my|myself)\b")
 
