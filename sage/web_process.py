@@ -120,7 +120,7 @@ async def _own_turns(warn: Callable[[str], None]) -> AsyncIterator[None]:
         warn(OTHER_PROCESS_WARNING)
     keeping = asyncio.create_task(claim.keep(), name="keep claim")
     try:
-        async with kept_up(get_runner(), is_alone=is_alone, has_doorbell=bool(settings.REDIS_URL)):
+        async with kept_up(get_runner(), is_alone=is_alone, can_notify=bool(settings.REDIS_URL)):
             yield
     finally:
         keeping.cancel()

@@ -101,7 +101,7 @@ async def expire_sessions(timestamp: int) -> None:  # noqa: ARG001 - every perio
     for session_id in (*report.expired, *report.arcs_left):
         if session_id in runner.readers.hubs:  # in `up`, the pages are in this process
             await runner.readers.catch_up(session_id)
-        await runner.doorbell.ring(session_id)
+        await runner.notifier.notify(session_id)
 
 
 @app.periodic(cron="*/5 * * * *")

@@ -23,7 +23,7 @@ from coaching.engine.errors import StaleRunnerError
 from coaching.engine.metrics import TURNS
 from coaching.engine.spans import span
 from coaching.events import ErrorShown, SafetyShown, TurnDone, TurnStarted
-from coaching.live.doorbell import Doorbell
+from coaching.live.notifier import Notifier
 from coaching.live.readers import (
     Readers,
     call_answered,
@@ -66,7 +66,7 @@ class Runner:
         self.owner = f"{socket.gethostname()[:32]}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
         self.readers = Readers()
         self.running: dict[uuid.UUID, RunningTurn] = {}
-        self.doorbell = Doorbell()
+        self.notifier = Notifier()
         self._connection = ModelConnection()
         self._shown_task: asyncio.Task[None] | None = None
         self._is_draining = False
@@ -96,7 +96,7 @@ class Runner:
                 key = TurnKey(turn_id=opened.turn.id, fence=opened.turn.fence)
                 self._run(opened.session_id, key, is_resumed=False, setup=started.setup)
         if opened.is_new:
-            await self.doorbell.ring(opened.session_id)
+            await self.notifier.notify(opened.session_id)
         return started
 
     async def answer_call(
@@ -118,7 +118,7 @@ class Runner:
             card = await _read_card(session_id, ended.call)
             await publish_missed_end(self.readers.hub(session_id))
             self._publish_ended(session_id, ended, card)
-        await self.doorbell.ring(session_id)
+        await self.notifier.notify(session_id)
         return ended
 
     async def dismiss_call(self, *, user_id: int, session_id: uuid.UUID, tool_use_id: object) -> uuid.UUID:
@@ -135,7 +135,7 @@ class Runner:
             )
             await publish_missed_end(self.readers.hub(session_id))
             self._publish_ended(session_id, ended)
-        await self.doorbell.ring(session_id)
+        await self.notifier.notify(session_id)
         return ended.turn.id
 
     async def stop(self, *, user_id: int, session_id: uuid.UUID) -> bool:
@@ -143,7 +143,7 @@ class Runner:
         running = self.running.get(session_id)
         if running is None:
             asked = await in_database(_ask_to_stop, user_id=user_id, session_id=session_id)
-            await self.doorbell.ring(session_id)
+            await self.notifier.notify(session_id)
             return asked
         await in_database(selectors.accessible_session, user_id=user_id, session_id=session_id)
         running.stop.request()
@@ -161,7 +161,7 @@ class Runner:
             running.stop.request()
         else:
             await self._catch_up(session_id)
-        await self.doorbell.ring(session_id)
+        await self.notifier.notify(session_id)
 
     async def wait_until_idle(self, session_id: uuid.UUID, *, seconds: float) -> bool:
         """Wait until no turn of the session runs here, at most `seconds`; return whether that is so."""
@@ -274,7 +274,7 @@ class Runner:
             self.readers.forget_unused(session_id)
         if (done is None and not is_lost) or running.is_session_ended:
             await self._catch_up(session_id)
-        await self.doorbell.ring(session_id)
+        await self.notifier.notify(session_id)
 
     async def _catch_up(self, session_id: uuid.UUID) -> None:
         try:

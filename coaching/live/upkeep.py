@@ -31,17 +31,17 @@ FOLLOW_ALONE_SECONDS = 2.0
 
 
 @asynccontextmanager
-async def kept_up(runner: Runner, *, is_alone: bool, has_doorbell: bool) -> AsyncIterator[None]:
+async def kept_up(runner: Runner, *, is_alone: bool, can_notify: bool) -> AsyncIterator[None]:
     """Run a runner's background loops until the block ends.
 
     `is_alone`: no other web process uses this database now, so every turn that runs at the start belongs to a
-    dead process and is taken over at once. `has_doorbell`: the processes can notify each other.
+    dead process and is taken over at once. `can_notify`: the processes can notify each other.
     """
     await in_database(leases.store_beat, runner.owner)
     take_over = TakeOver(runner, is_alone=is_alone)
     loops = [runner.warm(), _beat(runner), take_over.run(), _follow(runner, take_over), open_sockets.watch()]
-    if has_doorbell:
-        loops.append(runner.doorbell.listen())
+    if can_notify:
+        loops.append(runner.notifier.listen())
     tasks = [asyncio.create_task(loop) for loop in loops]
     for task in tasks:
         task.add_done_callback(_log_failure)
@@ -222,7 +222,7 @@ async def _follow(runner: Runner, take_over: TakeOver) -> None:
         with _outages_logged():
             await _stop_on_request(runner)
             await _show_changes(runner, shown)
-        await runner.doorbell.wait(FOLLOW_SECONDS if take_over.has_others else FOLLOW_ALONE_SECONDS)
+        await runner.notifier.wait(FOLLOW_SECONDS if take_over.has_others else FOLLOW_ALONE_SECONDS)
 
 
 async def _show_changes(runner: Runner, shown: dict[uuid.UUID, Signature]) -> None:

@@ -191,7 +191,7 @@ async def test_a_turn_that_is_taken_over_is_shown_after_the_previous_late_end(
         owner="nobody",
         rate_limit=RATE,
     )
-    async with kept_up(runner, is_alone=True, has_doorbell=False):
+    async with kept_up(runner, is_alone=True, can_notify=False):
         await tab.until_done(2)
     shown = [event for event in tab.events if isinstance(event, MessageStored | TurnDone)]
     assert [type(event) for event in shown] == [MessageStored, TurnDone, MessageStored, TurnDone]

@@ -17,35 +17,35 @@ logger = structlog.get_logger(__name__)
 
 GROUP = "sage.runners"
 RETRY_SECONDS = 1.0
-RING_SECONDS = 0.25
+NOTIFY_SECONDS = 0.25
 
 
 def _layer_errors() -> tuple[type[Exception], ...]:
     return (*redis_errors(), OSError, ChannelFull)
 
 
-class Doorbell:
+class Notifier:
     """Sends and receives one process's notifications."""
 
     def __init__(self) -> None:
         self._layer = get_channel_layer()
-        self._rung = asyncio.Event()
+        self._received = asyncio.Event()
 
-    async def ring(self, session_id: uuid.UUID) -> None:
+    async def notify(self, session_id: uuid.UUID) -> None:
         """Notify all processes; where that fails or takes too long, they notice by themselves."""
         try:
             # A user waits for this: a Redis that hangs must not delay them.
-            async with asyncio.timeout(RING_SECONDS):
-                await self._layer.group_send(GROUP, {"type": "ring", "session": str(session_id)})
+            async with asyncio.timeout(NOTIFY_SECONDS):
+                await self._layer.group_send(GROUP, {"type": "session_changed", "session": str(session_id)})
         except _layer_errors() as error:
-            logger.warning("doorbell_send_failed", session_id=str(session_id), error=type(error).__name__)
+            logger.warning("notification_send_failed", session_id=str(session_id), error=type(error).__name__)
 
     async def wait(self, seconds: float) -> None:
         try:
-            await asyncio.wait_for(self._rung.wait(), seconds)
+            await asyncio.wait_for(self._received.wait(), seconds)
         except TimeoutError:
             return
-        self._rung.clear()
+        self._received.clear()
 
     async def listen(self) -> None:
         """Receive notifications until cancelled, whatever happens to the channel layer."""
@@ -55,7 +55,7 @@ class Doorbell:
                 await self._layer.group_add(GROUP, channel)
                 while True:
                     await self._layer.receive(channel)
-                    self._rung.set()
+                    self._received.set()
             except _layer_errors() as error:
-                logger.warning("doorbell_receive_failed", error=type(error).__name__)
+                logger.warning("notification_receive_failed", error=type(error).__name__)
                 await asyncio.sleep(RETRY_SECONDS)
