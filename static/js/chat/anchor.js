@@ -15,7 +15,7 @@ export function topOf(element) {
 
 export function isOnScreen(element) {
   const { top, bottom } = element.getBoundingClientRect();
-  return bottom > 0 && top < document.querySelector(".dock").getBoundingClientRect().top;
+  return bottom > 0 && top < document.querySelector(".chat-footer").getBoundingClientRect().top;
 }
 
 export function pendingQuestion() {
