@@ -180,7 +180,7 @@ async def _answer(user_id: int, session_id: uuid.UUID, tool_use_id: str, value: 
 async def _anchor_of(started: StartedTurn, session_id: uuid.UUID) -> str:
     """Wait for the answer unless there is a safety card, whose page refreshes; return its anchor."""
     if started.danger:
-        return f"#beside-message-{started.opened.message.number}"
+        return f"#card-message-{started.opened.message.number}"
     # If the turn continued in another session, redirect: that page shows the answer as it streams.
     if started.opened.session_id == session_id:
         await _wait_for_answer(session_id)

@@ -37,7 +37,7 @@ async def test_the_card_is_there_before_the_answer_in_both_tabs_and_after_a_relo
         await tab.goto(path_of(session))
     await say(page, DANGER)
     for tab in (page, other):
-        card = tab.locator("#messages > .beside > .safety-card")
+        card = tab.locator("#messages > .card-row > .safety-card")
         await expect(card.get_by_role("alert")).to_contain_text("call 112 now")
         await expect(card.get_by_role("link", name="Call 0800 1110111")).to_have_attribute(
             "href", "tel:08001110111"

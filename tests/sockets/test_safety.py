@@ -81,7 +81,7 @@ async def test_the_card_comes_before_the_model_says_a_word_and_in_every_tab(
         await writer.send(type="message", text=DANGER)
         card = card_in(await writer.until("safety"))
         assert card_in(await reader.until("safety")) == card
-        html = await fragments_until(page, 'id="beside-message-1"')
+        html = await fragments_until(page, 'id="card-message-1"')
         practice.release("before")
         frames = await writer.until("done")
     assert not any("safety" in frame for frame in frames)
@@ -253,7 +253,7 @@ async def test_the_page_without_a_script_shows_it_without_waiting_for_the_answer
         token = page.split('name="csrfmiddlewaretoken" value="')[1].split('"')[0]
         form = {"csrfmiddlewaretoken": token, "text": DANGER}
         response = await browser.post(f"{address}message/", data=form, allow_redirects=False)
-        assert response.headers["Location"].endswith(f"{session.id}/#beside-message-1")
+        assert response.headers["Location"].endswith(f"{session.id}/#card-message-1")
         shown = await (await browser.get(address)).text()
     assert (
         shown.index('id="message-1"') < shown.index('id="safety-message-1"') < shown.index('id="open-turn"')
