@@ -59,7 +59,9 @@ async def in_database_page(function: Callable[P, ResultT], /, *args: P.args, **k
     return await _run_in(_page_executor, partial(function, *args, **kwargs))
 
 
-async def in_database_heartbeat(function: Callable[P, ResultT], /, *args: P.args, **kwargs: P.kwargs) -> ResultT:
+async def in_database_heartbeat(
+    function: Callable[P, ResultT], /, *args: P.args, **kwargs: P.kwargs
+) -> ResultT:
     """Run a process's heartbeat, which may never queue behind other calls.
 
     Its thread keeps a connection of its own, outside the pool.

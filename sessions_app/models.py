@@ -183,8 +183,7 @@ class Turn(Owned):
     def words_of_running_round(self) -> tuple[str, str]:
         """Return text and notes of the running round as last stored, both empty where there are none.
 
-        `shown` is stored beside the rounds and may come after the round that it is of: then it says
-        nothing new.
+        `shown` is stored apart from the rounds, possibly after its round was; then it says nothing new.
         """
         shown = json.loads(self.shown) if self.shown else {}
         last = max((row.number for row in self.rounds.all()), default=0)

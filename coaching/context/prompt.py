@@ -258,8 +258,8 @@ class _TurnBuilder:
     ) -> dict[str, Any]:
         arc = current_arc(self.session)
         names = [*self.library.names(SkillKind.APPROACH), *self.library.names(SkillKind.ARC)]
-        said_beside = sum(statement.tokens for statement in (*earlier, newest))
-        words_said = sum(map(self.count_message, self.window.messages)) - said_beside
+        in_statements = sum(statement.tokens for statement in (*earlier, newest))
+        words_said = sum(map(self.count_message, self.window.messages)) - in_statements
         trace = trace_of(
             Sent(
                 context=self.context,

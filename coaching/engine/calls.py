@@ -24,8 +24,9 @@ WORDS_ONLY = "Not run: no more tools in this turn. Answer in words now."
 PAUSED = "Not run: the reply was paused before this call could run. Call it again if it is still needed."
 STOPPED = "Not run: the user stopped the turn first."
 TOO_LONG = "The tool took too long and was given up. It may have taken effect: check before you repeat it."
-NOT_BESIDE_A_QUESTION = (
-    "Not run: this can't stand beside a question to the user. Wait for the answer, then call it alone."
+NOT_WITH_A_QUESTION = (
+    "Not run: this can't be called together with a question to the user. Wait for the answer, then call it "
+    "alone."
 )
 PHASES: Sequence[ToolPhase] = ("first", "normal", "last")
 NOTHING_KNOWN: Mapping[str, ToolResult] = {}
@@ -80,7 +81,7 @@ class CallRunner(Generic[C]):
         if waiting:
             for item in [item for item in running if item.tool.phase == "last"]:
                 running.remove(item)
-                await self._settle(outcome, item.call, ToolResult.error(NOT_BESIDE_A_QUESTION))
+                await self._settle(outcome, item.call, ToolResult.error(NOT_WITH_A_QUESTION))
         for phase in PHASES:
             await self._run_phase([item for item in running if item.tool.phase == phase], phase, outcome)
         for item in waiting:

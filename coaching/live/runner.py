@@ -306,7 +306,7 @@ async def _scan(request: TurnRequest) -> dict[str, Any]:
 
 
 async def _read_card(session_id: uuid.UUID, call: ToolCallRecord) -> SafetyShown | None:
-    """Read and count the card beside an answer; most have none, and nothing is read for them."""
+    """Read and count the card of an answer; most have none, and nothing is read for them."""
     return await in_database(_read_and_count_card, session_id, call) if kept_danger(call.metadata) else None
 
 

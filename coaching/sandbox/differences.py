@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from coaching.sandbox.killable import AllBusy, KillablePool, TookTooLong
 
-_pool = KillablePool(Path(__file__).with_name("difference_worker.py"), workers=1, beside=1)
+_pool = KillablePool(Path(__file__).with_name("difference_worker.py"), workers=1, slow_workers=1)
 atexit.register(_pool.close)
 
 

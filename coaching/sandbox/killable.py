@@ -29,7 +29,8 @@ QUICK_SECONDS = 0.4
 """How long a request may hold a slot that others wait for."""
 SLOW_NICENESS = 10
 WORKERS = 2
-BESIDE = 2
+SLOW_WORKERS = 2
+"""How many slow requests may continue in parallel, each in a worker of its own."""
 
 _LENGTH = struct.Struct("!I")
 _RUNNER = Path(__file__).with_name("killable_worker.py")
@@ -145,7 +146,7 @@ class KillablePool:
         script: Path,
         *,
         workers: int = WORKERS,
-        beside: int = BESIDE,
+        slow_workers: int = SLOW_WORKERS,
         seconds: float = SECONDS,
         quick_seconds: float = QUICK_SECONDS,
     ) -> None:
@@ -157,7 +158,7 @@ class KillablePool:
         self._idle: queue.LifoQueue[_Worker | None] = queue.LifoQueue()
         for _ in range(workers):
             self._idle.put(None)
-        self._beside = threading.BoundedSemaphore(beside)
+        self._slow = threading.BoundedSemaphore(slow_workers)
         self._is_closed = False
 
     def warm(self) -> None:
@@ -207,7 +208,7 @@ class KillablePool:
         except (OSError, _OutOfTime) as error:
             self._replace(worker)
             raise TookTooLong from error
-        if not self._beside.acquire(blocking=False):
+        if not self._slow.acquire(blocking=False):
             self._replace(worker)
             raise AllBusy
         self._give_back(self._new_worker())
@@ -238,7 +239,7 @@ class KillablePool:
             raise TookTooLong from error
         finally:
             worker.close()
-            self._beside.release()
+            self._slow.release()
 
     def _replace(self, worker: _Worker) -> None:
         worker.close()

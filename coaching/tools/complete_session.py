@@ -28,8 +28,8 @@ DESCRIPTION = (
     "conversation goes on; type session completes the conversation itself. Use it when the arc's files are "
     "saved and the user is content; closing a day, they have confirmed the log first. If the arc still lacks "
     "something, the result names it and nothing is completed: save it, or call again if the user wants to "
-    "end without. It can't stand beside a question to the user. The result gives the date of the next weekly "
-    "check-in. Afterwards say a short, warm goodbye."
+    "end without. It can't be called together with a question to the user. The result gives the date of "
+    "the next weekly check-in. Afterwards say a short, warm goodbye."
 )
 ONLY_IN_A_CONVERSATION = "Only a conversation can be completed."
 NO_ARC = "This conversation is in no arc, so there is none to complete. It simply goes on."

@@ -9,7 +9,7 @@ import pytest
 
 from coaching.engine import decisions
 from coaching.engine.budget import PartLimits
-from coaching.engine.calls import NOT_BESIDE_A_QUESTION, OVER_BUDGET, PAUSED, UNEXPECTED, WORDS_ONLY
+from coaching.engine.calls import NOT_WITH_A_QUESTION, OVER_BUDGET, PAUSED, UNEXPECTED, WORDS_ONLY
 from coaching.engine.errors import StaleRunnerError, ToolError
 from coaching.engine.events import (
     NoteDelta,
@@ -162,7 +162,7 @@ async def test_completing_in_the_same_round_as_a_question_is_an_error_and_the_qu
     assert result.outcome == "awaiting_user"
     assert [item.tool_use_id for item in result.pending] == ["q1", "q2"]
     assert bench.ran == ["s"]
-    assert bench.recorder.results["c"] == ToolResult.error(NOT_BESIDE_A_QUESTION)
+    assert bench.recorder.results["c"] == ToolResult.error(NOT_WITH_A_QUESTION)
     assert set(bench.recorder.results) == {"c", "s"}
     assert result.pending[0].input == {"path": "x", "content": ""}
     assert len(bench.upstream.requests) == 1

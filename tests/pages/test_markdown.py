@@ -160,7 +160,7 @@ def test_a_text_that_found_no_worker_is_shown_plain_and_set_the_next_time(
 ) -> None:
     renderer = make_renderer(workers=1, seconds=0)
     assert renderer.render("**no time at all**") == plain_text("**no time at all**")
-    renderer = make_renderer(workers=1, beside=0, seconds=20, quick_seconds=0.05)
+    renderer = make_renderer(workers=1, slow_workers=0, seconds=20, quick_seconds=0.05)
     assert renderer.render(BOMB) == plain_text(BOMB)
     assert "<strong>" in renderer.render("**in time**")
 
@@ -207,7 +207,7 @@ def test_bombs_don_t_keep_others_waiting(make_renderer: Callable[..., MarkdownRe
     with ThreadPoolExecutor(4) as threads:
         bombs = [threads.submit(renderer.render, f"{BIGGER_BOMB} {number}") for number in range(4)]
         assert "<strong>" in renderer.render("**words**")
-        assert not all(bomb.done() for bomb in bombs), "the words were rendered beside the bombs"
+        assert not all(bomb.done() for bomb in bombs), "the words were rendered next to the bombs"
         assert all(bomb.result().startswith('<p class="plain">') for bomb in bombs)
 
 

@@ -81,7 +81,7 @@ def test_a_slow_request_runs_in_parallel_and_delays_nobody(make_pool: MakePool) 
 
 
 def test_when_too_many_are_slow_further_ones_are_given_up_early(make_pool: MakePool) -> None:
-    pool = make_pool(seconds=20, quick_seconds=0.1, beside=0)
+    pool = make_pool(seconds=20, quick_seconds=0.1, slow_workers=0)
     pool.ask(b"wake up")
     began = time.monotonic()
     with pytest.raises(AllBusy):

@@ -34,8 +34,8 @@ async def test_an_approach_is_loaded_whole_and_a_file_in_its_folder_by_path(
     assert text.endswith("\n</skill>")
     for written in (" decision_helper ", "Decision helper", "decision  Helper"):
         assert await load(user, written) == text
-    beside = await load(user, "domain-deep-dive/questions.md")
-    assert beside.startswith('<skill name="domain-deep-dive/questions.md">\n# Questions for each domain')
+    found = await load(user, "domain-deep-dive/questions.md")
+    assert found.startswith('<skill name="domain-deep-dive/questions.md">\n# Questions for each domain')
 
 
 @in_a_database

@@ -308,7 +308,7 @@ async def test_a_completion_in_the_same_round_as_a_question_is_refused_and_the_q
         await client.until("done")
     refused, answered = results_in(practice, 1)
     assert (refused["tool_use_id"], refused["is_error"]) == ("toolu_end", True)
-    assert "beside a question" in refused["content"]
+    assert "together with a question" in refused["content"]
     assert values_of(answered)["chosen"] == "Fine"
     assert (await rows(Session.unscoped.all()))[0].status == SessionStatus.ACTIVE
 

@@ -33,14 +33,14 @@ class Command(BaseCommand):
     def _write(self, out: Path, pieces: Any) -> int:
         """Write to a temporary file and move it at the end, so that no partial archive is ever found."""
         with tempfile.NamedTemporaryFile(dir=out.parent, prefix=f".{out.name}.", delete=False) as file:
-            beside = Path(file.name)  # readable by its owner only
+            partial = Path(file.name)  # readable by its owner only
             try:
                 for piece in pieces:
                     file.write(piece)
                 file.flush()
                 os.fsync(file.fileno())
-                beside.replace(out)
+                partial.replace(out)
             except BaseException:
-                beside.unlink(missing_ok=True)
+                partial.unlink(missing_ok=True)
                 raise
             return file.tell()

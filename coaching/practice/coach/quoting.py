@@ -37,13 +37,13 @@ def quotable_passages(conversation: Conversation, request: str) -> Sequence[Sequ
         if is_substance(text):
             told = [_plain(sentence) for sentence in sentences_of(text)]
         elif text == request:
-            told = _told_beside_request(text)
+            told = _content_of_request(text)
         passages.append([sentence for sentence in dict.fromkeys(told) if sentence not in seen])
         seen.update(told)
     return [passage for passage in passages if passage][-_MAX_PASSAGES:]
 
 
-def _told_beside_request(text: str) -> Sequence[str]:
+def _content_of_request(text: str) -> Sequence[str]:
     """Return the content of a request to save: "Save that I want to sleep more"."""
     told = []
     for sentence in sentences_of(text):

@@ -58,7 +58,7 @@ class Product:
         return cpu_seconds(self._database_processes())
 
     @contextmanager
-    def database_beside(self, server: Server) -> Iterator[None]:
+    def database_on_core_of(self, server: Server) -> Iterator[None]:
         """Run PostgreSQL on the server's core, as on a single-core machine."""
         before = self._database_processes()[0].cpu_affinity()
         _pin(self._database_processes(), server.process.cpu_affinity())

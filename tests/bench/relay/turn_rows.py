@@ -66,7 +66,7 @@ async def measure_short(field: Field) -> None:
     """CPU of a turn of two tokens: one turn after another, over sockets that are open already."""
     sides = _sides(field, SHORT_CHATS)
     costs: dict[str, list[float]] = {side.name: [] for side in sides}
-    with field.product.database_beside(field.web):
+    with field.product.database_on_core_of(field.web):
         for _ in range(field.size.repeats):
             for side in sides:
                 costs[side.name].append(await _cpu_ms_of_a_turn(side, turns=field.size.short_turns))
@@ -101,7 +101,7 @@ async def _one_turn(chat: Chat) -> None:
 async def measure_burst(field: Field) -> None:
     """Time until the first token where 50 people write in the same moment, over open sockets."""
     sides = _sides(field, BURST_CHATS)
-    with field.product.database_beside(field.web):
+    with field.product.database_on_core_of(field.web):
         for side in sides:
             middles, latest = zip(*await _bursts(side, field.size.bursts), strict=True)
             middle, most = statistics.median(middles), side.most_first_ms
@@ -130,7 +130,7 @@ async def measure_medium(field: Field) -> None:
     """CPU for 1,000 tokens of 50 chats whose answers have 150 tokens, against the byte relay's."""
     sides = _sides(field, BURST_CHATS)
     runs: dict[str, list[Run]] = {side.name: [] for side in sides}
-    with field.product.database_beside(field.web):
+    with field.product.database_on_core_of(field.web):
         for _ in range(field.size.repeats):
             for side in sides:
                 run = await run_chats(
