@@ -62,6 +62,11 @@ class OpenedTurn:
     withdrawn_from: int | None = None
     is_message_new: bool = True
 
+    @property
+    def first_own_number(self) -> int:
+        """The number before which no message belongs to this opening."""
+        return self.message.number if self.is_message_new else self.message.number + 1
+
 
 @transaction.atomic
 def open_session(*, user_id: int, kind: str, continues: Session | None = None) -> Session:

@@ -38,6 +38,7 @@ from sessions_app.models import (
     Turn,
     TurnStatus,
 )
+from sessions_app.services import OpenedTurn
 
 Signature = tuple[object, ...]
 _ENDS_OF_QUESTIONS = frozenset({CallState.SUPERSEDED, CallState.EXPIRED})
@@ -82,6 +83,27 @@ def read_changes(
     """
     with one_snapshot():
         return _read_changes(Session.unscoped.get(id=session_id), before, ended=ended)
+
+
+def read_missed(session_id: uuid.UUID, before: Sync, *, ended: str, opened: OpenedTurn) -> list[TurnEvent]:
+    """Read what happened after what was shown before and until a turn was opened.
+
+    `ended` is the turn whose end was published last. The pending calls that the opened turn superseded are
+    left out. Raises `Session.DoesNotExist`.
+    """
+    with one_snapshot():
+        session = Session.unscoped.get(id=session_id)
+        events: list[TurnEvent] = []
+        if before.turn_id:
+            superseded = {call.tool_use_id for call in opened.superseded}
+            events += [
+                event
+                for event in _read_ended_calls(before, session.id)
+                if not (isinstance(event, CallAnswered) and event.tool_use_id in superseded)
+            ]
+            events += _read_ending(session, before)
+        known = {before.turn_id, ended}
+        return [*events, *_read_news(session, before.last_number, known, until=opened.first_own_number)]
 
 
 def _read_changes(session: Session, before: Sync | None, *, ended: str) -> tuple[Sync, list[TurnEvent]]:
@@ -199,9 +221,13 @@ def _read_end_of(turn: Turn, before: Sync | None) -> tuple[list[TurnEvent], Turn
     return events, done
 
 
-def _read_news(session: Session, shown_number: int, known: Container[str]) -> list[TurnEvent]:
-    """Return the new messages; a turn that began and ended in between is included whole."""
+def _read_news(
+    session: Session, shown_number: int, known: Container[str], *, until: int | None = None
+) -> list[TurnEvent]:
+    """Return the new messages before `until`; a turn that began and ended in between is included whole."""
     news = session.messages.filter(number__gt=shown_number, turn__is_withdrawn=False)
+    if until is not None:
+        news = news.filter(number__lt=until)
     fresh = list(news.select_related("turn").order_by("number"))
     cards = read_cards(session.id, fresh)
     events: list[TurnEvent] = []

@@ -9,16 +9,20 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
+import structlog
 from django.db import DatabaseError
 
 from coaching.events import CallAnswered, CallPending, HistoryChanged, MessageStored, Sync, TurnDone
-from coaching.live.following import Signature, idle_signature, read_changes, read_end
+from coaching.live.following import Signature, idle_signature, read_changes, read_end, read_missed
 from coaching.live.hub import SessionHub, Subscription
 from coaching.turns import answering
 from coaching.turns.start import StartedTurn
 from sessions_app import selectors
 from sessions_app.database import in_database
 from sessions_app.models import ToolCallRecord, TurnStatus
+from sessions_app.services import OpenedTurn
+
+logger = structlog.get_logger(__name__)
 
 
 class Readers:
@@ -75,15 +79,7 @@ class Readers:
         """
         hub = self.hub(session_id)
         async with hub.sync_lock:
-            turns_ended, before = hub.turns_ended, hub.shown
-            shown = before and replace(before, facts=hub.facts)
-            sync, events = await in_database(read_changes, session_id, shown, ended=hub.last_ended)
-            if hub.live is not None or turns_ended != hub.turns_ended or before is not hub.shown:
-                return hub.live is not None
-            for event in events:
-                hub.publish(event)
-            hub.end_live(sync)
-            return True
+            return await _catch_up_locked(hub, session_id)
 
     def have_seen(self, session_id: uuid.UUID, signature: Signature) -> bool:
         """Say whether readers were told all that the signature says: most often a turn that ended here."""
@@ -96,9 +92,9 @@ class Readers:
     async def opening(self, *, user_id: int, session_id: uuid.UUID) -> AsyncIterator[None]:
         """Hold off catching up and taking over while a turn is opened here and doesn't run yet.
 
-        Catching up would publish its start a second time, and the take-over would count it as lost. Access is
-        checked before the lock is taken, since nobody else may hold it; readers were checked on attaching.
-        Raises `Session.DoesNotExist`.
+        Catching up would publish its start a second time, and the take-over would count it as lost. Readers
+        who were shown a turn that runs elsewhere catch up first. Access is checked before the lock is taken,
+        since nobody else may hold it; readers were checked on attaching. Raises `Session.DoesNotExist`.
         """
         hub = self.hubs.get(session_id)
         if hub is None or hub.user_id != user_id:
@@ -108,10 +104,54 @@ class Readers:
             hub = self.hub(session_id)
             hub.user_id = user_id
             async with hub.sync_lock:
+                if hub.live is None and hub.subscriptions and hub.shown and hub.shown.status == "running":
+                    await _catch_up_locked(hub, session_id)
                 yield
         finally:
             self.openings -= 1
             self.forget_unused(session_id)
+
+
+async def _catch_up_locked(hub: SessionHub, session_id: uuid.UUID) -> bool:
+    turns_ended, before = hub.turns_ended, hub.shown
+    shown = before and replace(before, facts=hub.facts)
+    sync, events = await in_database(read_changes, session_id, shown, ended=hub.last_ended)
+    if hub.live is not None or turns_ended != hub.turns_ended or before is not hub.shown:
+        return hub.live is not None
+    for event in events:
+        hub.publish(event)
+    hub.end_live(sync)
+    return True
+
+
+async def publish_missed(hub: SessionHub, opened: OpenedTurn) -> None:
+    """Publish what other processes did since readers last caught up, before a turn that was opened here.
+
+    Asks the database only if something is missing: a turn's start waits for this.
+    """
+    shown = hub.shown
+    if hub.live is not None or shown is None or not hub.subscriptions or not _is_behind(hub, shown, opened):
+        return
+    shown = replace(shown, last_number=hub.last_number)
+    try:
+        events = await in_database(read_missed, opened.session_id, shown, ended=hub.last_ended, opened=opened)
+    except DatabaseError as error:
+        logger.warning(
+            "missed_events_not_read", session_id=str(opened.session_id), error=type(error).__name__
+        )
+        return
+    for event in events:
+        hub.publish(event)
+
+
+def _is_behind(hub: SessionHub, shown: Sync, opened: OpenedTurn) -> bool:
+    """Return whether something was committed between what readers were shown and the opened turn."""
+    superseded = {call.tool_use_id for call in opened.superseded}
+    is_question_superseded = any(pending.tool_use_id in superseded for pending in shown.pending)
+    if shown.turn_id and not is_question_superseded:
+        return True
+    # The answer so far of a superseded turn is stored when the next one is opened.
+    return opened.first_own_number > hub.last_number + 1 + is_question_superseded
 
 
 def publish_opening(hub: SessionHub, started: StartedTurn) -> None:

@@ -30,6 +30,7 @@ from coaching.live.readers import (
     drop_live_turn,
     publish_end,
     publish_lost_end,
+    publish_missed,
     publish_missed_end,
     publish_opening,
     publish_question,
@@ -92,6 +93,7 @@ class Runner:
             if opened.is_new:
                 hub = self.readers.hub(opened.session_id)
                 await publish_missed_end(hub)
+                await publish_missed(hub, opened)
                 publish_opening(hub, started)
                 key = TurnKey(turn_id=opened.turn.id, fence=opened.turn.fence)
                 self._run(opened.session_id, key, is_resumed=False, setup=started.setup)

@@ -55,6 +55,7 @@ UNSCOPED: Mapping[str, str] = {
     # What a turn's readers see.
     "coaching/live/following.py:read_signatures": READERS,
     "coaching/live/following.py:read_changes": READERS,
+    "coaching/live/following.py:read_missed": READERS,
     "coaching/live/following.py:_read_ended_calls": READERS,
     "coaching/live/following.py:_read_ending": READERS,
     "coaching/live/following.py:read_end": READERS,

@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator
 
 import pytest
 from django.contrib.auth.models import User
-from django.test import override_settings
 
 from coaching.events import TurnDone
 from coaching.live.following import read_signatures
@@ -19,16 +18,12 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-async def runner() -> AsyncIterator[Runner]:
+async def runner(practice: PracticeServer) -> AsyncIterator[Runner]:
     """A runner whose model says one word."""
-    async with PracticeServer(tokens_per_second=0) as practice:
-        practice.script(["Hello."])
-        with override_settings(
-            IS_PRACTICE_MODEL=False, ANTHROPIC_BASE_URL=practice.url, ANTHROPIC_API_KEY="practice"
-        ):
-            runner = Runner()
-            yield runner
-            await runner.drain(2)
+    practice.script(["Hello."])
+    runner = Runner()
+    yield runner
+    await runner.drain(2)
 
 
 async def has_seen(runner: Runner, session: Session) -> bool:

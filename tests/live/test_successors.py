@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.test import override_settings
 
 from coaching.events import CallAnswered, MessageStored, TurnDone, TurnEvent
 from coaching.live.hub import Subscription
@@ -28,19 +27,6 @@ CONVERSATIONS = 10
 TURNS_EACH = 20
 RATE = RateLimit(turns=1000, seconds=60)
 PILLS = ToolUse("show_options", {"options": [{"label": "Fine"}, {"label": "Tired"}]}, id="toolu_pills")
-
-
-@pytest.fixture
-async def practice() -> AsyncIterator[PracticeServer]:
-    """The model that this process asks."""
-    async with PracticeServer(keeps_bodies=True, tokens_per_second=0) as server:
-        with override_settings(
-            IS_PRACTICE_MODEL=False,
-            ANTHROPIC_BASE_URL=server.url,
-            ANTHROPIC_API_KEY="practice",
-            SAGE_RATE_LIMIT=RATE,
-        ):
-            yield server
 
 
 @pytest.fixture
