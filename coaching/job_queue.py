@@ -6,6 +6,7 @@ knows jobs by name only; `jobs` implements them.
 
 import uuid
 from collections.abc import Collection, Mapping
+from enum import IntEnum
 from typing import Any
 
 from django.db import transaction
@@ -23,6 +24,20 @@ from sessions_app.database import in_database
 from sessions_app.models import Session
 
 SUMMARY_JOB = "summarise_session"
+
+BULK_QUEUE = "bulk"
+"""The queue of jobs that may be many and long: a worker always keeps a slot for the others."""
+
+
+class JobPriority(IntEnum):
+    """Which of the due jobs runs first: the one with the highest priority."""
+
+    REMOVAL = 40
+    CHAT_UPLOAD = 30
+    BRIEF = 20
+    TITLE = 10
+    ORDINARY = 0
+    BULK = -10
 
 
 class DatabaseConnector(DjangoConnector):

@@ -25,7 +25,7 @@ from coaching.calendar.fetchers import get_fetcher
 from coaching.calendar.refresh import REFRESH_JOB, attempt_refresh, begin_refresh, enqueue_due, finish_refresh
 from coaching.engine.errors import UpstreamError
 from coaching.files.garbage import collect_garbage
-from coaching.job_queue import SUMMARY_JOB
+from coaching.job_queue import BULK_QUEUE, SUMMARY_JOB, JobPriority
 from coaching.jobs.expiry import expire_idle_sessions
 from coaching.jobs.summaries import is_answering, write_summary
 from coaching.live.runner import get_runner
@@ -42,8 +42,6 @@ TURN_WAIT_SECONDS = 90.0
 TURN_POLL_SECONDS = 0.25
 KEPT_SUCCEEDED_HOURS = 3 * 24
 KEPT_HOURS = 90 * 24
-LOW_PRIORITY = -10
-"""The priority of jobs that nobody waits for."""
 MODELS = "models"
 """The worker's context key for its `ModelConnection`."""
 
@@ -67,7 +65,7 @@ class Retries(BaseRetryStrategy):
         return RetryDecision(retry_in={"seconds": FIRST_WAIT_SECONDS * 5**job.attempts})
 
 
-@app.task(name=SUMMARY_JOB, pass_context=True, retry=Retries())
+@app.task(name=SUMMARY_JOB, pass_context=True, retry=Retries(), priority=JobPriority.TITLE)
 async def summarise_session(context: JobContext, *, session_id: str, arc: int | None = None) -> None:
     """Write the summary of a completed session, or of an `arc` of it, after its last answer."""
     session = uuid.UUID(session_id)
@@ -85,7 +83,7 @@ class UnlimitedRetries(BaseRetryStrategy):
         return RetryDecision(retry_in={"seconds": min(3600, FIRST_WAIT_SECONDS * 5 ** min(job.attempts, 5))})
 
 
-@app.task(name=REMOVAL_JOB, queue=REMOVAL_QUEUE, retry=UnlimitedRetries())
+@app.task(name=REMOVAL_JOB, queue=REMOVAL_QUEUE, retry=UnlimitedRetries(), priority=JobPriority.REMOVAL)
 async def remove_account(*, user_id: int) -> None:
     """Remove a person who has closed their account."""
     await remove_person(user_id)
@@ -112,7 +110,7 @@ async def refresh_calendars(timestamp: int) -> None:  # noqa: ARG001
     logger.info("calendars_due", count=count)
 
 
-@app.task(name=REFRESH_JOB, retry=Retries(), priority=LOW_PRIORITY)
+@app.task(name=REFRESH_JOB, queue=BULK_QUEUE, retry=Retries(), priority=JobPriority.BULK)
 async def refresh_calendar(*, source_id: int) -> None:
     """Read one calendar, unless somebody did meanwhile. A server's failure is stored, not raised."""
     attempt = await in_database(begin_refresh, source_id=source_id, now=timezone.now(), is_due_only=True)
@@ -122,7 +120,13 @@ async def refresh_calendar(*, source_id: int) -> None:
 
 
 @app.periodic(cron="17 */6 * * *")
-@app.task(name="collect_garbage", queueing_lock="collect_garbage", retry=Retries())
+@app.task(
+    name="collect_garbage",
+    queue=BULK_QUEUE,
+    queueing_lock="collect_garbage",
+    retry=Retries(),
+    priority=JobPriority.BULK,
+)
 async def collect_file_garbage(timestamp: int) -> None:  # noqa: ARG001
     """Delete stored objects that belong to no file."""
     await in_database_unhurried(collect_garbage, now=timezone.now())

@@ -1,27 +1,31 @@
 """Runs background jobs in this process: alone in `manage.py worker`, or with the web process in `up`.
 
-It restarts by itself after a database outage, and frees the jobs of dead workers. It handles no signals: its
-owner stops it.
+It restarts by itself after a database outage, and frees the jobs of dead workers. One of its slots is never
+given to bulk jobs. It handles no signals: its owner stops it.
 """
 
 import asyncio
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
 import psycopg
 import structlog
 from django.db import DatabaseError, connection
-from procrastinate import PsycopgConnector
+from procrastinate import App, PsycopgConnector
 from procrastinate.contrib.django import app, connector_params
 from procrastinate.exceptions import ConnectorException
+from procrastinate.periodic import PeriodicRegistry
 
+from coaching.job_queue import BULK_QUEUE
 from coaching.jobs.tasks import MODELS, free_stalled_jobs
 from coaching.model.client import ModelConnection
 from sessions_app.database import in_database
 
 logger = structlog.get_logger(__name__)
 
-CONCURRENCY = 4
+SLOTS = 3
+"""For any job; one more is kept for those that aren't bulk."""
 POLL_SECONDS = 2.0
 BEAT_SECONDS = 5.0
 SILENT_SECONDS = 20.0
@@ -40,12 +44,17 @@ class JobWorker:
         self._models = ModelConnection()
         # The same jobs; but what they enqueue still goes through Django's connections, within their
         # transactions.
-        self._queue = app.with_connector(app.connector)
+        self._any_jobs = app.with_connector(app.connector)
+        self._no_bulk = app.with_connector(app.connector)
+        self._no_bulk.periodic_registry = PeriodicRegistry()  # type: ignore[no-untyped-call]
         self._tasks: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Self:
+        queues = sorted({task.queue for task in app.tasks.values()})
+        without_bulk = [queue for queue in queues if queue != BULK_QUEUE]
         self._tasks = [
-            asyncio.create_task(self._work(), name="work on jobs"),
+            asyncio.create_task(self._work(self._any_jobs, queues, slots=SLOTS), name="work on any jobs"),
+            asyncio.create_task(self._work(self._no_bulk, without_bulk, slots=1), name="work without bulk"),
             asyncio.create_task(_free_stalled(), name="free stalled jobs"),
         ]
         return self
@@ -68,21 +77,23 @@ class JobWorker:
             logger.warning("worker_stops_late")
         await self._models.close()
 
-    async def _work(self) -> None:
+    async def _work(self, jobs: App, queues: Sequence[str], *, slots: int) -> None:
         while True:
             try:
-                await self._work_until_outage()
+                await self._work_until_outage(jobs, queues, slots=slots)
             except _OUTAGES as error:
                 logger.warning("worker_without_database", error=type(error).__name__)
             await asyncio.sleep(RESTART_SECONDS)
 
-    async def _work_until_outage(self) -> None:
-        # Django's first connection in a process joins the embedded server.
-        await in_database(connection.ensure_connection)
-        with self._queue.replace_connector(_connector()):
-            async with self._queue.open_async():
-                await self._queue.run_worker_async(
-                    concurrency=CONCURRENCY,
+    async def _work_until_outage(self, jobs: App, queues: Sequence[str], *, slots: int) -> None:
+        await in_database(_join_server)
+        # The worker's own connections, one of which LISTENs for jobs; Django's can't.
+        connector = PsycopgConnector(kwargs=connector_params(), min_size=1, max_size=slots, timeout=5)
+        with jobs.replace_connector(connector):
+            async with jobs.open_async():
+                await jobs.run_worker_async(
+                    queues=queues,
+                    concurrency=slots,
                     fetch_job_polling_interval=POLL_SECONDS,
                     update_heartbeat_interval=BEAT_SECONDS,
                     stalled_worker_timeout=SILENT_SECONDS,
@@ -92,9 +103,12 @@ class JobWorker:
                 )
 
 
-def _connector() -> PsycopgConnector:
-    """Return the worker's own connections, which LISTEN for jobs; Django's can't."""
-    return PsycopgConnector(kwargs=connector_params(), min_size=1, max_size=CONCURRENCY, timeout=5)
+def _join_server() -> None:
+    """Open and return a connection of Django's: the first one in a process joins the embedded server.
+
+    `connection` is another one in each thread, so it is named in the thread that uses it.
+    """
+    connection.ensure_connection()
 
 
 async def _free_stalled() -> None:

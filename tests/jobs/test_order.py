@@ -1,0 +1,95 @@
+"""Which jobs run first, and the slot that bulk never gets."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+
+import pytest
+from django.contrib.auth.models import User
+from procrastinate.contrib.django import app
+
+from coaching.job_queue import BULK_QUEUE, SUMMARY_JOB, JobPriority, enqueue, enqueue_summary
+from coaching.jobs.worker import SLOTS, JobWorker
+from coaching.practice import PracticeServer
+from sessions_app.database import in_database
+from sessions_app.models import Session
+from tests.jobs.conftest import WorkOff, completed_session, jobs_named
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@contextmanager
+def tasks_removed(*names: str) -> Iterator[None]:
+    """Forget tasks that a test has registered."""
+    try:
+        yield
+    finally:
+        for name in names:
+            app.tasks.pop(name, None)
+
+
+@asynccontextmanager
+async def bulk_jobs(count: int) -> AsyncIterator[list[int]]:
+    """Queue bulk jobs that end with the block; the list has those that a worker has started."""
+    started: list[int] = []
+    is_over = asyncio.Event()
+
+    async def wait(*, number: int) -> None:
+        started.append(number)
+        await is_over.wait()
+
+    with tasks_removed("wait_in_bulk"):
+        app.task(name="wait_in_bulk", queue=BULK_QUEUE, priority=JobPriority.BULK)(wait)
+        for number in range(count):
+            await in_database(enqueue, "wait_in_bulk", key=f"bulk-{number}", number=number)
+        try:
+            yield started
+        finally:
+            is_over.set()
+            async with asyncio.timeout(60):
+                while {job.status for job in await jobs_named("wait_in_bulk")} != {"succeeded"}:  # noqa: ASYNC110
+                    await asyncio.sleep(0.1)
+
+
+async def test_due_jobs_run_by_priority_whatever_was_queued_first(work_off: WorkOff) -> None:
+    ran: list[str] = []
+    names = [priority.name.lower() for priority in JobPriority]
+    with tasks_removed(*names):
+        for priority in JobPriority:
+
+            async def note(*, place: str) -> None:
+                ran.append(place)
+
+            app.task(name=priority.name.lower(), priority=priority)(note)
+        for priority in reversed(JobPriority):
+            name = priority.name.lower()
+            await in_database(enqueue, name, key=name, place=name)
+        await work_off()
+    assert ran == ["removal", "chat_upload", "brief", "title", "ordinary", "bulk"]
+
+
+async def test_each_job_has_the_place_of_what_it_does(queue: None) -> None:
+    priorities = {task.name: task.priority for task in app.tasks.values()}
+    assert priorities["remove_person"] == JobPriority.REMOVAL
+    assert priorities[SUMMARY_JOB] == JobPriority.TITLE
+    assert {task.name for task in app.tasks.values() if task.queue == BULK_QUEUE} == {
+        task.name for task in app.tasks.values() if task.priority == JobPriority.BULK
+    }
+    assert priorities["refresh_calendar"] == JobPriority.BULK
+
+
+async def test_bulk_jobs_leave_one_slot_to_all_others(
+    queue: None, user: User, practice: PracticeServer
+) -> None:
+    session = await in_database(completed_session, user, "I sleep badly.", "What keeps you awake?")
+    practice.script(["You talked about sleep."])
+    async with JobWorker(), bulk_jobs(SLOTS + 3) as started:
+        async with asyncio.timeout(60):
+            while len(started) < SLOTS:  # noqa: ASYNC110 - the worker is in this loop
+                await asyncio.sleep(0.05)
+            await in_database(enqueue_summary, session.id)
+            while not (await in_database(Session.unscoped.get, id=session.id)).summary:  # noqa: ASYNC110
+                await asyncio.sleep(0.1)
+        assert len(started) == SLOTS
+        states = [job.status for job in await jobs_named("wait_in_bulk")]
+        assert (states.count("doing"), states.count("todo")) == (SLOTS, 3)
