@@ -29,6 +29,7 @@ from sessions_app.database import in_database
 from sessions_app.leases import read_beats
 from sessions_app.models import Turn, TurnStatus
 from tests.embedded_database import FOLDER_VARIABLE
+from tests.failures import replaced_after_failure
 from tests.forked import ForkedProcess
 
 START_SECONDS = 60
@@ -117,18 +118,23 @@ def url_of_test_database() -> str:
 
 
 class SharedSage:
-    """The web process for all files that need one. It stops before any other file's first test.
+    """A web process for several tests.
 
-    It must not take over other files' turns on the worker's only database.
+    The one for several files stops before any other file's first test: it must not take over their turns on
+    the worker's only database.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, program: tuple[str, ...] = WEB, **variables: str) -> None:
+        self._program = program
+        self._variables = variables
         self._sage: LiveSage | None = None
 
     def serve(self) -> LiveSage:
         """Return the process, starting it if necessary."""
         if self._sage is None or self._sage.process.poll() is not None:
-            self._sage = start_web_process(practice_port=free_port())
+            self._sage = start_web_process(
+                practice_port=free_port(), program=self._program, **self._variables
+            )
         return self._sage
 
     def stop(self) -> None:
@@ -148,10 +154,11 @@ def shared_sage(django_db_setup: None) -> Iterator[SharedSage]:
     SHARED.stop()
 
 
-@pytest.fixture(scope="module")
-def live_sage(shared_sage: SharedSage) -> LiveSage:
+@pytest.fixture
+def live_sage(shared_sage: SharedSage, request: pytest.FixtureRequest) -> Iterator[LiveSage]:
     """One web process for several files; each test brings its own model."""
-    return shared_sage.serve()
+    with replaced_after_failure(request, shared_sage.stop):
+        yield shared_sage.serve()
 
 
 async def end_turns() -> None:
@@ -172,9 +179,11 @@ async def serve_practice(sage: LiveSage) -> AsyncIterator[PracticeServer]:
     """
     logged = sage.log.stat().st_size
     async with PracticeServer(keeps_bodies=True, port=sage.practice_port, tokens_per_second=0) as server:
-        yield server
-        await end_turns()
-    print(sage.log.read_bytes()[logged:].decode(errors="replace"))  # noqa: T201
+        try:
+            yield server
+        finally:
+            await end_turns()
+            print(sage.log.read_bytes()[logged:].decode(errors="replace"))  # noqa: T201
 
 
 @pytest.fixture
@@ -217,6 +226,17 @@ class SocketClient:
             got.append(await self.next_frame())
             if name in got[-1]:
                 return got
+
+    async def html_until(self, part: str) -> str:
+        """Return the HTML fragments up to the first one that contains the part."""
+        got = ""
+        while part not in got:
+            got += str(await asyncio_timeout(self.connection.recv()))
+        return got
+
+    async def html_of_sync(self) -> str:
+        """Return the first fragments: before them, a reader isn't attached."""
+        return await self.html_until('data-event="sync"')
 
     async def closed_with(self) -> int | None:
         """Read on until the server closes and return its code."""

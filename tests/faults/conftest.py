@@ -3,11 +3,11 @@
 import os
 import random
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from tests.failures import replaced_after_failure
 from tests.faults.cluster import BRIEF, UNBROKEN, Cluster, RedisServer
 from tests.groups import require
 
@@ -24,15 +24,6 @@ def seed() -> int:
     return value
 
 
-@contextmanager
-def renewed_after_failure(cluster: Cluster, request: pytest.FixtureRequest) -> Iterator[Cluster]:
-    """Replace the processes if the test fails: a broken one would fail all that follow."""
-    failed = request.session.testsfailed
-    yield cluster
-    if request.session.testsfailed > failed:
-        cluster.renew()
-
-
 @pytest.fixture(scope="module")
 def lone_processes(django_db_setup: None) -> Iterator[Cluster]:
     cluster = Cluster(count=1, patience=SUITE_PATIENCE, is_shared=True, is_forked=True)
@@ -43,8 +34,8 @@ def lone_processes(django_db_setup: None) -> Iterator[Cluster]:
 @pytest.fixture
 def lone_cluster(lone_processes: Cluster, request: pytest.FixtureRequest) -> Iterator[Cluster]:
     """One web process without Redis."""
-    with renewed_after_failure(lone_processes, request) as cluster:
-        yield cluster
+    with replaced_after_failure(request, lone_processes.renew):
+        yield lone_processes
 
 
 @pytest.fixture(scope="module")
@@ -64,8 +55,8 @@ def hasty_processes(django_db_setup: None) -> Iterator[Cluster]:
 @pytest.fixture
 def hasty_cluster(hasty_processes: Cluster, request: pytest.FixtureRequest) -> Iterator[Cluster]:
     """One web process with a short time limit for turns."""
-    with renewed_after_failure(hasty_processes, request) as cluster:
-        yield cluster
+    with replaced_after_failure(request, hasty_processes.renew):
+        yield hasty_processes
 
 
 @pytest.fixture(scope="module")
@@ -88,5 +79,5 @@ def twin_processes(django_db_setup: None, tmp_path_factory: pytest.TempPathFacto
 @pytest.fixture
 def twin_cluster(twin_processes: Cluster, request: pytest.FixtureRequest) -> Iterator[Cluster]:
     """Two web processes with their own Redis."""
-    with renewed_after_failure(twin_processes, request) as cluster:
-        yield cluster
+    with replaced_after_failure(request, twin_processes.renew):
+        yield twin_processes

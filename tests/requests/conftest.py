@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.live_sage import LiveSage, free_port, start_web_process, stop_web_process
+from tests.failures import replaced_after_failure
+from tests.live_sage import LiveSage, SharedSage
 from tests.sockets.test_tenants import owned
 
 # Fixtures are imported only here.
@@ -12,16 +13,22 @@ __all__ = ["owned"]
 
 
 @pytest.fixture(scope="module")
-def small_sage(django_db_setup: None) -> Iterator[LiveSage]:
+def small_process(django_db_setup: None) -> Iterator[SharedSage]:
+    shared = SharedSage(program=("tests/small_pool_web.py", "2"))
+    yield shared
+    shared.stop()
+
+
+@pytest.fixture
+def small_sage(small_process: SharedSage, request: pytest.FixtureRequest) -> Iterator[LiveSage]:
     """A web process with a pool of two."""
-    sage = start_web_process(practice_port=free_port(), program=("tests/small_pool_web.py", "2"))
-    yield sage
-    stop_web_process(sage)
+    with replaced_after_failure(request, small_process.stop):
+        yield small_process.serve()
 
 
 @pytest.fixture(scope="module")
 def proxied_sage(django_db_setup: None) -> Iterator[LiveSage]:
     """A web process behind a proxy that terminates TLS."""
-    sage = start_web_process(practice_port=free_port(), CSRF_TRUSTED_ORIGINS="https://sage.example")
-    yield sage
-    stop_web_process(sage)
+    shared = SharedSage(CSRF_TRUSTED_ORIGINS="https://sage.example")
+    yield shared.serve()
+    shared.stop()

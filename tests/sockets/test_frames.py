@@ -209,9 +209,7 @@ async def test_a_message_to_an_ended_session_gets_the_new_sessions_address(
         assert told == {"session": str(successor.id)}
         await page.connection.send('{"type": "message", "text": "And now?", "id": "now"}')
         address = f'<i data-event="continued" data-address="/chat/{successor.id}/"></i>'
-        async with asyncio.timeout(10):
-            while address not in str(await page.connection.recv()):
-                pass
+        await page.html_until(address)
         practice.release("middle")
     assert names_of(client.frames).count("error") == 0
 
@@ -250,6 +248,7 @@ async def test_a_question_expires_with_the_conversation_that_its_user_ends(
         open_socket(live_sage, session.id, cookie) as client,
         open_socket(live_sage, session.id, cookie, subprotocols=()) as page,
     ):
+        await page.html_of_sync()
         await client.until("sync")
         await client.send(type="message", text="Hello")
         await client.until("done")
@@ -258,9 +257,7 @@ async def test_a_question_expires_with_the_conversation_that_its_user_ends(
         assert frames[0] == {"answered": {"toolUseId": "toolu_pills", "state": "expired", "value": None}}
         assert frames[-1]["sync"]["ended"] == "abandoned"
         assert len([frame for frame in client.frames if "done" in frame]) == 1
-        async with asyncio.timeout(10):
-            while '<i data-event="closed"></i>' not in str(await page.connection.recv()):
-                pass
+        await page.html_until('<i data-event="closed"></i>')
     call = await in_database(ToolCallRecord.unscoped.get)
     assert call.state == "expired"
     assert not await in_database(Turn.unscoped.filter(status=TurnStatus.AWAITING_USER).exists)

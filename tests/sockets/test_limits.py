@@ -25,6 +25,7 @@ from sessions_app import services
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionKind
 from tests.live_sage import LiveSage, SocketClient, open_socket, session_cookie
+from tests.patience import measure_slowness
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -96,7 +97,7 @@ async def test_the_eleventh_socket_of_a_person_closes_with_4429_and_a_closed_one
         async with open_socket(live_sage, theirs.id, other_cookie) as somebody_else:
             assert "sync" in await somebody_else.next_frame()
         await mine[0].connection.close()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(5 * await measure_slowness(live_sage.origin)):
             while not await _opens(live_sage, session, cookie):  # noqa: ASYNC110  # another process
                 await asyncio.sleep(0.05)
 

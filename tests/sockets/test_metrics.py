@@ -1,5 +1,6 @@
 """What a process counts for Prometheus while it answers."""
 
+import asyncio
 from http import HTTPStatus
 
 import aiohttp
@@ -11,7 +12,7 @@ from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database
 from sessions_app.models import Session
 from tests.conftest import MakeUser
-from tests.live_sage import LiveSage, open_socket, session_cookie
+from tests.live_sage import FRAME_SECONDS, LiveSage, open_socket, session_cookie
 from tests.sage.test_metrics import Values, values_of
 
 SECRET = "zebraquartz"
@@ -33,7 +34,9 @@ async def test_turns_tools_failures_and_sockets_are_counted_without_words(
             text = await response.text()
             return values_of(text), text
 
-    before, _ = await read()
+    async with asyncio.timeout(FRAME_SECONDS):
+        while (before := (await read())[0]).get(("sage_open_sockets",)):  # noqa: ASYNC110  # another process
+            await asyncio.sleep(0.05)  # earlier tests' sockets are still closing
     save = ToolUse("save_file", {"file_type": "capture", "content": SECRET})
     unknown = ToolUse(SECRET, {})
     practice.script([Reply.of(save, unknown), "Saved."])

@@ -26,7 +26,7 @@ from sessions_app import services
 from sessions_app.database import in_database
 from sessions_app.limits import RateLimit
 from sessions_app.models import Message, Session, SessionKind, SessionStatus, ToolCallRecord
-from tests.live_sage import FRAME_SECONDS, Frame, LiveSage, SocketClient, asyncio_timeout, open_socket
+from tests.live_sage import FRAME_SECONDS, Frame, LiveSage, asyncio_timeout, open_socket
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -59,14 +59,6 @@ async def until_counted(*expected: tuple[str, int]) -> None:
             await asyncio.sleep(0.02)
 
 
-async def fragments_until(client: SocketClient, part: str) -> str:
-    """Return the HTML fragments up to the one that holds a text."""
-    got = ""
-    while part not in got:
-        got += str(await client.connection.recv())
-    return got
-
-
 async def test_the_card_comes_before_the_model_says_a_word_and_in_every_tab(
     live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str, in_germany: User
 ) -> None:
@@ -76,12 +68,13 @@ async def test_the_card_comes_before_the_model_says_a_word_and_in_every_tab(
         open_socket(live_sage, session.id, cookie) as reader,
         open_socket(live_sage, session.id, cookie, subprotocols=()) as page,
     ):
+        await page.html_of_sync()
         await writer.until("sync")
         await reader.until("sync")
         await writer.send(type="message", text=DANGER)
         card = card_in(await writer.until("safety"))
         assert card_in(await reader.until("safety")) == card
-        html = await fragments_until(page, 'id="card-message-1"')
+        html = await page.html_until('id="card-message-1"')
         practice.release("before")
         frames = await writer.until("done")
     assert not any("safety" in frame for frame in frames)
@@ -133,6 +126,7 @@ async def test_refused_words_get_it_too_and_only_who_wrote_them_sees_it(
         open_socket(live_sage, session.id, cookie) as writer,
         open_socket(live_sage, session.id, cookie) as reader,
     ):
+        await reader.until("sync")
         await writer.until("sync")
         await writer.send(type="message", text="Hello")
         await practice.reached("middle")

@@ -24,6 +24,7 @@ from tests.live_sage import (
     text_of,
     until_it_beats,
 )
+from tests.patience import measure_slowness
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -139,13 +140,14 @@ async def test_open_pages_learn_of_a_session_that_expires_elsewhere(
         open_socket(live_sage, own.id, cookie) as program,
         open_socket(live_sage, own.id, cookie, subprotocols=()) as page,
     ):
+        await page.html_of_sync()
         await program.next_frame()
         await program.send(type="message", text="Hello")
         await program.until("done")
+        seconds = TOLD_SECONDS * await measure_slowness(live_sage.origin)
         await in_database(_expire, user.pk, own.id)
-        async with asyncio.timeout(TOLD_SECONDS):
-            while '<i data-event="closed"></i>' not in str(await page.connection.recv()):
-                pass
+        async with asyncio.timeout(seconds):
+            await page.html_until('<i data-event="closed"></i>')
             frames = await program.until("sync")
             if is_asked:
                 ended = {"toolUseId": "toolu_pills", "state": "expired", "value": None}

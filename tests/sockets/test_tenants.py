@@ -48,7 +48,7 @@ from sessions_app.models import (
     TurnStatus,
 )
 from tests.calendar.conftest import NOW, source_of, timed
-from tests.live_sage import LiveSage, open_socket, session_cookie
+from tests.live_sage import FRAME_SECONDS, LiveSage, open_socket, session_cookie
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -412,7 +412,7 @@ async def test_the_owners_own_frame_does_something(
     async with open_socket(live_sage, waiting_for.id, cookie) as client:
         await client.next_frame()
         await client.send(**FRAMES[frame_type])
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(FRAME_SECONDS):
             while await in_database(all_rows) == before:  # noqa: ASYNC110 - another process writes
                 await asyncio.sleep(0.02)
         if frame_type not in ("stop", "dismiss", "end"):

@@ -11,7 +11,7 @@ from coaching.practice.script import Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database
 from sessions_app.models import Session
-from tests.live_sage import LiveSage, asyncio_timeout, open_socket
+from tests.live_sage import LiveSage, open_socket
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -29,13 +29,10 @@ async def test_an_answer_is_explained_the_same_after_the_stream_and_after_a_relo
     practice.script(
         [Reply.of(Text("Let me see."), ToolUse("load_skill", {"name": "decision-helper"})), "So."]
     )
-    shown = ""
     async with open_socket(live_sage, session.id, cookie, subprotocols=()) as client:
-        while 'data-event="sync"' not in shown:
-            shown += str(await asyncio_timeout(client.connection.recv()))
+        await client.html_of_sync()
         await client.connection.send('{"type": "message", "text": "Use the decision helper, please"}')
-        while 'data-event="done"' not in shown:
-            shown += str(await asyncio_timeout(client.connection.recv()))
+        shown = await client.html_until('data-event="done"')
     settings.IS_PRACTICE_MODEL = False  # like the web process
 
     def reload() -> str:
