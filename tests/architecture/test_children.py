@@ -3,6 +3,7 @@
 import ast
 from pathlib import Path
 
+from tests.architecture.parsing import parse
 from tests.sage.processes import PROJECT
 
 STARTERS = {"run", "Popen", "call", "check_call", "check_output", "create_subprocess_exec"}
@@ -10,7 +11,7 @@ FORBIDDEN = {"system", "popen", "fork", "posix_spawn", "create_subprocess_shell"
 
 
 def _calls(path: Path) -> list[tuple[str, ast.Call]]:
-    tree = ast.parse(path.read_text())
+    tree = parse(path)
     return [
         (node.func.attr, node)
         for node in ast.walk(tree)

@@ -11,6 +11,8 @@ from django.contrib import auth
 from django.contrib.sessions.backends.base import SessionBase
 from django.db.models import Manager, Model, QuerySet
 
+from tests.architecture.parsing import parse
+
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = sorted(
     [
@@ -28,10 +30,6 @@ ASYNC_ORM = {
 } | {"auser"}
 MANAGERS = {"objects", "unscoped"}
 THREAD_CALLS = {"sync_to_async", "database_sync_to_async", "async_to_sync"}
-
-
-def parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(), filename=str(path))
 
 
 def names_in(tree: ast.AST) -> Iterator[tuple[int, str]]:
@@ -60,7 +58,7 @@ def awaited_orm(coroutine: ast.AsyncFunctionDef) -> Iterator[tuple[int, str]]:
 
 def test_the_walk_finds_the_names_it_searches_for() -> None:
     assert {"aget", "acreate", "asave", "arefresh_from_db", "auser", "aget_user", "alogin"} <= ASYNC_ORM
-    view = ast.parse("async def view(request):\n    await request.auser()\n    Session.objects.get()")
+    view = parse("async def view(request):\n    await request.auser()\n    Session.objects.get()")
     (coroutine,) = coroutines_in(view)
     assert {name for _, name in awaited_orm(coroutine)} == {"auser", "objects"}
 
@@ -69,7 +67,7 @@ def test_no_view_middleware_or_socket_works_in_the_requests_thread_from_async_co
     found = [
         f"{path.relative_to(ROOT)}:{line} {name}"
         for path in MODULES
-        for line, name in names_in(parsed(path))
+        for line, name in names_in(parse(path))
         if name in THREAD_CALLS
     ]
     assert found == []
@@ -77,7 +75,7 @@ def test_no_view_middleware_or_socket_works_in_the_requests_thread_from_async_co
 
 def test_no_coroutine_asks_the_orm_itself() -> None:
     coroutines = chain.from_iterable(
-        ((path, coroutine) for coroutine in coroutines_in(parsed(path))) for path in MODULES
+        ((path, coroutine) for coroutine in coroutines_in(parse(path))) for path in MODULES
     )
     found = [
         f"{path.relative_to(ROOT)}:{line} {name}"

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.architecture.parsing import parse
 from tests.sage.processes import PROJECT, blank_environment
 
 COPIED = ("coaching", "sage", "sessions_app", "skills", "static", "templates", "tests")
@@ -67,7 +68,7 @@ def _with(text: str, place: str, added: str) -> str:
     if " " in place:
         return text.replace(place, f"{place} {added}", 1)
     lines = text.splitlines(keepends=True)
-    tree = ast.parse(text)
+    tree = parse(text)
     if place == "imports":
         last = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)][-1]
         return "".join([*lines[: last.end_lineno], added + "\n", *lines[last.end_lineno or 0 :]])

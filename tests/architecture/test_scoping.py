@@ -15,6 +15,7 @@ from coaching.belongings.ownership import owned_models
 from coaching.models import Capture, DayPlan, Profile, UserFileVersion
 from sessions_app.models import Message, Session, ToolCallRecord, Turn
 from sessions_app.owned import Owned, Unscoped
+from tests.architecture.parsing import parse
 from tests.belongings.life import live
 from tests.sage.processes import PROJECT
 
@@ -78,7 +79,7 @@ def sources() -> Iterator[tuple[str, ast.Module]]:
     for package in ("sage", "coaching", "sessions_app"):
         for path in sorted((PROJECT / package).rglob("*.py")):
             if "migrations" not in path.parts:
-                yield str(path.relative_to(PROJECT)), ast.parse(path.read_text())
+                yield str(path.relative_to(PROJECT)), parse(path)
 
 
 def functions_with(tree: ast.AST, names: set[str], inside: str = "") -> Iterator[str]:

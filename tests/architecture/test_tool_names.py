@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from coaching.tools import TOOL_NAMES
+from tests.architecture.parsing import parse
 from tests.sage.processes import PROJECT
 
 PACKAGES = ("coaching", "sage", "sessions_app")
@@ -25,7 +26,7 @@ def python_files() -> Iterator[Path]:
 
 def literals_in(source: str) -> Iterator[ast.Constant]:
     """Yield the text literals, without those that stand for themselves: docstrings."""
-    tree = ast.parse(source)
+    tree = parse(source)
     alone = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in alone:
