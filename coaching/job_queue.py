@@ -18,12 +18,20 @@ from procrastinate.contrib.django import app
 from procrastinate.contrib.django.django_connector import DjangoConnector
 from procrastinate.contrib.django.models import ProcrastinateJob
 from procrastinate.exceptions import AlreadyEnqueued
+from procrastinate.tasks import ConfigureTaskOptions
 
 from sessions_app.arcs import unsummarised_arc
 from sessions_app.database import in_database
 from sessions_app.models import Session
 
 SUMMARY_JOB = "summarise_session"
+BRIEF_JOB = "write_brief"
+
+BRIEF_WAIT_SECONDS = 10
+"""A brief waits for what may follow at once."""
+BRIEF_ATTEMPTS = 5
+"""After as many failures, a brief is tried once an hour."""
+_BRIEF_RETRY_SECONDS = (5, 25, 125, 625, 3600)
 
 BULK_QUEUE = "bulk"
 """The queue of jobs that may be many and long: a worker always keeps a slot for the others."""
@@ -80,11 +88,25 @@ def count_jobs() -> Mapping[str, int]:
     )
 
 
-def enqueue(name: str, *, key: str, **arguments: str | int) -> bool:
-    """Queue a job in the caller's transaction; False if one with this `key` is queued. Sync ORM code."""
+def enqueue(
+    name: str,
+    *,
+    key: str,
+    lock: str = "",
+    priority: int | None = None,
+    wait_seconds: int = 0,
+    **arguments: str | int,
+) -> bool:
+    """Queue a job in the caller's transaction; False if one with this `key` is queued. Sync ORM code.
+
+    Of the jobs with the same `lock`, which is the key unless it is given, one runs at a time.
+    """
+    options: ConfigureTaskOptions = {"lock": lock or key, "queueing_lock": key, "priority": priority}
+    if wait_seconds:
+        options["schedule_in"] = {"seconds": wait_seconds}
     try:
         with transaction.atomic():  # a savepoint, so that a refusal doesn't break the caller's transaction
-            app.configure_task(name, allow_unknown=False, lock=key, queueing_lock=key).defer(**arguments)
+            app.configure_task(name, allow_unknown=False, **options).defer(**arguments)
     except AlreadyEnqueued:
         return False
     return True
@@ -102,3 +124,33 @@ def enqueue_arc_summary(session: Session) -> bool:
 def enqueue_summary(session_id: uuid.UUID) -> bool:
     """Queue the summary of a completed session; False if it is queued already. Sync ORM code."""
     return enqueue(SUMMARY_JOB, key=f"summary:{session_id}", session_id=str(session_id))
+
+
+def enqueue_brief(session: Session) -> bool:
+    """Queue the next version of a session's brief; False if it is queued already. Sync ORM code.
+
+    It runs some seconds later, or after failed attempts once their wait is over.
+    """
+    key = f"brief:{session.id}"
+    wait_seconds = _brief_wait(session) or BRIEF_WAIT_SECONDS
+    return enqueue(BRIEF_JOB, key=key, wait_seconds=wait_seconds, session_id=str(session.id))
+
+
+def enqueue_brief_anew(session: Session) -> bool:
+    """Queue a brief from all messages; False if one is queued already. Sync ORM code."""
+    key = f"brief:{session.id}"
+    return enqueue(
+        BRIEF_JOB,
+        key=f"{key}:anew",
+        lock=key,
+        # A job waits for the queued ones with its lock, also for those that are due much later.
+        priority=JobPriority.BRIEF + 1,
+        wait_seconds=_brief_wait(session),
+        session_id=str(session.id),
+        is_anew=True,
+    )
+
+
+def _brief_wait(session: Session) -> int:
+    failed = min(session.brief_attempts, BRIEF_ATTEMPTS)
+    return _BRIEF_RETRY_SECONDS[failed - 1] if failed else 0

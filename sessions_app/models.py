@@ -55,6 +55,19 @@ class Session(Owned):
     last_message_number = models.PositiveIntegerField(
         default=0, help_text="Counts messages under this row's lock: numbers have no gaps."
     )
+    brief_covers = models.PositiveIntegerField(
+        default=0,
+        db_default=0,
+        help_text="The last message that the newest brief in use covers; 0 without one.",
+    )
+    brief_revision = models.PositiveIntegerField(
+        default=0,
+        db_default=0,
+        help_text="Changes when the opening must be rebuilt: a correction, a strike, a withdrawn brief.",
+    )
+    brief_attempts = models.PositiveIntegerField(
+        default=0, db_default=0, help_text="Attempts to write a brief since the last one that succeeded."
+    )
     continues = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="continued_by"
     )
@@ -375,3 +388,76 @@ class ModelUsage(Owned):
 
     def __str__(self) -> str:
         return f"{self.purpose} {self.model} {self.created_at:%Y-%m-%d}"
+
+
+class SessionBrief(Owned):
+    """A version of what Sage remembers of a session: lines of text that cite message numbers.
+
+    It adds the messages from `covers_from` on to the version before it, and covers all up to `covers_until`.
+    """
+
+    owner_path = "session__user"
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="briefs")
+    version = models.PositiveIntegerField()
+    text = models.TextField(blank=True, default="")
+    covers_from = models.PositiveIntegerField()
+    covers_until = models.PositiveIntegerField()
+    model = models.CharField(max_length=100, blank=True, default="")
+    usage = models.ForeignKey(
+        ModelUsage, null=True, blank=True, on_delete=models.SET_NULL, related_name="briefs"
+    )
+    lag_seconds = models.PositiveIntegerField(
+        default=0, help_text="From the oldest message that it adds until it was stored."
+    )
+    is_withdrawn = models.BooleanField(default=False, help_text="It covers a message that was withdrawn.")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["session", "-version"]
+        permissions = [("read_brief_text", "Can read what Sage remembers of conversations")]
+        constraints = [
+            models.UniqueConstraint(fields=["session", "version"], name="brief_version_once"),
+            models.CheckConstraint(
+                condition=Q(covers_from__gte=1, covers_until__gte=F("covers_from")),
+                name="brief_covers_messages",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"brief {self.version} of {self.session_id}"
+
+
+class CorrectionKind(models.TextChoices):
+    """What a person says about a brief."""
+
+    CORRECTION = "correction", "Correction"
+    STRIKE = "strike", "Removed line"
+
+
+class BriefCorrection(Owned):
+    """A correction of a brief in the user's `words`, or a line that must not return, in any version.
+
+    `line` is the line that it is about; a correction may be about none.
+    """
+
+    owner_path = "session__user"
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="brief_corrections")
+    kind = models.CharField(max_length=16, choices=CorrectionKind)
+    line = models.TextField(blank=True, default="")
+    words = models.CharField(max_length=500, blank=True, default="")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["session", "pk"]
+        constraints = [
+            models.CheckConstraint(
+                condition=(Q(kind=CorrectionKind.CORRECTION) & ~Q(words=""))
+                | (Q(kind=CorrectionKind.STRIKE, words="") & ~Q(line="")),
+                name="brief_correction_says_something",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display().lower()} {self.pk}"

@@ -15,6 +15,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from sessions_app.briefs import withdraw_briefs
 from sessions_app.errors import Refused
 from sessions_app.history import next_message, store_message
 from sessions_app.limits import (
@@ -203,7 +204,7 @@ def retry_turn(
         return _go_on(session=session, owner=owner, rate_limit=rate_limit, build_prompt=build_prompt)
     refuse_over_limits(user_id=user_id, rate_limit=rate_limit)
     message = last.messages.get(role=MessageRole.USER)
-    _withdraw(session, [last.id])
+    _withdraw(session, [last.id], since=message.number + 1)
     turn = Turn(session=session, owner=owner)
     session_fields = _put_built_prompt(build_prompt, session, turn, message)
     turn.save(force_insert=True)
@@ -265,12 +266,14 @@ def _withdraw_last_message(session: Session) -> tuple[tuple[uuid.UUID, ...], int
         raise Refused("There is no message to edit yet.")
     later = session.messages.filter(number__gte=last.number, turn__is_withdrawn=False)
     withdrawn = tuple(dict.fromkeys(later.order_by("number").values_list("turn_id", flat=True)))
-    _withdraw(session, withdrawn)
+    _withdraw(session, withdrawn, since=last.number)
     return withdrawn, last.number
 
 
-def _withdraw(session: Session, turn_ids: Sequence[uuid.UUID]) -> None:
+def _withdraw(session: Session, turn_ids: Sequence[uuid.UUID], *, since: int) -> None:
+    """Withdraw turns whose messages begin at `since`, and the briefs that cover one of them."""
     session.turns.filter(id__in=turn_ids).update(status=TurnStatus.SUPERSEDED, is_withdrawn=True)
+    withdraw_briefs(session, since=since)
 
 
 @transaction.atomic

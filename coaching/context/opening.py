@@ -58,13 +58,18 @@ class Statement:
 class Opening:
     """The block before the window. Each of `texts` is sent as a text block; `edge` is the window's.
 
-    `offered` maps the arcs that were offered before the window to the day.
+    `offered` maps the arcs that were offered before the window to the day. `brief` is the version of the
+    brief in it, 0 for none, which covers the messages until `brief_covers`; `brief_revision` is the session's
+    at that time.
     """
 
     edge: Edge
     texts: Sequence[str]
     statement: Statement
     offered: Mapping[str, str] = field(default_factory=dict)
+    brief: int = 0
+    brief_covers: int = 0
+    brief_revision: int = 0
 
     def to_text(self) -> str:
         """Return the stored form: canonical JSON text."""
@@ -75,6 +80,9 @@ class Opening:
                 "texts": list(self.texts),
                 "statement": self.statement.as_json(),
                 "offered": dict(self.offered),
+                "brief": self.brief,
+                "brief_covers": self.brief_covers,
+                "brief_revision": self.brief_revision,
             }
         )
 
@@ -89,6 +97,9 @@ class Opening:
             texts=tuple(values["texts"]),
             statement=Statement.from_json(values["statement"]),
             offered=values["offered"],
+            brief=values.get("brief", 0),
+            brief_covers=values.get("brief_covers", 0),
+            brief_revision=values.get("brief_revision", 0),
         )
 
 

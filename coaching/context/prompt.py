@@ -17,6 +17,7 @@ from typing import Any
 from django.conf import settings
 
 from coaching.context import statement as stating
+from coaching.context.brief import brief_part
 from coaching.context.budget import PROMPT_TOKENS, SPARE_TOKENS, count_tokens
 from coaching.context.history import count_message, stored_message
 from coaching.context.life import Life, LifeQuery, Unknown, read_life
@@ -33,7 +34,7 @@ from coaching.context.pipeline import build_context
 from coaching.context.prompt_tools import PromptTools
 from coaching.context.statement import SKILL_KEY, Part, skill_part, state
 from coaching.context.trace import Sent, trace_of
-from coaching.context.window import Window, open_window, smaller_window
+from coaching.context.window import Window, open_window, rows_to_read, smaller_window
 from coaching.engine.messages import ModelRequest, build_api_messages
 from coaching.life.arcs import ARCS
 from coaching.models import Profile
@@ -45,7 +46,8 @@ from coaching.skills.loader import MOMENT_KEY, SkillLibrary, load_library, skill
 from coaching.skills.reader import SkillError
 from sessions_app import selectors
 from sessions_app.arcs import current_arc
-from sessions_app.models import Message, MessageRole, Session
+from sessions_app.briefs import read_brief
+from sessions_app.models import BriefCorrection, Message, MessageRole, Session, SessionBrief
 
 OPENING_SHARE = 0.45
 LOOK_BACK_BLOCKS = 20
@@ -136,14 +138,16 @@ class _TurnBuilder:
         self.now = life.now
         self.stored_opening = Opening.from_text(session.opening)
         self.count_message = partial(count_message, saved_fields=tools.saved_fields)
-        limit = settings.SAGE_WINDOW_MESSAGES + settings.SAGE_WINDOW_STEP + 2
+        edge = self.stored_opening.edge if self.stored_opening else None
+        sizes = {"minimum": settings.SAGE_WINDOW_MESSAGES, "step": settings.SAGE_WINDOW_STEP}
+        limit = rows_to_read(edge, last=session.last_message_number, **sizes)
         self.tail, older = selectors.history_tail(session, limit=limit, newest=newest)
         window = open_window(
             self.tail,
-            minimum=settings.SAGE_WINDOW_MESSAGES,
-            step=settings.SAGE_WINDOW_STEP,
+            **sizes,
             older=older,
-            edge=self.stored_opening.edge if self.stored_opening else None,
+            edge=edge,
+            covered=session.brief_covers,
             count_tokens=self.count_message,
         )
         self.tools = tools
@@ -152,9 +156,10 @@ class _TurnBuilder:
     def move_to(self, window: Window) -> None:
         self.window = window
         self.in_results = skills_in_results(window.messages, self.tools.skill_tools)
-        self.is_rebuilt = self.stored_opening is None or self.stored_opening.edge != window.edge
+        stored = self.stored_opening
         # Moving the edge loses the cache anyway, so a long conversation gets today's skills then.
-        is_moved = self.is_rebuilt and self.stored_opening is not None
+        is_moved = stored is not None and stored.edge != window.edge
+        self.is_rebuilt = stored is None or is_moved or stored.brief_revision != self.session.brief_revision
         self.library = self._library(self.now if is_moved else skills_moment(self.session))
         self.session_metadata = {MOMENT_KEY: self.now.isoformat()} if is_moved else {}
         self.frame = build_frame(self.session, tools=self.tools, library=self.library)
@@ -170,8 +175,8 @@ class _TurnBuilder:
 
     def build(self) -> BuiltPrompt:
         opening = self._opening()
-        *earlier, newest = self.window.messages
-        statements = [statement for message in earlier if (statement := statement_of(message))]
+        newest = self.window.messages[-1]
+        statements = self._statements()
         left = self.room - opening.statement.tokens - sum(statement.tokens for statement in statements)
         skills = self._skill_parts([opening.statement, *statements])
         parts, clock = stating.changed_parts(
@@ -198,13 +203,18 @@ class _TurnBuilder:
             said_before_at=self._said_before_at(),
         )
 
+    def _statements(self) -> Sequence[Statement]:
+        """Return what was sent with the messages before the newest."""
+        earlier = self.window.messages[:-1]
+        return [statement for message in earlier if (statement := statement_of(message))]
+
     def _said_before_at(self) -> datetime | None:
         said = [message for message in self.tail[:-1] if message.role == MessageRole.USER]
         shown = [message.created_at for message in said if not message.metadata.get("is_hidden")]
         return shown[-1] if shown else None
 
     def _opening(self) -> Opening:
-        """Return the session's opening, rebuilt if the window's edge has moved."""
+        """Return the session's opening; where it has to be rebuilt, the newest brief is read for it."""
         if self.stored_opening is not None and not self.is_rebuilt:
             return self.stored_opening
         skill = self._arc_skill()
@@ -212,16 +222,38 @@ class _TurnBuilder:
         skills: list[Part] = []
         if skill is not None and skill.key.removeprefix(SKILL_KEY) not in self.in_results:
             skills = [skill]
+        brief, remembered = self._brief()
+        parts = [*remembered, *skills]
+        said = sum(statement.tokens for statement in self._statements())
+        room = min(room, self.room - said - sum(part.tokens for part in remembered))
         standing = stating.standing_parts(self.context, tokens=room - sum(part.tokens for part in skills))
         standing_text, _ = state(standing)
-        _, statement = state([*standing, *skills])
+        _, statement = state([*standing, *parts])
         offered = dict(self.stored_opening.offered) if self.stored_opening else {}
         for message in self.tail:
             if (before := statement_of(message)) and (offer := before.sections.get("offer")):
                 arc, _, day = offer.partition(" ")
                 offered[arc] = day
-        texts = tuple(text for text in (standing_text, *(part.text for part in skills)) if text)
-        return Opening(edge=self.window.edge, texts=texts, statement=statement, offered=offered)
+        texts = tuple(text for text in (standing_text, *(part.text for part in parts)) if text)
+        return Opening(
+            edge=self.window.edge,
+            texts=texts,
+            statement=statement,
+            offered=offered,
+            brief=brief.version if brief else 0,
+            brief_covers=brief.covers_until if brief else 0,
+            brief_revision=self.session.brief_revision,
+        )
+
+    def _brief(self) -> tuple[SessionBrief | None, Sequence[Part]]:
+        """Return the newest brief and its section; none of both where there is nothing to remember."""
+        brief: SessionBrief | None = None
+        corrections: Sequence[BriefCorrection] = ()
+        if self.session.brief_covers or self.session.brief_revision:
+            brief, corrections = read_brief(self.session)
+        first = self.window.messages[0].number if self.window.edge.number else 1
+        part = brief_part(brief, corrections, first_in_window=first)
+        return brief, [part] if part else []
 
     def _arc_skill(self) -> Part | None:
         arc = current_arc(self.session)

@@ -52,6 +52,7 @@ def trace_of(sent: Sent) -> dict[str, Any]:
         "frame": sent.frame,
         "window": sent.window,
         "left_out": sorted(sent.context.unknown),
+        "brief": {"version": sent.opening.brief, "covers": sent.opening.brief_covers},
     }
     return {"skills": skills, "context": context}
 

@@ -4,6 +4,7 @@ The edge is stored as the number of the window's first message and moves only fo
 were withdrawn and too few are left. It is always between messages, so a call and its result stay together.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -12,6 +13,8 @@ from sessions_app.models import Message, MessageRole
 MAX_TOKENS = 60_000
 TOKENS_AFTER_MOVE = 40_000
 """An edge that moves for size moves far enough to stay there for the next messages."""
+MOST_ROWS, ROWS_STEP = 640, 64
+"""The most messages that are read for one window, and the steps of that number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +51,19 @@ def windowed(messages: Sequence[Message], *, minimum: int, step: int, older: int
     return messages[_with_question(messages, start) :]
 
 
+def rows_to_read(edge: Edge | None, *, last: int, minimum: int, step: int) -> int:
+    """Return how many messages to read, of which `last` is the newest number.
+
+    As many as a window can have, or all since an edge that waits.
+    """
+    usual = minimum + step + 2
+    since_edge = last - edge.number + 2 if edge else 0
+    if since_edge <= usual:
+        return usual
+    # In steps: each limit is a statement of its own.
+    return min(MOST_ROWS, math.ceil(since_edge / ROWS_STEP) * ROWS_STEP)
+
+
 def open_window(
     messages: Sequence[Message],
     *,
@@ -55,16 +71,19 @@ def open_window(
     step: int,
     older: int = 0,
     edge: Edge | None = None,
+    covered: int | None = None,
     count_tokens: Callable[[Message], int],
 ) -> Window:
     """Return the window at its present edge, or at a new one if that no longer fits.
 
-    `messages` must reach at least `minimum + step` messages back, or to the beginning.
+    An edge that would move for the count alone waits while messages after `covered` would leave: a brief
+    covers all until there. With None it doesn't wait. `messages` must reach back as `rows_to_read` says.
     """
     fresh = windowed(messages, minimum=minimum, step=step, older=older)
     if edge is not None and (kept := _from_edge(messages, edge, older=older)):
         is_long_enough = len(kept) >= min(minimum, older + len(messages)) or edge.is_early
-        is_where_it_was = len(kept) <= len(fresh)  # the count hasn't moved it on
+        # The count hasn't moved it on, or may not yet.
+        is_where_it_was = len(kept) <= len(fresh) or not _is_covered(kept, fresh, covered)
         if is_long_enough and is_where_it_was and _tokens(kept, count_tokens) <= MAX_TOKENS:
             return Window(edge=edge, messages=kept)
     is_early = _tokens(fresh, count_tokens) > MAX_TOKENS
@@ -81,6 +100,11 @@ def smaller_window(window: Window, count_tokens: Callable[[Message], int]) -> Wi
         return None
     kept = _shrunk(window.messages, count_tokens, _tokens(window.messages, count_tokens) // 2)
     return Window(edge=Edge(number=kept[0].number, is_early=True), messages=kept)
+
+
+def _is_covered(kept: Sequence[Message], fresh: Sequence[Message], covered: int | None) -> bool:
+    last_to_leave = kept[len(kept) - len(fresh) - 1].number
+    return covered is None or last_to_leave <= covered
 
 
 def _from_edge(messages: Sequence[Message], edge: Edge, *, older: int) -> Sequence[Message]:

@@ -25,12 +25,23 @@ from coaching.calendar.fetchers import get_fetcher
 from coaching.calendar.refresh import REFRESH_JOB, attempt_refresh, begin_refresh, enqueue_due, finish_refresh
 from coaching.engine.errors import UpstreamError
 from coaching.files.garbage import collect_garbage
-from coaching.job_queue import BULK_QUEUE, SUMMARY_JOB, JobPriority
+from coaching.job_queue import (
+    BRIEF_ATTEMPTS,
+    BRIEF_JOB,
+    BULK_QUEUE,
+    SUMMARY_JOB,
+    JobPriority,
+    enqueue_brief,
+    enqueue_brief_anew,
+)
+from coaching.jobs.briefs import StaleBriefError, write_briefs
 from coaching.jobs.expiry import expire_idle_sessions
 from coaching.jobs.summaries import is_answering, write_summary
 from coaching.live.runner import get_runner
 from coaching.model.client import ModelConnection
+from sessions_app.briefs import sessions_behind
 from sessions_app.database import in_database, in_database_unhurried
+from sessions_app.models import Session
 
 logger = structlog.get_logger(__name__)
 
@@ -72,6 +83,50 @@ async def summarise_session(context: JobContext, *, session_id: str, arc: int | 
     await _wait_for_turn(session)
     models: ModelConnection = context.additional_context[MODELS]
     await write_summary(session, client=await models.client(), arc=arc)
+
+
+@app.task(name=BRIEF_JOB, pass_context=True, priority=JobPriority.BRIEF)
+async def write_brief(context: JobContext, *, session_id: str, is_anew: bool = False) -> None:
+    """Write the brief of a session up to its last finished turn.
+
+    A failed attempt queues the next one itself: the queue can't put this job back while another waits. If the
+    job is lost in any other way, `enqueue_missing_briefs` finds its session.
+    """
+    session = uuid.UUID(session_id)
+    models: ModelConnection = context.additional_context[MODELS]
+    try:
+        await write_briefs(session, client=await models.client(), is_anew=is_anew)
+    except (UpstreamError, StaleBriefError) as error:
+        await in_database(_try_brief_again, session, is_anew=is_anew, reason=str(error))
+
+
+def _try_brief_again(session_id: uuid.UUID, *, is_anew: bool, reason: str) -> None:
+    session = Session.unscoped.filter(id=session_id).defer("opening").first()
+    if session is None:
+        return
+    _log_failed_brief(session, reason)
+    (enqueue_brief_anew if is_anew else enqueue_brief)(session)
+
+
+@app.periodic(cron="*/10 * * * *")
+@app.task(name="enqueue_missing_briefs", queueing_lock="enqueue_missing_briefs")
+async def enqueue_missing_briefs(timestamp: int) -> None:  # noqa: ARG001
+    """Queue the briefs of sessions whose job was lost, with a worker or by an error."""
+    count = await in_database(_enqueue_briefs_behind)
+    logger.info("briefs_behind", enqueued=count)
+
+
+def _enqueue_briefs_behind() -> int:
+    lost = [session for session in sessions_behind(now=timezone.now()) if enqueue_brief(session)]
+    for session in lost:
+        if session.brief_attempts:
+            _log_failed_brief(session, "lost")
+    return len(lost)
+
+
+def _log_failed_brief(session: Session, reason: str) -> None:
+    log = logger.error if session.brief_attempts >= BRIEF_ATTEMPTS else logger.warning
+    log("brief_failed", session_id=str(session.id), attempts=session.brief_attempts, reason=reason)
 
 
 class UnlimitedRetries(BaseRetryStrategy):

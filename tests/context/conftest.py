@@ -11,6 +11,7 @@ from django.utils import timezone
 from coaching.engine.anthropic_client import AnthropicClient
 from coaching.engine.budget import StopSignal
 from coaching.events import TurnDone, TurnEvent
+from coaching.jobs.briefs import write_briefs
 from coaching.models import Capture, FileSource, Profile, UserFile, UserFileVersion
 from coaching.practice.server import PracticeServer
 from coaching.turns import answering
@@ -68,12 +69,17 @@ class Talk:
 
     practice: PracticeServer
     client: AnthropicClient
+    brief_client: AnthropicClient
     session: Session
     said: list[str] = field(default_factory=list)
 
     async def say(self, text: str) -> TurnDone:
         """Send a message and have it answered."""
         return await self._answer("message", text)
+
+    async def remember(self) -> int:
+        """Write the session's brief, as its job would; return how many versions."""
+        return await write_briefs(self.session.id, client=self.brief_client)
 
     async def edit(self, text: str) -> TurnDone:
         """Replace the last message."""
@@ -125,6 +131,19 @@ async def client(practice: PracticeServer) -> AsyncIterator[AnthropicClient]:
 
 
 @pytest.fixture
+async def brief_practice() -> AsyncIterator[PracticeServer]:
+    """A practice model for briefs, so that the turns' requests stay by themselves."""
+    async with PracticeServer(keeps_bodies=True, tokens_per_second=0) as server:
+        yield server
+
+
+@pytest.fixture
+async def brief_client(brief_practice: PracticeServer) -> AsyncIterator[AnthropicClient]:
+    async with AnthropicClient("practice", brief_practice.url) as client:
+        yield client
+
+
+@pytest.fixture
 def person(user: User) -> User:
     """Somebody in Lisbon with a profile."""
     Profile.unscoped.create(user=user, name="Ada", timezone="Europe/Lisbon")
@@ -132,10 +151,12 @@ def person(user: User) -> User:
 
 
 @pytest.fixture
-def talk(person: User, practice: PracticeServer, client: AnthropicClient) -> Talk:
+def talk(
+    person: User, practice: PracticeServer, client: AnthropicClient, brief_client: AnthropicClient
+) -> Talk:
     """An open conversation of the person."""
     session = services.open_session(user_id=person.pk, kind=SessionKind.OPEN_CONVERSATION)
-    return Talk(practice=practice, client=client, session=session)
+    return Talk(practice=practice, client=client, brief_client=brief_client, session=session)
 
 
 def text_blocks(body: dict[str, Any]) -> list[str]:

@@ -84,6 +84,7 @@ async def walk(talk: Talk, turns: int, *, minutes: int = 2) -> list[int]:
             done: TurnDone = await talk.say(f"Message {number}. {WORDS}")
             assert done.status == "completed", talk.practice.requests[-1].error
             ends.append(len(talk.bodies))
+            await talk.remember()
             clock.shift(timedelta(minutes=minutes))
     return ends
 
@@ -252,7 +253,8 @@ async def test_a_moved_edge_rebuilds_the_opening_with_what_holds_then(talk: Talk
     await in_database(put_file, person, "sage/context.md", "Ada has a new job.")
     await talk.say("Again")
     first, second = (text_blocks(body) for body in talk.bodies)
-    assert first[1] == "Word 21"
+    assert first[2] == "Word 21"
     assert "Ada is a nurse" in first[0]
+    assert first[1].startswith("<brief>\n[The brief isn't up to date: messages 1 to 20 are neither")
     assert second[0] == first[0], "an opening stays while the edge does"
     assert "new job" in second[-2]

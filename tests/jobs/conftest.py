@@ -82,15 +82,25 @@ def opened_session(user: User, *texts: str, kind: str = SessionKind.OPEN_CONVERS
     """Open a session with these texts by the user and Sage in turn."""
     session = services.open_session(user_id=user.pk, kind=kind)
     for question, answer in zip(texts[::2], texts[1::2], strict=True):
-        opened = services.open_turn(
-            user_id=user.pk, session_id=session.pk, text=question, client_id=None, owner="me", rate_limit=RATE
-        )
-        key = TurnKey(turn_id=opened.turn.id, fence=opened.turn.fence)
-        locked = Session.unscoped.get(id=session.pk)
-        append_message(session=locked, turn=opened.turn, role=MessageRole.ASSISTANT, content=answer)
-        close_turn(key, Ending(status=TurnStatus.COMPLETED, stop_reason="end_turn"))
+        add_turn(session, question, answer)
     session.refresh_from_db()
     return session
+
+
+def add_turn(session: Session, question: str, answer: str) -> None:
+    """Add a finished turn with these texts."""
+    opened = services.open_turn(
+        user_id=session.user_id,
+        session_id=session.pk,
+        text=question,
+        client_id=None,
+        owner="me",
+        rate_limit=RATE,
+    )
+    key = TurnKey(turn_id=opened.turn.id, fence=opened.turn.fence)
+    locked = Session.unscoped.get(id=session.pk)
+    append_message(session=locked, turn=opened.turn, role=MessageRole.ASSISTANT, content=answer)
+    close_turn(key, Ending(status=TurnStatus.COMPLETED, stop_reason="end_turn"))
 
 
 def completed_session(user: User, *texts: str) -> Session:

@@ -12,6 +12,7 @@ from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.scenes import (
     approaches,
     arcs,
+    brief,
     by_name,
     care,
     lookups,
@@ -26,6 +27,7 @@ Scene = Callable[[Conversation], Reply | None]
 
 SCENES: tuple[Scene, ...] = (
     summary.summarise,
+    brief.write_brief,
     care.answer_crisis,
     care.stay_after_crisis,
     by_name.say_what_is_in_play,

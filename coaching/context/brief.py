@@ -1,0 +1,109 @@
+"""A brief's lines as its user corrected them, and its section of an opening.
+
+What the user corrected or struck is applied whenever a brief is stored, sent or shown, whatever the model
+wrote.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from rapidfuzz import fuzz
+
+from coaching.context.budget import count_tokens
+from coaching.context.entries import wrap
+from coaching.context.fences import fence
+from coaching.context.statement import Part
+from sessions_app.models import BriefCorrection, CorrectionKind, SessionBrief
+
+MAX_TOKENS = 600
+CORRECTIONS_TOKENS = 300
+"""How much of a brief corrections may take, the newest first."""
+CLOSE_PERCENT = 90.0
+SAME_PERCENT = 98.0
+LEAST_CHARACTERS = 16
+"""A shorter text inside a longer line says too little to rule that line out."""
+CORRECTED = "Corrected by the person: "
+
+CITATION = re.compile(r"\[\s*(\d{1,9}(?:\s*[,;]\s*\d{1,9})*)\s*\]")
+_BULLET = re.compile(r"^(?:\s*(?:[-*•–—]|#+|\d{1,2}[.)])\s+)+")
+
+
+def lines_of(text: str) -> list[str]:
+    """Return the lines of a brief without bullets; empty lines are left out."""
+    lines = (_BULLET.sub("", line).strip() for line in text.splitlines())
+    return [line for line in lines if re.search(r"\w", line)]
+
+
+def brief_text(lines: Iterable[str]) -> str:
+    """Return the stored form of lines."""
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def corrected_lines(text: str, corrections: Sequence[BriefCorrection]) -> list[str]:
+    """Return a brief's lines without what the user ruled out, and with what they corrected, in `MAX_TOKENS`.
+
+    Lines that don't fit are left out, the last first. Applied twice it changes nothing more.
+    """
+    kept = [
+        line
+        for line in lines_of(text)
+        if not line.startswith(CORRECTED) and not any(_rules_out(each, line) for each in corrections)
+    ]
+    stated: list[str] = []
+    for each in reversed(corrections):
+        is_there = any(_closeness(each.words, line) >= CLOSE_PERCENT for line in kept)
+        if each.kind == CorrectionKind.CORRECTION and not is_there:
+            statement = _statement_of(each)
+            if count_tokens(brief_text([*stated, statement])) <= CORRECTIONS_TOKENS:
+                stated.append(statement)
+    stated.reverse()
+    while kept and count_tokens(brief_text([*kept, *stated])) > MAX_TOKENS:
+        kept.pop()
+    return [*kept, *stated]
+
+
+def brief_part(
+    brief: SessionBrief | None, corrections: Sequence[BriefCorrection], *, first_in_window: int
+) -> Part | None:
+    """Return the section of a brief, which says what it lacks of the messages before the window."""
+    lines = corrected_lines(brief.text if brief else "", corrections)
+    covers = brief.covers_until if brief else 0
+    texts = [fence(brief_text(lines))] if lines else []
+    if covers + 1 < first_in_window:
+        missing = f"messages {covers + 1} to {first_in_window - 1}"
+        texts.append(f"[The brief isn't up to date: {missing} are neither in it nor below.]")
+    if not texts:
+        return None
+    attributes = {"covers_messages": f"1 to {covers}"} if covers else {}
+    version = brief.version if brief else 0
+    return Part(key="brief", digest=str(version), text=wrap("brief", "\n".join(texts), attributes))
+
+
+def _statement_of(correction: BriefCorrection) -> str:
+    about = f" (about: “{correction.line}”)" if correction.line else ""
+    return f"{CORRECTED}{correction.words}{about}"
+
+
+def _rules_out(correction: BriefCorrection, line: str) -> bool:
+    """Return whether the user struck the line, in these words or close ones, or corrected exactly it."""
+    if not correction.line:
+        return False
+    if correction.kind == CorrectionKind.CORRECTION:
+        return _closeness(correction.line, line) >= SAME_PERCENT
+    one, other = _plain(correction.line), _plain(line)
+    is_inside = (
+        min(len(one), len(other)) >= LEAST_CHARACTERS and fuzz.partial_ratio(one, other) >= CLOSE_PERCENT
+    )
+    return is_inside or _closeness(correction.line, line) >= CLOSE_PERCENT
+
+
+def _closeness(one: str, other: str) -> float:
+    """Return how close two lines are in percent, whatever their citations, punctuation and order of words."""
+    first, second = _plain(one), _plain(other)
+    if not (first and second):
+        return 0.0
+    return max(fuzz.ratio(first, second), fuzz.token_sort_ratio(first, second))
+
+
+def _plain(line: str) -> str:
+    return " ".join(re.findall(r"\w+", CITATION.sub(" ", line).casefold()))

@@ -1,0 +1,236 @@
+"""Stores what Sage remembers of a session: versions of its brief, and what its user says about them.
+
+A version is stored only if nothing has changed since its job read the session: it started from the newest
+version, and each message that it covers is still there. Texts are written by `coaching.jobs.briefs`.
+"""
+
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F, Q, QuerySet
+from django.utils import timezone
+
+from sessions_app.errors import Refused
+from sessions_app.models import (
+    BriefCorrection,
+    CorrectionKind,
+    Message,
+    ModelUsage,
+    Session,
+    SessionBrief,
+)
+from sessions_app.queries import Columns, parameter, prepared, run_queries
+from sessions_app.selectors import accessible_session
+from sessions_app.text import mended
+
+MOST_CORRECTIONS = 50
+CORRECTION_CHARACTERS = 500
+MESSAGES_AT_ONCE = 2_000
+"""More than fit into a request, so that a long history isn't read whole."""
+
+_BRIEF, _CORRECTION = Columns(SessionBrief), Columns(BriefCorrection)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BriefWork:
+    """The messages that a new version adds to `base`, in order, and what the user said about the brief.
+
+    `newest` is the key of the newest version at the time of reading, and `base` that version or, for a brief
+    that is written anew, None. `attempts` have failed since the last success.
+    """
+
+    user_id: int
+    session_id: uuid.UUID
+    base: SessionBrief | None
+    newest: int | None
+    messages: Sequence[Message]
+    corrections: Sequence[BriefCorrection]
+    attempts: int
+
+    @property
+    def covers_from(self) -> int:
+        return self.base.covers_until + 1 if self.base else 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenBrief:
+    """A version that was written from these messages, the last of which it covers."""
+
+    messages: Sequence[Message]
+    model: str
+    usage_id: int | None
+    finish: Callable[[Sequence[BriefCorrection]], str]
+    """Returns the text to store, by the corrections at that moment."""
+
+
+def newest_brief(session: Session) -> SessionBrief | None:
+    """Return the newest version that covers no withdrawn message."""
+    return _usable(session).order_by("-version").first()
+
+
+@prepared
+def _newest() -> "QuerySet[Any, Any]":
+    briefs = SessionBrief.unscoped.filter(session=parameter("session"), is_withdrawn=False)
+    return briefs.order_by("-version").values_list(*_BRIEF.lookups)[:1]
+
+
+@prepared
+def _corrections() -> "QuerySet[Any, Any]":
+    corrections = BriefCorrection.unscoped.filter(session=parameter("session")).order_by("pk")
+    return corrections.values_list(*_CORRECTION.lookups)
+
+
+def read_brief(session: Session) -> tuple[SessionBrief | None, Sequence[BriefCorrection]]:
+    """Return the newest version and what the user said about the brief, in one round trip."""
+    briefs, corrections = run_queries([_newest(session=session.id), _corrections(session=session.id)])
+    brief = _BRIEF.object_of(briefs[0]) if briefs else None
+    return brief, [_CORRECTION.object_of(row) for row in corrections]
+
+
+def corrections_of(session: Session) -> Sequence[BriefCorrection]:
+    """Return what the user said about the session's brief, oldest first."""
+    return list(session.brief_corrections.order_by("pk"))
+
+
+def read_brief_work(session_id: uuid.UUID, *, is_anew: bool = False, after: int = 0) -> BriefWork | None:
+    """Return the finished messages that no brief covers, None where there are none.
+
+    With `is_anew` those after the number `after`, covered or not, for a brief that starts from no other.
+    """
+    session = Session.unscoped.filter(id=session_id).defer("opening").first()
+    if session is None:
+        return None
+    newest = newest_brief(session)
+    base = None if is_anew else newest
+    start = base.covers_until if base else after
+    messages = list(_finished(session).filter(number__gt=start).order_by("number")[:MESSAGES_AT_ONCE])
+    if not messages:
+        return None
+    return BriefWork(
+        user_id=session.user_id,
+        session_id=session.id,
+        base=base,
+        newest=newest.pk if newest else None,
+        messages=messages,
+        corrections=corrections_of(session),
+        attempts=session.brief_attempts,
+    )
+
+
+def count_attempt(session_id: uuid.UUID) -> None:
+    """Count an attempt before it starts, so that one that kills its process is counted too."""
+    Session.unscoped.filter(id=session_id).update(brief_attempts=F("brief_attempts") + 1)
+
+
+@transaction.atomic
+def store_brief(work: BriefWork, written: WrittenBrief) -> SessionBrief | None:
+    """Store the next version; None, and nothing changed, where the session has changed since it was read."""
+    session = Session.of(work.user_id).select_for_update(no_key=True).filter(id=work.session_id).first()
+    if session is None:
+        return None
+    newest = newest_brief(session)
+    first, last = work.covers_from, written.messages[-1].number
+    covered = _finished(session).filter(number__range=(first, last)).values_list("pk", flat=True)
+    is_stale = (newest.pk if newest else None) != work.newest or (newest and last < newest.covers_until)
+    if is_stale or set(covered) != {message.pk for message in written.messages}:
+        return None
+    brief = SessionBrief.within(session).create(
+        session=session,
+        version=1 + (session.briefs.order_by("-version").values_list("version", flat=True).first() or 0),
+        text=mended(written.finish(corrections_of(session))),
+        covers_from=first,
+        covers_until=last,
+        model=written.model[:100],
+        usage_id=written.usage_id,
+        lag_seconds=_seconds_since(written.messages, newest),
+    )
+    session.brief_covers, session.brief_attempts = last, 0
+    session.save(update_fields=["brief_covers", "brief_attempts"])
+    return brief
+
+
+def store_brief_usage(work: BriefWork, row: ModelUsage) -> int | None:
+    """Store what an attempt cost and return its key; None where the session is gone with its user."""
+    session = Session.of(work.user_id).filter(id=work.session_id).first()
+    if session is None:
+        return None
+    row.user_id, row.session = work.user_id, session
+    row.save()
+    return int(row.pk)
+
+
+def withdraw_briefs(session: Session, *, since: int) -> None:
+    """Withdraw the versions that cover the message `since`. The caller has locked the session's row."""
+    if session.brief_covers < since:
+        return
+    _usable(session).filter(covers_until__gte=since).update(is_withdrawn=True)
+    newest = newest_brief(session)
+    session.brief_covers = newest.covers_until if newest else 0
+    _mark_changed(session, "brief_covers")
+
+
+@transaction.atomic
+def correct_brief(
+    *, user_id: int, session_id: uuid.UUID, words: str, line: str = "", is_strike: bool = False
+) -> BriefCorrection:
+    """Keep a correction, of a line or of the whole, or strike a line; the same one twice is one.
+
+    Raises `Refused`, `Session.DoesNotExist`.
+    """
+    session = accessible_session(user_id=user_id, session_id=session_id, is_locked=True)
+    words = " ".join(mended(words).split())
+    if not is_strike and not words:
+        raise Refused("Write what is right, then save it.")
+    if len(words) > CORRECTION_CHARACTERS:
+        raise Refused(f"A correction can have up to {CORRECTION_CHARACTERS} characters.")
+    kind = CorrectionKind.STRIKE if is_strike else CorrectionKind.CORRECTION
+    values = {"kind": kind, "line": mended(line), "words": "" if is_strike else words}
+    known = session.brief_corrections.filter(**values).first()
+    if known is not None:
+        return known
+    if session.brief_corrections.count() >= MOST_CORRECTIONS:
+        raise Refused(
+            f"A conversation can have up to {MOST_CORRECTIONS} corrections. Undo one you no longer need."
+        )
+    correction = BriefCorrection.within(session).create(session=session, **values)
+    _mark_changed(session)
+    return correction
+
+
+@transaction.atomic
+def undo_correction(*, user_id: int, session_id: uuid.UUID, correction_id: int) -> None:
+    """Forget a correction or a strike. Raises `BriefCorrection.DoesNotExist`, `Session.DoesNotExist`."""
+    session = accessible_session(user_id=user_id, session_id=session_id, is_locked=True)
+    session.brief_corrections.get(pk=correction_id).delete()
+    _mark_changed(session)
+
+
+def sessions_behind(*, now: datetime) -> Sequence[Session]:
+    """Return the sessions with messages after their brief: recent ones, and those whose brief fails."""
+    behind = Session.unscoped.filter(last_message_number__gt=F("brief_covers"))
+    wanted = Q(brief_attempts__gt=0) | Q(last_active_at__gt=now - timedelta(days=1))
+    return list(behind.filter(wanted).only("id", "brief_attempts").order_by("last_active_at"))
+
+
+def _mark_changed(session: Session, *fields: str) -> None:
+    session.brief_revision += 1
+    session.save(update_fields=["brief_revision", *fields])
+
+
+def _usable(session: Session) -> "QuerySet[SessionBrief]":
+    return session.briefs.filter(is_withdrawn=False)
+
+
+def _finished(session: Session) -> "QuerySet[Message]":
+    """Return the messages of turns that have ended."""
+    return session.messages.filter(turn__is_withdrawn=False, turn__ended_at__isnull=False)
+
+
+def _seconds_since(messages: Sequence[Message], newest: SessionBrief | None) -> int:
+    known = newest.covers_until if newest else 0
+    added = [message for message in messages if message.number > known] or messages[-1:]
+    return max(0, round((timezone.now() - added[0].created_at).total_seconds()))
