@@ -13,7 +13,7 @@ from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
-from django.db.models import Model, QuerySet, Sum
+from django.db.models import Count, Model, QuerySet, Sum
 from django.db.models.functions import Length
 from django.forms.models import BaseInlineFormSet
 from django.http import Http404, HttpRequest, HttpResponse
@@ -23,6 +23,7 @@ from django.views.decorators.http import require_safe
 
 from sessions_app import selectors
 from sessions_app.models import Message, ModelUsage, Round, Session, ToolCallRecord, Turn
+from sessions_app.money import small_dollars
 
 MESSAGES_A_PAGE = 100
 ROWS_LISTED = 50
@@ -124,10 +125,14 @@ class UsageInline(ReadOnlyMixin, admin.TabularInline):  # type: ignore[type-arg]
     model = ModelUsage
     fields = (
         "purpose", "model", "input_tokens", "output_tokens", "cache_read_tokens", "cache_creation_5m_tokens",
-        "cache_creation_1h_tokens", "cost_micro_usd", "first_token_ms", "duration_ms",
+        "cache_creation_1h_tokens", "cost", "first_token_ms", "duration_ms",
     )  # fmt: skip
     readonly_fields = fields
     extra = 0
+
+    @admin.display(description="Cost")
+    def cost(self, usage: ModelUsage) -> str:
+        return small_dollars(usage.cost_micro_usd)
 
 
 class RoundInline(ReadOnlyMixin, admin.TabularInline):  # type: ignore[type-arg]
@@ -165,11 +170,11 @@ class SessionAdmin(ReadOnlyMixin, admin.ModelAdmin):  # type: ignore[type-arg]
     inlines = (TurnInline, MessageInline)
     change_form_template = "admin/sessions_app/session/change_form.html"
 
-    @admin.display(description="Cost in US dollars")
+    @admin.display(description="Cost")
     def cost(self, session: Session) -> str:
-        """Return what the session's model calls cost so far; a dash where no price is known."""
-        micro = session.usage.aggregate(total=Sum("cost_micro_usd"))["total"]
-        return "–" if micro is None else f"{micro / 1_000_000:.4f}"
+        """Return what the session's model calls cost so far, without those whose price isn't known."""
+        sums = session.usage.aggregate(cost=Sum("cost_micro_usd"), calls=Count("pk"))
+        return small_dollars(sums["cost"] if sums["calls"] else 0)
 
     def get_urls(self) -> list[URLPattern]:
         words = path(
@@ -195,16 +200,3 @@ class SessionAdmin(ReadOnlyMixin, admin.ModelAdmin):  # type: ignore[type-arg]
             "opts": self.opts,
         }
         return TemplateResponse(request, "admin/sessions_app/session/words.html", context)
-
-
-@admin.register(ModelUsage)
-class ModelUsageAdmin(ReadOnlyMixin, admin.ModelAdmin):  # type: ignore[type-arg]
-    """Every model call with its tokens and its price."""
-
-    list_display = (
-        "created_at", "user", "purpose", "model", "input_tokens", "output_tokens", "cache_read_tokens",
-        "cost_micro_usd", "first_token_ms", "duration_ms",
-    )  # fmt: skip
-    list_filter = ("purpose", "model", "created_at")
-    list_select_related = ("user",)
-    search_fields = ("user__username", "user__email", "=session__id", "=turn__id")

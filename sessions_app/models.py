@@ -384,7 +384,10 @@ class ModelUsage(Owned):
         constraints = [
             models.CheckConstraint(condition=Q(purpose__in=UsagePurpose.values), name="usage_purpose_known")
         ]
-        indexes = [models.Index(F("user"), F("created_at").desc(), name="usage_user_recent")]
+        indexes = [
+            models.Index(F("user"), F("created_at").desc(), name="usage_user_recent"),
+            models.Index(fields=["created_at"], name="usage_created"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.purpose} {self.model} {self.created_at:%Y-%m-%d}"

@@ -11,6 +11,7 @@ from typing import Any
 from coaching.context.statement import SKILL_KEY
 from coaching.tools import SKILL_TOOLS
 from sessions_app.models import CallState, ToolCallRecord, Turn
+from sessions_app.money import small_dollars
 from sessions_app.spending import Spending
 
 PLACES = ("opening", "earlier", "message")
@@ -98,9 +99,8 @@ class TurnTrace:
 
     @property
     def dollars(self) -> str:
-        """The cost; a dash if a price is unknown."""
-        micro = self.spending.cost_micro_usd if self.spending else None
-        return "–" if micro is None else f"{micro / 1_000_000:.6f}"
+        """The cost, as operators see it."""
+        return small_dollars(self.spending.cost_micro_usd if self.spending else None)
 
 
 def read_trace(turn: Turn, calls: Iterable[ToolCallRecord], spending: Spending | None) -> TurnTrace:

@@ -142,7 +142,7 @@ def test_operators_see_the_whole_trace_of_a_turn_and_no_words(make_user: MakeUse
     for said in (
         "high_intensity", "with an earlier message", "domain_flagged", "health is marked in crisis",
         "morning_without_plan", "no: another arc came first", "Could offer: open_day", "life_plan", "350",
-        "built in 12.5 ms", "pulse_baseline", "1600 (80 %)", "0.005000", "400 ms",
+        "built in 12.5 ms", "pulse_baseline", "1600 (80 %)", "$0.0050", "400 ms",
         "in a call of this turn", "4321",
     ):  # fmt: skip
         assert said in page, said

@@ -1,0 +1,15 @@
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+
+    dependencies = [
+        ('sessions_app', '0006_session_status_moves'),
+    ]
+
+    operations = [
+        migrations.AddIndex(
+            model_name='modelusage',
+            index=models.Index(fields=['created_at'], name='usage_created'),
+        ),
+    ]
