@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('sessions_app', '0006_session_status_moves'),
+        ('sessions_app', '0007_session_briefs'),
     ]
 
     operations = [
