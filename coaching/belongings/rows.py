@@ -22,6 +22,8 @@ LEFT_OUT_MODELS: Mapping[str, str] = {
     "admin.LogEntry": "what an operator did in the admin, and to whom: it names other people",
     "auth.User_groups": "rights that an operator gave",
     "auth.User_user_permissions": "rights that an operator gave",
+    "coaching.RecallLanguage": "made of messages and files that the archive has",
+    "coaching.RecallPassage": "made of messages and files that the archive has",
 }
 """Owned models that aren't exported, with the reason."""
 

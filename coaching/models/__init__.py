@@ -4,6 +4,7 @@ from coaching.models.calendar import CalendarEvent, CalendarKind, CalendarSource
 from coaching.models.files import FileSource, FileType, FileUsage, UserFile, UserFileVersion
 from coaching.models.life import Capture, DayPlan, LifeDomain, PulseRating, ReflectionPrompt
 from coaching.models.people import Profile, TimezoneSource, Weekday
+from coaching.models.recall import RecallLanguage, RecallPassage, RecallSource
 from coaching.models.safety import CardCount, DangerLevel, HelpLine, HelpLineKind
 from coaching.models.skills import Skill, SkillKind
 
@@ -23,6 +24,9 @@ __all__ = [
     "LifeDomain",
     "Profile",
     "PulseRating",
+    "RecallLanguage",
+    "RecallPassage",
+    "RecallSource",
     "ReflectionPrompt",
     "Skill",
     "SkillKind",

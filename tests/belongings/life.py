@@ -9,6 +9,7 @@ from typing import Any
 
 from django.contrib.auth.models import Group, Permission, User
 from django.contrib.contenttypes.models import ContentType
+from django.contrib.postgres.search import SearchVectorField
 from django.db import models
 from django.db.models import Model
 
@@ -94,7 +95,7 @@ def _value_of(field: "models.Field[Any, Any]", text: str) -> Any:  # noqa: C901
             return field.get_default()
         case models.SlugField():
             return text.replace(" ", "-").replace(".", "-")[: field.max_length]
-        case models.CharField() | models.TextField():
+        case models.CharField() | models.TextField() | SearchVectorField():
             return text[: field.max_length] if field.max_length else text
         case models.BinaryField():
             return text.encode()

@@ -1,0 +1,82 @@
+"""The index that recall searches: rows that triggers derive from messages, summaries and files.
+
+Nothing in Python writes here, so no writer can forget to: `coaching/migrations/0008_recall.py` does.
+"""
+
+from django.conf import settings
+from django.contrib.postgres.search import SearchVectorField
+from django.db import models
+from django.db.models import Q
+
+from sessions_app.owned import Owned
+
+
+class RecallSource(models.TextChoices):
+    """What a passage was taken from."""
+
+    MESSAGE = "message", "Message"
+    TOOL = "tool", "Tool call"
+    SUMMARY = "summary", "Summary"
+    FILE = "file", "File"
+
+
+class RecallPassage(Owned):
+    """The words of one passage: at most 1,260 characters of a message, a tool call, a summary or a file.
+
+    `lexemes` holds stems with their positions, and without positions each word that differs from its stem and
+    each pair of characters of a script without word breaks. `part` is 0 for a message's text and n for its
+    n-th tool call. Triggers delete a row together with what it was made from: more foreign keys would cost
+    each message that is indexed a lookup per key.
+    """
+
+    id = models.BigAutoField(primary_key=True)
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, db_index=False, related_name="recall_passages"
+    )
+    source = models.CharField(max_length=8, choices=RecallSource)
+    session_id = models.UUIDField(null=True)
+    message_id = models.BigIntegerField(null=True)
+    file_id = models.BigIntegerField(null=True)
+    number = models.PositiveIntegerField(default=0, help_text="The message's number; 0 if it is none.")
+    part = models.PositiveSmallIntegerField(default=0)
+    piece = models.PositiveSmallIntegerField(default=0)
+    is_by_user = models.BooleanField(default=False)
+    length = models.PositiveSmallIntegerField(help_text="Different stems.")
+    moment = models.DateTimeField()
+    lexemes = SearchVectorField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["user", "message_id", "part", "piece"], name="recall_message_once"
+            ),
+            models.UniqueConstraint(
+                fields=["user", "file_id", "source", "piece"],
+                condition=Q(file_id__isnull=False),
+                name="recall_file_once",
+            ),
+            models.UniqueConstraint(
+                fields=["user", "session_id", "source", "piece"],
+                condition=Q(message_id__isnull=True, session_id__isnull=False),
+                name="recall_session_text_once",
+            ),
+            models.CheckConstraint(condition=Q(source__in=RecallSource.values), name="recall_source_known"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.source} passage {self.pk}"
+
+
+class RecallLanguage(Owned):
+    """A language other than English that a user's passages are in, by its PostgreSQL configuration."""
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, db_index=False, related_name="recall_languages"
+    )
+    name = models.CharField(max_length=32)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["user", "name"], name="recall_language_once")]
+
+    def __str__(self) -> str:
+        return self.name
