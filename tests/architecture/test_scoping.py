@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from django.db.models import Manager, Model
 
 from coaching.belongings.ownership import owned_models
-from coaching.models import Capture, DayPlan, Profile, UserFileVersion
+from coaching.models import Capture, DayPlan, Profile, RecallPassage, UserFileVersion
 from sessions_app.models import Message, Session, ToolCallRecord, Turn
 from sessions_app.owned import Owned, Unscoped
 from tests.architecture.parsing import parse
@@ -147,11 +147,20 @@ def statements(tree: ast.AST) -> Iterator[str]:
             yield node.value
 
 
+RANKED_IN_SQL = {
+    "coaching/recall/ranking.py": "the statement that ranks passages",
+    "coaching/recall/passages.py": "texts are cut by the function that cut them for the index",
+    "coaching/recall/terms.py": "words are stemmed by the function that stemmed the index",
+}
+"""Modules with statements that the ORM can't write, each of which names the user."""
+
+
 def test_no_statement_names_a_table() -> None:
     tables = "|".join(model._meta.db_table for model in apps.get_models(include_auto_created=True))
     names_one = re.compile(rf"\b(?:FROM|JOIN|UPDATE|INTO)\s+\"?(?:{tables})\b")
-    found = {path for path, tree in sources() for text in statements(tree) if names_one.search(text)}
-    assert found == set()
+    found = [(path, text) for path, tree in sources() for text in statements(tree) if names_one.search(text)]
+    assert {path for path, _ in found} == RANKED_IN_SQL.keys()
+    assert [path for path, text in found if "user_id = %(user)s" not in text] == []
 
 
 CURSORS = {
@@ -179,11 +188,14 @@ def test_each_model_gives_a_user_their_own_rows(user: User, other_user: User) ->
     live(user, "adaswords")
     live(other_user, "graceswords")
     for model, path in owned_of_ours().items():
-        everybody = model.unscoped.count()
-        assert everybody == 2, model
+        everybody = list(model.unscoped.all())
+        # What the database derives from other rows comes in addition.
+        assert len(everybody) == 2 or model is RecallPassage, model
         for person in (user, other_user):
-            (row,) = model.of(person.pk)
-            assert _owner_of(row, path) == person
+            rows = list(model.of(person.pk))
+            assert rows
+            assert all(_owner_of(row, path) == person for row in rows)
+            assert len(rows) * 2 == len(everybody)
 
 
 def _owner_of(row: Model, path: str) -> object:

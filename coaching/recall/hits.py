@@ -1,0 +1,47 @@
+"""What a search finds: places in a user's history."""
+
+import uuid
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """A place that was found: a message with its best part and piece, a summary, or a file."""
+
+    source: str
+    session_id: uuid.UUID | None
+    file_id: int | None
+    number: int
+    message_id: int | None
+    part: int
+    piece: int
+    moment: datetime
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """A message beside a hit, shortened."""
+
+    is_by_user: bool
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """A hit with its text, at most 1,260 characters, and where it stands.
+
+    `is_by_user` is None where nobody said it: a summary or a file. `title` is the session's, or the file's
+    path; `anchor` marks a message on its page, and `later` counts the messages after it.
+    """
+
+    hit: Hit
+    text: str
+    title: str
+    is_by_user: bool | None = None
+    imported_id: str | None = None
+    anchor: str = ""
+    later: int = 0
+    before: Words | None = None
+    after: Words | None = None

@@ -1,0 +1,128 @@
+"""The texts of hits, read by source. A new source is a reader here, and a trigger that indexes its rows.
+
+The text of a piece is cut by the database's own function, so it is the text that was indexed.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from coaching.models import RecallSource
+from coaching.recall.hits import Hit, Passage, Words
+from coaching.recall.visibility import visible
+from sessions_app.queries import Query, run_query
+
+AROUND_CHARACTERS = 300
+AROUND_STEPS = 20
+"""How far to look for a message beside a hit, over those that were withdrawn or are hidden."""
+
+Places = Mapping[int, Passage]
+"""Passages by the place of their hit in the list that was read; what is gone by then is missing."""
+
+
+class Reader(Protocol):
+    """Reads the passages of one source's hits, of this user only."""
+
+    def __call__(self, hits: Mapping[int, Hit], *, user_id: int) -> Places:
+        """Return the passages of the hits that are still there."""
+        ...
+
+
+_MESSAGES = """
+SELECT hit.place, message.role = 'user', session.title, message.metadata ->> 'imported_id',
+    CASE message.role WHEN 'user' THEN 'message-' || message.number ELSE 'turn-' || message.turn_id END,
+    session.last_message_number - message.number, coaching_recall_piece(texts.words, hit.piece),
+    before.is_by_user, before.text, after.is_by_user, after.text
+FROM unnest(%(places)s::int[], %(ids)s::bigint[], %(parts)s::int[], %(pieces)s::int[])
+    AS hit(place, id, part, piece)
+JOIN sessions_app_message AS message ON message.id = hit.id
+JOIN sessions_app_turn AS turn ON turn.id = message.turn_id AND {visible}
+JOIN sessions_app_session AS session ON session.id = message.session_id AND session.user_id = %(user)s
+JOIN LATERAL coaching_recall_texts(message.content, message.metadata) AS texts ON texts.part = hit.part
+LEFT JOIN LATERAL (
+    SELECT near.role = 'user' AS is_by_user, left(near.content, %(around)s) AS text
+    FROM sessions_app_message AS near JOIN sessions_app_turn AS turn ON turn.id = near.turn_id
+    WHERE near.session_id = message.session_id AND {visible_near}
+        AND near.number BETWEEN message.number - %(steps)s AND message.number - 1
+    ORDER BY near.number DESC LIMIT 1
+) AS before ON true
+LEFT JOIN LATERAL (
+    SELECT near.role = 'user' AS is_by_user, left(near.content, %(around)s) AS text
+    FROM sessions_app_message AS near JOIN sessions_app_turn AS turn ON turn.id = near.turn_id
+    WHERE near.session_id = message.session_id AND {visible_near}
+        AND near.number BETWEEN message.number + 1 AND message.number + %(steps)s
+    ORDER BY near.number ASC LIMIT 1
+) AS after ON true
+"""
+_MESSAGES_SQL = _MESSAGES.format(visible=visible("message"), visible_near=visible("near"))
+_SUMMARIES_SQL = """
+SELECT hit.place, session.title, coaching_recall_piece(session.summary, hit.piece)
+FROM unnest(%(places)s::int[], %(ids)s::uuid[], %(pieces)s::int[]) AS hit(place, id, piece)
+JOIN sessions_app_session AS session ON session.id = hit.id AND session.user_id = %(user)s
+"""
+_FILES_SQL = """
+SELECT hit.place, file.path, coaching_recall_piece(version.content, hit.piece)
+FROM unnest(%(places)s::int[], %(ids)s::bigint[], %(pieces)s::int[]) AS hit(place, id, piece)
+JOIN coaching_userfile AS file ON file.id = hit.id AND file.user_id = %(user)s
+JOIN coaching_userfileversion AS version ON version.file_id = file.id AND version.number = file.version_number
+"""
+
+
+def read_passages(hits: Sequence[Hit], *, user_id: int) -> Sequence[Passage]:
+    """Return the passages of hits in their order, without those that are gone."""
+    found: dict[int, Passage] = {}
+    for sources, read in _READERS:
+        own = {place: hit for place, hit in enumerate(hits) if hit.source in sources}
+        if own:
+            found |= read(own, user_id=user_id)
+    return [found[place] for place in sorted(found)]
+
+
+def _read_messages(hits: Mapping[int, Hit], *, user_id: int) -> Places:
+    values = {
+        "user": user_id,
+        "places": list(hits),
+        "ids": [hit.message_id for hit in hits.values()],
+        "parts": [hit.part for hit in hits.values()],
+        "pieces": [hit.piece for hit in hits.values()],
+        "around": AROUND_CHARACTERS,
+        "steps": AROUND_STEPS,
+    }
+    return {row[0]: _message_passage(hits[row[0]], row) for row in run_query(Query(_MESSAGES_SQL, values))}
+
+
+def _message_passage(hit: Hit, row: Sequence[Any]) -> Passage:
+    _, is_by_user, title, imported_id, anchor, later, text, before_by, before, after_by, after = row
+    return Passage(
+        hit=hit,
+        text=text,
+        title=title,
+        is_by_user=is_by_user,
+        imported_id=imported_id,
+        anchor=anchor,
+        later=later,
+        before=Words(is_by_user=before_by, text=before) if before else None,
+        after=Words(is_by_user=after_by, text=after) if after else None,
+    )
+
+
+def _read_summaries(hits: Mapping[int, Hit], *, user_id: int) -> Places:
+    ids = [hit.session_id for hit in hits.values()]
+    return _read_texts(_SUMMARIES_SQL, hits, ids, user_id=user_id)
+
+
+def _read_files(hits: Mapping[int, Hit], *, user_id: int) -> Places:
+    ids = [hit.file_id for hit in hits.values()]
+    return _read_texts(_FILES_SQL, hits, ids, user_id=user_id)
+
+
+def _read_texts(sql: str, hits: Mapping[int, Hit], ids: Sequence[object], *, user_id: int) -> Places:
+    pieces = [hit.piece for hit in hits.values()]
+    rows = run_query(Query(sql, {"user": user_id, "places": list(hits), "ids": list(ids), "pieces": pieces}))
+    return {place: Passage(hit=hits[place], text=text, title=title) for place, title, text in rows}
+
+
+_READERS: Sequence[tuple[frozenset[str], Reader]] = (
+    (frozenset({RecallSource.MESSAGE, RecallSource.TOOL}), _read_messages),
+    (frozenset({RecallSource.SUMMARY}), _read_summaries),
+    (frozenset({RecallSource.FILE}), _read_files),
+)

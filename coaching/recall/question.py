@@ -1,0 +1,170 @@
+"""What a question says beyond its words: who is asked about, which days, and whether it asks for a time.
+
+Each is a preference of the ranking, never a filter: a wrong guess costs places, not hits.
+"""
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, time, timedelta
+
+MAX_CHARACTERS = 2_000
+"""Of a longer question only the opening counts: beyond that, more words make no better ranking."""
+
+_ADDRESSED = re.compile(
+    r"^\W*(?:hey |hi |please )?(?:sage\b\W*)?"
+    r"(?:(?:can|could|would|will|do|did) you (?:please |still )?"
+    r"(?:remind|tell|remember|recall|show|find|look|search|know)"
+    r"(?: me| up| for)*|remind me|tell me|show me)\b",
+    re.IGNORECASE,
+)
+_SPEAKER = re.compile(r"\b(?:(?P<user>I|I’m|I'm|we)|(?P<sage>you|Sage))\b")
+_OWNER = re.compile(r"\b(?:(?P<user>my|me|mine|our|us)|(?P<sage>your|yours))\b", re.IGNORECASE)
+_ASKS_WHEN = re.compile(
+    r"^\W*when\b|\bhow (?:long|recently)\b|\b(?:what|which) (?:day|date|week|month|year|time)\b",
+    re.IGNORECASE,
+)
+_MONTHS = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
+_SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_NUMBERS = {
+    "a": 1, "an": 1, "one": 1, "two": 2, "couple of": 2, "three": 3, "few": 3, "four": 4, "five": 5, "six": 6,
+}  # fmt: skip
+_UNIT_DAYS = {"day": 1, "week": 7, "month": 30.44, "year": 365.25}
+# These are matched against a case-folded text: `re.IGNORECASE` would match letters such as "ſ" too, whose
+# words are in none of the tables above.
+_AGO = re.compile(rf"\b(?:(\d{{1,3}}|{'|'.join(_NUMBERS)}) )(day|week|month|year)s? ago\b")
+_LAST = re.compile(
+    r"\b(last|this|past) (day|night|week|weekend|month|year"
+    rf"|{'|'.join((*_SEASONS, *_WEEKDAYS, *_MONTHS))})\b",
+)
+_MONTH = re.compile(
+    rf"\b(?:(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? )?({'|'.join(_MONTHS)})"
+    r"(?: (\d{1,2})(?:st|nd|rd|th)?)?\b(?:,? (\d{4}))?\b",
+)
+_YEAR = re.compile(r"\b(?:in|during|of) (\d{4})\b")
+_DATE = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A question with what it prefers.
+
+    `speaker`: 1 for what the user said, -1 for what Sage said, 0 for neither. `between`: aware moments.
+    `names` are words, in lower case, that only say whom it is about.
+    """
+
+    text: str
+    speaker: int = 0
+    names: tuple[str, ...] = ()
+    asks_when: bool = False
+    between: tuple[datetime, datetime] | None = None
+
+
+def read_question(text: str, *, user_names: Collection[str], now: datetime) -> Question:
+    """Read a question. `now` is aware, in the user's time zone; `user_names` are what the user is called."""
+    text = text[:MAX_CHARACTERS].replace("\x00", " ").encode("utf-8", "replace").decode()
+    own = {name.lower() for name in user_names if len(name) > 1}
+    words = {word.lower() for word in re.findall(r"\w+", text)}
+    named = own & words
+    is_of_sage = re.search(r"\bSage\b", text) is not None
+    return Question(
+        text=text,
+        speaker=_speaker(text, is_user_named=bool(named)),
+        names=tuple(sorted(named | ({"sage"} if is_of_sage else set()))),
+        asks_when=_ASKS_WHEN.search(text) is not None,
+        between=_between(text, now),
+    )
+
+
+def _speaker(text: str, *, is_user_named: bool) -> int:
+    asked = _ADDRESSED.sub("", text)
+    found = _SPEAKER.search(asked)
+    if is_user_named and (found is None or found["sage"] is None):
+        return 1
+    found = found or _OWNER.search(asked)
+    if found is None:
+        return 0
+    return 1 if found["user"] else -1
+
+
+def _between(text: str, now: datetime) -> tuple[datetime, datetime] | None:
+    """Return the days that the first time expression names, with a margin where it is vague."""
+    today = datetime.combine(now.date(), time(), now.tzinfo)
+    day = timedelta(days=1)
+    text = text.casefold()
+    if "day before yesterday" in text:
+        return today - 2 * day, today - day
+    if "yesterday" in text:
+        return today - day, today
+    if re.search(r"\b(?:today|this (?:morning|afternoon|evening))\b", text):
+        return today, today + day
+    if found := _AGO.search(text):
+        return _ago(found, today)
+    if found := _LAST.search(text):
+        return _last(found, today)
+    if found := _DATE.search(text):
+        return _safely(int(found[1]), int(found[2]), int(found[3]), today, days=1)
+    if found := _MONTH.search(text):
+        return _month(found, today)
+    if found := _YEAR.search(text):
+        return _safely(int(found[1]), 1, 1, today, days=365)
+    return None
+
+
+def _ago(found: re.Match[str], today: datetime) -> tuple[datetime, datetime]:
+    count = int(found[1]) if found[1].isdigit() else _NUMBERS[found[1]]
+    days = min(count * _UNIT_DAYS[found[2]], 36_500)
+    about = today - timedelta(days=days)
+    margin = timedelta(days=max(0.5, days * 0.25))
+    return about - margin, about + margin + timedelta(days=1)
+
+
+def _last(found: re.Match[str], today: datetime) -> tuple[datetime, datetime] | None:
+    which, unit = found[1], found[2]
+    day = timedelta(days=1)
+    is_this = which == "this"
+    if unit in {"day", "night"}:
+        return today - day, today + day
+    if unit in _WEEKDAYS:
+        back = (today.weekday() - _WEEKDAYS.index(unit)) % 7
+        start = today - (back or (0 if is_this else 7)) * day
+        return start, start + day
+    if unit in {"week", "weekend"}:
+        start = today - (today.weekday() + (0 if is_this else 7)) * day
+        return start, start + 7 * day
+    if unit == "month":
+        first = today.replace(day=1)
+        return (first, today + day) if is_this else ((first - day).replace(day=1), first)
+    if unit == "year":
+        year = today.year - (0 if is_this else 1)
+        return _safely(year, 1, 1, today, days=366)
+    month, days = (_SEASONS[unit], 92) if unit in _SEASONS else (_MONTHS.index(unit) + 1, 31)
+    return _safely(_latest_year(month, today), month, 1, today, days=days)
+
+
+def _month(found: re.Match[str], today: datetime) -> tuple[datetime, datetime] | None:
+    if found[2] == "may" and not (found[1] or found[3] or found[4]):  # far more often the verb
+        return None
+    month = _MONTHS.index(found[2]) + 1
+    year = int(found[4]) if found[4] else _latest_year(month, today)
+    if of_month := found[1] or found[3]:
+        return _safely(year, month, int(of_month), today, days=1)
+    return _safely(year, month, 1, today, days=31)
+
+
+def _latest_year(month: int, today: datetime) -> int:
+    return today.year if month <= today.month else today.year - 1
+
+
+def _safely(
+    year: int, month: int, of_month: int, today: datetime, *, days: int
+) -> tuple[datetime, datetime] | None:
+    try:
+        start = datetime(year, month, of_month, tzinfo=today.tzinfo)
+        return start, start + timedelta(days=days)
+    except (ValueError, OverflowError):
+        return None

@@ -1,0 +1,203 @@
+"""The statement that ranks a user's passages for the terms of a question.
+
+BM25 with the statistics of the user's own passages, spread over the messages around, then weighed by what
+the question prefers. Its cost grows with the passages of that user, whatever the size of the table: the first
+step reads them by `(user, id)`, and everything after it works on at most `CANDIDATES` rows, those with the
+rarest words first. The figures were tuned on the conversations of `tests/bench/recall`.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from coaching.recall.question import Question
+from coaching.recall.terms import Term
+from coaching.recall.visibility import visible
+
+CANDIDATES = 1_000
+SPREAD_CANDIDATES = 200
+K1, B = 1.0, 0.4
+AROUND = ((0, 1.0), (1, 0.5), (-1, 0.3), (2, 0.15), (-2, 0.15), (3, 0.1), (-3, 0.1), (4, 0.1), (-4, 0.1))
+"""What a message gets of the score of the one that many numbers before it: an answer more than a question."""
+SPEAKER = 0.8
+IN_TIME = 0.6
+SAYS_WHEN = 0.3
+IS_QUESTION = -0.4
+ADDRESSED_TIMES = 2
+
+_TIME_WORDS = (
+    "yesterday|today|tonight|tomorrow|last|next|ago|recently|week|weekend|weeks|month|months|years?|since|"
+    "(mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|june|july|august|september|"
+    "october|november|december|[12][0-9]{3}"
+)
+_GREETINGS = " | ".join(
+    f"'{word}'"
+    for word in (
+        "hey",
+        "hi",
+        "hello",
+        "dear",
+        "thank",
+        "wow",
+        "congrat",
+        "yeah",
+        "yes",
+        "sorri",
+        "great",
+        "bye",
+    )
+)
+_NAMES_WEIGHED = 2
+
+# A message is one hit together with its tool calls; any other text of a session or file is one of its own.
+_KIND = "CASE WHEN message_id IS NULL THEN source ELSE 'message' END"
+
+# A row that has any term matches. ts_rank of a word is 0.6079 * (1 + 1/4 + 1/9 + …) for its occurrences, and
+# 0.6079 / (1 - rank) - 0.55 is their number again, within 2 %.
+_SQL = """
+WITH matched AS MATERIALIZED (
+    SELECT source, {kind} AS kind, session_id, file_id, number, part, piece, is_by_user, length, moment,
+        {columns}
+    FROM coaching_recallpassage
+    WHERE user_id = %(user)s AND lexemes @@ %(any)s::tsquery {only}
+), whole AS MATERIALIZED (
+    SELECT count(*)::float8 AS passages, greatest(avg(length), 1)::float8 AS mean
+    FROM coaching_recallpassage WHERE user_id = %(user)s
+), counted AS MATERIALIZED (
+    SELECT {counts} FROM matched
+), known AS MATERIALIZED (
+    SELECT {weights}, sign(%(speaker)s {signs}) AS speaker FROM whole, counted
+), scored AS (
+    SELECT source, kind, session_id, file_id, number, part, piece, moment, {score} AS score
+    FROM matched, known, whole ORDER BY score DESC LIMIT %(candidates)s
+), units AS MATERIALIZED (
+    SELECT DISTINCT ON (session_id, file_id, kind, number) * FROM scored
+    ORDER BY session_id, file_id, kind, number, score DESC
+), spread AS MATERIALIZED (
+    SELECT session_id, file_id, kind, number + around.by AS number, sum(score * around.share) AS score
+    FROM units JOIN unnest(%(by)s::int[], %(shares)s::float8[]) AS around(by, share)
+        ON around.by = 0 OR (number > 0 AND number + around.by > 0)
+    GROUP BY 1, 2, 3, 4 ORDER BY score DESC LIMIT %(spread)s
+), weighed AS (
+    SELECT coalesce(units.source, 'message') AS source, spread.session_id, spread.file_id, spread.number,
+        message.id AS message_id, coalesce(units.part, 0) AS part, coalesce(units.piece, 0) AS piece,
+        coalesce(message.created_at, units.moment) AS moment,
+        spread.score * (1
+            + CASE WHEN known.speaker = 0 OR (message.role = 'user') IS DISTINCT FROM (known.speaker > 0)
+                THEN 0 ELSE {speaker_share} END
+            + CASE WHEN coalesce(message.created_at, units.moment) BETWEEN %(after)s AND %(before)s
+                THEN {time_share} ELSE 0 END
+            + CASE WHEN %(asks_when)s AND message.content ~* '\\m({time_words})\\M'
+                THEN {when_share} ELSE 0 END
+            + CASE WHEN length(message.content) < 250 AND message.content ~ '\\?\\s*$'
+                THEN {question_share} ELSE 0 END
+        ) AS score
+    FROM spread CROSS JOIN known
+    LEFT JOIN units ON units.session_id IS NOT DISTINCT FROM spread.session_id
+        AND units.file_id IS NOT DISTINCT FROM spread.file_id
+        AND units.kind = spread.kind AND units.number = spread.number
+    LEFT JOIN sessions_app_message AS message
+        ON message.session_id = spread.session_id AND message.number = spread.number
+    LEFT JOIN sessions_app_turn AS turn ON turn.id = message.turn_id
+    WHERE spread.number = 0 OR (
+        {visible} AND (units.source IS NOT NULL OR message.content <> '') {only_around}
+    )
+)
+SELECT source, session_id, file_id, number, message_id, part, piece, moment, score
+FROM weighed ORDER BY score DESC, moment DESC LIMIT %(limit)s
+"""
+
+_NEWEST_SQL = """
+SELECT units.source, units.session_id, units.file_id, units.number, message_id, units.part, piece, moment, 0.0
+FROM (
+    SELECT DISTINCT ON (session_id, file_id, kind, number) *
+    FROM (SELECT *, {kind} AS kind FROM coaching_recallpassage WHERE user_id = %(user)s {only}) AS passages
+    ORDER BY session_id, file_id, kind, number, part, piece
+) AS units
+LEFT JOIN sessions_app_message AS message ON message.id = units.message_id
+LEFT JOIN sessions_app_turn AS turn ON turn.id = message.turn_id
+WHERE units.message_id IS NULL OR ({visible})
+ORDER BY moment DESC, units.id DESC LIMIT %(limit)s
+"""
+NEWEST_SQL = _NEWEST_SQL.format(kind=_KIND, visible=visible("message"), only="{only}")
+
+
+def ranking_statement(question: Question, terms: Sequence[Term]) -> tuple[str, Mapping[str, Any]]:
+    """Return the statement for a question's terms, of which there is at least one, and its values.
+
+    Left open are `{only}` and `{only_around}`, conditions on a passage and on a message `message`, and the
+    values `user` and `limit`.
+    """
+    places = range(len(terms))
+    names = [place for place in places if terms[place].name][:_NAMES_WEIGHED]
+    if not any(term.weight == 1 and not term.name for term in terms):  # nothing but names is asked for
+        names = []
+    sql = _SQL.format(
+        kind=_KIND,
+        visible=visible("message"),
+        columns=", ".join([*map(_rank, places), *map(_address, names)]),
+        counts=", ".join(
+            [f"count(*) FILTER (WHERE rank{place} > 0) AS count{place}" for place in places]
+            + [f"count(*) FILTER (WHERE named{place} AND is_by_user) AS by_user{place}" for place in names]
+            + [
+                f"count(*) FILTER (WHERE named{place} AND NOT is_by_user) AS by_sage{place}"
+                for place in names
+            ]
+        ),
+        weights=", ".join(_weight(place, terms[place], is_name=place in names) for place in places),
+        signs=" ".join(f"+ ({_sign(place)})" for place in names),
+        score=" + ".join(map(_score, places)),
+        speaker_share=SPEAKER,
+        time_share=IN_TIME,
+        when_share=SAYS_WHEN,
+        question_share=IS_QUESTION,
+        time_words=_TIME_WORDS,
+        only="{only}",
+        only_around="{only_around}",
+    )
+    values: dict[str, Any] = {f"term{place}": terms[place].query for place in places}
+    values |= {f"address{place}": f"({_GREETINGS}) <-> ({terms[place].query})" for place in names}
+    values |= {
+        "any": " | ".join(term.query for term in terms),
+        "speaker": question.speaker,
+        "asks_when": question.asks_when,
+        "after": question.between[0] if question.between else None,
+        "before": question.between[1] if question.between else None,
+        "by": [by for by, _ in AROUND],
+        "shares": [share for _, share in AROUND],
+        "candidates": CANDIDATES,
+        "spread": SPREAD_CANDIDATES,
+    }
+    return sql, values
+
+
+def _rank(place: int) -> str:
+    return f"ts_rank('{{1,1,1,1}}', lexemes, %(term{place})s::tsquery) AS rank{place}"
+
+
+def _address(place: int) -> str:
+    return f"lexemes @@ %(address{place})s::tsquery AS named{place}"
+
+
+def _weight(place: int, term: Term, *, is_name: bool) -> str:
+    rarity = f"ln(1 + (passages - count{place} + 0.5) / (count{place} + 0.5))"
+    weight = f"{term.weight} * {rarity}"
+    if is_name:  # who is asked about says what to prefer, and isn't a word to find
+        weight = f"CASE WHEN {_sign(place)} = 0 THEN {weight} ELSE 0 END"
+    return f"{weight} AS weight{place}"
+
+
+def _sign(place: int) -> str:
+    """Return 1 if the name is how Sage addresses the user, -1 if the user addresses Sage so, else 0."""
+    by_user, by_sage = f"by_user{place}", f"by_sage{place}"
+    return (
+        f"CASE WHEN {by_sage} >= {ADDRESSED_TIMES} AND {by_sage} >= 3 * {by_user} THEN 1 "
+        f"WHEN {by_user} >= {ADDRESSED_TIMES} AND {by_user} >= 3 * {by_sage} THEN -1 ELSE 0 END"
+    )
+
+
+def _score(place: int) -> str:
+    number = f"(0.6079 / (1.001 - least(rank{place}, 0.98)) - 0.55)"
+    norm = f"{K1} * ({1 - B} + {B} * length / mean)"
+    return (
+        f"CASE WHEN rank{place} > 0 THEN weight{place} * {number} * {K1 + 1} / ({number} + {norm}) ELSE 0 END"
+    )

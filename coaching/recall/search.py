@@ -1,0 +1,118 @@
+"""Recall: the passages of a user's own history that answer a question in everyday words."""
+
+import uuid
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from coaching.models import Profile, RecallSource
+from coaching.recall.hits import Hit
+from coaching.recall.question import Question, read_question
+from coaching.recall.ranking import NEWEST_SQL, ranking_statement
+from coaching.recall.terms import Term, read_terms
+from sessions_app.queries import Query, run_queries
+
+DEFAULT_LIMIT = 8
+MAX_LIMIT = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """What may be found. `session_id` limits to one session, `since` to what was said then or later.
+
+    Of the session `open_session_id` nothing from message `open_number` on is found: the model sees it anyway.
+    """
+
+    sources: Collection[str] = field(default_factory=lambda: tuple(RecallSource.values))
+    session_id: uuid.UUID | None = None
+    since: datetime | None = None
+    open_session_id: uuid.UUID | None = None
+    open_number: int = 0
+
+
+ANYTHING = Bounds()
+
+# A scan of the whole partition costs more than the planner thinks: it would compare every vector first.
+_BY_INDEX = Query("SELECT set_config('enable_seqscan', 'off', true)", {})
+_BY_ANY_PLAN = Query("SELECT set_config('enable_seqscan', 'on', true)", {})
+
+
+def search(
+    text: str, *, user_id: int, now: datetime, limit: int = DEFAULT_LIMIT, bounds: Bounds = ANYTHING
+) -> Sequence[Hit]:
+    """Return the best hits for a question, at most one for each message; the newest where it has no words.
+
+    `now` is aware; days in the question are those of the user's time zone.
+    """
+    searcher = read_searcher(user_id)
+    question = read_question(text, user_names=searcher.names, now=now.astimezone(searcher.zone))
+    terms = _terms(question, user_id=user_id)
+    sql, values = ranking_statement(question, terms) if terms else (NEWEST_SQL, {})
+    only, only_around, limits = _conditions(bounds)
+    statement = sql.replace("{only}", only).replace("{only_around}", only_around)
+    values = {**values, **limits, "user": user_id, "limit": min(limit, MAX_LIMIT)}
+    _, rows, _ = run_queries([_BY_INDEX, Query(statement, values), _BY_ANY_PLAN])
+    return [_hit(row) for row in rows]
+
+
+def _terms(question: Question, *, user_id: int) -> Sequence[Term]:
+    """Return what to look for: names only where nothing else is asked, since they say whom it is about."""
+    if not question.text.strip():
+        return ()
+    terms = read_terms(question.text, user_id=user_id, without=question.names)
+    return terms or (read_terms(question.text, user_id=user_id) if question.names else ())
+
+
+def _hit(row: Sequence[Any]) -> Hit:
+    source, session_id, file_id, number, message_id, part, piece, moment, score = row
+    return Hit(
+        source=source,
+        session_id=session_id,
+        file_id=file_id,
+        number=number,
+        message_id=message_id,
+        part=part,
+        piece=piece,
+        moment=moment,
+        score=float(score),
+    )
+
+
+def _conditions(bounds: Bounds) -> tuple[str, str, dict[str, Any]]:
+    """Return the conditions on a passage and on a message found beside one, and their values."""
+    only, around = ["AND source = ANY(%(sources)s)"], []
+    values: dict[str, Any] = {"sources": list(bounds.sources)}
+    if RecallSource.MESSAGE not in bounds.sources:
+        around.append("AND units.source IS NOT NULL")
+    if bounds.session_id is not None:
+        only.append("AND session_id = %(session)s")
+        values["session"] = bounds.session_id
+    if bounds.since is not None:
+        only.append("AND moment >= %(since)s")
+        around.append("AND message.created_at >= %(since)s")
+        values["since"] = bounds.since
+    if bounds.open_session_id is not None:
+        only.append("AND NOT (number >= %(open_number)s AND number > 0 AND session_id = %(open_session)s)")
+        around.append("AND NOT (message.number >= %(open_number)s AND message.session_id = %(open_session)s)")
+        values |= {"open_session": bounds.open_session_id, "open_number": bounds.open_number}
+    return " ".join(only), " ".join(around), values
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Searcher:
+    """Who searches: the words of the user's names, and their time zone."""
+
+    names: Collection[str]
+    zone: ZoneInfo
+
+
+def read_searcher(user_id: int) -> Searcher:
+    """Read what a search needs to know of its user."""
+    fields = ("user__username", "user__first_name", "name", "timezone")
+    found = Profile.of(user_id).values_list(*fields).first()
+    if found is None:
+        return Searcher(names=(), zone=ZoneInfo("UTC"))
+    *names, zone = found
+    return Searcher(names={word for name in names for word in name.split()}, zone=ZoneInfo(zone))

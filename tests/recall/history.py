@@ -1,0 +1,55 @@
+"""Histories to search: sessions with closed turns, written as rows."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from coaching.recall.hits import Passage
+from coaching.recall.passages import read_passages
+from coaching.recall.search import ANYTHING, Bounds, search
+from sessions_app.models import Message, MessageRole, Session, Turn, TurnStatus
+
+
+def talk(user: User, *texts: str, session: Session | None = None, at: datetime | None = None) -> Session:
+    """Store messages, the first one the user's, then by turns; in a new session or at the end of one."""
+    session = session or Session.of(user.pk).create()
+    moment = at or timezone.now()
+    turn = None
+    for text in texts:
+        is_by_user = session.messages.count() % 2 == 0
+        if is_by_user or turn is None:
+            turn = session.turns.create(status=TurnStatus.COMPLETED, ended_at=moment)
+        add(session, turn, text, is_by_user=is_by_user)
+    session.messages.update(created_at=moment) if at else None
+    return session
+
+
+def add(
+    session: Session, turn: Turn, text: str, *, is_by_user: bool, metadata: Mapping[str, Any] | None = None
+) -> Message:
+    """Append one message of a turn."""
+    session.last_message_number += 1
+    session.save()
+    return session.messages.create(
+        turn=turn,
+        number=session.last_message_number,
+        role=MessageRole.USER if is_by_user else MessageRole.ASSISTANT,
+        content=text,
+        metadata=dict(metadata or {}),
+    )
+
+
+def found(
+    user: User, query: str, *, limit: int = 10, bounds: Bounds = ANYTHING, now: datetime | None = None
+) -> Sequence[Passage]:
+    """Search, and read what was found."""
+    hits = search(query, user_id=user.pk, now=now or timezone.now(), limit=limit, bounds=bounds)
+    return read_passages(hits, user_id=user.pk)
+
+
+def texts(user: User, query: str, **options: Any) -> list[str]:
+    """Return the texts that a search finds."""
+    return [passage.text for passage in found(user, query, **options)]
