@@ -6,6 +6,8 @@ from django.core.management import CommandError
 
 def user_named(name: str) -> User:
     """Return the person. Raises `CommandError` if nobody matches, or several people."""
+    if "\x00" in name or name.encode("utf-8", "replace").decode() != name:
+        raise CommandError("This is nobody's name: it has characters that no name has.")
     found = User.objects.filter(username=name) or User.objects.filter(email__iexact=name)
     if not found and name.isascii() and name.isdigit() and len(name) < 18:
         found = User.objects.filter(pk=int(name))
