@@ -15,6 +15,7 @@ from coaching.tools.load_skill import LOAD_SKILL
 from coaching.tools.presentation import Presentation, SageTool
 from coaching.tools.read_file import READ_FILE
 from coaching.tools.read_result import READ_RESULT
+from coaching.tools.recall_context import RECALL_CONTEXT
 from coaching.tools.save_file import SAVE_FILE
 from coaching.tools.show_options import SHOW_OPTIONS
 from coaching.tools.show_pulse_check import SHOW_PULSE_CHECK
@@ -28,6 +29,7 @@ TOOLS: tuple[SageTool[Any], ...] = (
     SHOW_PULSE_CHECK,
     LOAD_SKILL,
     READ_RESULT,
+    RECALL_CONTEXT,
 )
 
 SKILL_TOOLS: SkillTools = {tool.name: tool.skills for tool in TOOLS if tool.skills}
