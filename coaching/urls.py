@@ -15,6 +15,7 @@ from coaching.views import (
     life_map,
     prompts,
     safety,
+    search,
     settings,
     welcome,
 )
@@ -44,6 +45,7 @@ urlpatterns = [
     path("files/<path:path>/difference/", file_versions.difference, name="file_difference"),
     path("files/<path:path>/restore/", file_versions.restore, name="file_restore"),
     path("files/<path:path>", files.file, name="file"),
+    path("search/", search.search_page, name="search"),
     path("settings/", settings.settings, name="settings"),
     path("settings/delete/", belongings.delete_account, name="delete_account"),
     path("goodbye/", belongings.goodbye, name="goodbye"),

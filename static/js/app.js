@@ -36,6 +36,12 @@ function setUpMenu(menu) {
   });
 }
 
+function openSearch() {
+  const field = document.getElementById("search-q");
+  if (field) field.select();
+  else location.assign("/search/");
+}
+
 document.getElementById("theme")?.addEventListener("click", switchTheme);
 document.querySelectorAll("details.menu").forEach(setUpMenu);
 sendTimezone();
@@ -46,5 +52,5 @@ setUpParts();
 const captureDialog = document.getElementById("capture-dialog");
 if (captureDialog) {
   document.querySelectorAll("dialog").forEach(setUpDialog);
-  setUpKeys(document.getElementById("keys-dialog"), { c: setUpCapture(captureDialog) });
+  setUpKeys(document.getElementById("keys-dialog"), { c: setUpCapture(captureDialog), "/": openSearch });
 }

@@ -144,6 +144,7 @@ ROUTES = {
     "safety": Row(path="/safety/", scope="public"),
     "choose_help_country": Row(path="/safety/country/", method="post", form={"country": "NZ"}, scope="own"),
     "welcome": Row(path="/welcome/", scope="own"),
+    "search": Row(path="/search/?q=secret+ada", scope="own"),
     "delete_account": Row(path="/settings/delete/", scope="own"),
     "goodbye": Row(path="/goodbye/", scope="public"),
     "export": Row(path="/settings/export/", method="post", scope="own"),
@@ -344,6 +345,7 @@ def test_a_page_of_ones_own_shows_nothing_of_another(name: str, owned: Session, 
         ("captures", SECRET),
         ("home", SECRET),
         ("prompt", SECRET),
+        ("search", "<mark>secret</mark>"),
     ],
 )
 def test_the_owner_sees_what_another_does_not(

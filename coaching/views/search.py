@@ -1,0 +1,147 @@
+"""Search over everything that the person and Sage said and wrote. The words are stored and logged nowhere."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from http import HTTPStatus
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from coaching.models import RecallSource
+from coaching.people.accounts import load_profile, user_id_of
+from coaching.people.attempts import AttemptLimit, TooOften
+from coaching.recall.excerpts import Part, excerpt, marked, words_of
+from coaching.recall.hits import Passage, Words
+from coaching.recall.passages import read_passages
+from coaching.recall.question import MAX_CHARACTERS
+from coaching.recall.search import Bounds, search
+from coaching.transcript.names import shown_name
+from coaching.views.parts import with_wait
+
+SEARCHES_IN_A_MINUTE = 30
+HITS = 30
+EXCERPT_CHARACTERS = 320
+BESIDE_CHARACTERS = 110
+SHOWN_AFTER = 12
+"""How many later messages stand below a hit on the page that it links to."""
+
+PLACES: Mapping[str, tuple[str, Sequence[RecallSource]]] = {
+    "": ("Everywhere", tuple(RecallSource)),
+    "conversations": (
+        "In conversations",
+        (RecallSource.MESSAGE, RecallSource.TOOL, RecallSource.SUMMARY),
+    ),
+    "files": ("In files", (RecallSource.FILE,)),
+}
+TIMES: Mapping[str, tuple[str, timedelta | None]] = {
+    "": ("Any time", None),
+    "week": ("The last week", timedelta(days=7)),
+    "month": ("The last month", timedelta(days=31)),
+    "year": ("The last year", timedelta(days=366)),
+}
+_SOURCE_NAMES = {
+    RecallSource.TOOL: "Saved by Sage",
+    RecallSource.SUMMARY: "Summary",
+    RecallSource.FILE: "File",
+}
+
+_searches = AttemptLimit(attempts=SEARCHES_IN_A_MINUTE, seconds=60)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beside:
+    """A message beside a hit."""
+
+    speaker: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HitRow:
+    """A hit in the list."""
+
+    address: str
+    title: str
+    speaker: str
+    moment: datetime
+    parts: Sequence[Part]
+    before: Beside | None
+    after: Beside | None
+
+
+@login_required
+@require_safe
+def search_page(request: HttpRequest) -> HttpResponse:
+    """Show the search, and what it finds for `q`; refused with 429 where somebody searches too often."""
+    query = request.GET.get("q", "")[:MAX_CHARACTERS]
+    place, since = request.GET.get("in", ""), request.GET.get("since", "")
+    refusal: TooOften | None = None
+    rows: Sequence[HitRow] = ()
+    if query.strip():
+        try:
+            _searches.count(user_id_of(request))
+            rows = _rows(user_id_of(request), query, place=place, since=since)
+        except TooOften as refused:
+            refusal = refused
+    context = {
+        "here": "search",
+        "zone": load_profile(request).zone,
+        "query": query,
+        "is_asked": bool(query.strip()),
+        "rows": rows,
+        "refusal": refusal,
+        "places": [(value, name, value == place) for value, (name, _) in PLACES.items()],
+        "times": [(value, name, value == since) for value, (name, _) in TIMES.items()],
+    }
+    status = HTTPStatus.TOO_MANY_REQUESTS if refusal else HTTPStatus.OK
+    return with_wait(render(request, "coaching/pages/search.html", context, status=status), refusal)
+
+
+def _rows(user_id: int, query: str, *, place: str, since: str) -> Sequence[HitRow]:
+    now = timezone.now()
+    _, sources = PLACES.get(place, PLACES[""])
+    _, back = TIMES.get(since, TIMES[""])
+    bounds = Bounds(sources=sources, since=now - back if back else None)
+    hits = search(query, user_id=user_id, now=now, limit=HITS, bounds=bounds)
+    words = words_of(query)
+    return [_row(passage, words) for passage in read_passages(hits, user_id=user_id)]
+
+
+def _row(passage: Passage, words: frozenset[str]) -> HitRow:
+    return HitRow(
+        address=_address(passage),
+        title=shown_name(passage.title) if passage.hit.file_id else passage.title or "Conversation",
+        speaker=_SOURCE_NAMES.get(RecallSource(passage.hit.source)) or _speaker(passage.is_by_user),
+        moment=passage.hit.moment,
+        parts=marked(excerpt(passage.text, words, characters=EXCERPT_CHARACTERS), words),
+        before=_beside(passage.before, words),
+        after=_beside(passage.after, words),
+    )
+
+
+def _address(passage: Passage) -> str:
+    """Return where a hit stands: its file, or its message on the page of the conversation that shows it."""
+    hit = passage.hit
+    if hit.file_id:
+        return reverse("file", args=[passage.title])
+    address = reverse("session", args=[hit.session_id])
+    if not hit.number:
+        return f"{address}#ending"
+    before = f"?before={hit.number + SHOWN_AFTER}" if passage.later >= SHOWN_AFTER else ""
+    return f"{address}{before}#{passage.anchor}"
+
+
+def _speaker(is_by_user: bool | None) -> str:
+    return "You" if is_by_user else "Sage"
+
+
+def _beside(near: Words | None, words: frozenset[str]) -> Beside | None:
+    if near is None:
+        return None
+    text = excerpt(near.text, words, characters=BESIDE_CHARACTERS)
+    return Beside(speaker=_speaker(near.is_by_user), text=text)

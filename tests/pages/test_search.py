@@ -1,0 +1,108 @@
+"""The search page: what it finds, where it leads, and how often it may be used."""
+
+import io
+import json
+import logging
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import timezone
+
+from coaching.models import FileType, UserFile, UserFileVersion
+from tests.recall.history import talk
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def page(client: Client, user: User) -> Client:
+    client.force_login(user)
+    return client
+
+
+def shown(page: Client, address: str) -> str:
+    response = page.get(address)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def test_without_words_there_is_only_the_form(page: Client, user: User) -> None:
+    talk(user, "A kingfisher")
+    text = shown(page, "/search/")
+    assert 'name="q"' in text
+    assert "kingfisher" not in text
+    assert "Nothing found" not in text
+
+
+def test_words_are_marked_and_lead_to_their_message(page: Client, user: User) -> None:
+    session = talk(user, "We saw two kingfishers", "Where was that?")
+    text = shown(page, "/search/?q=kingfisher")
+    assert "<mark>kingfishers</mark>" in text
+    assert f'href="/chat/{session.id}/#message-1"' in text
+    assert 'id="message-1"' in shown(page, f"/chat/{session.id}/")
+
+
+def test_an_old_message_is_on_the_page_that_its_link_leads_to(page: Client, user: User) -> None:
+    session = talk(user, "We saw a kingfisher", *(f"Line {number}" for number in range(150)))
+    assert f'href="/chat/{session.id}/?before=13#message-1"' in shown(page, "/search/?q=kingfisher")
+    assert 'id="message-1"' in shown(page, f"/chat/{session.id}/?before=13")
+
+
+def test_an_answer_leads_to_its_turn(page: Client, user: User) -> None:
+    session = talk(user, "And then?", "A kingfisher dives")
+    anchor = f"turn-{session.turns.get().id}"
+    assert f'href="/chat/{session.id}/#{anchor}"' in shown(page, "/search/?q=kingfisher")
+    assert f'id="{anchor}"' in shown(page, f"/chat/{session.id}/")
+
+
+def test_place_and_time_bound_what_is_found(page: Client, user: User) -> None:
+    talk(user, "A kingfisher in spring", at=timezone.now() - timedelta(days=100))
+    file = UserFile.of(user.pk).create(path="captures/a.md", file_type=FileType.CAPTURE, version_number=1)
+    UserFileVersion.unscoped.create(
+        file=file, number=1, content="A kingfisher noted", size=1, sha256="", storage_key="k", source="user"
+    )
+    everywhere = shown(page, "/search/?q=kingfisher")
+    assert "in spring" in everywhere
+    assert 'href="/files/captures/a.md"' in everywhere
+    assert "in spring" not in shown(page, "/search/?q=kingfisher&in=files")
+    assert "noted" not in shown(page, "/search/?q=kingfisher&in=conversations")
+    assert "in spring" not in shown(page, "/search/?q=kingfisher&since=month")
+    assert "in spring" in shown(page, "/search/?q=kingfisher&since=year&in=nonsense")
+
+
+def test_what_was_said_is_text_and_never_markup(page: Client, user: User) -> None:
+    talk(user, "<script>alert(1)</script> kingfisher")
+    text = shown(page, "/search/?q=kingfisher+script")
+    assert "<script>alert" not in text
+    assert "&lt;<mark>script</mark>&gt;" in text
+
+
+def test_nothing_found_says_so(page: Client) -> None:
+    assert "Nothing found" in shown(page, "/search/?q=%00kingfisher")
+
+
+def test_too_many_searches_are_refused_with_the_wait(page: Client, user: User) -> None:
+    for _ in range(30):
+        assert page.get("/search/?q=word").status_code == 200
+    refused = page.get("/search/?q=word")
+    assert refused.status_code == 429
+    assert 0 < int(refused["Retry-After"]) <= 60
+    assert 'value="word"' in refused.content.decode()
+    assert page.get("/search/").status_code == 200
+
+
+def test_words_that_are_searched_for_are_never_logged(page: Client, user: User) -> None:
+    talk(user, "A kingfisher")
+    out = io.StringIO()
+    handler = logging.StreamHandler(out)
+    root = logging.getLogger()
+    root.addHandler(handler)
+    try:
+        page.get("/search/?q=kingfisher")
+    finally:
+        root.removeHandler(handler)
+    assert "/search/" in out.getvalue()
+    assert "kingfisher" not in out.getvalue()
+    assert json.dumps("kingfisher") not in out.getvalue()
