@@ -13,7 +13,6 @@ from sessions_app import services, turn_records
 from sessions_app.arcs import current_arc, enter_arc
 from sessions_app.models import (
     CallState,
-    Round,
     Session,
     SessionKind,
     SessionStatus,
@@ -23,6 +22,7 @@ from sessions_app.models import (
 )
 from sessions_app.turn_records import NewCall, TurnKey
 from tests.jobs.conftest import RATE
+from tests.stored_turns import open_turn, store_round
 
 pytestmark = pytest.mark.django_db
 
@@ -42,27 +42,14 @@ def grow_old(session: Session, hours: float = 25) -> None:
 
 def ask(user: User, session: Session) -> TurnKey:
     """Have Sage ask two questions and wait."""
-    opened = services.open_turn(
-        user_id=user.pk, session_id=session.id, text="hi", client_id=None, owner="me", rate_limit=RATE
-    )
-    key = TurnKey(turn_id=opened.turn.id, fence=opened.turn.fence)
-    calls = [
-        NewCall(tool_use_id=f"t{i}", name="show_options", position=i, input={}, is_interactive=True)
-        for i in (1, 2)
-    ]
-    turn_records.store_round(
+    key = open_turn(session)
+    store_round(
         key,
-        Round(
-            number=1,
-            blocks="[]",
-            text="Which one?",
-            notes="",
-            stop_reason="tool_use",
-            is_partial=False,
-            upstream_id="m",
-            model="m",
-        ),
-        calls=calls,
+        text="Which one?",
+        calls=[
+            NewCall(tool_use_id=f"t{i}", name="show_options", position=i, input={}, is_interactive=True)
+            for i in (1, 2)
+        ],
     )
     turn_records.pause_turn(key, stop_reason="tool_use")
     return key

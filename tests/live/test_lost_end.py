@@ -1,7 +1,5 @@
 """A turn that couldn't be closed without a database: its readers get the actual end once it is known."""
 
-import json
-
 import pytest
 from django.contrib.auth.models import User
 
@@ -9,26 +7,18 @@ from coaching.engine.events import RoundBoundary, TextDelta
 from coaching.events import RoundClosed, Sync, TurnDone, TurnEvent
 from coaching.live.hub import Subscription
 from coaching.live.readers import Readers, publish_lost_end
-from sessions_app import services, turn_records
+from sessions_app import turn_records
 from sessions_app.database import in_database
-from sessions_app.models import Round, Session, SessionKind, TurnStatus
-from sessions_app.rate import RateLimit
+from sessions_app.models import Session, TurnStatus
 from sessions_app.turn_records import Ending, TurnKey
+from tests.stored_turns import open_conversation, open_turn, store_round
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def open_turn(user: User) -> tuple[Session, TurnKey]:
-    session = services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
-    opened = services.open_turn(
-        user_id=user.pk,
-        session_id=session.id,
-        text="Good morning",
-        client_id=None,
-        owner="here",
-        rate_limit=RateLimit(turns=20, seconds=60),
-    )
-    return session, TurnKey(turn_id=opened.turn.id, fence=opened.turn.fence)
+def conversation_with_a_turn(user: User) -> tuple[Session, TurnKey]:
+    session = open_conversation(user)
+    return session, open_turn(session)
 
 
 async def lose(readers: Readers, user: User, session: Session, key: TurnKey) -> Subscription:
@@ -46,31 +36,13 @@ async def lose(readers: Readers, user: User, session: Session, key: TurnKey) -> 
     return subscription
 
 
-async def store_round(key: TurnKey, *, number: int, text: str) -> None:
-    await in_database(
-        turn_records.store_round,
-        key,
-        Round(
-            number=number,
-            blocks=json.dumps([{"type": "text", "text": text}]),
-            text=text,
-            notes="",
-            stop_reason="end_turn",
-            is_partial=False,
-            upstream_id="msg",
-            model="m",
-        ),
-        calls=[],
-    )
-
-
 async def told(readers: Readers, subscription: Subscription, session: Session) -> list[TurnEvent]:
     await readers.catch_up(session.id)
     return await subscription.next_batch()
 
 
 async def test_readers_hear_that_nothing_of_it_was_kept(user: User) -> None:
-    session, key = await in_database(open_turn, user)
+    session, key = await in_database(conversation_with_a_turn, user)
     readers = Readers()
     subscription = await lose(readers, user, session, key)
     interrupted = Ending(status=TurnStatus.INTERRUPTED, stop_reason="interrupted")
@@ -84,10 +56,10 @@ async def test_readers_hear_that_nothing_of_it_was_kept(user: User) -> None:
 
 
 async def test_readers_hear_the_whole_answer_that_another_process_gave(user: User) -> None:
-    session, key = await in_database(open_turn, user)
+    session, key = await in_database(conversation_with_a_turn, user)
     readers = Readers()
     subscription = await lose(readers, user, session, key)
-    await store_round(key, number=1, text="Hello.")
+    await in_database(store_round, key, number=1, text="Hello.")
     whole = Ending(status=TurnStatus.COMPLETED, stop_reason="end_turn")
     await in_database(turn_records.close_turn, key, whole)
 
@@ -99,7 +71,7 @@ async def test_readers_hear_the_whole_answer_that_another_process_gave(user: Use
 
 async def test_a_round_that_another_process_added_is_shown_with_all_before_it(user: User) -> None:
     """Its text alone would bring a blank line of its own, after the boundary that the reader has."""
-    session, key = await in_database(open_turn, user)
+    session, key = await in_database(conversation_with_a_turn, user)
     readers = Readers()
     subscription = await readers.attach(user_id=user.pk, session_id=session.id)
     await subscription.next_batch()
@@ -112,8 +84,8 @@ async def test_a_round_that_another_process_added_is_shown_with_all_before_it(us
     await subscription.next_batch()
     publish_lost_end(hub, str(key.turn_id))
     await subscription.next_batch()
-    await store_round(key, number=1, text="Hello.")
-    await store_round(key, number=2, text="And more.")
+    await in_database(store_round, key, number=1, text="Hello.")
+    await in_database(store_round, key, number=2, text="And more.")
     await in_database(
         turn_records.close_turn, key, Ending(status=TurnStatus.COMPLETED, stop_reason="end_turn")
     )

@@ -9,43 +9,21 @@ from django.db import connection
 
 from coaching.events import TurnDone
 from coaching.sockets.fragments import render_fragment
-from sessions_app import services, turn_records
+from sessions_app import turn_records
 from sessions_app.database import THREADS, in_database
-from sessions_app.limits import RateLimit
-from sessions_app.models import Round, SessionKind, TurnStatus
-from sessions_app.turn_records import Ending, TurnKey
+from sessions_app.models import TurnStatus
+from sessions_app.turn_records import Ending
+from tests.stored_turns import open_conversation, open_turn, store_round
 
 BOMB = "[a" * 50_000
 
 
 def answered_with(user: User, text: str) -> str:
     """Store a finished turn and return its id."""
-    session = services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
-    opened = services.open_turn(
-        user_id=user.pk,
-        session_id=session.id,
-        text="Hi",
-        client_id=None,
-        owner="me",
-        rate_limit=RateLimit(turns=100, seconds=60),
-    )
-    key = TurnKey(turn_id=opened.turn.id, fence=opened.turn.fence)
-    turn_records.store_round(
-        key,
-        Round(
-            number=1,
-            blocks="[]",
-            text=text,
-            notes="",
-            stop_reason="end_turn",
-            is_partial=False,
-            upstream_id="m",
-            model="m",
-        ),
-        calls=[],
-    )
+    key = open_turn(open_conversation(user))
+    store_round(key, text=text)
     turn_records.close_turn(key, Ending(status=TurnStatus.COMPLETED, stop_reason="end_turn"))
-    return str(opened.turn.id)
+    return str(key.turn_id)
 
 
 def ask() -> float:

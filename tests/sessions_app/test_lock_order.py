@@ -13,8 +13,9 @@ from sessions_app import selectors, services, turn_records
 from sessions_app.errors import Refused, StaleFence
 from sessions_app.leases import claim_turn
 from sessions_app.limits import RateLimit
-from sessions_app.models import ModelUsage, Round, Session, SessionKind, SessionStatus, Turn, TurnStatus
-from sessions_app.turn_records import CallResult, Ending, NewCall, TurnKey
+from sessions_app.models import ModelUsage, Session, SessionKind, SessionStatus, Turn, TurnStatus
+from sessions_app.turn_records import CallResult, Ending, TurnKey
+from tests.stored_turns import open_conversation, open_turn, running_call, store_round
 
 GENEROUS = RateLimit(turns=1000, seconds=60)
 DONE = Ending(status=TurnStatus.COMPLETED, stop_reason="end_turn")
@@ -25,26 +26,8 @@ Write = Callable[[User, TurnKey], object]
 @pytest.fixture
 def key(user: User) -> TurnKey:
     """A running turn with a pending tool call."""
-    session = services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
-    opened = services.open_turn(
-        user_id=user.pk, session_id=session.id, text="hi", client_id=None, owner="me", rate_limit=GENEROUS
-    )
-    key = TurnKey(turn_id=opened.turn.id, fence=opened.turn.fence)
-    call = NewCall(tool_use_id="t1", name="enter_structured_arc", position=0, input={}, is_interactive=False)
-    turn_records.store_round(
-        key,
-        Round(
-            number=1,
-            blocks="[]",
-            text="",
-            notes="",
-            stop_reason="tool_use",
-            is_partial=False,
-            upstream_id="msg",
-            model="m",
-        ),
-        calls=[call],
-    )
+    key = open_turn(open_conversation(user))
+    store_round(key, calls=[running_call("enter_structured_arc")])
     return key
 
 

@@ -18,7 +18,6 @@ from sessions_app.models import (
     Message,
     MessageRole,
     ModelUsage,
-    Round,
     Session,
     SessionKind,
     SessionStatus,
@@ -28,6 +27,7 @@ from sessions_app.models import (
 from sessions_app.pending_calls import dismiss_call
 from sessions_app.services import OpenedTurn
 from sessions_app.turn_records import Ending, NewCall, TurnKey
+from tests.stored_turns import store_round
 
 GENEROUS = RateLimit(turns=1000, seconds=60)
 
@@ -63,23 +63,6 @@ def close(
     if text:
         store_round(key, text=text)
     return turn_records.close_turn(key, Ending(status=status, stop_reason=reason))
-
-
-def store_round(key: TurnKey, *, number: int = 1, text: str = "", calls: tuple[NewCall, ...] = ()) -> None:
-    turn_records.store_round(
-        key,
-        Round(
-            number=number,
-            blocks="[]",
-            text=text,
-            notes="",
-            stop_reason="end_turn",
-            is_partial=False,
-            upstream_id="msg_1",
-            model="m",
-        ),
-        calls=calls,
-    )
 
 
 def call(tool_use_id: str) -> NewCall:

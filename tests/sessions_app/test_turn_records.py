@@ -7,13 +7,14 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from sessions_app import services, turn_records
+from sessions_app import turn_records
 from sessions_app.errors import StaleFence
 from sessions_app.leases import claim_turn
-from sessions_app.limits import RateLimit
-from sessions_app.models import CallState, ModelUsage, Round, SessionKind, ToolCallRecord, Turn, TurnStatus
+from sessions_app.models import CallState, ModelUsage, Round, ToolCallRecord, Turn, TurnStatus
 from sessions_app.stored_prompts import StoredPrompt, store_prompt
 from sessions_app.turn_records import CallResult, Ending, LastRound, NewCall, TurnKey
+from tests import stored_turns
+from tests.stored_turns import open_conversation, open_turn
 
 DONE = Ending(status=TurnStatus.COMPLETED, stop_reason="end_turn")
 PROMPT = StoredPrompt(model="m", prefix='{"messages":[]}', message_metadata={}, turn_metadata={})
@@ -21,41 +22,21 @@ PROMPT = StoredPrompt(model="m", prefix='{"messages":[]}', message_metadata={}, 
 
 @pytest.fixture
 def key(user: User) -> TurnKey:
-    session = services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
-    opened = services.open_turn(
-        user_id=user.pk,
-        session_id=session.id,
-        text="hi",
-        client_id=None,
-        owner="me",
-        rate_limit=RateLimit(turns=20, seconds=60),
-    )
-    return TurnKey(turn_id=opened.turn.id, fence=opened.turn.fence)
+    return open_turn(open_conversation(user))
 
 
 def store_round(
     key: TurnKey, number: int, text: str, *, notes: str = "", calls: tuple[str, ...] = ()
 ) -> None:
-    turn_records.store_round(
+    """Store a round whose calls write a file with an input that JSONB would refuse."""
+    given = {"a": "b\x00\ud800"}
+    stored_turns.store_round(
         key,
-        Round(
-            number=number,
-            blocks="[]",
-            text=text,
-            notes=notes,
-            stop_reason="tool_use" if calls else "end_turn",
-            is_partial=False,
-            upstream_id="msg",
-            model="m",
-        ),
+        number=number,
+        text=text,
+        notes=notes,
         calls=[
-            NewCall(
-                tool_use_id=name,
-                name="save_file",
-                position=position,
-                input={"a": "b\x00\ud800"},
-                is_interactive=False,
-            )
+            NewCall(tool_use_id=name, name="save_file", position=position, input=given, is_interactive=False)
             for position, name in enumerate(calls)
         ],
     )

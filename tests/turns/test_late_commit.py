@@ -12,18 +12,18 @@ from coaching.turns.request import TurnRequest
 from coaching.turns.setup import TurnSetup
 from coaching.turns.start import start_turn
 from coaching.turns.tool_session import ToolSession
-from sessions_app import arcs, selectors, services, turn_records
+from sessions_app import arcs, selectors
 from sessions_app.database import in_database
 from sessions_app.limits import RateLimit
-from sessions_app.models import CallState, Round, SessionKind, ToolCallRecord
-from sessions_app.turn_records import NewCall
+from sessions_app.models import CallState, SessionKind, ToolCallRecord
+from tests.stored_turns import open_conversation, running_call, store_round
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def setup_of_running_call(user: User) -> TurnSetup:
     """Open a turn with a running call `t1`."""
-    session = services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    session = open_conversation(user)
     started = start_turn(
         TurnRequest(
             kind="message", user_id=user.pk, session_id=session.id, text="Good morning", client_id=None
@@ -32,21 +32,7 @@ def setup_of_running_call(user: User) -> TurnSetup:
         rate_limit=RateLimit(turns=20, seconds=60),
     )
     assert started.setup is not None
-    call = NewCall(tool_use_id="t1", name="enter_structured_arc", position=0, input={}, is_interactive=False)
-    turn_records.store_round(
-        started.setup.key,
-        Round(
-            number=1,
-            blocks="[]",
-            text="",
-            notes="",
-            stop_reason="tool_use",
-            is_partial=False,
-            upstream_id="msg",
-            model="m",
-        ),
-        calls=[call],
-    )
+    store_round(started.setup.key, calls=[running_call("enter_structured_arc")])
     return started.setup
 
 

@@ -9,41 +9,20 @@ from django.contrib.auth.models import User
 
 from coaching.events import Sync, TurnDone, TurnEvent
 from coaching.live.runner import Runner
-from sessions_app import services, turn_records
+from sessions_app import turn_records
 from sessions_app.database import in_database
-from sessions_app.models import Message, Round, Session, SessionKind, Turn, TurnStatus
-from sessions_app.rate import RateLimit
+from sessions_app.models import Message, Session, Turn, TurnStatus
 from sessions_app.turn_records import TurnKey
+from tests.stored_turns import open_conversation, open_turn, store_round
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def session_with_a_turn_out_of_time(user: User) -> tuple[Session, TurnKey]:
     """Open a turn that has finished one round and shown half of the next, before its time limit."""
-    session = services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
-    opened = services.open_turn(
-        user_id=user.pk,
-        session_id=session.id,
-        text="Good morning",
-        client_id=None,
-        owner="lost",
-        rate_limit=RateLimit(turns=20, seconds=60),
-    )
-    key = TurnKey(turn_id=opened.turn.id, fence=opened.turn.fence)
-    turn_records.store_round(
-        key,
-        Round(
-            number=1,
-            blocks=json.dumps([{"type": "text", "text": "One moment."}]),
-            text="One moment.",
-            notes="",
-            stop_reason="pause_turn",
-            is_partial=False,
-            upstream_id="msg",
-            model="m",
-        ),
-        calls=[],
-    )
+    session = open_conversation(user)
+    key = open_turn(session, owner="lost")
+    store_round(key, text="One moment.", stop_reason="pause_turn")
     turn_records.store_shown([(key, json.dumps({"number": 2, "text": "You were", "notes": ""}))])
     turn = Turn.unscoped.get(id=key.turn_id)
     turn.part_started_at -= timedelta(minutes=2)
