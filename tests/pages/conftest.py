@@ -2,17 +2,26 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
+from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
+from pytest_django import Settings
 
+from coaching.files.attributes import FileAttributes
+from coaching.files.drafts import build_draft
+from coaching.files.objects import store_object
+from coaching.files.store import store_version
 from coaching.models import FileSource, FileType, UserFile, UserFileVersion
 from sessions_app import services
 from sessions_app.history import append_message
 from sessions_app.models import Message, MessageRole, Session, SessionKind, Turn, TurnStatus
+from tests.pages.file_pages import NOW, Write
 
 KeepFile = Callable[..., UserFile]
 Exchange = Callable[..., Turn]
@@ -78,3 +87,38 @@ def keep_file(user: User) -> KeepFile:
         return file
 
     return keep
+
+
+@pytest.fixture
+def storage(settings: Settings, tmp_path: Path) -> None:
+    """Store objects in the test's own folder."""
+    default = {**settings.STORAGES["default"]}
+    default["OPTIONS"] = {**default["OPTIONS"], "location": tmp_path / "files"}
+    settings.STORAGES = {**settings.STORAGES, "default": default}
+
+
+@pytest.fixture
+def write(user: User, storage: None) -> Write:
+    """Write a file's version as Sage does, and return its URL."""
+
+    def write_one(content: str, file_type: FileType = FileType.DOMAIN, **given: Any) -> str:
+        source, session_id = given.pop("source", FileSource.TOOL), given.pop("session_id", None)
+        name = given.pop("name", "career" if file_type == FileType.DOMAIN else None)
+        draft = build_draft(
+            file_type=file_type,
+            file_name=name,
+            content=content,
+            attributes=FileAttributes.model_validate(given),
+            now=NOW,
+            timezone=ZoneInfo("UTC"),
+        )
+        stored = store_version(
+            user_id=user.pk,
+            draft=draft,
+            stored=async_to_sync(store_object)(user_id=user.pk, data=draft.data),
+            source=source,
+            session_id=session_id,
+        )
+        return f"/files/{stored.path}"
+
+    return write_one

@@ -11,11 +11,9 @@ from pytest_django import Settings
 from coaching.life.captures import MAX_IN_A_MINUTE
 from coaching.models import Capture, FileUsage
 from coaching.views.file_edits import PREVIEWS_IN_A_MINUTE
-from tests.pages.test_files import CAREER, Write, storage, typed_in, write
+from tests.pages.file_pages import CAREER, Write, typed_in
 
-__all__ = ["storage", "write"]  # fixtures
-
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("storage")]
 
 PART = {"HX-Request": "true"}
 

@@ -129,3 +129,9 @@ async def client(server: PracticeServer) -> AsyncIterator[AsyncAnthropic]:
 async def http(server: PracticeServer) -> AsyncIterator[Http]:
     async with aiohttp.ClientSession() as session:
         yield Http(session, server)
+
+
+@pytest.fixture(autouse=True)
+def _quiet_client(caplog: pytest.LogCaptureFixture) -> None:
+    """Leave a line per request out of the report."""
+    caplog.set_level("WARNING", logger="httpx2")

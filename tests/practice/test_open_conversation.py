@@ -17,11 +17,6 @@ MORNING = (
 DUE = '<offer arc="weekly_checkin">\nThe weekly check-in is due: weekly_checkin would fit.\n</offer>'
 
 
-@pytest.fixture(autouse=True)
-def _quiet_client(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level("WARNING", logger="httpx2")
-
-
 def tool(name: str, **properties: Any) -> dict[str, Any]:
     return {"name": name, "input_schema": {"type": "object", "properties": properties}}
 

@@ -1,0 +1,57 @@
+"""Opens and closes sessions and turns through the services."""
+
+from django.contrib.auth.models import User
+
+from sessions_app import services, turn_records
+from sessions_app.limits import RateLimit
+from sessions_app.models import (
+    Message,
+    Session,
+    SessionKind,
+    TurnStatus,
+)
+from sessions_app.services import OpenedTurn
+from sessions_app.turn_records import Ending, NewCall, TurnKey
+from tests.stored_turns import store_round
+
+GENEROUS = RateLimit(turns=1000, seconds=60)
+
+
+def begin(user: User, client_id: object = "form") -> Session:
+    return services.begin_session(
+        user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION, client_id=client_id, rate_limit=GENEROUS
+    )
+
+
+def say(
+    session: Session, text: object = "hello", *, client_id: object = None, limit: RateLimit = GENEROUS
+) -> OpenedTurn:
+    return services.open_turn(
+        user_id=session.user_id,
+        session_id=session.id,
+        text=text,
+        client_id=client_id,
+        owner="me",
+        rate_limit=limit,
+    )
+
+
+def close(
+    opened: OpenedTurn, *, status: TurnStatus = TurnStatus.COMPLETED, text: str = "", reason: str = "end_turn"
+) -> Message | None:
+    key = TurnKey(turn_id=opened.turn.id, fence=opened.turn.fence)
+    if text:
+        store_round(key, text=text)
+    return turn_records.close_turn(key, Ending(status=status, stop_reason=reason))
+
+
+def call(tool_use_id: str) -> NewCall:
+    return NewCall(tool_use_id=tool_use_id, name="save_file", position=0, input={}, is_interactive=False)
+
+
+def ask_question(opened: OpenedTurn) -> None:
+    """Have a turn wait for the answer to a question with a fixed id."""
+    key = TurnKey(turn_id=opened.turn.id, fence=1)
+    pending = NewCall(tool_use_id="q", name="show_options", position=0, input={}, is_interactive=True)
+    store_round(key, text="Which?", calls=(pending,))
+    turn_records.pause_turn(key, stop_reason="tool_use")
