@@ -119,6 +119,7 @@ async def test_two_tabs_grow_alike(
     practice.release("b")
     for tab in (page, other):
         await until_done(tab)
+    await expect(page.locator("#activity")).to_be_hidden()  # each call is shown for a moment
     assert await messages_markup(page) == await messages_markup(other)
     counts, _ = await shimmer_seen(page)
     assert max(counts) == 3

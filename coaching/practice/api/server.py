@@ -43,6 +43,7 @@ from coaching.practice.faults.fault import FaultBook
 from coaching.practice.script import Reply, ScriptBook
 
 HUMAN_TOKENS_PER_SECOND = 50.0
+WAIT_SECONDS = 30.0
 KEPT_REQUESTS = 1000
 KEPT_BYTES = 1 << 30
 _SHUTDOWN_SECONDS = 0.5
@@ -115,13 +116,13 @@ class MessagesServer(ABC):
         """Release the streams that wait at a gate (`Hold`)."""
         self.gates.release(gate)
 
-    async def reached(self, gate: str, seconds: float = 15.0) -> None:
+    async def reached(self, gate: str, seconds: float = WAIT_SECONDS) -> None:
         """Return when a stream waits at a gate; raises `TimeoutError`."""
         async with asyncio.timeout(seconds):
             await self.gates.reached(gate)
 
     async def wait_until(
-        self, condition: Callable[[list[ReceivedRequest]], bool], seconds: float = 5.0
+        self, condition: Callable[[list[ReceivedRequest]], bool], seconds: float = WAIT_SECONDS
     ) -> list[ReceivedRequest]:
         """Return the records as soon as `condition` holds for them; raises `TimeoutError`."""
         return await self.log.wait_until(condition, seconds)
