@@ -1,4 +1,4 @@
-"""`/metrics` for Prometheus: what this process counts, and what the database says of jobs.
+"""`/metrics` for Prometheus: what this process counts, and what the database says of jobs and briefs.
 
 Each process answers for itself. It can be read while Sage is overloaded or has no database: then what the
 database says is left out.
@@ -8,13 +8,15 @@ import structlog
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError
 from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 from django.views.decorators.http import require_safe
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, Gauge, generate_latest
 
-from coaching.job_queue import count_jobs
+from coaching.job_queue import BRIEF_ATTEMPTS, count_jobs
 from coaching.people.socket_access import open_sockets
 from sessions_app.database import in_database
+from sessions_app.figures import read_brief_figures
 
 REFUSED = "Only for operators who are signed in, or with the bearer token in SAGE_METRICS_TOKEN.\n"
 
@@ -53,4 +55,9 @@ def _of_database() -> bytes:
     jobs = Gauge("sage_jobs", "Background jobs in the queue, by state.", ["state"], registry=registry)
     for state, count in count_jobs().items():
         jobs.labels(state).set(count)
+    briefs = read_brief_figures(now=timezone.now(), failing_from=BRIEF_ATTEMPTS)
+    lag = "The age of the oldest message that waits for a brief, 0 where none does."
+    Gauge("sage_brief_lag_seconds", lag, registry=registry).set(briefs.oldest_seconds)
+    failing = f"Conversations whose brief has failed {BRIEF_ATTEMPTS} times or more in a row."
+    Gauge("sage_briefs_failing", failing, registry=registry).set(briefs.failing)
     return generate_latest(registry)

@@ -4,10 +4,15 @@ from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 from django.urls import include, path
 
+from coaching.admin.start import TEMPLATE, with_figures
 from sage import health, metrics
 
 # Operators use the ordinary sign-in page with its rate limits.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
+admin.site.index = with_figures(admin.site.index)  # type: ignore[method-assign]
+admin.site.index_template = TEMPLATE
+admin.site.site_header = admin.site.site_title = "Sage"
+admin.site.index_title = "Today"
 
 handler400 = "sage.busy.bad_request"
 handler403 = "sage.busy.permission_denied"

@@ -174,6 +174,7 @@ class Turn(Owned):
         indexes = [
             models.Index(fields=["session", "-started_at"], name="turn_session_recent"),
             models.Index(fields=["owner"], condition=Q(status=TurnStatus.RUNNING), name="turn_running_owner"),
+            models.Index(fields=["started_at"], name="turn_started"),
         ]
 
     def __str__(self) -> str:

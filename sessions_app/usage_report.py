@@ -88,6 +88,12 @@ def read_usage_report(*, since: datetime, until: datetime) -> UsageReport:
     )
 
 
+def read_usage_sum(*, since: datetime, until: datetime) -> UsageSum:
+    """Add up everybody's usage from `since` to before `until`, without parting it."""
+    row = usage_between(since, until).aggregate(**_SUMS)
+    return _sum_of({name: row[name] or 0 for name in _SUMS})
+
+
 def usage_between(since: datetime, until: datetime) -> QuerySet[ModelUsage]:
     """Return everybody's calls from `since` to before `until`."""
     return ModelUsage.unscoped.filter(created_at__gte=since, created_at__lt=until).order_by()

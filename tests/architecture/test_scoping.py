@@ -28,6 +28,8 @@ UNSCOPED: Mapping[str, str] = {
     # The admin: staff with permissions.
     "coaching/admin/files.py:UserFileAdmin.words": "an operator downloads a file",
     "sessions_app/admin.py:SessionAdmin.words": "an operator reads a conversation",
+    "sessions_app/figures.py:read_brief_figures": "an operator reads sums",
+    "sessions_app/figures.py:read_turn_figures": "an operator reads sums",
     "sessions_app/usage_report.py:usage_between": "an operator reads sums",
     # Jobs and processes for everybody. The queue's arguments are ours, never a request's.
     "coaching/calendar/refresh.py:begin_refresh": "a job reads one calendar anew",

@@ -1,6 +1,7 @@
 """Metrics: who may read them, and what the database says of jobs."""
 
 import uuid
+from datetime import timedelta
 from http import HTTPStatus
 from typing import Any
 
@@ -8,11 +9,13 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 from django.test import AsyncClient
+from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 from pytest_django import Settings
 
 from coaching.job_queue import enqueue
 from sessions_app.database import in_database
+from sessions_app.models import Message, MessageRole, Session, Turn, TurnStatus
 from tests.conftest import MakeUser
 from tests.jobs.conftest import empty_queue
 from tests.live_sage import session_cookie
@@ -93,6 +96,22 @@ async def test_jobs_are_counted_by_state(settings: Settings) -> None:
     values = values_of((await ask(authorization=f"Bearer {TOKEN}"))[1])
     await in_database(empty_queue)
     assert [values["sage_jobs", state] for state in ("due", "later", "running")] == [3, 2, 1]
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_briefs_that_are_behind_or_failing_are_measured(settings: Settings, user: User) -> None:
+    settings.SAGE_METRICS_TOKEN = TOKEN
+    await in_database(_let_brief_fail, user)
+    values = values_of((await ask(authorization=f"Bearer {TOKEN}"))[1])
+    assert values["sage_briefs_failing",] == 1
+    assert 60 <= values["sage_brief_lag_seconds",] < 600
+
+
+def _let_brief_fail(user: User) -> None:
+    session = Session.unscoped.create(user=user, last_message_number=1, brief_attempts=5)
+    turn = Turn.unscoped.create(session=session, status=TurnStatus.COMPLETED, ended_at=timezone.now())
+    Message.unscoped.create(session=session, turn=turn, number=1, role=MessageRole.USER, content="Hello")
+    Message.unscoped.update(created_at=timezone.now() - timedelta(seconds=60))
 
 
 def _fill_queue() -> None:

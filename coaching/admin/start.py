@@ -1,0 +1,122 @@
+"""The admin's start page: what happened today, what it cost, what waits and what keeps failing."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Protocol
+from urllib.parse import urlencode
+
+from django.http import HttpRequest
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils import timezone
+from procrastinate.contrib.django.models import ProcrastinateJob
+
+from coaching.admin.usage import period_of
+from coaching.job_queue import BRIEF_ATTEMPTS, count_jobs
+from sessions_app.figures import FAILED, read_brief_figures, read_turn_figures
+from sessions_app.money import dollars
+from sessions_app.usage_report import read_usage_sum
+
+TEMPLATE = "admin/start.html"
+
+
+class StartPage(Protocol):
+    """A site's `index`."""
+
+    def __call__(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> TemplateResponse: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """A number with its name. `address` shows more; `is_alert` asks the operator to look."""
+
+    name: str
+    value: str
+    address: str = ""
+    is_alert: bool = False
+
+
+def with_figures(index: StartPage) -> StartPage:
+    """Give a site's start page the figures that the operator may see."""
+
+    def start_page(request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
+        figures = read_figures(request.user.has_perm, now=timezone.now())
+        return index(request, {**(extra_context or {}), "figures": figures})
+
+    return start_page
+
+
+def read_figures(may: Callable[[str], bool], *, now: datetime) -> Sequence[Figure]:
+    """Read what an operator with these permissions may see. The day is UTC's."""
+    today, tomorrow = _day_of(now)
+    figures: list[Figure] = []
+    if may("sessions_app.view_turn"):
+        figures += _turn_figures(today)
+    if may("sessions_app.view_modelusage"):
+        month, _ = period_of("this-month", now=now)
+        sums = reverse("admin:sessions_app_modelusage_sums")
+        for name, since in (("Cost today", today), ("Cost this month", month)):
+            cost = read_usage_sum(since=since, until=tomorrow).known_cost
+            figures.append(Figure(name=name, value=dollars(cost), address=sums))
+    if may("procrastinate.view_procrastinatejob"):
+        figures += _job_figures()
+    if may("sessions_app.view_session"):
+        figures += _brief_figures(now)
+    return figures
+
+
+def _turn_figures(today: datetime) -> Iterator[Figure]:
+    read = read_turn_figures(since=today)
+    turns = reverse("admin:sessions_app_turn_changelist")
+    of_today = {"started_at__gte": today.isoformat()}
+    failed = urlencode({**of_today, "status__in": ",".join(FAILED)})
+    yield Figure(name="People today", value=f"{read.people:,}")
+    yield Figure(name="Turns today", value=f"{read.turns:,}", address=f"{turns}?{urlencode(of_today)}")
+    yield Figure(
+        name="Failed or interrupted today",
+        value=f"{read.failures:,}",
+        address=f"{turns}?{failed}",
+        is_alert=read.failures > 0,
+    )
+    yield Figure(name="First word, median", value=_seconds(read.first_word_p50_ms))
+    yield Figure(name="First word, 95th percentile", value=_seconds(read.first_word_p95_ms))
+
+
+def _job_figures() -> Iterator[Figure]:
+    jobs = f"{reverse('admin:procrastinate_procrastinatejob_changelist')}?status__exact="
+    counts = count_jobs()
+    failed = ProcrastinateJob.objects.filter(status="failed").count()
+    yield Figure(name="Jobs that wait", value=f"{counts['due']:,}", address=f"{jobs}todo")
+    yield Figure(name="Jobs that run", value=f"{counts['running']:,}")
+    yield Figure(
+        name="Failed jobs",
+        value=f"{failed:,}",
+        address=f"{jobs}failed",
+        is_alert=failed > 0,
+    )
+
+
+def _brief_figures(now: datetime) -> Iterator[Figure]:
+    briefs = read_brief_figures(now=now, failing_from=BRIEF_ATTEMPTS)
+    yield Figure(name="Oldest message without a brief", value=_age(briefs.oldest_seconds))
+    yield Figure(name="Briefs that keep failing", value=f"{briefs.failing:,}", is_alert=briefs.failing > 0)
+
+
+def _day_of(now: datetime) -> tuple[datetime, datetime]:
+    until = period_of("this-month", now=now)[1]
+    return until - timedelta(days=1), until
+
+
+def _seconds(milliseconds: int | None) -> str:
+    return "–" if milliseconds is None else f"{milliseconds / 1000:.1f} s"
+
+
+def _age(seconds: int) -> str:
+    if not seconds:
+        return "none waits"
+    if seconds < 120:
+        return f"{seconds} s"
+    return f"{seconds // 60} min" if seconds < 2 * 3600 else f"{seconds // 3600} h"

@@ -1,0 +1,163 @@
+"""The admin's start page: the figures of the day, and only those that an operator may see."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from html import unescape
+
+import pytest
+import time_machine
+from django.contrib.auth.models import Permission, User
+from django.db import connection
+from django.test import Client
+
+from coaching.job_queue import enqueue
+from sessions_app.figures import read_brief_figures, read_turn_figures
+from sessions_app.models import Message, ModelUsage, Session, Turn, TurnStatus
+from tests.conftest import MakeUser
+from tests.pages.conftest import Exchange
+
+pytestmark = pytest.mark.django_db
+
+NOW = datetime(2026, 11, 22, 15, tzinfo=UTC)
+ALL = ("view_turn", "view_modelusage", "view_session", "view_procrastinatejob")
+SECRET = "what nobody else should read"
+
+
+def figures_of(make_user: MakeUser, *codenames: str) -> tuple[dict[str, str], str]:
+    """Return the figures that staff with these permissions see, and the page."""
+    member = make_user("staff", is_staff=True)
+    member.user_permissions.set(Permission.objects.filter(codename__in=codenames))
+    client = Client()
+    with time_machine.travel(NOW, tick=False):
+        client.force_login(member)
+        page = client.get("/admin/").content.decode()
+    found = re.findall(r"<dt>([^<]+)</dt><dd>(?:<a [^>]+>)?([^<]+)", page)
+    return {unescape(name): value for name, value in found}, page
+
+
+def use(user: User, at: datetime, first_token_ms: int, cost: int | None, round_number: int = 1) -> None:
+    row = ModelUsage.unscoped.create(
+        user=user, model="m", first_token_ms=first_token_ms, cost_micro_usd=cost, round_number=round_number
+    )
+    ModelUsage.unscoped.filter(pk=row.pk).update(created_at=at)
+
+
+def begin(turn: Turn, at: datetime) -> None:
+    Turn.unscoped.filter(pk=turn.pk).update(started_at=at)
+    Message.unscoped.filter(turn=turn).update(created_at=at)
+
+
+@pytest.fixture
+def two_days(user: User, session: Session, exchange: Exchange) -> None:
+    """Four turns of today, of which two failed, and one of yesterday."""
+    begin(exchange(SECRET, SECRET), NOW - timedelta(days=1))
+    begin(exchange(SECRET, "Answer"), NOW)
+    begin(exchange(SECRET, "Answer"), NOW.replace(hour=0))
+    begin(exchange(SECRET, None, status=TurnStatus.FAILED), NOW)
+    begin(exchange(SECRET, None, status=TurnStatus.INTERRUPTED), NOW)
+    Session.unscoped.update(last_active_at=NOW)
+    use(user, NOW - timedelta(days=1), 60_000, 5_000_000)
+    for milliseconds in (400, 800, 1_200):
+        use(user, NOW, milliseconds, 250_000)
+    use(user, NOW, 90_000, None, round_number=2)
+    use(user, datetime(2026, 10, 31, tzinfo=UTC), 1, 70_000_000)
+
+
+def test_the_day_is_shown_in_figures_and_without_words(two_days: None, make_user: MakeUser) -> None:
+    figures, page = figures_of(make_user, *ALL)
+    assert figures == {
+        "People today": "1",
+        "Turns today": "4",
+        "Failed or interrupted today": "2",
+        "First word, median": "0.8 s",
+        "First word, 95th percentile": "1.2 s",
+        "Cost today": "$0.75",
+        "Cost this month": "$5.75",
+        "Jobs that wait": "0",
+        "Jobs that run": "0",
+        "Failed jobs": "0",
+        "Oldest message without a brief": "24 h",
+        "Briefs that keep failing": "0",
+    }
+    assert SECRET not in page
+    assert "<title>Today | Sage</title>" in page
+    assert page.count('class="alert"') == 1
+
+
+def test_each_figure_needs_the_permission_for_its_rows(two_days: None, make_user: MakeUser) -> None:
+    figures, _ = figures_of(make_user, "view_modelusage")
+    assert list(figures) == ["Cost today", "Cost this month"]
+
+
+def test_staff_without_permissions_see_no_figure(two_days: None, make_user: MakeUser) -> None:
+    figures, page = figures_of(make_user)
+    assert not figures
+    assert "You don’t have permission to view or edit anything." in page
+
+
+def test_a_figure_leads_to_its_rows(two_days: None, client: Client, operator: User) -> None:
+    with time_machine.travel(NOW, tick=False):
+        client.force_login(operator)
+        page = unescape(client.get("/admin/").content.decode())
+        addresses = re.findall(r'<dd><a href="([^"]+)"', page)
+        rows = [client.get(address, follow=True).content.decode() for address in addresses]
+    assert len(addresses) == 6
+    turns, failed = rows[0], rows[1]
+    assert "4 turns" in turns
+    assert "2 turns" in failed
+
+
+@pytest.fixture
+def failed_job() -> None:
+    enqueue("summarise_session", key="summary:1", session_id="1")
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE procrastinate_jobs SET status = 'failed'")
+
+
+def test_failed_jobs_and_failing_briefs_ask_for_attention(
+    failed_job: None, session: Session, make_user: MakeUser
+) -> None:
+    Session.unscoped.filter(pk=session.pk).update(brief_attempts=5)
+    figures, page = figures_of(make_user, *ALL)
+    assert (figures["Failed jobs"], figures["Briefs that keep failing"]) == ("1", "1")
+    assert page.count('class="alert"') == 2
+
+
+def test_a_day_without_turns_has_no_first_word(make_user: MakeUser) -> None:
+    figures, _ = figures_of(make_user, *ALL)
+    assert figures["First word, median"] == "–"
+    assert figures["Cost this month"] == "$0.00"
+    assert figures["Oldest message without a brief"] == "none waits"
+
+
+def test_the_lag_of_briefs_counts_finished_messages_that_no_brief_covers(
+    session: Session, exchange: Exchange
+) -> None:
+    def lag() -> int:
+        return read_brief_figures(now=NOW, failing_from=5).oldest_seconds
+
+    begin(exchange("One", "Answer"), NOW - timedelta(seconds=50))
+    begin(exchange("Two", "Answer"), NOW - timedelta(seconds=30))
+    begin(exchange("Three", None, status=TurnStatus.RUNNING, ended_at=None), NOW - timedelta(seconds=20))
+    Session.unscoped.update(last_active_at=NOW)
+    assert lag() == 50
+    Session.unscoped.update(brief_covers=2)
+    assert lag() == 30
+    Turn.unscoped.filter(messages__number=3).update(is_withdrawn=True)
+    assert lag() == 0
+    Session.unscoped.update(brief_covers=0, last_active_at=NOW - timedelta(days=2))
+    assert lag() == 0
+    Session.unscoped.update(brief_attempts=1)
+    assert lag() == 50
+
+
+def test_turns_of_a_day_are_found_by_an_index(session: Session) -> None:
+    Turn.unscoped.bulk_create(
+        Turn(session=session, status=TurnStatus.COMPLETED, ended_at=NOW) for _ in range(2_000)
+    )
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE sessions_app_turn SET started_at = now() - random() * interval '900 days'")
+        cursor.execute("ANALYZE sessions_app_turn")
+    since = datetime.now(UTC) - timedelta(days=1)
+    assert "turn_started" in Turn.unscoped.filter(started_at__gte=since).values("pk").explain()
+    assert read_turn_figures(since=since).turns < 100
