@@ -98,17 +98,33 @@ def run_queries(queries: Iterable[Query]) -> list[Rows]:
     database = connections[DEFAULT_DB_ALIAS]
     database.ensure_connection()
     try:
-        with database.wrap_database_errors, database.connection.pipeline() as pipeline:
-            cursors = []
-            for query in queries:
-                cursors.append(_cursor(database))
-                cursors[-1].execute(query.sql, query.values)
-            # Sync now, so that a process that freezes here hits the idle timeout and gives up its locks.
-            pipeline.sync()
-            return [cursor.fetchall() for cursor in cursors]
+        with database.wrap_database_errors:
+            rows = _run_pipeline(database, queries)
+            if database.in_atomic_block:
+                # The driver leaves a pipeline with a flush after the last sync: see `_run_pipeline`.
+                database.connection.execute("", prepare=False)
+            return rows
     except Error:
         _drop_connection()
         raise
+
+
+def _run_pipeline(database: BaseDatabaseWrapper, queries: Iterable[Query]) -> list[Rows]:
+    """Return the rows of several queries.
+
+    A process that is frozen here must hit the server's timeout for idle transactions and give up its locks.
+    The server starts that timeout after each sync and stops it at any other message, flushes included. The
+    driver sends a flush to fetch results that haven't arrived, so everything is awaited with syncs first.
+    """
+    with database.connection.pipeline() as pipeline:
+        cursors = []
+        for query in queries:
+            cursors.append(_cursor(database))
+            cursors[-1].execute(query.sql, query.values)
+        pipeline.sync()
+        while pipeline.result_queue:
+            pipeline.sync()
+        return [cursor.fetchall() for cursor in cursors]
 
 
 def _drop_connection() -> None:

@@ -1,11 +1,20 @@
 """Prepared statements: several in one round trip, and what one that fails leaves behind."""
 
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db import DatabaseError, transaction
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, connection, connections, transaction
+from django.db.utils import load_backend
 from psycopg import Cursor
 from psycopg.pq import TransactionStatus
 
@@ -56,6 +65,77 @@ def test_a_process_that_freezes_over_the_results_is_idle_in_its_transaction(
         run_queries([ONE, ONE])
     # Idle, not active: the database ends idle transactions.
     assert states == [TransactionStatus.INTRANS] * 2
+
+
+@pytest.fixture
+def distant_database(transactional_db: None, tmp_path: Path) -> Iterator[dict[str, Any]]:
+    """Connect this thread to the database through a relay with late answers; give the direct way, too."""
+    described = deepcopy(connections.settings[DEFAULT_DB_ALIAS])
+    described["OPTIONS"].pop("pool", None)
+    described |= {"NAME": connection.settings_dict["NAME"], "HOST": str(tmp_path)}
+    near = connections[DEFAULT_DB_ALIAS]
+    parameters = near.get_connection_params()
+    name = f".s.PGSQL.{parameters.get('port', 5432)}"
+    with relay(tmp_path / name, Path(parameters["host"]) / name, delay=0.02):
+        connections[DEFAULT_DB_ALIAS] = load_backend(described["ENGINE"]).DatabaseWrapper(
+            described, DEFAULT_DB_ALIAS
+        )
+        yield parameters
+        connections[DEFAULT_DB_ALIAS].close()
+        connections[DEFAULT_DB_ALIAS] = near
+
+
+@contextmanager
+def relay(near: Path, far: Path, *, delay: float) -> Iterator[None]:
+    """Pass the bytes of one connection on between two local sockets, late on their way back."""
+
+    def pass_on(source: socket.socket, target: socket.socket, delay: float) -> None:
+        with suppress(OSError):
+            while data := source.recv(1 << 16):
+                time.sleep(delay)
+                target.sendall(data)
+        with suppress(OSError):
+            target.shutdown(socket.SHUT_WR)
+
+    with socket.socket(socket.AF_UNIX) as listening, socket.socket(socket.AF_UNIX) as server:
+        listening.bind(str(near))
+        listening.listen()
+
+        def serve() -> None:
+            client, _ = listening.accept()
+            listening.close()
+            server.connect(str(far))
+            back = threading.Thread(target=pass_on, args=(server, client, delay))
+            back.start()
+            pass_on(client, server, 0)
+            back.join()
+            client.close()
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield
+        thread.join()
+
+
+def test_a_transaction_that_stays_idle_after_several_queries_gives_up_its_locks(
+    distant_database: dict[str, Any],
+) -> None:
+    lock = Query("SELECT pg_advisory_xact_lock(%(key)s::int)", {"key": 4711})
+
+    taken = []
+
+    @transaction.atomic
+    def freeze(other: psycopg.Connection[tuple[object, ...]]) -> None:
+        run_query(Query("SELECT set_config('idle_in_transaction_session_timeout', '200ms', true)", {}))
+        run_queries([lock, ONE])
+        other.execute("SELECT pg_advisory_xact_lock(4711)")
+        taken.append(4711)
+
+    with psycopg.connect(**distant_database) as other:
+        other.execute("SET lock_timeout = '10s'")
+        with pytest.raises(DatabaseError):
+            freeze(other)
+    assert taken
 
 
 @pytest.mark.django_db(transaction=True)
