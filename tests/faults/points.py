@@ -23,7 +23,8 @@ Point = Literal[
 POINTS: tuple[Point, ...] = get_args(Point)
 ROW_POINTS: tuple[Point, ...] = ("in_tool", "at_final_save")
 """Points where the turn waits for a locked row."""
-REACH_SECONDS = 15.0
+REACH_SECONDS = 60.0
+"""Only ends a run that hangs: on a busy machine, a fresh process takes long over its first turn."""
 
 
 async def _nothing() -> None:
