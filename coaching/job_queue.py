@@ -13,11 +13,12 @@ from django.db import transaction
 from django.db.models import Count, Func, Q, TextField
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Now
+from django.utils import timezone
 from procrastinate import App
 from procrastinate.contrib.django import app
 from procrastinate.contrib.django.django_connector import DjangoConnector
 from procrastinate.contrib.django.models import ProcrastinateJob
-from procrastinate.exceptions import AlreadyEnqueued
+from procrastinate.exceptions import AlreadyEnqueued, UniqueViolation
 from procrastinate.tasks import ConfigureTaskOptions
 
 from sessions_app.arcs import unsummarised_arc
@@ -108,6 +109,16 @@ def enqueue(
         with transaction.atomic():  # a savepoint, so that a refusal doesn't break the caller's transaction
             app.configure_task(name, allow_unknown=False, **options).defer(**arguments)
     except AlreadyEnqueued:
+        return False
+    return True
+
+
+def queue_again(job_id: int) -> bool:
+    """Queue a failed or stalled job again; False if one with its key is queued. Sync ORM code."""
+    try:
+        with transaction.atomic():
+            app.job_manager.retry_job_by_id(job_id, retry_at=timezone.now())
+    except UniqueViolation:
         return False
     return True
 

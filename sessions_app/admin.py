@@ -157,14 +157,15 @@ class ToolCallInline(ReadOnlyMixin, admin.TabularInline):  # type: ignore[type-a
 class SessionAdmin(ReadOnlyMixin, admin.ModelAdmin):  # type: ignore[type-arg]
     """Sessions, read-only. A title is made of words, so it isn't shown here."""
 
-    list_display = ("id", "user", "kind", "status", "last_message_number", "last_active_at")
+    list_display = ("user", "kind", "status", "last_message_number", "last_active_at", "id")
+    list_display_links = ("user", "id")
     list_filter = ("kind", "status", "last_active_at")
     list_select_related = ("user",)
     search_fields = ("=id", "user__username", "user__email")
     date_hierarchy = "started_at"
     fields = (
-        "id", "user", "kind", "status", "active_arc", "last_message_number", "continues", "started_at",
-        "last_active_at", "ended_at", "cost",
+        "user", "kind", "status", "active_arc", "cost", "last_message_number", "continues", "started_at",
+        "last_active_at", "ended_at", "id",
     )  # fmt: skip
     readonly_fields = fields
     inlines = (TurnInline, MessageInline)

@@ -297,6 +297,11 @@ def continue_turn(
     return _go_on(session=session, owner=owner, rate_limit=rate_limit, build_prompt=build_prompt)
 
 
+def is_last_turn(turn: Turn) -> bool:
+    """Say whether a turn is the last one of its session, the one that can be retried."""
+    return _last_turn(turn.session) == turn
+
+
 def _last_turn(session: Session) -> Turn | None:
     """Return the last turn by message numbers: the clocks of processes differ."""
     shown = session.messages.filter(turn__is_withdrawn=False).select_related("turn")

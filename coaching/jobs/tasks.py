@@ -16,7 +16,6 @@ from django.utils import timezone
 from procrastinate import BaseRetryStrategy, JobContext, RetryDecision
 from procrastinate.contrib.django import app
 from procrastinate.contrib.django.models import ProcrastinateJob
-from procrastinate.exceptions import UniqueViolation
 from procrastinate.jobs import Job
 
 from coaching.belongings.removal import REMOVAL_JOB, REMOVAL_QUEUE, remove_person
@@ -33,6 +32,7 @@ from coaching.job_queue import (
     JobPriority,
     enqueue_brief,
     enqueue_brief_anew,
+    queue_again,
 )
 from coaching.jobs.briefs import StaleBriefError, write_briefs
 from coaching.jobs.expiry import expire_idle_sessions
@@ -219,23 +219,13 @@ def free_stalled_jobs(*, silent_seconds: float) -> tuple[int, ...]:
     # Locked, so that only one of two concurrent workers handles a job.
     jobs = list(stalled.select_for_update(of=("self",), skip_locked=True))
     for job in jobs:
-        is_given_up = job.attempts + 1 >= MAX_ATTEMPTS or not _queue_again(job)
+        is_given_up = job.attempts + 1 >= MAX_ATTEMPTS or not queue_again(job.id)
         if is_given_up:
             # Retrying a job that should abort makes it fail.
             app.job_manager.cancel_job_by_id(job.id, abort=True)
-            _queue_again(job)
+            queue_again(job.id)
         logger.warning("stalled_job_freed", job_id=job.id, job=job.task_name, is_given_up=is_given_up)
     return tuple(job.id for job in jobs)
-
-
-def _queue_again(job: ProcrastinateJob) -> bool:
-    """Queue a stalled job again; False if its key is already queued."""
-    try:
-        with transaction.atomic():
-            app.job_manager.retry_job_by_id(job.id, retry_at=timezone.now())
-    except UniqueViolation:
-        return False
-    return True
 
 
 async def _wait_for_turn(session_id: uuid.UUID) -> None:

@@ -1,13 +1,14 @@
 """The queue: transactional, deduplicated, and surviving dead workers."""
 
 import pytest
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Permission, User
 from django.db import connection, transaction
 from django.test import Client
 from procrastinate.contrib.django.models import ProcrastinateJob
 
 from coaching.job_queue import enqueue
 from coaching.jobs.tasks import MAX_ATTEMPTS, free_stalled_jobs
+from tests.conftest import MakeUser
 
 NAME = "summarise_session"
 ID = "0b6a3f5e-0000-4000-8000-000000000001"
@@ -115,3 +116,36 @@ def test_operators_see_jobs_and_put_failed_ones_back(client: Client, operator: U
     assert client.get(f"{page}{job.id}/change/").status_code == 200
     client.post(page, {"action": "retry", "_selected_action": [job.id]})
     assert the_job().status == "todo"
+
+
+def test_a_failed_job_whose_like_waits_is_not_queued_again(client: Client, operator: User) -> None:
+    put()
+    first = the_job()
+    change(first, status="failed")
+    put()
+    put("summary:2")
+    change(the_job("summary:2"), status="failed")
+    client.force_login(operator)
+    ids = [first.id, the_job("summary:2").id]
+    response = client.post(
+        "/admin/procrastinate/procrastinatejob/", {"action": "retry", "_selected_action": ids}, follow=True
+    )
+    page = response.content.decode()
+    assert "1 queued again." in page
+    assert "1 not queued: the same job waits already." in page
+    first.refresh_from_db()
+    assert (first.status, the_job("summary:2").status) == ("failed", "todo")
+
+
+def test_jobs_are_only_queued_again_with_the_permission_to_change_them(
+    client: Client, make_user: MakeUser
+) -> None:
+    put()
+    change(the_job(), status="failed")
+    member = make_user("staff", is_staff=True)
+    member.user_permissions.set(Permission.objects.filter(codename="view_procrastinatejob"))
+    client.force_login(member)
+    page = "/admin/procrastinate/procrastinatejob/"
+    assert "summarise_session" in client.get(page).content.decode()
+    client.post(page, {"action": "retry", "_selected_action": [the_job().id]})
+    assert the_job().status == "failed"

@@ -23,6 +23,14 @@ ALL = ("view_turn", "view_modelusage", "view_session", "view_procrastinatejob")
 SECRET = "what nobody else should read"
 
 
+@pytest.fixture(autouse=True)
+def no_jobs(db: None) -> None:
+    """An empty queue: other tests leave jobs behind."""
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM procrastinate_periodic_defers")
+        cursor.execute("DELETE FROM procrastinate_jobs")
+
+
 def figures_of(make_user: MakeUser, *codenames: str) -> tuple[dict[str, str], str]:
     """Return the figures that staff with these permissions see, and the page."""
     member = make_user("staff", is_staff=True)
@@ -108,7 +116,7 @@ def test_a_figure_leads_to_its_rows(two_days: None, client: Client, operator: Us
 
 
 @pytest.fixture
-def failed_job() -> None:
+def failed_job(no_jobs: None) -> None:
     enqueue("summarise_session", key="summary:1", session_id="1")
     with connection.cursor() as cursor:
         cursor.execute("UPDATE procrastinate_jobs SET status = 'failed'")
