@@ -193,11 +193,10 @@ def test_each_model_gives_a_user_their_own_rows(user: User, other_user: User) ->
         everybody = list(model.unscoped.all())
         # What the database derives from other rows comes in addition.
         assert len(everybody) == 2 or model is RecallPassage, model
-        for person in (user, other_user):
-            rows = list(model.of(person.pk))
-            assert rows
-            assert all(_owner_of(row, path) == person for row in rows)
-            assert len(rows) * 2 == len(everybody)
+        found = {person: list(model.of(person.pk)) for person in (user, other_user)}
+        assert all(found.values()), model
+        assert all(_owner_of(row, path) == person for person, rows in found.items() for row in rows)
+        assert sum(map(len, found.values())) == len(everybody)
 
 
 def _owner_of(row: Model, path: str) -> object:
