@@ -1,6 +1,7 @@
 """How slow the machine is at the moment, for time limits that hold on a busy one and can still fail."""
 
 import time
+from itertools import accumulate
 
 import aiohttp
 
@@ -8,6 +9,23 @@ PAGE = "/accounts/login/"
 PAGES = 100
 USUAL_SECONDS = 0.007
 """How long the page takes on an idle machine."""
+
+
+STEPS = 3_000_000
+USUAL_STEPS_SECONDS = 0.1
+"""How long a computation of so many steps takes on an idle machine."""
+PATIENCE = 2.0
+
+
+def patience() -> float:
+    """Compute something; return by what factor time limits are to be stretched at the moment.
+
+    That is twice what is measured, because other tests start meanwhile.
+    """
+    began = time.monotonic()
+    for _ in accumulate(range(STEPS)):
+        pass
+    return PATIENCE * max(1.0, (time.monotonic() - began) / USUAL_STEPS_SECONDS)
 
 
 async def measure_slowness(origin: str) -> float:

@@ -10,6 +10,7 @@ import pytest
 from coaching.calendar.reading import MAX_BYTES, ReadCalendar, ReadEvent, digest_of, read_calendar
 from sessions_app.errors import Refused
 from tests.calendar.conftest import DAY, calendar_text, one_event
+from tests.patience import patience
 
 SIXTY = ",".join(map(str, range(60)))
 CUSTOM_ZONE = """BEGIN:VTIMEZONE
@@ -195,7 +196,7 @@ def test_only_the_weeks_around_the_day_are_written_out() -> None:
 def test_a_bomb_is_left_out_and_takes_no_other_event_with_it(rule: str) -> None:
     started = time.monotonic()
     found = read(one_event("Bomb", "19700101T000000Z", f"RRULE:{rule}"), one_event("Good"))
-    assert time.monotonic() - started < 8
+    assert time.monotonic() - started < 4 * patience()
     assert [event.title for event in found.events] == ["Good"]
     assert found.left_out == 1
 
@@ -278,7 +279,7 @@ def test_a_calendar_that_takes_too_long_is_given_up() -> None:
     started = time.monotonic()
     with pytest.raises(Refused, match="takes longer"):
         read_calendar(calendar_text(*bombs).encode(), day=DAY, seconds=2)
-    assert time.monotonic() - started < 4
+    assert time.monotonic() - started < 2 + patience()
 
 
 def test_the_calendar_parser_gets_no_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,6 +33,7 @@ from tests.engine.upstream import (
     whole_block,
     words,
 )
+from tests.patience import patience
 
 HALF = start() + words(0, "Half a ", is_closed=False)
 
@@ -134,7 +135,7 @@ async def test_a_wait_beyond_the_deadline_is_not_begun_and_is_kept_with_the_fail
     assert reason_of(result) == "rate_limited"
     assert result.failure is not None
     assert result.failure.retry_after_seconds == 90
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 2 * patience()
     assert len(bench.upstream.requests) == 1
 
 
@@ -288,10 +289,10 @@ async def test_a_stalled_round_ends_with_the_deadline_and_keeps_its_words(bench:
     began = time.monotonic()
     result = await bench.part(limits=PartLimits(seconds=0.6))
     assert reason_of(result) == "out_of_time"
-    assert 0.5 < time.monotonic() - began < 1.5
+    assert 0.5 < time.monotonic() - began < 0.6 + patience()
     assert bench.recorder.rounds[0].is_partial
     assert bench.recorder.usages[0].tokens.input_tokens == 10
-    await asyncio.wait_for(bench.upstream.left.wait(), 1)
+    await asyncio.wait_for(bench.upstream.left.wait(), 10)
 
 
 async def test_silence_longer_than_the_idle_time_is_a_broken_stream(bench: Bench) -> None:
@@ -326,16 +327,17 @@ async def test_a_tool_that_hangs_ends_with_the_deadline(bench: Bench) -> None:
     assert len(bench.upstream.requests) == 1
 
 
-async def test_stop_closes_the_upstream_within_250_ms_and_keeps_what_came(bench: Bench) -> None:
+async def test_stop_closes_the_upstream_at_once_and_keeps_what_came(bench: Bench) -> None:
     bench.upstream.script(Answer(HALF, STALL))
+    limit = 0.25 * patience()
     part = asyncio.create_task(bench.part())
     await bench.upstream.sent.wait()
     await bench.shown_something.wait()
     began = time.monotonic()
     bench.stop.request()
-    await asyncio.wait_for(bench.upstream.left.wait(), 0.25)
+    await asyncio.wait_for(bench.upstream.left.wait(), limit)
     result = await part
-    assert time.monotonic() - began < 0.25
+    assert time.monotonic() - began < limit
     assert (result.outcome, result.stop_reason, result.failure) == ("stopped", "stopped", None)
     [recorded] = bench.recorder.rounds
     assert (recorded.is_partial, recorded.text) == (True, "Half a ")
@@ -376,7 +378,7 @@ async def test_stop_while_waiting_for_a_retry_is_at_once(bench: Bench) -> None:
     part = asyncio.create_task(bench.part())
     await bench.upstream.asked.wait()
     bench.stop.request()
-    assert (await asyncio.wait_for(part, 1)).outcome == "stopped"
+    assert (await asyncio.wait_for(part, 10)).outcome == "stopped"
 
 
 async def test_a_cancelled_part_closes_its_upstream(bench: Bench) -> None:
@@ -386,7 +388,7 @@ async def test_a_cancelled_part_closes_its_upstream(bench: Bench) -> None:
     part.cancel()
     with pytest.raises(asyncio.CancelledError):
         await part
-    await asyncio.wait_for(bench.upstream.left.wait(), 0.25)
+    await asyncio.wait_for(bench.upstream.left.wait(), 10)
 
 
 async def test_the_rounds_of_a_part_share_one_connection(bench: Bench) -> None:

@@ -30,6 +30,7 @@ from tests.files.auditor import audit_files, stored_keys
 from tests.files.conftest import S3
 from tests.files.s3_server import FAULTS, Fault
 from tests.files.storing import store_file
+from tests.patience import patience
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 PATH = "life-map/_overview.md"
@@ -161,7 +162,7 @@ async def test_a_storage_that_never_returns_is_given_up_in_time(
     began = time.monotonic()
     with pytest.raises(StorageFailed):
         await store_object(user_id=user.pk, data=b"x", deadline_seconds=0.3)
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 3 + patience()
     s3_storage.proxy.fault = "none"
     s3_storage.proxy.released.set()
 
@@ -178,7 +179,7 @@ async def test_objects_that_take_for_ever_to_erase_are_given_up_in_time_and_gone
     began = time.monotonic()
     with pytest.raises(ObjectsNotErased):
         await erase_objects(user_id=user.pk, deadline_seconds=0.3)
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 3 + patience()
     s3_storage.proxy.fault = "none"
     s3_storage.proxy.released.set()
     await erase_objects(user_id=user.pk)

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from coaching.sandbox.killable import KillablePool
 from coaching.sandbox.markdown import MARKDOWN_SCRIPT, MarkdownRenderer, plain_text, render_markdown
 from tests.browser.payloads import PAYLOADS
+from tests.patience import patience
 
 ALLOWED = {
     "a": {"href", "rel"},
@@ -137,8 +138,8 @@ async def test_a_bomb_is_shown_plain_in_time_and_holds_nobody_up(bomb: str) -> N
     seconds = time.monotonic() - began
     beating.cancel()
     assert faults_in(markup) == []
-    assert seconds < 3
-    assert longest_stall < 0.5  # generous, because the machine is shared
+    assert seconds < 2 + patience()
+    assert longest_stall < 0.25 * patience()
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ import aiohttp
 import orjson
 import pytest
 
+from tests.patience import patience
 from tests.practice.conftest import HEADERS, request_body
 
 
@@ -50,9 +51,9 @@ async def test_it_streams_at_a_rate_and_stops_on_sigterm(rate: str) -> None:
         raw, elapsed = await stream(url)
         assert raw.count(b"text_delta") > 10
         assert raw.endswith(b'data: {"type":"message_stop"}      \n\n')
-        assert (elapsed > 0.5) == (rate != "0")
+        assert elapsed > 0.5 if rate != "0" else elapsed < 0.5 * patience()
         process.send_signal(signal.SIGTERM)
-        assert await asyncio.wait_for(process.wait(), 3) == 0
+        assert await asyncio.wait_for(process.wait(), 20) == 0
 
 
 async def test_a_port_in_use_is_said_in_one_line() -> None:
@@ -61,7 +62,7 @@ async def test_a_port_in_use_is_said_in_one_line() -> None:
         second = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "coaching.practice", "--port", port, stderr=asyncio.subprocess.PIPE
         )
-        _, said = await asyncio.wait_for(second.communicate(), 10)
+        _, said = await asyncio.wait_for(second.communicate(), 60)
     assert second.returncode == 1
     assert said.decode().count("\n") == 1
     assert port in said.decode()

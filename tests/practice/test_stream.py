@@ -9,6 +9,7 @@ import pytest
 from anthropic import AsyncAnthropic
 
 from coaching.practice import Hold, Note, PracticeServer, Reply, Text, ToolUse
+from tests.patience import patience
 from tests.practice.conftest import SAVE_FILE, Http, assistant, request_body, user
 
 WORDS = "Listening is a way of giving. It needs nothing but time, and a little quiet."
@@ -156,8 +157,8 @@ async def test_a_paced_stream_takes_its_time(server: PracticeServer, client: Asy
     begun = loop.time()
     async with client.messages.stream(**request_body()) as stream:
         times = [loop.time() - begun async for _ in stream.text_stream]
-    assert 0.1 <= times[0] < 0.3
-    assert 0.25 < times[-1] < 0.6
+    assert 0.1 <= times[0] < 0.15 * patience()
+    assert 0.25 < times[-1] < 0.3 * patience()
     assert len(times) > 10
 
 
@@ -184,7 +185,7 @@ async def test_closing_the_server_breaks_open_streams_off_quickly() -> None:
         await anext(stream.text_stream)
         begun = asyncio.get_running_loop().time()
         await server.close()
-        assert asyncio.get_running_loop().time() - begun < 1.0
+        assert asyncio.get_running_loop().time() - begun < patience()
     assert server.requests[0].closed_by_client_at is None
 
 

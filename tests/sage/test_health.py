@@ -14,6 +14,7 @@ from django.test import AsyncClient
 from pytest_django import Settings
 
 from sage.health import PART_SECONDS, PARTS
+from tests.patience import patience
 
 NOWHERE = "redis://127.0.0.1:1/0"
 
@@ -86,13 +87,13 @@ async def test_a_part_that_hangs_is_named_in_time_and_takes_one_thread_however_o
         }
         began = time.monotonic()
         answers = await asyncio.gather(*(_ready() for _ in range(20)))
-        assert time.monotonic() - began < PART_SECONDS + 1.5
+        assert time.monotonic() - began < PART_SECONDS + patience()
         assert {(code, parts["storage"], parts["cache"]) for code, parts in answers} == {
             (503, "failing", "ok")
         }
         began = time.monotonic()
         assert (await _ready())[1]["storage"] == "failing"
-        assert time.monotonic() - began < 1.5  # it still hangs, which is already known
+        assert time.monotonic() - began < 0.75 * patience()  # it still hangs, which is already known
         assert _health_threads() <= len(PARTS)
 
 
@@ -103,4 +104,4 @@ async def test_a_database_that_hangs_is_named_in_time(monkeypatch: pytest.Monkey
         began = time.monotonic()
         code, parts = await _ready()
         assert (code, parts["database"]) == (503, "failing")
-        assert time.monotonic() - began < PART_SECONDS + 1.5
+        assert time.monotonic() - began < PART_SECONDS + patience()

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from coaching.sandbox.killable import AllBusy, KillablePool, TookTooLong
+from tests.patience import patience
 
 SCRIPT = """
 import os, time
@@ -64,7 +65,7 @@ def test_what_takes_too_long_is_killed_in_time_and_the_next_is_answered(make_poo
     began = time.monotonic()
     with pytest.raises(TookTooLong):
         pool.ask(b"sleep 60")
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 3 + patience()
     assert pool.ask(b"next") == b"next"
 
 
@@ -97,7 +98,7 @@ def test_of_many_requests_a_slow_one_costs_itself_alone_and_all_take_the_time_of
     pool.ask(b"wake up")
     began = time.monotonic()
     first, slow, endless, last = pool.ask_all([b"first", b"sleep 1", b"sleep 60", b"last"])
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 3 + patience()
     assert (first, slow, last) == (b"first", b"sleep 1", b"last")
     assert isinstance(endless, TookTooLong)
     third = pool.ask_all([b"sleep 60", b"sleep 60", b"sleep 60", b"last"])

@@ -13,6 +13,7 @@ from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database
 from sessions_app.models import Message, Session, Turn, TurnStatus
 from tests.live_sage import Frame, LiveSage, SocketClient, open_socket, text_of
+from tests.patience import measure_slowness
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -152,12 +153,13 @@ async def test_a_turn_continues_without_readers(
     assert answer == "Half of it and the rest."
 
 
-async def test_stop_closes_the_upstream_within_250_ms_and_keeps_what_came(
+async def test_stop_closes_the_upstream_at_once_and_keeps_what_came(
     live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
 ) -> None:
     practice.script([Reply.of("One, two, three", Hold("counting"), ", four.")])
     async with open_socket(live_sage, session.id, cookie) as client:
         await started(client)
+        patience = 2 * await measure_slowness(live_sage.origin)
         await client.send(type="message", text="Count")
         await practice.reached("counting")
         asked_at = asyncio.get_running_loop().time()
@@ -167,8 +169,8 @@ async def test_stop_closes_the_upstream_within_250_ms_and_keeps_what_came(
     seen = await practice.wait_until(lambda requests: requests[0].closed_by_client_at is not None)
     assert frames[-1]["done"]["stopReason"] == "stopped"
     assert seen[0].closed_by_client_at is not None
-    assert seen[0].closed_by_client_at - asked_at < 0.25
-    assert done_at - asked_at < 1
+    assert seen[0].closed_by_client_at - asked_at < 0.25 * patience
+    assert done_at - asked_at < patience
     turn = (await rows(Turn.unscoped.all()))[0]
     assert turn.status == TurnStatus.STOPPED  # type: ignore[attr-defined]
     content = (await rows(Message.unscoped.filter(role="assistant").values_list("content", flat=True)))[0]

@@ -208,6 +208,7 @@ async def test_ten_sockets_with_costly_texts_leave_anothers_first_frame_quick(
             await client.send(type="message", text=COSTLY)
             await client.next_frame()
 
+    limit = 0.3 * await measure_slowness(live_sage.origin)
     async with AsyncExitStack() as stack:
         hostile = [
             await stack.enter_async_context(open_socket(live_sage, session.id, cookie))
@@ -229,4 +230,4 @@ async def test_ten_sockets_with_costly_texts_leave_anothers_first_frame_quick(
         await asyncio.gather(*attacks, return_exceptions=True)
     times.sort()
     print(f"S20: first frame p50 {times[10]:.3f} s, p95 {times[18]:.3f} s")  # noqa: T201
-    assert times[18] <= 0.3
+    assert times[18] <= limit
