@@ -4,6 +4,7 @@ from django.urls import path
 
 from coaching.views import (
     belongings,
+    brief,
     calendar,
     captures,
     conversation,
@@ -36,6 +37,7 @@ urlpatterns = [
     path("chat/new/", conversation.new_session, name="new_session"),
     path("chat/<uuid:session_id>/", conversation.session, name="session"),
     path("chat/<uuid:session_id>/message/", conversation.message, name="message"),
+    path("chat/<uuid:session_id>/brief/", brief.brief, name="brief"),
     path("files/", files.files, name="files"),
     # No file path ends with a slash, and every file is in a folder.
     path("files/all.zip", file_archive.archive, name="file_archive"),

@@ -175,6 +175,18 @@ class CaptureActionForm(forms.Form):
     page = forms.IntegerField(min_value=1, max_value=999_999, required=False)
 
 
+class BriefForm(forms.Form):
+    """Correct or remove a line of a brief, undo that, or have the brief written again."""
+
+    do = forms.ChoiceField(
+        choices=(("correct", "Correct"), ("strike", "Remove"), ("undo", "Undo"), ("anew", "Write it again"))
+    )
+    version = forms.IntegerField(min_value=1, max_value=2**31 - 1, required=False)
+    line = forms.IntegerField(min_value=0, max_value=10_000, required=False)
+    correction = forms.IntegerField(min_value=1, max_value=2**63 - 1, required=False)
+    words = forms.CharField(required=False, max_length=20_000)
+
+
 class TickForm(forms.Form):
     """Set whether a priority is done; its text identifies it."""
 

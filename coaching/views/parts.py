@@ -51,8 +51,8 @@ def with_wait(response: HttpResponse, refusal: Refused | None) -> HttpResponse:
     return response
 
 
-def back_to(name: str, anchor: str = "") -> HttpResponse:
-    """Redirect to a page by its name, so that a reload sends nothing again."""
-    response = HttpResponseRedirect(reverse(name) + anchor)
+def back_to(name: str, anchor: str = "", *, of: object = None) -> HttpResponse:
+    """Redirect to a page by its name, of an id if it has one, so that a reload sends nothing again."""
+    response = HttpResponseRedirect(reverse(name, args=[] if of is None else [of]) + anchor)
     response.status_code = HTTPStatus.SEE_OTHER
     return response

@@ -111,6 +111,20 @@ ROUTES = {
         method="post",
         form={"text": "hi"},
     ),
+    "brief": Row(path="/chat/{session}/brief/", missing=f"/chat/{MISSING_ID}/brief/"),
+    "brief by form": Row(
+        path="/chat/{session}/brief/",
+        missing=f"/chat/{MISSING_ID}/brief/",
+        method="post",
+        form={"do": "correct", "words": "It was Anna"},
+    ),
+    "brief undone by form": Row(
+        path="/chat/{session}/brief/",
+        missing=f"/chat/{MISSING_ID}/brief/",
+        method="post",
+        form={"do": "undo", "correction": "5"},
+        is_refused=True,
+    ),
     "message that ends": Row(
         path="/chat/{session}/message/",
         missing=f"/chat/{MISSING_ID}/message/",

@@ -1,0 +1,118 @@
+"""What Sage remembers of a conversation: read it, correct or remove lines, ask for it to be written anew."""
+
+import uuid
+from http import HTTPStatus
+
+from django.contrib.auth.decorators import login_required
+from django.contrib.messages import info
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
+
+from coaching.clock.days import local_day
+from coaching.clock.moments import moment_in_words
+from coaching.job_queue import enqueue_brief_anew
+from coaching.people.accounts import load_profile, user_id_of
+from coaching.people.attempts import AttemptLimit
+from coaching.transcript.remembered import line_of, read_remembered
+from coaching.views.forms import BriefForm
+from coaching.views.parts import back_to, or_404, status_of, with_wait
+from sessions_app.briefs import CORRECTION_CHARACTERS, correct_brief, undo_correction
+from sessions_app.errors import Refused
+from sessions_app.models import BriefCorrection, Session
+from sessions_app.selectors import accessible_session
+
+UNREADABLE = "Sage couldn’t read that. Please send it again."
+CHANGED = "This has changed in the meantime. Please look at it again."
+NOTHING_TO_WRITE = "There’s nothing to write yet. Talk with Sage first."
+CORRECTED = "Saved. From your next message on, Sage goes by what you wrote."
+REMOVED = "Removed. It won’t come back."
+UNDONE = "Undone."
+ASKED_ANEW = "Sage is writing it again from the whole conversation. Reload this page in a moment."
+
+_anew = AttemptLimit(attempts=1, seconds=60)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def brief(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
+    """Show what Sage remembers of a conversation; a POST changes it."""
+    with or_404():
+        session = accessible_session(user_id=user_id_of(request), session_id=session_id)
+    if request.method != "POST":
+        return _page(request, session)
+    form = BriefForm(request.POST)
+    try:
+        if not form.is_valid():
+            raise Refused(UNREADABLE)
+        info(request, _act(session, form))
+    except Refused as refusal:
+        page = _page(request, session, refusal=str(refusal), draft=request.POST.get("words", ""))
+        page.status_code = status_of(refusal)
+        return with_wait(page, refusal)
+    return back_to("brief", of=session.id)
+
+
+def _act(session: Session, form: BriefForm) -> str:
+    """Do what the form asks for; return the sentence for the user. Raises `Refused`."""
+    values = form.cleaned_data
+    match values["do"]:
+        case "undo":
+            return _undo(session, values["correction"] or 0)
+        case "anew":
+            return _write_anew(session)
+    line = ""
+    if values["line"] is not None:
+        line = line_of(session, version=values["version"] or 0, index=values["line"]) or ""
+        if not line:
+            raise Refused(CHANGED)
+    is_strike = values["do"] == "strike"
+    if is_strike and not line:
+        raise Refused(UNREADABLE)
+    correct_brief(
+        user_id=session.user_id,
+        session_id=session.id,
+        words=values["words"],
+        line=line,
+        is_strike=is_strike,
+    )
+    return REMOVED if is_strike else CORRECTED
+
+
+def _undo(session: Session, correction_id: int) -> str:
+    try:
+        undo_correction(user_id=session.user_id, session_id=session.id, correction_id=correction_id)
+    except BriefCorrection.DoesNotExist:
+        raise Refused(CHANGED) from None
+    return UNDONE
+
+
+@transaction.atomic
+def _write_anew(session: Session) -> str:
+    if not session.last_message_number:
+        raise Refused(NOTHING_TO_WRITE)
+    _anew.count(session.user_id)
+    enqueue_brief_anew(session)
+    return ASKED_ANEW
+
+
+def _page(request: HttpRequest, session: Session, *, refusal: str = "", draft: str = "") -> HttpResponse:
+    zone = load_profile(request).zone
+    remembered = read_remembered(session)
+    covers_to = ""
+    if remembered.covers_to:
+        today = local_day(timezone.now(), zone)
+        covers_to = moment_in_words(remembered.covers_to, today=today, zone=zone)
+    context = {
+        "here": "sessions",
+        "session": session,
+        "title": session.title or session.get_kind_display(),
+        "remembered": remembered,
+        "covers_to": covers_to,
+        "most_characters": CORRECTION_CHARACTERS,
+        "refusal": refusal,
+        "draft": draft,
+    }
+    return render(request, "coaching/pages/brief.html", context, status=HTTPStatus.OK)

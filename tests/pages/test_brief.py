@@ -1,0 +1,202 @@
+"""The page of what Sage remembers of a conversation."""
+
+import re
+from collections.abc import Iterator
+from http import HTTPStatus
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test import Client
+from procrastinate.contrib.django.models import ProcrastinateJob
+
+from coaching.job_queue import BRIEF_JOB
+from coaching.views import brief as brief_page
+from coaching.views.brief import ASKED_ANEW, CHANGED, CORRECTED, REMOVED
+from sessions_app.briefs import CORRECTION_CHARACTERS, MOST_CORRECTIONS
+from sessions_app.models import BriefCorrection, Session, SessionBrief
+from tests.pages.conftest import Exchange
+
+pytestmark = pytest.mark.django_db
+
+LINES = ("Hannah is your sister [1, 2]", "You want to work less [3]", "You <b>rest</b> on Sundays [5; 99]")
+
+
+@pytest.fixture(autouse=True)
+def _fresh_limit() -> Iterator[None]:
+    brief_page._anew._made.clear()
+    yield
+    brief_page._anew._made.clear()
+
+
+@pytest.fixture
+def remembered(session: Session, exchange: Exchange) -> SessionBrief:
+    """A brief of the first two of three exchanges."""
+    for number in range(3):
+        exchange(f"Message {number}", f"Answer {number}")
+    session.refresh_from_db()
+    session.brief_covers = 4
+    session.save()
+    text = "\n".join(f"- {line}" for line in LINES)
+    brief: SessionBrief = SessionBrief.unscoped.create(
+        session=session, version=1, text=text, covers_from=1, covers_until=4
+    )
+    return brief
+
+
+def address_of(session: Session) -> str:
+    return f"/chat/{session.id}/brief/"
+
+
+def shown(client: Client, session: Session) -> str:
+    response = client.get(address_of(session))
+    assert response.status_code == HTTPStatus.OK
+    return response.content.decode()
+
+
+def send(client: Client, session: Session, **form: object) -> tuple[Any, str]:
+    """Post the form and return the response with the page that follows it."""
+    response = client.post(address_of(session), form)
+    if response.status_code != HTTPStatus.SEE_OTHER:
+        return response, response.content.decode()
+    assert response["Location"] == address_of(session)
+    return response, shown(client, session)
+
+
+def lines_in(page: str) -> list[str]:
+    found = re.findall(r'<p class="remembered-text"[^>]*><bdi>(.*?)</bdi>', page)
+    return [str(line) for line in found]
+
+
+@pytest.mark.usefixtures("remembered")
+def test_it_shows_the_lines_what_they_cover_and_where_they_come_from(
+    signed_in: Client, session: Session
+) -> None:
+    page = shown(signed_in, session)
+    assert lines_in(page) == [
+        "Hannah is your sister",
+        "You want to work less",
+        "You &lt;b&gt;rest&lt;/b&gt; on Sundays",
+    ]
+    assert "2 later messages aren’t in it yet." in page
+    links = re.findall(r'class="citation" href="([^"]+)"', page)
+    answer = session.messages.get(number=2)
+    assert links == [
+        f"/chat/{session.id}/#message-1",
+        f"/chat/{session.id}/#turn-{answer.turn_id}",
+        f"/chat/{session.id}/#message-3",
+        f"/chat/{session.id}/#message-5",
+    ]
+    conversation = signed_in.get(f"/chat/{session.id}/").content.decode()
+    assert address_of(session) in conversation
+    for link in links:
+        assert f'id="{link.partition("#")[2]}"' in conversation
+
+
+def test_a_citation_of_an_old_message_leads_to_the_page_that_shows_it(
+    signed_in: Client, session: Session, exchange: Exchange
+) -> None:
+    for number in range(60):
+        exchange(f"Message {number}", f"Answer {number}")
+    SessionBrief.unscoped.create(
+        session=session, version=1, text="- You rest [3]", covers_from=1, covers_until=120
+    )
+    (link,) = re.findall(r'class="citation" href="([^"]+)"', shown(signed_in, session))
+    assert link == f"/chat/{session.id}/?before=15#message-3"
+    assert 'id="message-3"' in signed_in.get(link).content.decode()
+    assert 'id="message-3"' not in signed_in.get(f"/chat/{session.id}/").content.decode()
+
+
+def test_before_there_is_one_it_says_so(signed_in: Client, session: Session) -> None:
+    assert "Nothing yet." in shown(signed_in, session)
+    response, _ = send(signed_in, session, do="anew")
+    assert response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+
+
+@pytest.mark.usefixtures("remembered")
+def test_a_line_is_corrected_removed_and_brought_back(signed_in: Client, session: Session) -> None:
+    _, page = send(signed_in, session, do="correct", version=1, line=0, words="Anna is your sister")
+    assert CORRECTED in page
+    assert lines_in(page)[-1] == "Anna is your sister"
+    assert "Hannah is your sister" not in lines_in(page)
+    _, page = send(signed_in, session, do="strike", version=1, line=1)
+    assert REMOVED in page
+    assert "You want to work less" not in lines_in(page)
+    session.refresh_from_db()
+    assert session.brief_revision == 2
+    rows = BriefCorrection.unscoped.order_by("pk").values_list("kind", "line", "words")
+    assert list(rows) == [("correction", LINES[0], "Anna is your sister"), ("strike", LINES[1], "")]
+    strike = BriefCorrection.unscoped.get(kind="strike")
+    _, page = send(signed_in, session, do="undo", correction=strike.pk)
+    assert "You want to work less" in lines_in(page)
+    response, page = send(signed_in, session, do="undo", correction=strike.pk)
+    assert response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+    assert CHANGED in page
+
+
+@pytest.mark.usefixtures("remembered")
+def test_a_correction_can_be_about_no_line(signed_in: Client, session: Session) -> None:
+    for _ in range(2):
+        send(signed_in, session, do="correct", words="It was Anna,\n not Hannah")
+    assert BriefCorrection.unscoped.get().words == "It was Anna, not Hannah"
+
+
+@pytest.mark.usefixtures("remembered")
+@pytest.mark.parametrize(
+    "form",
+    [
+        {},
+        {"do": "burn"},
+        {"do": "correct", "words": " "},
+        {"do": "correct", "words": "x" * (CORRECTION_CHARACTERS + 1)},
+        {"do": "correct", "words": "x\0y"},
+        {"do": "correct", "words": "Anna", "version": 1, "line": 3},
+        {"do": "correct", "words": "Anna", "version": 2, "line": 0},
+        {"do": "correct", "words": "Anna", "line": "first"},
+        {"do": "strike"},
+        {"do": "undo"},
+        {"do": "undo", "correction": 2**70},
+    ],
+)
+def test_what_it_cannot_do_is_refused_with_a_sentence(
+    signed_in: Client, session: Session, form: dict[str, object]
+) -> None:
+    response, page = send(signed_in, session, **form)
+    assert response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+    assert 'role="alert"' in page
+    assert not BriefCorrection.unscoped.exists()
+
+
+@pytest.mark.usefixtures("remembered")
+def test_corrections_are_bounded(signed_in: Client, session: Session) -> None:
+    for number in range(MOST_CORRECTIONS):
+        BriefCorrection.unscoped.create(session=session, kind="correction", words=f"Correction {number}")
+    response, page = send(signed_in, session, do="correct", words="One more")
+    assert response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+    assert f"up to {MOST_CORRECTIONS} corrections" in page
+    assert "One more" in page, "what was written isn't lost"
+
+
+@pytest.mark.usefixtures("remembered")
+def test_it_is_written_anew_at_most_once_a_minute(signed_in: Client, session: Session, user: User) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM procrastinate_jobs")
+    _, page = send(signed_in, session, do="anew")
+    assert ASKED_ANEW in page
+    job = ProcrastinateJob.objects.get(task_name=BRIEF_JOB)
+    assert job.args == {"session_id": str(session.id), "is_anew": True}
+    assert job.scheduled_at is None
+    response, _ = send(signed_in, session, do="anew")
+    assert response.status_code == HTTPStatus.TOO_MANY_REQUESTS
+    assert 0 < int(response["Retry-After"]) <= 60
+
+
+def test_a_brief_that_was_withdrawn_is_not_shown(
+    signed_in: Client, session: Session, remembered: SessionBrief
+) -> None:
+    remembered.is_withdrawn = True
+    remembered.save()
+    assert lines_in(shown(signed_in, session)) == []
+    response, _ = send(signed_in, session, do="strike", version=1, line=0)
+    assert response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
