@@ -116,7 +116,7 @@ def _a_lot(wait: timedelta) -> str:
 
 def _refuse_over_budget(*, user_id: int, daily_tokens: int) -> None:
     """Refuse a turn where the user's tokens of the last 24 hours are used up, cached ones included."""
-    day = read_tokens_of_day(user_id=user_id, now=timezone.now())
+    day = read_tokens_of_day(user_id=user_id, now=timezone.now(), limit=daily_tokens)
     if day.tokens < daily_tokens:
         return
     unit = "hour" if day.hours_to_more == 1 else "hours"

@@ -1,16 +1,18 @@
 """Totals of model usage. Calls with an unknown price are counted; their cost is never guessed."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Count, F, Min, Q, Sum
+from django.db.models import Count, F, Min, Q, Sum, Window
 
 from sessions_app.models import ModelUsage, Turn, UsagePurpose
 
 DAY = timedelta(days=1)
 
 _CACHED = F("cache_creation_5m_tokens") + F("cache_creation_1h_tokens") + F("cache_read_tokens")
+_TOKENS = F("input_tokens") + F("output_tokens") + _CACHED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +37,10 @@ class PurposeUsage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DayTokens:
-    """The tokens of the last 24 hours, and in about how many hours some of them no longer count."""
+    """The tokens of the last 24 hours, and in about how many hours there are more of them.
+
+    That is when the budget isn't used up any more; where it isn't, when the first tokens no longer count.
+    """
 
     tokens: int
     hours_to_more: int
@@ -74,13 +79,17 @@ def count_turns(*, user_id: int, since: datetime, until: datetime) -> int:
     return Turn.of(user_id).filter(started_at__gte=since, started_at__lt=until).count()
 
 
-def read_tokens_of_day(*, user_id: int, now: datetime) -> DayTokens:
+def read_tokens_of_day(*, user_id: int, now: datetime, limit: int) -> DayTokens:
     """Return what counts against the user's daily budget at `now`: all tokens, cached ones included."""
     recent = ModelUsage.of(user_id).filter(created_at__gt=now - DAY)
-    used = recent.aggregate(
-        tokens=Sum(F("input_tokens") + F("output_tokens") + _CACHED), oldest=Min("created_at")
-    )
-    oldest: datetime = used["oldest"] or now
+    used = recent.aggregate(tokens=Sum(_TOKENS), oldest=Min("created_at"))
+    tokens: int = used["tokens"] or 0
+    frees: datetime = used["oldest"] or now
+    if tokens >= limit:
+        # The newest call that, with all later ones, reaches the limit: once it is a day old, they don't.
+        later = Window(Sum(_TOKENS), order_by=F("created_at").desc())
+        reached = recent.annotate(since_then=later).filter(since_then__gte=limit).order_by("-created_at")
+        frees = reached.values_list("created_at", flat=True).first() or frees
     return DayTokens(
-        tokens=used["tokens"] or 0, hours_to_more=max(1, round((oldest + DAY - now).total_seconds() / 3600))
+        tokens=tokens, hours_to_more=max(1, math.ceil((frees + DAY - now).total_seconds() / 3600))
     )

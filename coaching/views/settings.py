@@ -71,6 +71,10 @@ class Budget:
         return min(self.used, self.limit)
 
     @property
+    def is_used_up(self) -> bool:
+        return self.used >= self.limit
+
+    @property
     def left_in_words(self) -> str:
         return f"{self.limit - self.shown_used:,}"
 
@@ -159,7 +163,8 @@ def _usage_row(usage: PurposeUsage) -> UsageRow:
 
 
 def _budget(user_id: int) -> Budget | None:
-    if configured.SAGE_DAILY_TOKENS is None:
+    limit = configured.SAGE_DAILY_TOKENS
+    if limit is None:
         return None
-    day = read_tokens_of_day(user_id=user_id, now=timezone.now())
-    return Budget(limit=configured.SAGE_DAILY_TOKENS, used=day.tokens, hours_to_more=day.hours_to_more)
+    day = read_tokens_of_day(user_id=user_id, now=timezone.now(), limit=limit)
+    return Budget(limit=limit, used=day.tokens, hours_to_more=day.hours_to_more)

@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
+from pytest_django import Settings
 
 from coaching.job_queue import SUMMARY_JOB, enqueue_arc_summary, enqueue_summary
 from coaching.jobs.summaries import (
@@ -22,6 +23,7 @@ from coaching.turns.request import TurnRequest
 from sessions_app import selectors, services
 from sessions_app.database import in_database
 from sessions_app.models import ModelUsage, Session, SessionKind, SessionStatus, UsagePurpose
+from sessions_app.usage import read_tokens_of_day
 from tests.jobs.conftest import WorkOff, completed_session, jobs_named, make_due, opened_session
 
 TOLD = ("I sleep badly since we moved.", "What keeps you awake?", "The noise. I want to work less.", "Good.")
@@ -296,3 +298,17 @@ async def test_a_session_that_is_gone_or_was_never_used_asks_nobody(
     await work_off()
     assert [job.status for job in await jobs_named(SUMMARY_JOB)] == ["succeeded", "succeeded"]
     assert practice.requests == []
+
+
+async def test_summaries_are_written_over_the_daily_budget_and_count_towards_it(
+    user: User, practice: PracticeServer, work_off: WorkOff, settings: Settings
+) -> None:
+    settings.SAGE_DAILY_TOKENS = 10
+    await in_database(ModelUsage.unscoped.create, user=user, model="m", output_tokens=10)
+    session = await completed(user)
+    practice.script(["You talked about sleep."])
+    await work_off()
+    assert (await fresh(session)).summary == "You talked about sleep."
+    day = await in_database(read_tokens_of_day, user_id=user.pk, now=timezone.now(), limit=10)
+    (usage,) = await usages(session)
+    assert day.tokens >= 10 + usage.input_tokens + usage.output_tokens > 10

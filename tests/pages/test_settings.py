@@ -135,7 +135,9 @@ def test_the_rest_of_the_daily_budget_is_shown(signed_in: Client, user: User, se
     assert '<progress id="budget" value="2500" max="10000">' in page
     assert "in about 24 hours" in page
     use(user, at=datetime.now(UTC), input_tokens=20_000)
-    assert "0 of 10,000 tokens left today." in page_of(signed_in)
+    used_up = page_of(signed_in)
+    assert "0 of 10,000 tokens left today." in used_up
+    assert "Sage answers again in about 24 hours." in used_up
 
 
 # --- Time zone ----------------------------------------------------------------------------------

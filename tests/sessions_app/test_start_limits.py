@@ -6,6 +6,7 @@ from datetime import timedelta
 from functools import partial
 
 import pytest
+import time_machine
 from django.contrib.auth.models import User
 from django.db import connections
 from django.utils import timezone
@@ -18,6 +19,7 @@ from sessions_app.models import (
     Session,
     SessionKind,
     Turn,
+    UsagePurpose,
 )
 from tests.sessions_app.turns import begin, close, say
 
@@ -98,6 +100,41 @@ def test_a_daily_budget_that_is_used_up_refuses_the_next_turn(session: Session, 
         say(session, limit=budget)
     ModelUsage.unscoped.update(created_at=timezone.now() - timedelta(hours=25))
     assert say(session, limit=budget).is_new
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("purpose", UsagePurpose.values)
+def test_every_purpose_counts_towards_the_daily_budget(session: Session, user: User, purpose: str) -> None:
+    budget = RateLimit(turns=100, seconds=60, daily_tokens=1000)
+    ModelUsage.unscoped.create(user=user, model="m", purpose=purpose, cache_creation_1h_tokens=1000)
+    with pytest.raises(Refused, match=r"budget .* used up"):
+        say(session, limit=budget)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("tokens_by_hours_ago", "hours"),
+    [
+        ([(23, 1), (10, 1000)], 14),  # the old token doesn't matter
+        ([(23, 500), (10, 600)], 1),
+        ([(23, 500), (12, 500), (10, 500), (2, 500)], 14),
+        ([(12, 900), (2, 5000)], 22),
+    ],
+)
+def test_over_the_daily_budget_the_wait_ends_when_another_turn_may_start(
+    session: Session, user: User, tokens_by_hours_ago: list[tuple[int, int]], hours: int
+) -> None:
+    budget = RateLimit(turns=100, seconds=60, daily_tokens=1000)
+    now = timezone.now()
+    for hours_ago, tokens in tokens_by_hours_ago:
+        row = ModelUsage.unscoped.create(user=user, model="m", output_tokens=tokens)
+        # Ten minutes later, so that a slow test doesn't reach the next hour.
+        at = now - timedelta(hours=hours_ago) - timedelta(minutes=10)
+        ModelUsage.unscoped.filter(pk=row.pk).update(created_at=at)
+    with pytest.raises(Refused, match=rf"in about {hours} hours?\."):
+        say(session, limit=budget)
+    with time_machine.travel(now + timedelta(hours=hours)):
+        assert say(session, limit=budget).is_new
 
 
 @pytest.mark.django_db(transaction=True)
