@@ -7,6 +7,7 @@ start. A breakpoint looks back at most 20 blocks. Only digests are stored, no co
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, Literal
 
 import orjson
@@ -68,7 +69,7 @@ class PromptCache:
 
     def account(self, body: Json, units: Sequence[Unit], api_key: str) -> CacheShare:
         """Look up the request, write its breakpoints, and divide its input tokens."""
-        ends = _running_totals(units)
+        ends = list(accumulate(map(count_unit, units)))
         total = ends[-1] if ends else 0
         marks = [mark for mark in _breakpoints(body, units) if self._is_long(ends[mark.position])]
         if not marks:
@@ -119,15 +120,6 @@ def _divide(ends: Sequence[int], marks: Sequence[_Breakpoint], read: int) -> Cac
         cache_5m_tokens=written["5m"],
         cache_1h_tokens=written["1h"],
     )
-
-
-def _running_totals(units: Sequence[Unit]) -> list[int]:
-    totals: list[int] = []
-    total = 0
-    for unit in units:
-        total += count_unit(unit)
-        totals.append(total)
-    return totals
 
 
 def _breakpoints(body: Json, units: Sequence[Unit]) -> list[_Breakpoint]:

@@ -11,6 +11,7 @@ import hmac
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 import orjson
 
@@ -202,9 +203,4 @@ def _is_dropping(body: Json) -> bool:
 
 
 def _turn_of_each_message(messages: Sequence[Json]) -> list[int]:
-    turns: list[int] = []
-    turn = 0
-    for message in messages:
-        turn += opens_turn(message)
-        turns.append(turn)
-    return turns
+    return list(accumulate(int(opens_turn(message)) for message in messages))

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 
 from coaching.practice.coach.arc_files import ArcFile, preview, quotes
 from coaching.practice.coach.arc_hearing import is_skip
+from coaching.practice.coach.arc_steps import react_to_words, words_for_or_first
 from coaching.practice.coach.arc_talk import ArcTalk
-from coaching.practice.coach.arc_wording import NODS, PASSED, Question
+from coaching.practice.coach.arc_wording import Question
 from coaching.practice.coach.day_wording import (
     CHANGE,
     CLOSE_DAY_ENTRIES,
@@ -23,13 +24,10 @@ from coaching.practice.coach.listening import (
     DOMAINS,
     domains_in,
     hear_intent,
-    is_heavy,
-    is_substance,
-    reflect,
     sentences_of,
 )
 from coaching.practice.coach.story import Exchange
-from coaching.practice.coach.wording import join_words, pick
+from coaching.practice.coach.wording import join_words
 from coaching.practice.script import Reply
 
 GREETINGS, ENTRIES = CLOSE_DAY_GREETINGS, CLOSE_DAY_ENTRIES
@@ -77,20 +75,12 @@ def _react(arc: ArcTalk) -> str:
     newest = arc.newest
     if newest is None or newest.is_tapped:
         return ""
-    if is_skip(newest.answer):
-        return pick(PASSED, arc.conversation)
-    heard = reflect(newest.answer)
-    if is_heavy(newest.answer):
-        return " ".join(part for part in (heard, pick(HARD_DAY, arc.conversation)) if part)
-    return heard or pick(NODS, arc.conversation)
+    return react_to_words(arc, newest.answer, HARD_DAY)
 
 
 def _told(arc: ArcTalk) -> str:
     """Return how the day was, from the answer or the user's first words."""
-    if words := arc.words_for(DAY):
-        return words
-    is_opening = arc.span.is_whole_session and bool(arc.exchanges) and is_substance(arc.exchanges[0].answer)
-    return arc.exchanges[0].answer if is_opening else ""
+    return words_for_or_first(arc, DAY)
 
 
 def _wants_change(answer: Exchange) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 
 from coaching.practice.coach.arc_files import STILL_OPEN, ArcFile, preview, quotes
 from coaching.practice.coach.arc_hearing import hear_domains, hear_rating, hear_status, is_skip
+from coaching.practice.coach.arc_steps import is_pulse_settled, show_pulse
 from coaching.practice.coach.arc_talk import ArcTalk
 from coaching.practice.coach.arc_wording import NODS, PASSED, Choice
 from coaching.practice.coach.file_names import files_in_words
@@ -34,7 +35,7 @@ from coaching.practice.coach.map_wording import (
 )
 from coaching.practice.coach.story import Exchange
 from coaching.practice.coach.wording import HEAVY_REPLIES, join_words, pick
-from coaching.practice.script import Reply, Text, ToolUse
+from coaching.practice.script import Reply
 
 GREETINGS, ENTRIES = MAP_GREETINGS, MAP_ENTRIES
 _WORDS_OF_A_CHOICE = 5
@@ -67,8 +68,8 @@ def go_on(arc: ArcTalk, lead: str = "") -> Reply:
     lead = lead or _react(arc)
     if not arc.is_hurried and (asked := _ask_for_domains(arc, heard, lead)):
         return asked
-    if not _is_pulse_settled(arc):
-        return _show_pulse(arc, lead)
+    if not is_pulse_settled(arc):
+        return show_pulse(arc, ALL_PULSE, lead)
     for question in (DIRECTION, FIRST_STEP, REMEMBER):
         if not arc.is_settled(question):
             return arc.ask(question, lead)
@@ -189,18 +190,6 @@ def _react(arc: ArcTalk) -> str:
     if is_heavy(newest.answer):
         return pick(HEAVY_REPLIES, arc.conversation)
     return pick(PASSED if is_skip(newest.answer) else NODS, arc.conversation)
-
-
-def _is_pulse_settled(arc: ArcTalk) -> bool:
-    is_shown = any(call.outcome.name == "show_pulse_check" for call in arc.calls)
-    return is_shown or arc.is_hurried or "show_pulse_check" not in arc.conversation.tools
-
-
-def _show_pulse(arc: ArcTalk, lead: str) -> Reply:
-    call = ToolUse(
-        "show_pulse_check", {"context": pick(ALL_PULSE.wordings, arc.conversation), "domains": list(DOMAINS)}
-    )
-    return Reply.of(Text(lead), call) if lead else Reply.of(call)
 
 
 def _page(name: str, heard: _Heard) -> ArcFile:

@@ -2,6 +2,7 @@
 
 from coaching.practice.coach.arc_files import ArcFile, bold_items, preview, quotes
 from coaching.practice.coach.arc_hearing import hear_list, is_skip, one_line
+from coaching.practice.coach.arc_steps import words_for_or_first
 from coaching.practice.coach.arc_talk import ArcTalk
 from coaching.practice.coach.arc_wording import NODS, PASSED
 from coaching.practice.coach.day_wording import (
@@ -18,7 +19,7 @@ from coaching.practice.coach.day_wording import (
     WAKE,
     WAKE_REACTIONS,
 )
-from coaching.practice.coach.listening import is_heavy, is_substance
+from coaching.practice.coach.listening import is_heavy
 from coaching.practice.coach.scenes.grounding import ground
 from coaching.practice.coach.wording import pick
 from coaching.practice.script import Reply
@@ -81,9 +82,7 @@ def _priorities(arc: ArcTalk) -> list[str]:
     """Return today's priorities, from the answer or the user's first words."""
     if kind := arc.words_for(KIND_THING):
         return [one_line(kind)]
-    words = arc.words_for(MATTERS_CHOICE) or arc.words_for(MATTERS)
-    if not words and arc.span.is_whole_session and arc.exchanges and is_substance(arc.exchanges[0].answer):
-        words = arc.exchanges[0].answer
+    words = arc.words_for(MATTERS_CHOICE) or words_for_or_first(arc, MATTERS)
     return list(hear_list(words, _MOST_PRIORITIES))
 
 

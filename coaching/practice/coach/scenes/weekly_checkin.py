@@ -8,16 +8,14 @@ from typing import Any
 
 from coaching.practice.coach.arc_files import ArcFile, bold_items, preview, quotes
 from coaching.practice.coach.arc_hearing import hear_list, is_skip, one_line
+from coaching.practice.coach.arc_steps import is_pulse_settled, react_to_words, show_pulse, words_for_or_first
 from coaching.practice.coach.arc_talk import ArcTalk
-from coaching.practice.coach.arc_wording import NODS, PASSED
+from coaching.practice.coach.arc_wording import NODS
 from coaching.practice.coach.header import domains_in_crisis
 from coaching.practice.coach.listening import (
     DOMAINS,
     domains_in,
     hear_intent,
-    is_heavy,
-    is_substance,
-    reflect,
     salient_words,
 )
 from coaching.practice.coach.scenes.deep_dive import build_page, stay_with, step_of
@@ -38,7 +36,7 @@ from coaching.practice.coach.week_wording import (
     WEEKLY_GREETINGS,
 )
 from coaching.practice.coach.wording import HEAVY_REPLIES, join_words, pick
-from coaching.practice.script import Reply, Text, ToolUse
+from coaching.practice.script import Reply
 
 GREETINGS, ENTRIES = WEEKLY_GREETINGS, WEEKLY_ENTRIES
 _STILL_LOW = 2
@@ -50,8 +48,8 @@ def go_on(arc: ArcTalk, lead: str = "") -> Reply:
     if not _told(arc) and not arc.is_settled(WEEK):
         return arc.ask(WEEK, lead)
     lead = lead or _react(arc)
-    if not _is_pulse_settled(arc):
-        return _show_pulse(arc, lead)
+    if not is_pulse_settled(arc):
+        return show_pulse(arc, PULSE, lead)
     if (domain := _in_trouble(arc)) and (staying := stay_with(arc, domain, lead)):
         return staying
     if not domain and (asked := _ask_about_movement(arc, lead)):
@@ -72,10 +70,7 @@ def ratings_of(arc: ArcTalk) -> Ratings:
 
 
 def _told(arc: ArcTalk) -> str:
-    if words := arc.words_for(WEEK):
-        return words
-    is_opening = arc.span.is_whole_session and bool(arc.exchanges) and is_substance(arc.exchanges[0].answer)
-    return arc.exchanges[0].answer if is_opening else ""
+    return words_for_or_first(arc, WEEK)
 
 
 def _react(arc: ArcTalk) -> str:
@@ -88,23 +83,7 @@ def _react(arc: ArcTalk) -> str:
         return pick(PULSE_SKIPPED, arc.conversation)
     if newest.is_tapped or THEMES.is_in(newest.question) or THEMES_GUESSED.is_in(newest.question):
         return pick(NODS, arc.conversation)
-    if is_skip(newest.answer):
-        return pick(PASSED, arc.conversation)
-    heard = reflect(newest.answer)
-    if is_heavy(newest.answer):
-        return " ".join(part for part in (heard, pick(HEAVY_REPLIES, arc.conversation)) if part)
-    return heard or pick(NODS, arc.conversation)
-
-
-def _is_pulse_settled(arc: ArcTalk) -> bool:
-    is_shown = any(call.outcome.name == "show_pulse_check" for call in arc.calls)
-    return is_shown or arc.is_hurried or "show_pulse_check" not in arc.conversation.tools
-
-
-def _show_pulse(arc: ArcTalk, lead: str) -> Reply:
-    asked = pick(PULSE.wordings, arc.conversation)
-    call = ToolUse("show_pulse_check", {"context": asked, "domains": list(DOMAINS)})
-    return Reply.of(Text(lead), call) if lead else Reply.of(call)
+    return react_to_words(arc, newest.answer, HEAVY_REPLIES)
 
 
 def _say_moved(ratings: Ratings) -> str:
