@@ -29,7 +29,7 @@ def safety(request: HttpRequest) -> HttpResponse:
         "here": "safety",
         "offer": read_offer(country),
         "country": country,
-        "is_chosen": request.user.is_authenticated and load_profile(request).country == country != "",
+        "is_chosen": country != "" and country in (request.GET.get("country"), _kept_country(request)),
         "countries": read_offered_countries(),
         "back": _conversation_of(request),
         "everyday": _shares(figures.EVERYDAY),
@@ -50,6 +50,10 @@ def choose_help_country(request: HttpRequest) -> HttpResponse:
         success(request, "Your help lines now follow your time zone.")
     back = request.POST.get("from", "")
     return redirect(reverse("safety") + (f"?{urlencode({'from': back})}" if back else ""))
+
+
+def _kept_country(request: HttpRequest) -> str:
+    return load_profile(request).country if request.user.is_authenticated else ""
 
 
 def _country_for(request: HttpRequest) -> str:

@@ -43,6 +43,18 @@ def test_the_page_is_open_to_strangers_and_goes_by_the_browsers_time_zone(client
     assert "988" in lines_in(page_of(client, "/safety/?country=US"))
 
 
+def test_the_page_says_why_it_shows_a_country(client: Client) -> None:
+    guessed, chosen = "a guess based on your time zone", "You chose this country."
+    page = page_of(client, "/safety/")
+    assert "Choose a country to see its help lines." in page
+    assert guessed not in page
+    client.cookies["sage_timezone"] = "Europe/Paris"
+    assert guessed in page_of(client, "/safety/")
+    page = page_of(client, "/safety/?country=US")
+    assert chosen in page
+    assert guessed not in page
+
+
 @pytest.mark.parametrize("country", ["ZZ", "us", "%00", "<script>", "x" * 5000, ""])
 def test_a_strange_country_is_anywhere(client: Client, country: str) -> None:
     client.cookies["sage_timezone"] = "Europe/Paris"
