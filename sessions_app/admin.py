@@ -4,7 +4,7 @@ Words are shown on one page only, to staff with a permission of its own, and eve
 """
 
 import uuid
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import structlog
 from django.contrib import admin
@@ -47,13 +47,19 @@ def log_look(request: HttpRequest, seen: Model) -> None:
     )
 
 
+def _name_of_filter(item: Any) -> str:
+    """Return the field of a filter, or the parameter of one that has a class."""
+    named = item[0] if isinstance(item, tuple | list) else item
+    return str(getattr(named, "parameter_name", named))
+
+
 class ReadOnlyMixin:
     """Shows rows and changes none. Nothing can be found by what it doesn't show."""
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
         """Allow conditions on shown fields only; on hidden ones they would give the words away bit by bit."""
         pages: Any = self
-        filters = [item[0] if isinstance(item, tuple | list) else item for item in pages.list_filter]
+        filters = [_name_of_filter(item) for item in pages.list_filter]
         fields = pages.fields or [field.name for field in pages.opts.concrete_fields]
         shown = {"pk", *pages.list_display, *fields, *filters}
         is_shown = lookup in filters or lookup.partition("__")[0] in shown
@@ -153,22 +159,28 @@ class ToolCallInline(ReadOnlyMixin, admin.TabularInline):  # type: ignore[type-a
     extra = 0
 
 
-@admin.register(Session)
 class SessionAdmin(ReadOnlyMixin, admin.ModelAdmin):  # type: ignore[type-arg]
-    """Sessions, read-only. A title is made of words, so it isn't shown here."""
+    """Sessions, read-only, registered in `coaching.admin`. A title is made of words, so it isn't shown."""
 
-    list_display = ("user", "kind", "status", "last_message_number", "last_active_at", "id")
+    list_display: tuple[str, ...] = (
+        "user",
+        "kind",
+        "status",
+        "last_message_number",
+        "last_active_at",
+        "id",
+    )
     list_display_links = ("user", "id")
-    list_filter = ("kind", "status", "last_active_at")
+    list_filter: ClassVar[tuple[Any, ...]] = ("kind", "status", "last_active_at")
     list_select_related = ("user",)
     search_fields = ("=id", "user__username", "user__email")
     date_hierarchy = "started_at"
-    fields = (
+    fields: ClassVar[tuple[str, ...]] = (
         "user", "kind", "status", "active_arc", "cost", "last_message_number", "continues", "started_at",
         "last_active_at", "ended_at", "id",
     )  # fmt: skip
     readonly_fields = fields
-    inlines = (TurnInline, MessageInline)
+    inlines: ClassVar[tuple[Any, ...]] = (TurnInline, MessageInline)
     change_form_template = "admin/sessions_app/session/change_form.html"
 
     @admin.display(description="Cost")

@@ -419,7 +419,6 @@ class SessionBrief(Owned):
 
     class Meta:
         ordering = ["session", "-version"]
-        permissions = [("read_brief_text", "Can read what Sage remembers of conversations")]
         constraints = [
             models.UniqueConstraint(fields=["session", "version"], name="brief_version_once"),
             models.CheckConstraint(

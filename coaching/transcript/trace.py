@@ -74,7 +74,10 @@ class ToolRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnTrace:
-    """A turn's trace. `offered` is the arc that Sage could offer, `left_out` the sections that failed."""
+    """A turn's trace. `offered` is the arc that Sage could offer, `left_out` the sections that failed.
+
+    `brief_version` is that of the brief in the opening, 0 for none; it covers the messages to `brief_covers`.
+    """
 
     skills: Sequence[SkillInPlay]
     signals: Sequence[SignalMet]
@@ -86,6 +89,8 @@ class TurnTrace:
     tools: Sequence[ToolRun]
     spending: Spending | None
     build_ms: float | None
+    brief_version: int = 0
+    brief_covers: int = 0
 
     @property
     def milliseconds(self) -> int:
@@ -118,6 +123,7 @@ def read_trace(turn: Turn, calls: Iterable[ToolCallRecord], spending: Spending |
     ]
     sections = _sections(context)
     build_ms = turn.metadata.get("build_ms")
+    brief = _mapping(context, "brief")
     return TurnTrace(
         skills=_skills_in_play(skills, sections, signals, calls),
         signals=signals,
@@ -129,6 +135,8 @@ def read_trace(turn: Turn, calls: Iterable[ToolCallRecord], spending: Spending |
         tools=[_run_of(call) for call in calls],
         spending=spending,
         build_ms=build_ms if isinstance(build_ms, int | float) else None,
+        brief_version=_number(brief.get("version")),
+        brief_covers=_number(brief.get("covers")),
     )
 
 

@@ -58,7 +58,6 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['session', '-version'],
-                'permissions': [('read_brief_text', 'Can read what Sage remembers of conversations')],
                 'constraints': [models.UniqueConstraint(fields=('session', 'version'), name='brief_version_once'), models.CheckConstraint(condition=models.Q(('covers_from__gte', 1), ('covers_until__gte', models.F('covers_from'))), name='brief_covers_messages')],
             },
         ),

@@ -15,7 +15,7 @@ from coaching.context.window import Edge, open_window, rows_to_read
 from coaching.engine.errors import UpstreamError
 from coaching.practice.faults.fault import Fault
 from coaching.practice.server import PracticeServer
-from coaching.transcript.trace import read_trace
+from coaching.transcript.trace import TurnTrace, read_trace
 from sessions_app.briefs import correct_brief, undo_correction
 from sessions_app.database import in_database
 from sessions_app.models import BriefCorrection, Message, Session, SessionBrief, Turn
@@ -142,10 +142,10 @@ async def opening_of(talk: Talk) -> Opening:
     return opening
 
 
-async def trace_of_newest(talk: Talk) -> Any:
+async def trace_of_newest() -> TurnTrace:
     turn = await in_database(lambda: Turn.unscoped.order_by("-messages__number").first())
     assert turn is not None
-    return turn, read_trace(turn, [], None)
+    return read_trace(turn, [], None)
 
 
 def brief_in(body: dict[str, Any]) -> str:
@@ -165,8 +165,8 @@ async def test_the_edge_waits_for_the_brief_and_then_the_opening_has_it(talk: Ta
     sent = brief_in(talk.bodies[-1])
     assert sent == f'<brief covers_messages="1 to 40">\n{brief.text}\n</brief>'
     assert "[39]" in sent
-    turn, trace = await trace_of_newest(talk)
-    assert turn.metadata["context"]["brief"] == {"version": 1, "covers": 40}
+    trace = await trace_of_newest()
+    assert (trace.brief_version, trace.brief_covers) == (1, 40)
     assert [section.name for section in trace.sections if section.opening] == ["brief"]
 
     # A new version isn't said until the edge moves again.

@@ -1,0 +1,152 @@
+"""Briefs for operators: versions with their lag and cost, sessions that are behind, and writing one again.
+
+The text is shown on one page only, to staff with the permission to read messages.
+"""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import F, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
+from django.views.decorators.http import require_safe
+
+from coaching.job_queue import BRIEF_ATTEMPTS, enqueue_brief_anew
+from sessions_app.admin import READ_TEXT, NewestRows, ReadOnlyMixin, SessionAdmin, log_look
+from sessions_app.models import Session, SessionBrief
+from sessions_app.money import small_dollars
+
+MOST_WRITTEN_AGAIN = 100
+VERSION_FIELDS = (
+    "version", "covers_from", "covers_until", "model", "lag", "cost", "is_withdrawn", "created_at",
+)  # fmt: skip
+
+
+class VersionMixin(ReadOnlyMixin):
+    """How a version's numbers are shown."""
+
+    @admin.display(description="Lag", ordering="lag_seconds")
+    def lag(self, brief: SessionBrief) -> str:
+        """Return the time from the oldest message that the version adds until it was stored."""
+        minutes, seconds = divmod(brief.lag_seconds, 60)
+        hours, minutes = divmod(minutes, 60)
+        if hours:
+            return f"{hours} h {minutes} min"
+        return f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
+
+    @admin.display(description="Cost", ordering="usage__cost_micro_usd")
+    def cost(self, brief: SessionBrief) -> str:
+        return small_dollars(brief.usage.cost_micro_usd if brief.usage else None)
+
+
+class BriefInline(VersionMixin, admin.TabularInline):  # type: ignore[type-arg]
+    """A session's newest versions, without their text."""
+
+    model = SessionBrief
+    formset = NewestRows
+    verbose_name_plural = "Briefs (the newest)"
+    fields = VERSION_FIELDS
+    readonly_fields = fields
+    extra = 0
+    can_delete = False
+    show_change_link = True
+    ordering = ("-version",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[SessionBrief]:
+        rows: QuerySet[SessionBrief] = super().get_queryset(request)
+        return rows.select_related("usage").defer("text")
+
+
+class BriefState(admin.SimpleListFilter):
+    """Whether a session's brief covers all its messages."""
+
+    title = "brief"
+    parameter_name = "brief"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("behind", "Behind"), ("failing", f"Failed {BRIEF_ATTEMPTS} times or more")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        if self.value() == "behind":
+            return queryset.filter(last_message_number__gt=F("brief_covers"))
+        if self.value() == "failing":
+            return queryset.filter(brief_attempts__gte=BRIEF_ATTEMPTS)
+        return queryset
+
+
+@admin.register(Session)
+class BriefedSessionAdmin(SessionAdmin):
+    """Sessions with the state of their brief."""
+
+    list_display = (*SessionAdmin.list_display[:-1], "behind", "id")
+    list_filter = (BriefState, *SessionAdmin.list_filter)
+    fields = (*SessionAdmin.fields, "brief_covers", "brief_attempts")
+    readonly_fields = fields
+    inlines = (*SessionAdmin.inlines, BriefInline)
+    actions = ("write_again",)
+
+    def has_regenerate_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("sessions_app.change_sessionbrief")
+
+    @admin.display(description="Messages after the brief")
+    def behind(self, session: Session) -> int:
+        return session.last_message_number - session.brief_covers
+
+    @admin.action(description="Write the brief again", permissions=["regenerate"])
+    def write_again(self, request: HttpRequest, sessions: QuerySet[Session]) -> None:
+        """Queue briefs from all messages of these sessions."""
+        chosen = list(sessions.defer("opening")[:MOST_WRITTEN_AGAIN])
+        for session in chosen:
+            enqueue_brief_anew(session)
+            self.log_change(request, session, "Had the brief written again.")
+        self.message_user(request, f"{len(chosen)} queued.", messages.SUCCESS)
+
+
+@admin.register(SessionBrief)
+class BriefAdmin(VersionMixin, admin.ModelAdmin):  # type: ignore[type-arg]
+    """Versions of briefs, read-only."""
+
+    list_display = ("person", *VERSION_FIELDS, "session")
+    list_filter = ("is_withdrawn", "model", "created_at")
+    list_select_related = ("session__user", "usage")
+    search_fields = ("=session__id", "session__user__username", "session__user__email")
+    show_full_result_count = False
+    ordering = ("-id",)
+    fields = ("session", *VERSION_FIELDS, "usage")
+    readonly_fields = fields
+    change_form_template = "admin/sessions_app/sessionbrief/change_form.html"
+
+    @admin.display(description="Person", ordering="session__user__username")
+    def person(self, brief: SessionBrief) -> str:
+        return brief.session.user.get_username()
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[SessionBrief]:
+        rows: QuerySet[SessionBrief] = super().get_queryset(request)
+        return rows.defer("text")
+
+    def get_urls(self) -> list[URLPattern]:
+        words = path(
+            "<int:brief_id>/words/",
+            self.admin_site.admin_view(require_safe(self.words)),
+            name="sessions_app_sessionbrief_words",
+        )
+        return [words, *super().get_urls()]
+
+    def words(self, request: HttpRequest, brief_id: int) -> HttpResponse:
+        """Show a version's text, to an operator who may read it, and log the look."""
+        if not (request.user.has_perm(READ_TEXT) and self.has_view_permission(request)):
+            raise PermissionDenied
+        brief = SessionBrief.unscoped.select_related("session").filter(id=brief_id).first()
+        if brief is None:
+            raise Http404
+        log_look(request, brief)
+        context = {
+            **self.admin_site.each_context(request),
+            "title": str(brief),
+            "brief": brief,
+            "corrections": brief.session.brief_corrections.order_by("pk"),
+            "opts": self.opts,
+        }
+        return TemplateResponse(request, "admin/sessions_app/sessionbrief/words.html", context)
