@@ -7,14 +7,15 @@ version, and each message that it covers is still there. Texts are written by `c
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from sessions_app.errors import Refused
+from sessions_app.figures import sessions_with_brief_behind
 from sessions_app.models import (
     BriefCorrection,
     CorrectionKind,
@@ -210,10 +211,9 @@ def undo_correction(*, user_id: int, session_id: uuid.UUID, correction_id: int) 
 
 
 def sessions_behind(*, now: datetime) -> Sequence[Session]:
-    """Return the sessions with messages after their brief: recent ones, and those whose brief fails."""
-    behind = Session.unscoped.filter(last_message_number__gt=F("brief_covers"))
-    wanted = Q(brief_attempts__gt=0) | Q(last_active_at__gt=now - timedelta(days=1))
-    return list(behind.filter(wanted).only("id", "brief_attempts").order_by("last_active_at"))
+    """Return the sessions whose brief is to be written, the longest idle first."""
+    behind = sessions_with_brief_behind(now=now)
+    return list(behind.only("id", "brief_attempts").order_by("last_active_at"))
 
 
 def _mark_changed(session: Session, *fields: str) -> None:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Aggregate, Count, F, FloatField, Min, Q
+from django.db.models import Aggregate, Count, F, FloatField, Min, Q, QuerySet
 
 from sessions_app.models import Message, ModelUsage, Session, Turn, TurnStatus, UsagePurpose
 
@@ -60,11 +60,8 @@ def read_turn_figures(*, since: datetime) -> TurnFigures:
 
 def read_brief_figures(*, now: datetime, failing_from: int) -> BriefFigures:
     """Measure the briefs of recent sessions and of those whose brief fails, `failing_from` times or more."""
-    behind = Session.unscoped.filter(last_message_number__gt=F("brief_covers")).filter(
-        Q(brief_attempts__gt=0) | Q(last_active_at__gt=now - _RECENT)
-    )
     waiting = Message.unscoped.filter(
-        session__in=behind,
+        session__in=sessions_with_brief_behind(now=now),
         number__gt=F("session__brief_covers"),
         turn__is_withdrawn=False,
         turn__ended_at__isnull=False,
@@ -74,3 +71,9 @@ def read_brief_figures(*, now: datetime, failing_from: int) -> BriefFigures:
         oldest_seconds=max(0, round((now - oldest).total_seconds())) if oldest else 0,
         failing=Session.unscoped.filter(brief_attempts__gte=failing_from).count(),
     )
+
+
+def sessions_with_brief_behind(*, now: datetime) -> QuerySet[Session]:
+    """Return the sessions with messages after their brief: recent ones, and those whose brief fails."""
+    wanted = Q(brief_attempts__gt=0) | Q(last_active_at__gt=now - _RECENT)
+    return Session.unscoped.filter(wanted, last_message_number__gt=F("brief_covers"))

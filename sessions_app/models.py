@@ -93,7 +93,13 @@ class Session(Owned):
                 name="session_ended_at_iff_ended",
             ),
         ]
-        indexes = [models.Index(fields=["user", "-last_active_at"], name="session_user_recent")]
+        indexes = [
+            models.Index(fields=["user", "-last_active_at"], name="session_user_recent"),
+            models.Index(fields=["last_active_at"], name="session_recent"),
+            models.Index(
+                fields=["brief_attempts"], condition=Q(brief_attempts__gt=0), name="session_brief_failing"
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.get_kind_display()} {self.id}"

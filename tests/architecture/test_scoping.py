@@ -31,6 +31,7 @@ UNSCOPED: Mapping[str, str] = {
     "sessions_app/admin.py:SessionAdmin.words": "an operator reads a conversation",
     "sessions_app/figures.py:read_brief_figures": "an operator reads sums",
     "sessions_app/figures.py:read_turn_figures": "an operator reads sums",
+    "sessions_app/figures.py:sessions_with_brief_behind": "an operator reads sums",
     "sessions_app/usage_report.py:usage_between": "an operator reads sums",
     # Jobs and processes for everybody. The queue's arguments are ours, never a request's.
     "coaching/calendar/refresh.py:begin_refresh": "a job reads one calendar anew",
@@ -43,7 +44,6 @@ UNSCOPED: Mapping[str, str] = {
     "coaching/jobs/tasks.py:_try_brief_again": "a job writes a session's brief",
     "sessions_app/briefs.py:read_brief_work": "a job writes a session's brief",
     "sessions_app/briefs.py:count_attempt": "a job writes a session's brief",
-    "sessions_app/briefs.py:sessions_behind": "a job looks for briefs that are behind",
     "coaching/live/upkeep.py:_read_stop_requests": "turns that this process runs",
     "sessions_app/expiry.py:_idle": "a job looks for idle sessions",
     "sessions_app/leases.py:read_leases": "turns of other processes, to be taken over",

@@ -11,7 +11,7 @@ from django.db import connection
 from django.test import Client
 
 from coaching.job_queue import enqueue
-from sessions_app.figures import read_brief_figures, read_turn_figures
+from sessions_app.figures import read_brief_figures, read_turn_figures, sessions_with_brief_behind
 from sessions_app.models import Message, ModelUsage, Session, Turn, TurnStatus
 from tests.conftest import MakeUser
 from tests.pages.conftest import Exchange
@@ -157,6 +157,19 @@ def test_the_lag_of_briefs_counts_finished_messages_that_no_brief_covers(
     assert lag() == 0
     Session.unscoped.update(brief_attempts=1)
     assert lag() == 50
+
+
+def test_recent_and_failing_briefs_are_found_by_indexes(user: User) -> None:
+    Session.unscoped.bulk_create(Session(user=user, last_message_number=1) for _ in range(2_000))
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE sessions_app_session SET last_active_at = now() - random() * interval '900 days'"
+        )
+        cursor.execute("ANALYZE sessions_app_session")
+    plan = sessions_with_brief_behind(now=datetime.now(UTC)).values("pk").explain()
+    assert "session_recent" in plan
+    assert "session_brief_failing" in plan
+    assert "session_brief_failing" in Session.unscoped.filter(brief_attempts__gte=5).values("pk").explain()
 
 
 def test_turns_of_a_day_are_found_by_an_index(session: Session) -> None:
