@@ -4,7 +4,7 @@ Each is a preference of the ranking, never a filter: a wrong guess costs places,
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 
@@ -36,17 +36,30 @@ _NUMBERS = {
 _UNIT_DAYS = {"day": 1, "week": 7, "month": 30.44, "year": 365.25}
 # These are matched against a case-folded text: `re.IGNORECASE` would match letters such as "ſ" too, whose
 # words are in none of the tables above.
+_NEAR_DAYS = {"day": (-2, -1), "yesterday": (-1, 0), "today": (0, 1), "this": (0, 1)}
+_NEAR = re.compile(r"\b(?:day before yesterday|yesterday|today|this (?:morning|afternoon|evening))\b")
 _AGO = re.compile(rf"\b(?:(\d{{1,3}}|{'|'.join(_NUMBERS)}) )(day|week|month|year)s? ago\b")
 _LAST = re.compile(
     r"\b(last|this|past) (day|night|week|weekend|month|year"
     rf"|{'|'.join((*_SEASONS, *_WEEKDAYS, *_MONTHS))})\b",
 )
 _MONTH = re.compile(
-    rf"\b(?:(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? )?({'|'.join(_MONTHS)})"
+    r"\b(?:(in|last|this|since|early|late|mid) )?(?:(\d{1,2})(?:st|nd|rd|th)?(?: of)? )?"
+    rf"({'|'.join(_MONTHS)})"
     r"(?: (\d{1,2})(?:st|nd|rd|th)?)?\b(?:,? (\d{4}))?\b",
 )
 _YEAR = re.compile(r"\b(?:in|during|of) (\d{4})\b")
 _DATE = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b")
+
+_FRAMING = frozenset(
+    {"say", "said", "says", "saying", "tell", "told", "telling", "talk", "talked", "talking", "speak",
+     "spoke", "suggest", "suggested", "advise", "advised", "advice", "propose", "proposed", "recommend",
+     "recommended", "mention", "mentioned", "discuss", "discussed", "remember", "remind", "recall",
+     "happen", "happened"}
+)  # fmt: skip
+
+Between = tuple[datetime, datetime] | None
+"""Aware moments."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,19 +67,22 @@ class Question:
     """A question with what it prefers.
 
     `speaker`: 1 for what the user said, -1 for what Sage said, 0 for neither. `between`: aware moments.
-    `names` are words, in lower case, that only say whom it is about.
+    `names` are words, in lower case, that only say whom it is about, and `framing` those that say when, or
+    that something was said: a passage that has them too is hardly better for it.
     """
 
     text: str
     speaker: int = 0
     names: tuple[str, ...] = ()
     asks_when: bool = False
-    between: tuple[datetime, datetime] | None = None
+    between: Between = None
+    framing: frozenset[str] = frozenset()
 
 
 def read_question(text: str, *, user_names: Collection[str], now: datetime) -> Question:
     """Read a question. `now` is aware, in the user's time zone; `user_names` are what the user is called."""
     text = text[:MAX_CHARACTERS].replace("\x00", " ").encode("utf-8", "replace").decode()
+    when, between = _time_asked_about(text, now)
     own = {name.lower() for name in user_names if len(name) > 1}
     words = {word.lower() for word in re.findall(r"\w+", text)}
     named = own & words
@@ -76,7 +92,8 @@ def read_question(text: str, *, user_names: Collection[str], now: datetime) -> Q
         speaker=_speaker(text, is_user_named=bool(named)),
         names=tuple(sorted(named | ({"sage"} if is_of_sage else set()))),
         asks_when=_ASKS_WHEN.search(text) is not None,
-        between=_between(text, now),
+        between=between,
+        framing=_FRAMING | set(re.findall(r"\w+", when)),
     )
 
 
@@ -91,31 +108,23 @@ def _speaker(text: str, *, is_user_named: bool) -> int:
     return 1 if found["user"] else -1
 
 
-def _between(text: str, now: datetime) -> tuple[datetime, datetime] | None:
-    """Return the days that the first time expression names, with a margin where it is vague."""
+def _time_asked_about(text: str, now: datetime) -> tuple[str, Between]:
+    """Return the first time expression, and the days that it names, with a margin where it is vague."""
     today = datetime.combine(now.date(), time(), now.tzinfo)
-    day = timedelta(days=1)
     text = text.casefold()
-    if "day before yesterday" in text:
-        return today - 2 * day, today - day
-    if "yesterday" in text:
-        return today - day, today
-    if re.search(r"\b(?:today|this (?:morning|afternoon|evening))\b", text):
-        return today, today + day
-    if found := _AGO.search(text):
-        return _ago(found, today)
-    if found := _LAST.search(text):
-        return _last(found, today)
-    if found := _DATE.search(text):
-        return _safely(int(found[1]), int(found[2]), int(found[3]), today, days=1)
-    if found := _MONTH.search(text):
-        return _month(found, today)
-    if found := _YEAR.search(text):
-        return _safely(int(found[1]), 1, 1, today, days=365)
-    return None
+    for pattern, read in _TIMES:
+        for found in pattern.finditer(text):
+            if between := read(found, today):
+                return found[0], between
+    return "", None
 
 
-def _ago(found: re.Match[str], today: datetime) -> tuple[datetime, datetime]:
+def _near(found: re.Match[str], today: datetime) -> Between:
+    first, last = _NEAR_DAYS[found[0].split()[0]]
+    return today + timedelta(days=first), today + timedelta(days=last)
+
+
+def _ago(found: re.Match[str], today: datetime) -> Between:
     count = int(found[1]) if found[1].isdigit() else _NUMBERS[found[1]]
     days = min(count * _UNIT_DAYS[found[2]], 36_500)
     about = today - timedelta(days=days)
@@ -123,7 +132,7 @@ def _ago(found: re.Match[str], today: datetime) -> tuple[datetime, datetime]:
     return about - margin, about + margin + timedelta(days=1)
 
 
-def _last(found: re.Match[str], today: datetime) -> tuple[datetime, datetime] | None:
+def _last(found: re.Match[str], today: datetime) -> Between:
     which, unit = found[1], found[2]
     day = timedelta(days=1)
     is_this = which == "this"
@@ -146,25 +155,42 @@ def _last(found: re.Match[str], today: datetime) -> tuple[datetime, datetime] | 
     return _safely(_latest_year(month, today), month, 1, today, days=days)
 
 
-def _month(found: re.Match[str], today: datetime) -> tuple[datetime, datetime] | None:
-    if found[2] == "may" and not (found[1] or found[3] or found[4]):  # far more often the verb
+def _month(found: re.Match[str], today: datetime) -> Between:
+    before, day_before, name, day_after, year = found.groups()
+    if name == "may" and not (before or day_before or day_after or year):  # far more often the verb
         return None
-    month = _MONTHS.index(found[2]) + 1
-    year = int(found[4]) if found[4] else _latest_year(month, today)
-    if of_month := found[1] or found[3]:
-        return _safely(year, month, int(of_month), today, days=1)
-    return _safely(year, month, 1, today, days=31)
+    month = _MONTHS.index(name) + 1
+    which = int(year) if year else _latest_year(month, today)
+    if day := day_before or day_after:
+        return _safely(which, month, int(day), today, days=1)
+    return _safely(which, month, 1, today, days=31)
+
+
+def _date(found: re.Match[str], today: datetime) -> Between:
+    return _safely(int(found[1]), int(found[2]), int(found[3]), today, days=1)
+
+
+def _year(found: re.Match[str], today: datetime) -> Between:
+    return _safely(int(found[1]), 1, 1, today, days=365)
 
 
 def _latest_year(month: int, today: datetime) -> int:
     return today.year if month <= today.month else today.year - 1
 
 
-def _safely(
-    year: int, month: int, of_month: int, today: datetime, *, days: int
-) -> tuple[datetime, datetime] | None:
+def _safely(year: int, month: int, of_month: int, today: datetime, *, days: int) -> Between:
     try:
         start = datetime(year, month, of_month, tzinfo=today.tzinfo)
         return start, start + timedelta(days=days)
     except (ValueError, OverflowError):
         return None
+
+
+_TIMES: Sequence[tuple[re.Pattern[str], Callable[[re.Match[str], datetime], Between]]] = (
+    (_NEAR, _near),
+    (_AGO, _ago),
+    (_LAST, _last),
+    (_DATE, _date),
+    (_MONTH, _month),
+    (_YEAR, _year),
+)

@@ -16,12 +16,12 @@ from coaching.recall.visibility import visible
 CANDIDATES = 1_000
 SPREAD_CANDIDATES = 200
 K1, B = 1.0, 0.4
-AROUND = ((0, 1.0), (1, 0.5), (-1, 0.3), (2, 0.15), (-2, 0.15), (3, 0.1), (-3, 0.1), (4, 0.1), (-4, 0.1))
+AROUND = ((0, 1.0), (1, 0.65), (-1, 0.45), (2, 0.35), (-2, 0.3), (3, 0.2), (-3, 0.2), (4, 0.15), (-4, 0.15))
 """What a message gets of the score of the one that many numbers before it: an answer more than a question."""
-SPEAKER = 0.8
-IN_TIME = 0.6
+SPEAKER = 1.0
+IN_TIME = 1.0
 SAYS_WHEN = 0.3
-IS_QUESTION = -0.4
+IS_QUESTION = -0.55
 ADDRESSED_TIMES = 2
 
 _TIME_WORDS = (

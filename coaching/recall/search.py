@@ -61,7 +61,7 @@ def _terms(question: Question, *, user_id: int) -> Sequence[Term]:
     """Return what to look for: names only where nothing else is asked, since they say whom it is about."""
     if not question.text.strip():
         return ()
-    terms = read_terms(question.text, user_id=user_id, without=question.names)
+    terms = read_terms(question.text, user_id=user_id, without=question.names, framing=question.framing)
     return terms or (read_terms(question.text, user_id=user_id) if question.names else ())
 
 

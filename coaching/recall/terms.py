@@ -7,6 +7,7 @@ from sessions_app.queries import Query, run_query
 
 MAX_TERMS = 24
 EXACT_WEIGHT = 0.3
+FRAMING_WEIGHT = 0.3
 _LONGEST_LEXEME = 500
 
 
@@ -54,10 +55,13 @@ ORDER BY place, word
 """
 
 
-def read_terms(text: str, *, user_id: int, without: Collection[str] = ()) -> Sequence[Term]:
+def read_terms(
+    text: str, *, user_id: int, without: Collection[str] = (), framing: Collection[str] = ()
+) -> Sequence[Term]:
     """Return the terms of a question, at most `MAX_TERMS`, without stop words and the words `without`.
 
-    A word that isn't its own stem is a second, lighter term: what was said in the same form ranks higher.
+    The words `framing` weigh less. A word that isn't its own stem is a second, lighter term: what was said in
+    the same form ranks higher.
     """
     rows = run_query(Query(_SQL, {"text": text, "user": user_id}))
     capitalised = {word for word in text.split() if word[:1].isupper()}
@@ -69,6 +73,9 @@ def read_terms(text: str, *, user_id: int, without: Collection[str] = ()) -> Seq
         if word in without or len(word) > _LONGEST_LEXEME or (has_pairs and not is_pair and _is_run(word)):
             continue
         lexemes = tuple(sorted(stem for stem in stems if stem)) or (word,)
+        if word in framing:
+            terms.append(Term(lexemes=lexemes, weight=FRAMING_WEIGHT))
+            continue
         terms.append(Term(lexemes=lexemes, name=word if word in names else ""))
         if word not in lexemes:
             exact.append(Term(lexemes=(word,), weight=EXACT_WEIGHT))

@@ -39,6 +39,8 @@ def test_who_is_asked_about(text: str, speaker: int) -> None:
         ("last month", date(2026, 10, 1), date(2026, 11, 1)),
         ("last spring", date(2026, 3, 1), date(2026, 6, 1)),
         ("last winter", date(2025, 12, 1), date(2026, 3, 3)),
+        ("in May", date(2026, 5, 1), date(2026, 6, 1)),
+        ("may I ask, in August", date(2026, 8, 1), date(2026, 9, 1)),
         ("in March", date(2026, 3, 1), date(2026, 4, 1)),
         ("in December", date(2025, 12, 1), date(2026, 1, 1)),
         ("on 3 August 2023", date(2023, 8, 3), date(2023, 8, 4)),
