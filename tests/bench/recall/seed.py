@@ -15,6 +15,8 @@ from coaching.models import Profile
 from sessions_app.models import Message, MessageRole, Session, SessionKind, Turn, TurnStatus
 
 ADVERSARIAL = 5
+ASKED_AT = datetime(2023, 12, 1, tzinfo=UTC)
+"""Just after the last of the conversations."""
 _EVIDENCE = re.compile(r"D:?(\d+):0*(\d+)")
 
 
@@ -74,9 +76,13 @@ def _text(entry: Mapping[str, Any]) -> str:
     return f"{entry['text']} [shared photo: {caption}]" if caption else str(entry["text"])
 
 
-def store_session(user: User, words: Sequence[tuple[str, bool, str]], *, started: datetime) -> None:
+def store_session(
+    user: User, words: Sequence[tuple[str, bool, str]], *, started: datetime, title: str = ""
+) -> None:
     """Store a session of messages, each an imported id, whether the user wrote it, and its text."""
-    session = Session.of(user.pk).create(kind=SessionKind.OPEN_CONVERSATION, last_message_number=len(words))
+    session = Session.of(user.pk).create(
+        kind=SessionKind.OPEN_CONVERSATION, last_message_number=len(words), title=title
+    )
     turns: list[Turn] = []
     messages: list[Message] = []
     is_answered = True
