@@ -101,8 +101,18 @@ def _job_figures() -> Iterator[Figure]:
 
 def _brief_figures(now: datetime) -> Iterator[Figure]:
     briefs = read_brief_figures(now=now, failing_from=BRIEF_ATTEMPTS)
-    yield Figure(name="Oldest message without a brief", value=_age(briefs.oldest_seconds))
-    yield Figure(name="Briefs that keep failing", value=f"{briefs.failing:,}", is_alert=briefs.failing > 0)
+    sessions = f"{reverse('admin:sessions_app_session_changelist')}?brief="
+    yield Figure(
+        name="Oldest message without a brief",
+        value=_age(briefs.oldest_seconds),
+        address=f"{sessions}behind",
+    )
+    yield Figure(
+        name="Briefs that keep failing",
+        value=f"{briefs.failing:,}",
+        address=f"{sessions}failing",
+        is_alert=briefs.failing > 0,
+    )
 
 
 def _day_of(now: datetime) -> tuple[datetime, datetime]:

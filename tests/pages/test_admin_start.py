@@ -109,10 +109,11 @@ def test_a_figure_leads_to_its_rows(two_days: None, client: Client, operator: Us
         page = unescape(client.get("/admin/").content.decode())
         addresses = re.findall(r'<dd><a href="([^"]+)"', page)
         rows = [client.get(address, follow=True).content.decode() for address in addresses]
-    assert len(addresses) == 6
-    turns, failed = rows[0], rows[1]
-    assert "4 turns" in turns
-    assert "2 turns" in failed
+    assert len(addresses) == 8
+    assert "4 turns" in rows[0]
+    assert "2 turns" in rows[1]
+    assert "1 session" in rows[6]
+    assert "0 sessions" in rows[7]
 
 
 @pytest.fixture
