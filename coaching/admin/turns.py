@@ -27,16 +27,8 @@ class TurnAdmin(ReadOnlyMixin, admin.ModelAdmin):  # type: ignore[type-arg]
     """Turns, read-only: rounds, calls, usage, trace."""
 
     list_display = (
-        "person",
-        "kind",
-        "status",
-        "failure",
-        "stop_reason",
-        "model",
-        "started_at",
-        "ended_at",
-        "id",
-    )
+        "person", "started_at", "status", "failure", "kind", "model", "stop_reason", "ended_at", "id",
+    )  # fmt: skip
     list_display_links = ("person", "id")
     list_filter = ("status", "failure", "model", "started_at")
     list_select_related = ("session__user",)

@@ -112,8 +112,13 @@ def test_operators_see_jobs_and_put_failed_ones_back(client: Client, operator: U
     client.force_login(user)
     assert client.get(page).status_code == 302
     client.force_login(operator)
-    assert "summarise_session" in client.get(page).content.decode()
-    assert client.get(f"{page}{job.id}/change/").status_code == 200
+    listed = client.get(page).content.decode()
+    shown = client.get(f"{page}{job.id}/change/").content.decode()
+    for content in (listed, shown):
+        assert "summarise_session" in content
+        assert f"session_id={ID}" in content
+        assert "cancelled, " in content  # as it was never begun
+        assert " style=" not in content.partition('id="content"')[2]
     client.post(page, {"action": "retry", "_selected_action": [job.id]})
     assert the_job().status == "todo"
 
