@@ -24,6 +24,7 @@ LONGEST = (
     "faults/test_one_process.py",
     "browser/test_week.py",
     "faults/test_upstream.py",
+    "context/test_long_session.py",
     "jobs/test_worker.py",
     "sage/test_up.py",
     "sage/test_embedded_postgres.py",
