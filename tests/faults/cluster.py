@@ -36,6 +36,7 @@ from tests.patience import measure_slowness
 UNBROKEN = ("-m", "tests.faults.unbroken_web")
 SHIFTED = ("-m", "tests.faults.shifted_web")
 BRIEF = ("-m", "tests.faults.brief_web")
+HASTY_WORKER = ("-m", "tests.faults.hasty_worker")
 REDIS_PROGRAM = "redis-server"
 _REDIS_OPTIONS = ("--bind", "127.0.0.1", "--save", "", "--appendonly", "no")
 
@@ -297,6 +298,36 @@ class Cluster:
             self.redis.kill()
         shutil.rmtree(self.folder, ignore_errors=True)
 
+    # --- workers ----------------------------------------------------------------------------------
+
+    def start_worker(self) -> WebProcess:
+        """Start a worker and wait until it waits for jobs."""
+        log = self.folder / f"worker-{len(self.logs)}.log"
+        self.logs.append(log)
+        popen = self._run((*HASTY_WORKER, "worker"), log, 0)
+        deadline = time.monotonic() + START_SECONDS
+        while popen.poll() is None and time.monotonic() < deadline:
+            if "The worker waits for jobs." in log.read_text():
+                return WebProcess(popen=popen, port=0, log=log)
+            time.sleep(0.02)
+        popen.kill()
+        raise AssertionError("the worker didn't start:\n" + log.read_text())
+
+    def end_worker(self, worker: WebProcess) -> None:
+        """Kill a worker with SIGKILL."""
+        worker.popen.kill()
+        worker.popen.wait()
+
+    def stop_worker(self, worker: WebProcess) -> None:
+        """Stop a worker where it stands."""
+        worker.is_frozen = True
+        worker.popen.send_signal(signal.SIGSTOP)
+
+    def continue_worker(self, worker: WebProcess) -> None:
+        """Let a frozen worker go on."""
+        worker.popen.send_signal(signal.SIGCONT)
+        worker.is_frozen = False
+
     # --- the model --------------------------------------------------------------------------------
 
     @asynccontextmanager
@@ -319,9 +350,9 @@ class Cluster:
                     self.patience = self._least_patience * await measure_slowness(origin)
                 yield self
             finally:
-                await self._clean_up()
+                await self.clean_up()
 
-    async def _clean_up(self) -> None:
+    async def clean_up(self) -> None:
         """Release every lock and socket of a run, and thaw what is frozen."""
         cleanups, self.cleanups = self.cleanups, []
         await asyncio.gather(*(cleanup() for cleanup in cleanups), return_exceptions=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from sage.embedded_postgres import EmbeddedPostgres
 from tests.faults import (
+    brief_jobs,
     crashes,
     database_loss,
     races,
@@ -72,6 +73,7 @@ FORMS: tuple[LongForm, ...] = (
         program=SHIFTED,
         clock_error_seconds=2 * 3600.0,
     ),
+    LongForm(name="R15", scenario=brief_jobs.run_r15, points=80),
     LongForm(name="R16", scenario=slow_readers.run_r16, points=1200),
     LongForm(name="R13", scenario=crashes.run_r13, points=100, processes=2),
 )
