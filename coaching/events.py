@@ -64,11 +64,15 @@ class Sync:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionFacts:
-    """Session state that its readers have received: status, arc, and the turns withdrawn from history."""
+    """Session state that its readers have received: status, arc, and the turns withdrawn from history.
+
+    `title` is Sage's or the user's, empty while it is only the first words.
+    """
 
     status: str
     arc: str
     withdrawn: frozenset[str]
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,6 +163,14 @@ class ArcCompleted:
     arc: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TitleChanged:
+    """The session got a title, from Sage or from its user."""
+
+    session_id: str
+    title: str
+
+
 @dataclass(frozen=True, slots=True)
 class SessionCompleted:
     """The session is complete."""
@@ -211,6 +223,7 @@ TurnEvent = (
     | SafetyShown
     | ModeChanged
     | ArcCompleted
+    | TitleChanged
     | SessionCompleted
     | SessionClosed
     | SessionContinued
@@ -245,6 +258,7 @@ __all__ = [
     "Sync",
     "SyncStatus",
     "TextDelta",
+    "TitleChanged",
     "ToolCallFinished",
     "ToolCallStarted",
     "TurnDone",

@@ -23,7 +23,7 @@ from procrastinate.tasks import ConfigureTaskOptions
 
 from sessions_app.arcs import unsummarised_arc
 from sessions_app.database import in_database
-from sessions_app.models import Session
+from sessions_app.models import Session, TitleSource
 
 SUMMARY_JOB = "summarise_session"
 BRIEF_JOB = "write_brief"
@@ -33,6 +33,7 @@ BRIEF_WAIT_SECONDS = 10
 BRIEF_ATTEMPTS = 5
 """After as many failures, a brief is tried once an hour."""
 _BRIEF_RETRY_SECONDS = (5, 25, 125, 625, 3600)
+TITLE_JOB = "write_title"
 
 BULK_QUEUE = "bulk"
 """The queue of jobs that may be many and long: a worker always keeps a slot for the others."""
@@ -165,3 +166,16 @@ def enqueue_brief_anew(session: Session) -> bool:
 def _brief_wait(session: Session) -> int:
     failed = min(session.brief_attempts, BRIEF_ATTEMPTS)
     return _BRIEF_RETRY_SECONDS[failed - 1] if failed else 0
+
+
+def enqueue_title(session: Session) -> bool:
+    """Queue the title of a session that has got an answer; False if it needs none. Sync ORM code."""
+    if session.title_source != TitleSource.WORDS:
+        return False
+    return enqueue(TITLE_JOB, key=f"title:{session.id}", session_id=str(session.id))
+
+
+def enqueue_after_answer(session: Session) -> None:
+    """Queue what follows an answer: the title, after the first one, and the brief. Sync ORM code."""
+    enqueue_title(session)
+    enqueue_brief(session)

@@ -50,7 +50,7 @@ def next_message(
     session.last_message_number += 1
     session.last_active_at = timezone.now()
     if role == MessageRole.USER and not metadata and not session.title:
-        session.title = _title_from(content)
+        session.title, session.title_covers = _title_from(content), session.last_message_number
     return Message(
         session=session,
         number=session.last_message_number,
@@ -72,7 +72,7 @@ def store_message(
     """Store a message of `next_message`, its turn if that is new, and changed fields of session and turn."""
     message.turn = turn
     changed: dict[Model, Sequence[str]] = {
-        message.session: ["last_message_number", "last_active_at", "title", *session_fields]
+        message.session: ["last_message_number", "last_active_at", "title", "title_covers", *session_fields]
     }
     if turn_fields:
         changed[turn] = turn_fields

@@ -36,6 +36,18 @@ class SessionStatus(models.TextChoices):
     ABANDONED = "abandoned", "Ended"
 
 
+class TitleSource(models.TextChoices):
+    """Whose words a session's title are.
+
+    `withheld`: Sage gives none, since the conversation begins with words of danger or can't be titled.
+    """
+
+    WORDS = "", "First words"
+    MODEL = "model", "Sage"
+    USER = "user", "User"
+    WITHHELD = "withheld", "Withheld"
+
+
 class Session(Owned):
     """One conversation of one user."""
 
@@ -47,6 +59,14 @@ class Session(Owned):
     status = models.CharField(max_length=16, choices=SessionStatus, default=SessionStatus.ACTIVE)
     active_arc = models.CharField(max_length=32, blank=True, default="", help_text="Empty outside an arc.")
     title = models.CharField(max_length=200, blank=True, default="")
+    title_source = models.CharField(
+        max_length=16, choices=TitleSource, blank=True, default=TitleSource.WORDS, db_default=""
+    )
+    title_covers = models.PositiveIntegerField(
+        default=0,
+        db_default=0,
+        help_text="The last message that the title was made from; 0 for the user's own.",
+    )
     summary = models.TextField(blank=True, default="")
     metadata = models.JSONField(default=dict, blank=True)
     opening = models.TextField(
@@ -84,6 +104,9 @@ class Session(Owned):
             models.UniqueConstraint(fields=["user", "kind", "client_id"], name="session_client_id_once"),
             models.CheckConstraint(condition=Q(status__in=SessionStatus.values), name="session_status_known"),
             models.CheckConstraint(condition=Q(kind__in=SessionKind.values), name="session_kind_known"),
+            models.CheckConstraint(
+                condition=Q(title_source__in=TitleSource.values), name="session_title_source_known"
+            ),
             models.CheckConstraint(
                 condition=Q(active_arc="") | Q(active_arc__in=SessionKind.values), name="session_arc_known"
             ),

@@ -40,6 +40,7 @@ from sessions_app.selectors import accessible_session, read_open_turn_status
 from sessions_app.session_lock import lock_session
 from sessions_app.stored_prompts import BuildPrompt, put_prompt
 from sessions_app.text import check_client_id, check_message_text
+from sessions_app.titles import withdraw_title
 
 GO_ON = "Please go on from where you stopped."
 STILL_ANSWERING = "Sage is still answering. You can stop it, or wait a moment."
@@ -271,7 +272,8 @@ def _withdraw_last_message(session: Session) -> tuple[tuple[uuid.UUID, ...], int
 
 
 def _withdraw(session: Session, turn_ids: Sequence[uuid.UUID], *, since: int) -> None:
-    """Withdraw turns whose messages begin at `since`, and the briefs that cover one of them."""
+    """Withdraw turns whose messages begin at `since`, and the briefs and the title made from one of them."""
+    withdraw_title(session, since=since)
     session.turns.filter(id__in=turn_ids).update(status=TurnStatus.SUPERSEDED, is_withdrawn=True)
     withdraw_briefs(session, since=since)
 

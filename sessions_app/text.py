@@ -26,11 +26,16 @@ def check_message_text(text: object) -> str:
             f"This message has {len(text):,} characters; {MAX_MESSAGE_CHARACTERS:,} is the most that fits. "
             "Please shorten it or send it in parts."
         )
-    if _UNSTORABLE.search(text):
+    if not is_storable(text):
         raise Refused("This message holds a character that can’t be stored. Please remove it and send again.")
     if not text.strip():
         raise Refused("Please write something first.")
     return text
+
+
+def is_storable(text: str) -> bool:
+    """Return whether the database can store a text."""
+    return not _UNSTORABLE.search(text)
 
 
 def check_client_id(client_id: object) -> str | None:

@@ -4,7 +4,6 @@ The request contains what the user and Sage said, as data: no system text, tool 
 The job decides about retries.
 """
 
-import re
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,9 +14,8 @@ from django.db import transaction
 
 from coaching.engine.errors import UpstreamError
 from coaching.engine.messages import ModelRequest
-from coaching.engine.ports import ModelClient, StreamTimeouts
-from coaching.engine.reply import Reply
-from coaching.model.usage import usage_row
+from coaching.engine.ports import ModelClient
+from coaching.jobs.asking import ask, said_lines
 from sessions_app import selectors
 from sessions_app.arcs import CompletedArc, store_arc_summary, unsummarised_arc
 from sessions_app.database import in_database
@@ -47,8 +45,6 @@ without a heading, a list or markdown."""
 REQUEST = "Write the summary of this conversation now."
 ARC_REQUEST = "It is one part of a longer conversation: {arc}. Write the summary of that part now."
 
-_TAG = re.compile(r"<(?=/?\s*(?:transcript|said)\b)", re.IGNORECASE)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummarySource:
@@ -70,7 +66,13 @@ async def write_summary(session_id: uuid.UUID, *, client: ModelClient, arc: int 
     source = await in_database(_read_source, session_id, arc)
     if source is None or not source.messages:
         return False
-    reply = await _ask(client, build_summary_request(source.messages, source.arc), source)
+    reply = await ask(
+        client,
+        build_summary_request(source.messages, source.arc),
+        session_id=source.session_id,
+        purpose=UsagePurpose.SUMMARY,
+        seconds=SUMMARY_SECONDS,
+    )
     text = mended(reply.text).strip()[:MAX_SUMMARY_CHARACTERS]
     if reply.stop_reason not in ("end_turn", "stop_sequence") or not text:
         raise UpstreamError("rejected", detail=f"no summary, stop reason {reply.stop_reason}")
@@ -113,10 +115,7 @@ def _is_within(message: Message, arc: CompletedArc) -> bool:
 
 
 def _transcript(messages: Sequence[Message]) -> str:
-    lines = [
-        f'<said by="{"person" if message.role == "user" else "sage"}">\n{_fenced(message.content)}\n</said>'
-        for message in messages
-    ]
+    lines = said_lines(messages)
     head, size = 0, 0
     while head < len(lines) and size + len(lines[head]) <= MAX_HEAD_CHARACTERS:
         size += len(lines[head])
@@ -127,40 +126,6 @@ def _transcript(messages: Sequence[Message]) -> str:
         size += len(lines[tail])
     left_out = [LEFT_OUT] if tail > head else []
     return "\n".join([*lines[:head], *left_out, *lines[tail:]])
-
-
-def _fenced(text: str) -> str:
-    """Return text that can neither close its section nor open another."""
-    return _TAG.sub("&lt;", text)
-
-
-async def _ask(client: ModelClient, request: ModelRequest, source: SummarySource) -> Reply:
-    """Return the whole reply; store its usage whatever happens."""
-    timeouts = StreamTimeouts(total_seconds=SUMMARY_SECONDS)
-    reply: Reply | None = None
-    try:
-        async with client.stream(request, timeouts=timeouts) as stream:
-            try:
-                async for _ in stream:
-                    pass
-            finally:
-                reply = stream.reply()
-    finally:
-        if reply is not None and reply.has_started:
-            await in_database(_store_usage, source, request.model, reply)
-    if not reply.is_whole:
-        raise UpstreamError("broken_stream", detail="no message_stop", is_retryable=True)
-    return reply
-
-
-def _store_usage(source: SummarySource, model: str, reply: Reply) -> None:
-    # If the user is deleted meanwhile, the row can't be stored and isn't needed.
-    session = Session.unscoped.filter(id=source.session_id).first()
-    if session is None:
-        return
-    row = usage_row(reply.usage(model))
-    row.user_id, row.session, row.purpose = source.user_id, session, UsagePurpose.SUMMARY
-    row.save()
 
 
 @transaction.atomic

@@ -29,6 +29,7 @@ from coaching.job_queue import (
     BRIEF_JOB,
     BULK_QUEUE,
     SUMMARY_JOB,
+    TITLE_JOB,
     JobPriority,
     enqueue_brief,
     enqueue_brief_anew,
@@ -37,7 +38,9 @@ from coaching.job_queue import (
 from coaching.jobs.briefs import StaleBriefError, write_briefs
 from coaching.jobs.expiry import expire_idle_sessions
 from coaching.jobs.summaries import is_answering, write_summary
+from coaching.jobs.titles import write_title
 from coaching.live.runner import get_runner
+from coaching.live.titles import show_title
 from coaching.model.client import ModelConnection
 from sessions_app.briefs import sessions_behind
 from sessions_app.database import in_database, in_database_unhurried
@@ -127,6 +130,15 @@ def _enqueue_briefs_behind() -> int:
 def _log_failed_brief(session: Session, reason: str) -> None:
     log = logger.error if session.brief_attempts >= BRIEF_ATTEMPTS else logger.warning
     log("brief_failed", session_id=str(session.id), attempts=session.brief_attempts, reason=reason)
+
+
+@app.task(name=TITLE_JOB, pass_context=True, retry=Retries(), priority=JobPriority.TITLE)
+async def give_title(context: JobContext, *, session_id: str) -> None:
+    """Give a session its title, and show it on open pages."""
+    session = uuid.UUID(session_id)
+    models: ModelConnection = context.additional_context[MODELS]
+    if title := await write_title(session, client=await models.client()):
+        await show_title(get_runner(), session, title)
 
 
 class UnlimitedRetries(BaseRetryStrategy):

@@ -19,11 +19,12 @@ from coaching.events import (
     SessionFacts,
     Sync,
     TextDelta,
+    TitleChanged,
     TurnDone,
     TurnEvent,
     TurnStarted,
 )
-from coaching.live.stored_turn import read_shown_rounds, read_sync
+from coaching.live.stored_turn import read_shown_rounds, read_sync, title_for_readers
 from coaching.transcript.cards import Cards, read_cards
 from coaching.turns.answering import turn_done
 from sessions_app.database import one_snapshot
@@ -49,9 +50,9 @@ def read_signatures(session_ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, Signatu
     """Return for each session values that change whenever a reader's view of it does."""
     wanted = list(session_ids)
     signatures: dict[uuid.UUID, Signature] = {
-        session_id: (number, status, arc)
-        for session_id, number, status, arc in Session.unscoped.filter(id__in=wanted).values_list(
-            "id", "last_message_number", "status", "active_arc"
+        session_id: (number, status, arc, title_for_readers(*title))
+        for session_id, number, status, arc, *title in Session.unscoped.filter(id__in=wanted).values_list(
+            "id", "last_message_number", "status", "active_arc", "title", "title_source"
         )
     }
     withdrawn = Turn.unscoped.filter(session_id__in=wanted, is_withdrawn=True).order_by("id")
@@ -70,7 +71,7 @@ def read_signatures(session_ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, Signatu
 
 def idle_signature(last_number: int, facts: SessionFacts) -> Signature:
     """Return the signature of a session without an open turn whose readers know these facts."""
-    return (last_number, facts.status, facts.arc, *sorted(map(uuid.UUID, facts.withdrawn)))
+    return (last_number, facts.status, facts.arc, facts.title, *sorted(map(uuid.UUID, facts.withdrawn)))
 
 
 def read_changes(
@@ -147,6 +148,8 @@ def _read_changed_facts(
         events.append(ArcCompleted(arc=before.arc))
     if now.arc and before.arc != now.arc:
         events.append(ModeChanged(arc=now.arc))
+    if now.title and before.title != now.title:
+        events.append(TitleChanged(session_id=str(session.id), title=now.title))
     if now.status == SessionStatus.COMPLETED != before.status:
         events.append(SessionCompleted())
     elif now.status != before.status:

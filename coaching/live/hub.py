@@ -26,6 +26,7 @@ from coaching.events import (
     SessionFacts,
     Sync,
     TextDelta,
+    TitleChanged,
     ToolCallFinished,
     ToolCallStarted,
     TurnDone,
@@ -270,6 +271,8 @@ def _facts_after(facts: SessionFacts, event: TurnEvent) -> SessionFacts:
         return replace(facts, arc=event.arc)
     if isinstance(event, ArcCompleted):
         return replace(facts, arc="")
+    if isinstance(event, TitleChanged):
+        return replace(facts, title=event.title)
     if isinstance(event, SessionCompleted):
         return replace(facts, status="completed", arc="")
     if isinstance(event, SessionClosed):

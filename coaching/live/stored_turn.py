@@ -2,8 +2,13 @@
 
 from coaching.events import CallPending, RoundShown, SessionFacts, Sync
 from sessions_app import selectors
-from sessions_app.models import CallState, Session, Turn, TurnStatus
+from sessions_app.models import CallState, Session, TitleSource, Turn, TurnStatus
 from sessions_app.pending_calls import read_pending_calls
+
+
+def title_for_readers(title: str, source: str) -> str:
+    """Return a title that readers are sent: Sage's or the user's. First words come with their message."""
+    return title if source in (TitleSource.MODEL, TitleSource.USER) else ""
 
 
 def read_sync(session: Session) -> Sync:
@@ -14,6 +19,7 @@ def read_sync(session: Session) -> Sync:
         status=session.status,
         arc=session.active_arc,
         withdrawn=frozenset(str(turn_id) for turn_id in withdrawn),
+        title=title_for_readers(session.title, session.title_source),
     )
     if turn is None:
         return Sync(status="idle", running={}, last_number=session.last_message_number, facts=facts)

@@ -87,6 +87,10 @@ def _render_card(event: events.SafetyShown) -> str:
     return _render("safety_shown", {"card": event.card, "is_stored": event.number is not None})
 
 
+def _render_title(event: events.TitleChanged) -> str:
+    return _render("title_changed", {"title": event.title})
+
+
 def _render_completed(_: events.SessionCompleted) -> str:
     return _render("session_completed")
 
@@ -182,6 +186,7 @@ FRAGMENTS: Mapping[type[events.TurnEvent], Callable[[Any], str | Awaitable[str]]
     events.SafetyShown: _render_card,
     events.ModeChanged: _render_arc_begin,
     events.ArcCompleted: _render_arc_end,
+    events.TitleChanged: _render_title,
     events.SessionCompleted: _render_completed,
     events.SessionClosed: _render_closed,
     events.SessionContinued: _render_continued,

@@ -59,6 +59,10 @@ def _arc_completed(event: events.ArcCompleted) -> Frame:
     return {"arcCompleted": event.arc}
 
 
+def _title_changed(event: events.TitleChanged) -> Frame:
+    return {"title": {"session": event.session_id, "text": event.title}}
+
+
 def _session_completed(_: events.SessionCompleted) -> Frame:
     return {"sessionCompleted": True}
 
@@ -155,6 +159,7 @@ FRAMES: Mapping[type[events.TurnEvent], Callable[[Any], Frame | None]] = {
     events.SafetyShown: _safety,
     events.ModeChanged: _mode_changed,
     events.ArcCompleted: _arc_completed,
+    events.TitleChanged: _title_changed,
     events.SessionCompleted: _session_completed,
     events.SessionClosed: _no_frame,
     events.SessionContinued: _session_continued,

@@ -22,7 +22,7 @@ from coaching.engine.ports import ModelClient
 from coaching.engine.setup import PartSetup
 from coaching.engine.steps import PartResult
 from coaching.events import CallAnswered, ErrorShown, Publish, TurnDone
-from coaching.job_queue import enqueue_brief
+from coaching.job_queue import enqueue_after_answer
 from coaching.tools import CHAT_TOOLS
 from coaching.turns.recorder import TurnRecorder
 from coaching.turns.resume import load_setup, shrink_turn
@@ -176,7 +176,7 @@ async def _stored_answer(key: TurnKey, ending: Ending, last: LastRound | None) -
     for delay_seconds in (*_CLOSE_DELAYS_SECONDS, None):
         try:
             return await in_database(
-                turn_records.close_turn, key, ending, last=last, with_answer=enqueue_brief
+                turn_records.close_turn, key, ending, last=last, with_answer=enqueue_after_answer
             )
         except StaleFence as error:
             await _store_spent_tokens(key, last)

@@ -78,6 +78,13 @@ class MessageForm(forms.Form):
     id = forms.CharField(max_length=100, required=False)
 
 
+class TitleForm(forms.Form):
+    """Rename a conversation; the service has the limits."""
+
+    title = forms.CharField(required=False, strip=False)
+    then = forms.CharField(max_length=20, required=False)
+
+
 class ProfileForm(forms.Form):
     """The profile that Sage uses."""
 

@@ -30,6 +30,7 @@ FITTING: Mapping[str, Mapping[str, Any]] = {
         "active_arc": "",
         "ended_at": None,
         "last_message_number": 1,
+        "title_source": "user",
     },
     "sessions_app.ToolCallRecord": {"state": "finished", "finished_at": MOMENT},
     "sessions_app.Turn": {"status": "completed", "ended_at": MOMENT, "prefix": ""},

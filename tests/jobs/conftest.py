@@ -19,7 +19,7 @@ from sessions_app import services
 from sessions_app.database import in_database
 from sessions_app.history import append_message
 from sessions_app.limits import RateLimit
-from sessions_app.models import MessageRole, Session, SessionKind, SessionStatus, TurnStatus
+from sessions_app.models import MessageRole, Session, SessionKind, SessionStatus, TitleSource, TurnStatus
 from sessions_app.turn_records import Ending, TurnKey, close_turn
 
 RATE = RateLimit(turns=1000, seconds=60)
@@ -78,12 +78,17 @@ async def work_off(queue: None, practice: PracticeServer) -> AsyncIterator[WorkO
     await models.close()
 
 
-def opened_session(user: User, *texts: str, kind: str = SessionKind.OPEN_CONVERSATION) -> Session:
-    """Open a session with these texts by the user and Sage in turn."""
+def opened_session(
+    user: User, *texts: str, kind: str = SessionKind.OPEN_CONVERSATION, is_titled: bool = True
+) -> Session:
+    """Open a session with these texts by the user and Sage in turn; with a title, so that none is made."""
     session = services.open_session(user_id=user.pk, kind=kind)
     for question, answer in zip(texts[::2], texts[1::2], strict=True):
         add_turn(session, question, answer)
     session.refresh_from_db()
+    if is_titled:
+        session.title_source = TitleSource.MODEL
+        session.save(update_fields=["title_source"])
     return session
 
 

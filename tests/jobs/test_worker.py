@@ -15,6 +15,7 @@ from django.core.management import call_command
 from django.db import connection
 
 from coaching.job_queue import SUMMARY_JOB, enqueue_summary
+from coaching.jobs.summaries import REQUEST
 from coaching.practice import PracticeServer
 from coaching.practice.script import Hold, Reply
 from sessions_app import leases, services
@@ -69,7 +70,7 @@ async def test_a_killed_workers_job_is_done_by_another_exactly_once(
     queue: None, user: User, practice: PracticeServer
 ) -> None:
     session = await session_to_summarise(user)
-    practice.script([Reply.of("You ", Hold("in the middle"), "never read this."), SUMMARY])
+    practice.script([Reply.of("You ", Hold("in the middle"), "never read this."), SUMMARY], key=REQUEST)
     async with worker(practice) as first:
         await practice.reached("in the middle", seconds=60)
         await asyncio.to_thread(first.end, signal.SIGKILL)
@@ -90,7 +91,7 @@ async def test_a_worker_goes_on_after_an_outage_and_puts_its_job_back_when_it_is
     async with worker(practice) as process:
         await asyncio.to_thread(process.wait_for_line, lambda line: "Starting worker" in line)
         assert await in_database(cut_connections_of_worker) >= 2
-        practice.script([Reply.of("You ", Hold("for ever"), "never read this.")])
+        practice.script([Reply.of("You ", Hold("for ever"), "never read this.")], key=REQUEST)
         await session_to_summarise(user)
         await practice.reached("for ever", seconds=30)
         began = time.monotonic()

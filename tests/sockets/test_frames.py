@@ -20,6 +20,7 @@ from coaching.tools.presentation import QuestionKind
 from sessions_app import services
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionKind, SessionStatus, ToolCallRecord, Turn, TurnStatus
+from sessions_app.titles import rename_session
 from tests.live_sage import Frame, LiveSage, open_socket, text_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -41,7 +42,7 @@ COMPLETE_ARC = ToolUse("complete_session", {"type": "arc"})
 CONTRACT = {
     *("sync", "message", "withdrawn", "continued", "safety", "text", "note", "toolCall", "toolDone"),
     *("roundBoundary", "showOptions", "showPulseCheck", "answered", "modeChange", "arcCompleted"),
-    *("sessionCompleted", "error", "done"),
+    *("sessionCompleted", "error", "done", "title"),
 }
 """Every frame of a live conversation; `confirm` needs a tool that asks for confirmation."""
 SILENT = {"RoundRestarted", "RoundClosed", "TurnStarted", "SessionClosed"}
@@ -83,6 +84,8 @@ async def test_every_frame_of_the_contract_occurs(
         await client.until("done")
         await client.send(type="nonsense")
         await client.until("error")
+        await in_database(rename_session, user_id=session.user_id, session_id=session.id, title="Work")
+        await client.until("title")
         await client.send(type="message", text="That is all")
         await client.until("done")
         await client.send(type="message", text="One more thing")

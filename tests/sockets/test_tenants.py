@@ -131,6 +131,18 @@ ROUTES = {
         method="post",
         form={"do": "end"},
     ),
+    "rename_session": Row(
+        path="/chat/{session}/title/",
+        missing=f"/chat/{MISSING_ID}/title/",
+        method="post",
+        form={"title": "mine now"},
+    ),
+    "rename_session with an unreadable form": Row(
+        path="/chat/{session}/title/",
+        missing=f"/chat/{MISSING_ID}/title/",
+        method="post",
+        form={"title": "mine now", "then": "x" * 100},
+    ),
     "files": Row(path="/files/", scope="own"),
     "file_archive": Row(path="/files/all.zip", scope="own"),
     "file": Row(path=f"/files/{FILE_PATH}", missing=f"/files/{MISSING_PATH}"),
@@ -274,7 +286,8 @@ async def unpacked(response: StreamingHttpResponse) -> bytes:
 
 def assert_untouched(owned: Session) -> None:
     """The person's session is active, capture and question still wait, nothing of their plan is ticked."""
-    assert Session.unscoped.get(id=owned.id).status == "active"
+    session = Session.unscoped.get(id=owned.id)
+    assert (session.status, session.title) == ("active", SECRET)
     assert ReflectionPrompt.unscoped.get().put_away_at is None
     assert Capture.of(owned.user_id).waiting().count() == Capture.unscoped.count() == 1
     assert not any(priority["is_done"] for priority in DayPlan.unscoped.get().priorities)

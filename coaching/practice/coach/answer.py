@@ -20,6 +20,7 @@ from coaching.practice.coach.scenes import (
     saving,
     summary,
     talk,
+    title,
 )
 from coaching.practice.script import Reply
 
@@ -28,6 +29,7 @@ Scene = Callable[[Conversation], Reply | None]
 SCENES: tuple[Scene, ...] = (
     summary.summarise,
     brief.write_brief,
+    title.give_title,
     care.answer_crisis,
     care.stay_after_crisis,
     by_name.say_what_is_in_play,

@@ -92,6 +92,13 @@ function begin() {
     scroll.toEnd();
   }
 
+  function showTitle() {
+    const title = byId("chat-title").textContent;
+    document.title = `${title} · Sage`;
+    const field = document.querySelector(".rename:not([open]) [name=title]");
+    if (field) field.value = title;
+  }
+
   const signals = {
     async sync({ status, turn, lastNumber, ended }) {
       live.flush();
@@ -108,8 +115,9 @@ function begin() {
     },
     message({ clientId }) {
       outbox.accept(clientId);
-      document.title = `${byId("chat-title").textContent} · Sage`;
+      showTitle();
     },
+    title: showTitle,
     history() {
       return history.fetchAgain();
     },

@@ -1,0 +1,65 @@
+"""What the requests of background jobs share: a conversation's words as data, and the call with its usage."""
+
+import re
+import uuid
+from collections.abc import Sequence
+
+from coaching.engine.errors import UpstreamError
+from coaching.engine.messages import ModelRequest
+from coaching.engine.ports import ModelClient, StreamTimeouts
+from coaching.engine.reply import Reply
+from coaching.model.usage import usage_row
+from sessions_app.database import in_database
+from sessions_app.models import Message, Session, UsagePurpose
+
+_TAG = re.compile(r"<(?=/?\s*(?:transcript|beginning|said)\b)", re.IGNORECASE)
+
+
+def said_lines(messages: Sequence[Message], *, most_characters: int | None = None) -> list[str]:
+    """Return each message in a tag that names its speaker, perhaps only its first characters."""
+    return [
+        f'<said by="{"person" if message.role == "user" else "sage"}">\n'
+        f"{_fenced(message.content[:most_characters])}\n</said>"
+        for message in messages
+    ]
+
+
+def _fenced(text: str) -> str:
+    """Return text that can neither close its section nor open another."""
+    return _TAG.sub("&lt;", text)
+
+
+async def ask(
+    client: ModelClient,
+    request: ModelRequest,
+    *,
+    session_id: uuid.UUID,
+    purpose: UsagePurpose,
+    seconds: float,
+) -> Reply:
+    """Return the whole reply; store its usage whatever happens. Raises `UpstreamError`."""
+    timeouts = StreamTimeouts(total_seconds=seconds)
+    reply: Reply | None = None
+    try:
+        async with client.stream(request, timeouts=timeouts) as stream:
+            try:
+                async for _ in stream:
+                    pass
+            finally:
+                reply = stream.reply()
+    finally:
+        if reply is not None and reply.has_started:
+            await in_database(_store_usage, session_id, purpose, request.model, reply)
+    if not reply.is_whole:
+        raise UpstreamError("broken_stream", detail="no message_stop", is_retryable=True)
+    return reply
+
+
+def _store_usage(session_id: uuid.UUID, purpose: UsagePurpose, model: str, reply: Reply) -> None:
+    # If the user is deleted meanwhile, the row can't be stored and isn't needed.
+    session = Session.unscoped.filter(id=session_id).first()
+    if session is None:
+        return
+    row = usage_row(reply.usage(model))
+    row.user_id, row.session, row.purpose = session.user_id, session, purpose
+    row.save()

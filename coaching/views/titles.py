@@ -1,0 +1,69 @@
+"""The user's own title for a conversation, from its page or from the list."""
+
+import uuid
+from http import HTTPStatus
+
+from django.contrib.auth.decorators import login_required
+from django.contrib.messages import info
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+
+from coaching.live.runner import get_runner
+from coaching.live.titles import show_title
+from coaching.people.accounts import load_profile, user_id_of
+from coaching.views.forms import TitleForm
+from coaching.views.parts import back_to, wants_part
+from sessions_app.database import in_database, in_database_page
+from sessions_app.errors import Refused
+from sessions_app.models import Session
+from sessions_app.selectors import accessible_session
+from sessions_app.titles import rename_session
+
+UNREADABLE = "Sage couldn’t read that. Please try again."
+
+
+@login_required
+@require_POST
+async def rename(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
+    """Store a title; respond with the part that shows it, or redirect to the page that sent the form."""
+    form = TitleForm(request.POST)
+    try:
+        if not form.is_valid():
+            await in_database(accessible_session, user_id=user_id_of(request), session_id=session_id)
+            raise Refused(UNREADABLE)
+        title = form.cleaned_data["title"]
+        renamed = await in_database(
+            rename_session, user_id=user_id_of(request), session_id=session_id, title=title
+        )
+    except Session.DoesNotExist:
+        raise Http404 from None
+    except Refused as refusal:
+        return await in_database_page(_answer, request, session_id, refusal=str(refusal))
+    await show_title(get_runner(), session_id, renamed.title)
+    return await in_database_page(_answer, request, session_id)
+
+
+def _answer(request: HttpRequest, session_id: uuid.UUID, *, refusal: str = "") -> HttpResponse:
+    is_list = request.POST.get("then") == "list"
+    if not wants_part(request):
+        if refusal:
+            info(request, refusal)
+        return back_to("sessions") if is_list else _back_to_session(session_id)
+    context = {
+        "session": accessible_session(user_id=user_id_of(request), session_id=session_id),
+        "refusal": refusal,
+        "typed": request.POST.get("title", "") if refusal else "",
+    }
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if refusal else HTTPStatus.OK
+    if is_list:
+        context |= {"zone": load_profile(request).zone, "can_rename": True}
+        return render(request, "coaching/components/session_row.html", context, status=status)
+    return render(request, "coaching/components/renamed.html", context, status=status)
+
+
+def _back_to_session(session_id: uuid.UUID) -> HttpResponse:
+    response = HttpResponseRedirect(reverse("session", args=[session_id]))
+    response.status_code = HTTPStatus.SEE_OTHER
+    return response

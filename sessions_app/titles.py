@@ -1,0 +1,66 @@
+"""A session's title: its first words, then one of Sage's, or the user's own, which stays for ever.
+
+Every write locks the session's row, because each message writes that row's title, too.
+"""
+
+import uuid
+from collections.abc import Collection
+
+from django.db import transaction
+
+from sessions_app.errors import Refused
+from sessions_app.models import MessageRole, Session, TitleSource
+from sessions_app.selectors import accessible_session
+from sessions_app.text import is_storable
+
+MAX_CHARACTERS = 80
+FIELDS = ("title", "title_source", "title_covers")
+
+
+@transaction.atomic
+def rename_session(*, user_id: int, session_id: uuid.UUID, title: str) -> Session:
+    """Store the user's own title. Raises `Refused`, and `Session.DoesNotExist`."""
+    line = " ".join(title.split())
+    if not line:
+        raise Refused("Write a title, then save it.")
+    if len(line) > MAX_CHARACTERS:
+        raise Refused(f"A title can have up to {MAX_CHARACTERS} characters. This one has {len(line)}.")
+    if not is_storable(line):
+        raise Refused("This title holds a character that can’t be stored. Please remove it.")
+    session = accessible_session(user_id=user_id, session_id=session_id, is_locked=True)
+    session.title, session.title_source, session.title_covers = line, TitleSource.USER, 0
+    session.save(update_fields=FIELDS)
+    return session
+
+
+@transaction.atomic
+def store_title(*, user_id: int, session_id: uuid.UUID, title: str, numbers: Collection[int]) -> bool:
+    """Store Sage's title for the messages with these numbers; an empty one leaves the session's as it is.
+
+    Either way it isn't made again. Returns False, with nothing stored, if the session has got a title or one
+    of the messages was withdrawn. Raises `Session.DoesNotExist`.
+    """
+    session = accessible_session(user_id=user_id, session_id=session_id, is_locked=True)
+    if session.title_source != TitleSource.WORDS:
+        return False
+    if session.messages.filter(number__in=numbers, turn__is_withdrawn=True).exists():
+        return False
+    session.title_source = TitleSource.MODEL if title else TitleSource.WITHHELD
+    session.title = title or session.title
+    session.title_covers = max(numbers)
+    session.save(update_fields=FIELDS)
+    return True
+
+
+def withdraw_title(session: Session, *, since: int) -> None:
+    """Have the title made again if it was made from a message `since`, which is about to be withdrawn.
+
+    It stays until then, unless no message of the user is left before. The caller has locked the row.
+    """
+    if not since <= session.title_covers:
+        return
+    said = session.messages.filter(role=MessageRole.USER, turn__is_withdrawn=False, number__lt=since)
+    if not said.exclude(metadata__has_key="is_hidden").exists():
+        session.title = ""
+    session.title_source, session.title_covers = TitleSource.WORDS, 0
+    session.save(update_fields=FIELDS)
