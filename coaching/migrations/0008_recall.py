@@ -5,7 +5,7 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
-from coaching.migrations._locks import lock_tables
+from sessions_app.migrations._locks import lock_tables
 
 # Detection counts function words: PostgreSQL's own stop words where a language has them, else a few of ours.
 # English is the answer wherever nothing says otherwise.

@@ -5,7 +5,7 @@ They are a migration of their own, since they lock the tables that everybody wri
 
 from django.db import migrations
 
-from coaching.migrations._locks import lock_tables
+from sessions_app.migrations._locks import lock_tables
 
 MAKE = """
 CREATE TRIGGER coaching_recall_message_made AFTER INSERT ON sessions_app_message

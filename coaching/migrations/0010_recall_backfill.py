@@ -8,7 +8,7 @@ at once, the batch is given up and tried again. Run again after an interruption,
 from django.db import migrations
 from django.db.backends.utils import CursorWrapper
 
-from coaching.migrations._locks import in_short_attempts
+from sessions_app.migrations._locks import in_short_attempts
 
 MESSAGES, SESSIONS, FILES = 500, 100, 25
 """Rows of a batch: it takes some tenths of a second."""

@@ -3,6 +3,15 @@
 import django.db.models.deletion
 from django.db import migrations, models
 
+from sessions_app.migrations._locks import lock_tables
+
+TABLES = ("sessions_app_session", "sessions_app_modelusage")
+
+
+# Both at once: a turn that holds one of them may want the other.
+def lock(apps, schema_editor):
+    lock_tables(schema_editor.connection, TABLES, mode="ACCESS EXCLUSIVE")
+
 
 class Migration(migrations.Migration):
 
@@ -11,6 +20,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        migrations.RunPython(lock, migrations.RunPython.noop),
         migrations.AddField(
             model_name='session',
             name='brief_attempts',
@@ -61,4 +71,5 @@ class Migration(migrations.Migration):
                 'constraints': [models.UniqueConstraint(fields=('session', 'version'), name='brief_version_once'), models.CheckConstraint(condition=models.Q(('covers_from__gte', 1), ('covers_until__gte', models.F('covers_from'))), name='brief_covers_messages')],
             },
         ),
+        migrations.RunPython(migrations.RunPython.noop, lock),
     ]

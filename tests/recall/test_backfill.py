@@ -13,8 +13,8 @@ from django.db.backends.utils import CursorWrapper
 from django.utils import timezone
 
 from coaching.belongings.removal import remove_rows
-from coaching.migrations._locks import in_short_attempts, lock_tables
 from coaching.models import FileType, RecallPassage, UserFile, UserFileVersion
+from sessions_app.migrations._locks import in_short_attempts, lock_tables
 from sessions_app.models import Message, Session, TurnStatus
 from tests.recall.history import add, talk, texts
 
