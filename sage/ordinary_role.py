@@ -11,7 +11,7 @@ from psycopg import Connection, sql
 ADMIN = "sage_admin"
 _RENAMING = sql.Identifier("sage_renaming")
 
-# In any order: the owner of a table owns its indexes, row type and serial sequences.
+# In any order: the owner of a table owns its indexes, row type and serial sequences, but not its partitions.
 _OWNED = """
     SELECT format('ALTER SCHEMA %%I', nspname) FROM pg_namespace
     WHERE nspowner = %(owner)s AND nspname !~ '^pg_' AND nspname NOT IN ('information_schema', 'public')
@@ -20,7 +20,8 @@ _OWNED = """
         WHEN 'm' THEN 'MATERIALIZED VIEW' WHEN 'c' THEN 'TYPE' ELSE 'TABLE' END, oid::regclass)
     FROM pg_class WHERE relowner = %(owner)s AND relkind IN ('r', 'p', 'v', 'm', 'S', 'c') AND oid >= 16384
     AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = pg_class.oid AND d.classid = 'pg_class'::regclass
-        AND d.deptype IN ('a', 'e', 'i') AND d.refclassid IN ('pg_class'::regclass, 'pg_extension'::regclass))
+        AND (d.deptype = 'e'
+            OR relkind = 'S' AND d.deptype IN ('a', 'i') AND d.refclassid = 'pg_class'::regclass))
   UNION ALL
     SELECT format('ALTER TYPE %%s', oid::regtype) FROM pg_type
     WHERE typowner = %(owner)s AND typtype IN ('d', 'e', 'r') AND oid >= 16384

@@ -189,6 +189,7 @@ ARGUMENTS = {
     "createsuperuser": ["--noinput", "--username", "ada", "--email", "ada@example.org"],
     "delete_user": ["ada"],
     "export_user": ["ada", "--out", "ada.zip"],
+    "recall": ["sister", "--user", "ada"],
 }
 NEED_NO_TABLES = {"collect_garbage", "migrate", "up"}
 OURS = {name for name, app in get_commands().items() if app in ("sage", "coaching")}
