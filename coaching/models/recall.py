@@ -1,4 +1,4 @@
-"""The index that recall searches: rows that triggers derive from messages, summaries and files.
+"""The index that recall searches: rows that triggers derive from messages, summaries, briefs and files.
 
 Nothing in Python writes here, so no writer can forget to: `coaching/migrations/0008_recall.py` does.
 """
@@ -17,11 +17,12 @@ class RecallSource(models.TextChoices):
     MESSAGE = "message", "Message"
     TOOL = "tool", "Tool call"
     SUMMARY = "summary", "Summary"
+    BRIEF = "brief", "Brief"
     FILE = "file", "File"
 
 
 class RecallPassage(Owned):
-    """The words of one passage: at most 1,260 characters of a message, a tool call, a summary or a file.
+    """The words of one passage: at most 1,260 characters of a message, tool call, summary, brief or file.
 
     `lexemes` holds stems with their positions, and without positions each word that differs from its stem and
     each pair of characters of a script without word breaks. `part` is 0 for a message's text and n for its

@@ -7,7 +7,7 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """A place that was found: a message with its best part and piece, a summary, or a file."""
+    """A place that was found: a message with its best part and piece, a summary, a brief, or a file."""
 
     source: str
     session_id: uuid.UUID | None
@@ -32,8 +32,8 @@ class Words:
 class Passage:
     """A hit with its text, at most 1,260 characters, and where it stands.
 
-    `is_by_user` is None where nobody said it: a summary or a file. `title` is the session's, or the file's
-    path; `anchor` marks a message on its page, and `later` counts the messages after it.
+    `is_by_user` is None where nobody said it: a summary, a brief or a file. `title` is the session's, or the
+    file's path; `anchor` marks a message on its page, and `later` counts the messages after it.
     """
 
     hit: Hit

@@ -59,6 +59,15 @@ SELECT hit.place, session.title, coaching_recall_piece(session.summary, hit.piec
 FROM unnest(%(places)s::int[], %(ids)s::uuid[], %(pieces)s::int[]) AS hit(place, id, piece)
 JOIN sessions_app_session AS session ON session.id = hit.id AND session.user_id = %(user)s
 """
+_BRIEFS_SQL = """
+SELECT hit.place, session.title, coaching_recall_piece(brief.text, hit.piece)
+FROM unnest(%(places)s::int[], %(ids)s::uuid[], %(pieces)s::int[]) AS hit(place, id, piece)
+JOIN sessions_app_session AS session ON session.id = hit.id AND session.user_id = %(user)s
+JOIN LATERAL (
+    SELECT text FROM sessions_app_sessionbrief WHERE session_id = session.id AND NOT is_withdrawn
+    ORDER BY version DESC LIMIT 1
+) AS brief ON true
+"""
 _FILES_SQL = """
 SELECT hit.place, file.path, coaching_recall_piece(version.content, hit.piece)
 FROM unnest(%(places)s::int[], %(ids)s::bigint[], %(pieces)s::int[]) AS hit(place, id, piece)
@@ -110,6 +119,11 @@ def _read_summaries(hits: Mapping[int, Hit], *, user_id: int) -> Places:
     return _read_texts(_SUMMARIES_SQL, hits, ids, user_id=user_id)
 
 
+def _read_briefs(hits: Mapping[int, Hit], *, user_id: int) -> Places:
+    ids = [hit.session_id for hit in hits.values()]
+    return _read_texts(_BRIEFS_SQL, hits, ids, user_id=user_id)
+
+
 def _read_files(hits: Mapping[int, Hit], *, user_id: int) -> Places:
     ids = [hit.file_id for hit in hits.values()]
     return _read_texts(_FILES_SQL, hits, ids, user_id=user_id)
@@ -124,5 +138,6 @@ def _read_texts(sql: str, hits: Mapping[int, Hit], ids: Sequence[object], *, use
 _READERS: Sequence[tuple[frozenset[str], Reader]] = (
     (frozenset({RecallSource.MESSAGE, RecallSource.TOOL}), _read_messages),
     (frozenset({RecallSource.SUMMARY}), _read_summaries),
+    (frozenset({RecallSource.BRIEF}), _read_briefs),
     (frozenset({RecallSource.FILE}), _read_files),
 )

@@ -22,7 +22,8 @@ MAX_LIMIT = 100
 class Bounds:
     """What may be found. `session_id` limits to one session, `since` to what was said then or later.
 
-    Of the session `open_session_id` nothing from message `open_number` on is found: the model sees it anyway.
+    Of the session `open_session_id` neither the brief nor a message from `open_number` on is found: the model
+    sees them anyway.
     """
 
     sources: Collection[str] = field(default_factory=lambda: tuple(RecallSource.values))
@@ -95,6 +96,7 @@ def _conditions(bounds: Bounds) -> tuple[str, str, dict[str, Any]]:
         values["since"] = bounds.since
     if bounds.open_session_id is not None:
         only.append("AND NOT (number >= %(open_number)s AND number > 0 AND session_id = %(open_session)s)")
+        only.append("AND NOT (source = 'brief' AND session_id = %(open_session)s)")
         around.append("AND NOT (message.number >= %(open_number)s AND message.session_id = %(open_session)s)")
         values |= {"open_session": bounds.open_session_id, "open_number": bounds.open_number}
     return " ".join(only), " ".join(around), values

@@ -34,7 +34,7 @@ PLACES: Mapping[str, tuple[str, Sequence[RecallSource]]] = {
     "": ("Everywhere", tuple(RecallSource)),
     "conversations": (
         "In conversations",
-        (RecallSource.MESSAGE, RecallSource.TOOL, RecallSource.SUMMARY),
+        (RecallSource.MESSAGE, RecallSource.TOOL, RecallSource.SUMMARY, RecallSource.BRIEF),
     ),
     "files": ("In files", (RecallSource.FILE,)),
 }
@@ -47,6 +47,7 @@ TIMES: Mapping[str, tuple[str, timedelta | None]] = {
 _SOURCE_NAMES = {
     RecallSource.TOOL: "Saved by Sage",
     RecallSource.SUMMARY: "Summary",
+    RecallSource.BRIEF: "What Sage remembers",
     RecallSource.FILE: "File",
 }
 
@@ -129,6 +130,8 @@ def _address(passage: Passage) -> str:
     hit = passage.hit
     if hit.file_id:
         return reverse("file", args=[passage.title])
+    if hit.source == RecallSource.BRIEF:
+        return reverse("brief", args=[hit.session_id])
     address = reverse("session", args=[hit.session_id])
     if not hit.number:
         return f"{address}#ending"

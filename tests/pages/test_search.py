@@ -57,6 +57,14 @@ def test_an_answer_leads_to_its_turn(page: Client, user: User) -> None:
     assert f'id="{anchor}"' in shown(page, f"/chat/{session.id}/")
 
 
+def test_a_brief_leads_to_its_page(page: Client, user: User) -> None:
+    session = talk(user, "And then?")
+    session.briefs.create(version=1, text="- A kingfisher was seen [1]", covers_from=1, covers_until=1)
+    text = shown(page, "/search/?q=kingfisher&in=conversations")
+    assert f'href="/chat/{session.id}/brief/"' in text
+    assert "What Sage remembers" in text
+
+
 def test_place_and_time_bound_what_is_found(page: Client, user: User) -> None:
     talk(user, "A kingfisher in spring", at=timezone.now() - timedelta(days=100))
     file = UserFile.of(user.pk).create(path="captures/a.md", file_type=FileType.CAPTURE, version_number=1)

@@ -12,7 +12,7 @@ from django.utils import timezone
 from coaching.models import FileType, Profile, RecallPassage, RecallSource, UserFile, UserFileVersion
 from coaching.recall.search import Bounds
 from sessions_app import services
-from sessions_app.models import Session, SessionStatus, Turn, TurnStatus
+from sessions_app.models import CorrectionKind, Session, SessionBrief, SessionStatus, Turn, TurnStatus
 from sessions_app.rate import RateLimit
 from tests.recall.history import add, found, talk, texts
 
@@ -261,6 +261,43 @@ def test_summaries_are_found_and_follow_their_session(user: User) -> None:
     assert texts(user, "kayak") == []
     session.delete()
     assert texts(user, "canoe") == []
+
+
+def brief_of(session: Session, version: int, text: str) -> SessionBrief:
+    return session.briefs.create(version=version, text=text, covers_from=version, covers_until=version)
+
+
+def test_of_a_brief_the_newest_version_is_found_that_covers_no_withdrawn_message(
+    user: User, other_user: User
+) -> None:
+    session = talk(user, "Hello")
+    brief_of(session, 1, "- They own a kayak [1]")
+    newest = brief_of(session, 2, "- They own a canoe [1]")
+    assert texts(user, "kayak") == []
+    (passage,) = found(user, "canoe")
+    assert (passage.hit.source, passage.hit.session_id) == (RecallSource.BRIEF, session.id)
+    assert passage.text == "- They own a canoe [1]"
+    assert texts(other_user, "canoe") == []
+    assert found(user, "canoe", bounds=Bounds(open_session_id=session.id, open_number=1)) == []
+    newest.is_withdrawn = True
+    newest.save()
+    assert texts(user, "canoe") == []
+    assert texts(user, "kayak") == ["- They own a kayak [1]"]
+    session.delete()
+    assert texts(user, "kayak") == []
+
+
+def test_a_brief_that_was_corrected_is_found_again_with_its_next_version(user: User) -> None:
+    session = talk(user, "Hello")
+    brief_of(session, 1, "- They own a kayak [1]\n- They own a canoe [1]")
+    assert len(texts(user, "kayak canoe")) == 1
+    struck = session.brief_corrections.create(kind=CorrectionKind.STRIKE, line="They own a kayak [1]")
+    assert texts(user, "kayak canoe") == []
+    brief_of(session, 2, "- They own a canoe [1]")
+    assert texts(user, "kayak") == []
+    assert texts(user, "canoe") == ["- They own a canoe [1]"]
+    struck.delete()
+    assert texts(user, "canoe") == ["- They own a canoe [1]"]
 
 
 def test_of_a_file_the_newest_version_is_found(user: User) -> None:

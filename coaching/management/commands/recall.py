@@ -18,7 +18,7 @@ from coaching.recall.search import DEFAULT_LIMIT, MAX_LIMIT, search
 
 
 class Command(BaseCommand):
-    help = "Search a person's history: messages, tool calls, summaries and files. The best hits come first."
+    help = "Search a person's messages, tool calls, summaries, briefs and files. The best hits come first."
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
