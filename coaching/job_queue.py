@@ -125,7 +125,7 @@ def queue_again(job_id: int) -> bool:
 
 
 def enqueue_arc_summary(session: Session) -> bool:
-    """Queue the summary of the arc that was just completed; False if it has one. Sync ORM code."""
+    """Queue the summary of the arc that has just ended; False if it has one. Sync ORM code."""
     arc = unsummarised_arc(session)
     if arc is None:
         return False

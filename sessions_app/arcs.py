@@ -78,8 +78,8 @@ def complete_arc(session: Session, *, still_missing: list[str], summary: str, no
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CompletedArc:
-    """An arc that a session has completed; `number` is its place among the session's arcs.
+class EndedArc:
+    """An arc that a session has completed or left; `number` is its place among the session's arcs.
 
     Its first turn answers the message `first_message`, its last one the message `last_message`.
     """
@@ -90,16 +90,16 @@ class CompletedArc:
     last_message: int
 
 
-def unsummarised_arc(session: Session, number: int = -1) -> CompletedArc | None:
-    """Return an arc that was completed and has no summary, the last one unless its number is given."""
+def unsummarised_arc(session: Session, number: int = -1) -> EndedArc | None:
+    """Return an arc that has ended and has no summary, the last one unless its number is given."""
     entries = _entries(session)
     place = number if number >= 0 else len(entries) - 1
     if not 0 <= place < len(entries):
         return None
     entry = entries[place]
-    if entry.get("summary") or "completed_at" not in entry:
+    if entry.get("summary") or not {"completed_at", "left_at"} & entry.keys():
         return None
-    return CompletedArc(
+    return EndedArc(
         number=place,
         arc=SessionKind(entry["arc"]),
         first_message=entry.get("first_number", 0),
@@ -107,7 +107,7 @@ def unsummarised_arc(session: Session, number: int = -1) -> CompletedArc | None:
     )
 
 
-def store_arc_summary(session: Session, arc: CompletedArc, summary: str) -> None:
+def store_arc_summary(session: Session, arc: EndedArc, summary: str) -> None:
     """Store the summary of an arc."""
     entries = _entries(session)
     entries[arc.number] = {**entries[arc.number], "summary": summary}
@@ -117,7 +117,7 @@ def store_arc_summary(session: Session, arc: CompletedArc, summary: str) -> None
 
 def leave_arc(session: Session, *, now: datetime) -> None:
     """Leave the arc of an open conversation that was idle for too long."""
-    _change_entry(session, left_at=now.isoformat())
+    _change_entry(session, left_at=now.isoformat(), last_number=session.last_message_number)
     session.active_arc = ""
     session.save(update_fields=["active_arc", "metadata"])
 

@@ -17,7 +17,7 @@ from coaching.engine.messages import ModelRequest
 from coaching.engine.ports import ModelClient
 from coaching.jobs.asking import ask, said_lines
 from sessions_app import selectors
-from sessions_app.arcs import CompletedArc, store_arc_summary, unsummarised_arc
+from sessions_app.arcs import EndedArc, store_arc_summary, unsummarised_arc
 from sessions_app.database import in_database
 from sessions_app.models import Message, MessageRole, Session, SessionStatus, TurnStatus, UsagePurpose
 from sessions_app.text import mended
@@ -53,7 +53,7 @@ class SummarySource:
     user_id: int
     session_id: uuid.UUID
     messages: Sequence[Message]
-    arc: CompletedArc | None = None
+    arc: EndedArc | None = None
 
 
 def is_answering(session_id: uuid.UUID) -> bool:
@@ -79,7 +79,7 @@ async def write_summary(session_id: uuid.UUID, *, client: ModelClient, arc: int 
     return await in_database(_store_summary, source, text)
 
 
-def build_summary_request(messages: Sequence[Message], arc: CompletedArc | None = None) -> ModelRequest:
+def build_summary_request(messages: Sequence[Message], arc: EndedArc | None = None) -> ModelRequest:
     """Build the summary request for all messages of a session or an arc."""
     request = REQUEST if arc is None else ARC_REQUEST.format(arc=arc.arc.label.lower())
     content = [
@@ -108,7 +108,7 @@ def _read_source(session_id: uuid.UUID, arc_number: int | None) -> SummarySource
     return SummarySource(user_id=session.user_id, session_id=session.id, messages=said, arc=arc)
 
 
-def _is_within(message: Message, arc: CompletedArc) -> bool:
+def _is_within(message: Message, arc: EndedArc) -> bool:
     """Return whether a message belongs to an arc. Compares numbers, because clocks of processes differ."""
     is_last_answer = message.number == arc.last_message + 1 and message.role == MessageRole.ASSISTANT
     return is_last_answer or arc.first_message <= message.number <= arc.last_message

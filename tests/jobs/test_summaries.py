@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import uuid
 from datetime import timedelta
 
 import pytest
@@ -10,6 +11,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from coaching.job_queue import SUMMARY_JOB, enqueue_arc_summary, enqueue_summary
+from coaching.jobs.expiry import expire_idle_sessions
 from coaching.jobs.summaries import (
     LEFT_OUT,
     build_summary_request,
@@ -21,11 +23,13 @@ from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Hold, Reply, ToolUse
 from coaching.turns.request import TurnRequest
 from sessions_app import selectors, services
+from sessions_app.arcs import enter_arc
 from sessions_app.database import in_database
 from sessions_app.models import ModelUsage, Session, SessionKind, SessionStatus, UsagePurpose
 from sessions_app.usage import read_tokens_of_day
-from tests.jobs.conftest import WorkOff, completed_session, jobs_named, make_due, opened_session
+from tests.jobs.conftest import WorkOff, add_turn, completed_session, jobs_named, make_due, opened_session
 
+REQUEST_OF_ARC = "Write the summary of that part now."
 TOLD = ("I sleep badly since we moved.", "What keeps you awake?", "The noise. I want to work less.", "Good.")
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -121,6 +125,37 @@ async def test_an_arc_that_ends_inside_a_conversation_leaves_the_summary_to_the_
     assert (now.status, now.summary) == (SessionStatus.ACTIVE, "")
     assert await jobs_named(SUMMARY_JOB) == []
     await runner.drain(0)
+
+
+async def test_an_arc_that_was_left_idle_gets_a_summary_and_the_conversation_stays_open(
+    user: User, practice: PracticeServer, work_off: WorkOff
+) -> None:
+    session = await in_database(opened_session, user, *TOLD)
+    practice.script(["You wanted a quiet day."], key=REQUEST_OF_ARC)
+
+    def plan_and_leave() -> tuple[uuid.UUID, ...]:
+        session.refresh_from_db()
+        enter_arc(session, arc=SessionKind.OPEN_DAY, entered_by="t0", now=timezone.now())
+        add_turn(session, "I want a quiet day.", "What would make it quiet?")
+        then = timezone.now() - timedelta(hours=25)
+        Session.unscoped.filter(id=session.id).update(last_active_at=then)
+        session.turns.update(part_started_at=then)
+        return expire_idle_sessions(now=timezone.now()).arcs_left
+
+    assert await in_database(plan_and_leave) == (session.id,)
+    await work_off()
+    now = await fresh(session)
+    (entry,) = now.metadata["arcs"]
+    assert entry["summary"] == "You wanted a quiet day."
+    assert (now.status, now.active_arc, now.summary) == (SessionStatus.ACTIVE, "", "")
+    assert "completed_arcs" not in now.metadata
+    (asked,) = [request for request in practice.requests if not request.body.get("tools")]
+    transcript = asked.body["messages"][0]["content"][0]["text"]
+    assert "I want a quiet day." in transcript
+    assert "What would make it quiet?" in transcript
+    assert TOLD[0] not in transcript
+    assert await in_database(plan_and_leave) == (session.id,)
+    assert [job.status for job in await jobs_named(SUMMARY_JOB)] == ["succeeded", "todo"]
 
 
 async def test_an_arc_without_a_summary_gets_one_once_of_its_own_part(
