@@ -7,7 +7,7 @@ version is stored: its text still has the lines that the user removed.
 from django.db import migrations, models
 from django.db.models import Q
 
-from coaching.migrations._locks import lock_tables
+from sessions_app.migrations._locks import lock_tables
 
 MAKE = """
 CREATE FUNCTION coaching_recall_add_brief(wanted uuid) RETURNS void LANGUAGE plpgsql AS $$
