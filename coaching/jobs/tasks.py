@@ -88,7 +88,15 @@ async def summarise_session(context: JobContext, *, session_id: str, arc: int | 
     await write_summary(session, client=await models.client(), arc=arc)
 
 
-@app.task(name=BRIEF_JOB, pass_context=True, priority=JobPriority.BRIEF)
+class AfterStop(BaseRetryStrategy):
+    """One more attempt, at once, for a job that a worker's stop has cut off; none after an error."""
+
+    def get_retry_decision(self, *, exception: BaseException, job: Job) -> RetryDecision | None:
+        is_cut_off = isinstance(exception, asyncio.CancelledError)
+        return RetryDecision(retry_in={"seconds": 0}) if is_cut_off else None
+
+
+@app.task(name=BRIEF_JOB, pass_context=True, retry=AfterStop(), priority=JobPriority.BRIEF)
 async def write_brief(context: JobContext, *, session_id: str, is_anew: bool = False) -> None:
     """Write the brief of a session up to its last finished turn.
 

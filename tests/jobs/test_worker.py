@@ -14,14 +14,14 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.db import connection
 
-from coaching.job_queue import SUMMARY_JOB, enqueue_summary
+from coaching.job_queue import BRIEF_JOB, SUMMARY_JOB, enqueue_brief, enqueue_summary
 from coaching.jobs.summaries import REQUEST
 from coaching.practice import PracticeServer
 from coaching.practice.script import Hold, Reply
 from sessions_app import leases, services
 from sessions_app.database import in_database
 from sessions_app.models import ModelUsage, Session, SessionKind, Turn, TurnStatus, UsagePurpose
-from tests.jobs.conftest import RATE, completed_session, jobs_named
+from tests.jobs.conftest import RATE, completed_session, jobs_named, make_due, opened_session
 from tests.live_sage import url_of_test_database
 from tests.sage.processes import StartedProcess
 
@@ -172,3 +172,17 @@ def test_without_lost_turns_the_command_says_so_at_once(user: User) -> None:
     call_command("resume_turns", stdout=told)
     assert told.getvalue() == "Turns resumed and ended: 0.\n"
     assert time.monotonic() - began < leases.LEASE_SECONDS
+
+
+async def test_a_brief_that_a_stop_has_cut_off_is_queued_again(
+    queue: None, user: User, practice: PracticeServer
+) -> None:
+    session = await in_database(opened_session, user, "I sleep badly.", "What keeps you awake?")
+    await in_database(enqueue_brief, session)
+    await in_database(make_due)
+    practice.script([Reply.of("- You ", Hold("never"), "sleep badly [1]")])
+    async with worker(practice) as process:
+        await practice.reached("never", seconds=60)
+        assert await asyncio.to_thread(process.end, signal.SIGTERM) == 0
+    # The worker may have queued another one, when it looked for lost ones at its start.
+    assert "todo" in [job.status for job in await jobs_named(BRIEF_JOB)]

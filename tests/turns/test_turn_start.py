@@ -26,7 +26,7 @@ from sessions_app import services, turn_records
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
 from sessions_app.limits import RateLimit
-from sessions_app.models import Session, SessionKind, SessionStatus, Turn, TurnStatus
+from sessions_app.models import Session, SessionBrief, SessionKind, SessionStatus, Turn, TurnStatus
 from sessions_app.queries import Condition, Query, Rows
 from sessions_app.turn_records import Ending, TurnKey
 
@@ -82,6 +82,21 @@ def test_a_start_takes_few_statements_with_a_first_and_with_a_later_message(sess
             started = start(session, text)
         assert len(statements) <= MOST_STATEMENTS, [row["sql"][:80] for row in statements]
         turn_records.close_turn(key_of(started), DONE)
+
+
+@pytest.mark.django_db
+def test_a_start_reads_the_brief_only_for_a_new_opening(session: Session) -> None:
+    turn_records.close_turn(key_of(start(session)), DONE)
+    SessionBrief.unscoped.create(session=session, version=1, text="- You rest", covers_from=1, covers_until=1)
+    Session.unscoped.update(brief_covers=1)
+    counts = []
+    for revision in (0, 1):
+        Session.unscoped.update(brief_revision=revision)
+        with CaptureQueriesContext(connection) as statements:
+            started = start(session, "And now?")
+        counts.append(len(statements))
+        turn_records.close_turn(key_of(started), DONE)
+    assert counts[1] - counts[0] == 2, "the brief and its corrections"
 
 
 @pytest.mark.django_db
