@@ -3,6 +3,13 @@
 from django.conf import settings
 from django.db import migrations, models
 
+from sessions_app.migrations._locks import lock_tables
+
+
+# Conversations wait behind this lock, so it is asked for in short attempts.
+def lock(apps, schema_editor):
+    lock_tables(schema_editor.connection, ["sessions_app_session"], mode="ACCESS EXCLUSIVE")
+
 
 class Migration(migrations.Migration):
 
@@ -12,6 +19,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        migrations.RunPython(lock, migrations.RunPython.noop),
         migrations.AddField(
             model_name='session',
             name='title_covers',
