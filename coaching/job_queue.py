@@ -96,6 +96,7 @@ def enqueue(
     key: str,
     lock: str = "",
     priority: int | None = None,
+    queue: str | None = None,
     wait_seconds: int = 0,
     **arguments: str | int,
 ) -> bool:
@@ -104,6 +105,8 @@ def enqueue(
     Of the jobs with the same `lock`, which is the key unless it is given, one runs at a time.
     """
     options: ConfigureTaskOptions = {"lock": lock or key, "queueing_lock": key, "priority": priority}
+    if queue:
+        options["queue"] = queue
     if wait_seconds:
         options["schedule_in"] = {"seconds": wait_seconds}
     try:
@@ -148,7 +151,13 @@ def enqueue_brief(session: Session) -> bool:
     return enqueue(BRIEF_JOB, key=key, wait_seconds=wait_seconds, session_id=str(session.id))
 
 
-def enqueue_brief_anew(session: Session) -> bool:
+def sessions_being_briefed() -> set[uuid.UUID]:
+    """Return the sessions whose brief a job writes now. Sync ORM code."""
+    running = ProcrastinateJob.objects.filter(task_name=BRIEF_JOB, status="doing")
+    return set(map(uuid.UUID, running.values_list("args__session_id", flat=True)))
+
+
+def enqueue_brief_anew(session: Session, *, is_bulk: bool = False) -> bool:
     """Queue a brief from all messages; False if one is queued already. Sync ORM code."""
     key = f"brief:{session.id}"
     return enqueue(
@@ -156,7 +165,8 @@ def enqueue_brief_anew(session: Session) -> bool:
         key=f"{key}:anew",
         lock=key,
         # A job waits for the queued ones with its lock, also for those that are due much later.
-        priority=JobPriority.BRIEF + 1,
+        priority=JobPriority.BULK if is_bulk else JobPriority.BRIEF + 1,
+        queue=BULK_QUEUE if is_bulk else None,
         wait_seconds=_brief_wait(session),
         session_id=str(session.id),
         is_anew=True,

@@ -232,5 +232,5 @@ def _finished(session: Session) -> "QuerySet[Message]":
 
 def _seconds_since(messages: Sequence[Message], newest: SessionBrief | None) -> int:
     known = newest.covers_until if newest else 0
-    added = [message for message in messages if message.number > known] or messages[-1:]
-    return max(0, round((timezone.now() - added[0].created_at).total_seconds()))
+    added = [message for message in messages if message.number > known]
+    return max(0, round((timezone.now() - added[0].created_at).total_seconds())) if added else 0

@@ -81,7 +81,7 @@ def refuse_over(asked: TurnsAsked, *, user_id: int, rate_limit: RateLimit) -> No
         window = timedelta(seconds=rate_limit.seconds)
         raise Refused(_a_lot(asked.recent[rate_limit.turns - 1] + window - timezone.now()))
     if rate_limit.daily_tokens is not None:
-        _refuse_over_budget(user_id=user_id, daily_tokens=rate_limit.daily_tokens)
+        refuse_over_budget(user_id=user_id, daily_tokens=rate_limit.daily_tokens)
 
 
 def refuse_too_many_sessions(*, user_id: int, rate_limit: RateLimit) -> None:
@@ -114,8 +114,8 @@ def _a_lot(wait: timedelta) -> str:
     return f"You’ve sent a lot in a short time. Please wait {wait_seconds} {unit} and send it again."
 
 
-def _refuse_over_budget(*, user_id: int, daily_tokens: int) -> None:
-    """Refuse a turn where the user's tokens of the last 24 hours are used up, cached ones included."""
+def refuse_over_budget(*, user_id: int, daily_tokens: int) -> None:
+    """Raise `Refused` where the user's tokens of the last 24 hours are used up, cached ones included."""
     day = read_tokens_of_day(user_id=user_id, now=timezone.now(), limit=daily_tokens)
     if day.tokens < daily_tokens:
         return

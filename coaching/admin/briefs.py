@@ -99,7 +99,7 @@ class BriefedSessionAdmin(SessionAdmin):
         """Queue briefs from all messages of these sessions."""
         chosen = list(sessions.defer("opening")[:MOST_WRITTEN_AGAIN])
         for session in chosen:
-            enqueue_brief_anew(session)
+            enqueue_brief_anew(session, is_bulk=True)
             self.log_change(request, session, "Had the brief written again.")
         self.message_user(request, f"{len(chosen)} queued.", messages.SUCCESS)
 

@@ -86,7 +86,9 @@ async def write_briefs(session_id: uuid.UUID, *, client: ModelClient, is_anew: b
     count = await _write_anew(session_id, client) if is_anew else 0
     while (work := await in_database(read_brief_work, session_id)) is not None:
         piece = first_piece(work.messages)
-        written = await _write(work, piece, client, old=work.base.text if work.base else "")
+        # Corrections that were undone since that version are taken out.
+        old = _corrected_text(work.base.text, work.corrections) if work.base else ""
+        written = await _write(work, piece, client, old=old, is_first=not count)
         if written is None:
             break
         await _store(work, written)
@@ -105,7 +107,7 @@ async def _write_anew(session_id: uuid.UUID, client: ModelClient) -> int:
     ):
         first = first or work
         piece = first_piece(work.messages)
-        written = await _write(work, piece, client, old=text)
+        written = await _write(work, piece, client, old=text, is_first=not done)
         if written is None:
             break
         newest, text = written, written.finish(work.corrections)
@@ -117,13 +119,14 @@ async def _write_anew(session_id: uuid.UUID, client: ModelClient) -> int:
 
 
 async def _write(
-    work: BriefWork, piece: Sequence[Message], client: ModelClient, *, old: str
+    work: BriefWork, piece: Sequence[Message], client: ModelClient, *, old: str, is_first: bool
 ) -> WrittenBrief | None:
-    """Ask for a version with these messages; None if none of them has words."""
+    """Ask for a version with these messages; None if none of them has words. The first of a job counts."""
     said = [message for message in piece if _has_words(message)]
     if not said:
         return None
-    await in_database(count_attempt, work.session_id)
+    if is_first:
+        await in_database(count_attempt, work.session_id)
     zone = await in_database(_read_zone, work.user_id)
     request = build_brief_request(said, old=old, corrections=work.corrections, zone=zone)
     reply, usage_id = await _ask(client, request, work)

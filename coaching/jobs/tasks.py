@@ -34,6 +34,7 @@ from coaching.job_queue import (
     enqueue_brief,
     enqueue_brief_anew,
     queue_again,
+    sessions_being_briefed,
 )
 from coaching.jobs.briefs import StaleBriefError, write_briefs
 from coaching.jobs.expiry import expire_idle_sessions
@@ -116,6 +117,8 @@ def _try_brief_again(session_id: uuid.UUID, *, is_anew: bool, reason: str) -> No
     if session is None:
         return
     _log_failed_brief(session, reason)
+    # A rewrite that keeps failing gives way: the next version of the usual kind waits for it.
+    is_anew = is_anew and session.brief_attempts < BRIEF_ATTEMPTS
     (enqueue_brief_anew if is_anew else enqueue_brief)(session)
 
 
@@ -128,7 +131,9 @@ async def enqueue_missing_briefs(timestamp: int) -> None:  # noqa: ARG001
 
 
 def _enqueue_briefs_behind() -> int:
-    lost = [session for session in sessions_behind(now=timezone.now()) if enqueue_brief(session)]
+    running = sessions_being_briefed()
+    behind = [session for session in sessions_behind(now=timezone.now()) if session.id not in running]
+    lost = [session for session in behind if enqueue_brief(session)]
     for session in lost:
         if session.brief_attempts:
             _log_failed_brief(session, "lost")

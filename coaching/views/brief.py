@@ -3,6 +3,7 @@
 import uuid
 from http import HTTPStatus
 
+from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.contrib.messages import info
 from django.db import transaction
@@ -21,6 +22,7 @@ from coaching.views.forms import BriefForm
 from coaching.views.parts import back_to, or_404, status_of, with_wait
 from sessions_app.briefs import CORRECTION_CHARACTERS, correct_brief, undo_correction
 from sessions_app.errors import Refused
+from sessions_app.limits import refuse_over_budget
 from sessions_app.models import BriefCorrection, Session
 from sessions_app.selectors import accessible_session
 
@@ -29,10 +31,11 @@ CHANGED = "This has changed in the meantime. Please look at it again."
 NOTHING_TO_WRITE = "There’s nothing to write yet. Talk with Sage first."
 CORRECTED = "Saved. From your next message on, Sage goes by what you wrote."
 REMOVED = "Removed. It won’t come back."
-UNDONE = "Undone."
+UNDONE = "Undone. A removed line may come back when Sage writes this again."
 ASKED_ANEW = "Sage is writing it again from the whole conversation. Reload this page in a moment."
 
 _anew = AttemptLimit(attempts=1, seconds=60)
+_changes = AttemptLimit(attempts=30, seconds=60)
 
 
 @login_required
@@ -58,11 +61,12 @@ def brief(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 def _act(session: Session, form: BriefForm) -> str:
     """Do what the form asks for; return the sentence for the user. Raises `Refused`."""
     values = form.cleaned_data
-    match values["do"]:
-        case "undo":
-            return _undo(session, values["correction"] or 0)
-        case "anew":
-            return _write_anew(session)
+    if values["do"] == "anew":
+        return _write_anew(session)
+    # Each makes the next prompt new, so that none of it is cached.
+    _changes.count(session.user_id)
+    if values["do"] == "undo":
+        return _undo(session, values["correction"] or 0)
     line = ""
     if values["line"] is not None:
         line = line_of(session, version=values["version"] or 0, index=values["line"]) or ""
@@ -93,6 +97,8 @@ def _undo(session: Session, correction_id: int) -> str:
 def _write_anew(session: Session) -> str:
     if not session.last_message_number:
         raise Refused(NOTHING_TO_WRITE)
+    if daily_tokens := settings.SAGE_DAILY_TOKENS:
+        refuse_over_budget(user_id=session.user_id, daily_tokens=daily_tokens)
     _anew.count(session.user_id)
     enqueue_brief_anew(session)
     return ASKED_ANEW

@@ -29,7 +29,7 @@ from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Hold, Reply
 from coaching.turns.request import TurnRequest
 from sessions_app import services
-from sessions_app.briefs import correct_brief
+from sessions_app.briefs import correct_brief, undo_correction
 from sessions_app.database import in_database
 from sessions_app.models import (
     BriefCorrection,
@@ -199,6 +199,24 @@ async def test_what_was_corrected_and_struck_holds_in_every_later_version(
     assert await in_database(Message.unscoped.filter(content__contains="work less").exists)
 
 
+async def test_an_undone_correction_isnt_sent_with_the_version_that_has_it(
+    user: User, practice: PracticeServer, work_off: WorkOff
+) -> None:
+    session = await queued(user)
+    of: Any = {"user_id": user.pk, "session_id": session.id}
+    made = await in_database(correct_brief, **of, words="Anna is your sister")
+    practice.script(["- You sleep badly [1]"])
+    await work_off()
+    assert "Anna" in (await versions(session))[0].text
+    await in_database(undo_correction, **of, correction_id=made.pk)
+    await in_database(add_turn, session, "More.", "Yes.")
+    await in_database(enqueue_brief, session)
+    await in_database(make_due)
+    await work_off()
+    assert "You sleep badly" in asked(practice)[-1]
+    assert "Anna" not in asked(practice)[-1]
+
+
 async def test_two_jobs_at_once_are_one_after_the_other(
     user: User, practice: PracticeServer, work_off: WorkOff
 ) -> None:
@@ -354,6 +372,41 @@ async def test_a_brief_that_is_written_anew_comes_from_all_messages(
     assert (new.covers_from, new.covers_until) == (1, 30)
     assert "Wrong" not in new.text
     assert "Wrong" not in "".join(asked(practice)[len(before) :])
+
+
+async def test_a_rewrite_in_pieces_is_one_attempt_and_none_that_failed(
+    user: User, practice: PracticeServer, work_off: WorkOff
+) -> None:
+    session = await opened(user, *(f"{number}: " + "word " * 3_900 for number in range(30)))
+    await in_database(enqueue_brief_anew, session)
+    practice.script(["- One [1]", Reply.of("- Two ", Hold("second"), "[4]")], key=BRIEF_ASKED)
+    working = asyncio.create_task(work_off())
+    await practice.reached("second")
+    assert (await fresh(session)).brief_attempts == 1
+    with capture_logs() as logged:
+        await enqueue_missing_briefs(0)
+    assert len(await jobs_named(BRIEF_JOB)) == 1
+    assert [entry["event"] for entry in logged] == ["briefs_behind"]
+    practice.release("second")
+    await working
+    assert (await fresh(session)).brief_attempts == 0
+    (brief,) = await versions(session)
+    assert (brief.covers_from, brief.covers_until) == (1, 30)
+
+
+async def test_a_rewrite_that_keeps_failing_gives_way_to_the_next_version(
+    user: User, practice: PracticeServer, work_off: WorkOff
+) -> None:
+    session = await queued(user)
+    await work_off()
+    await in_database(add_turn, session, "More.", "Yes.")
+    practice.faults.push(Fault(kind="refusal", times=BRIEF_ATTEMPTS))
+    await in_database(enqueue_brief_anew, await fresh(session))
+    for _ in range(BRIEF_ATTEMPTS + 1):
+        await in_database(make_due)
+        await work_off()
+    *_, newest = await versions(session)
+    assert (newest.version, newest.covers_from, newest.covers_until) == (2, 5, 6)
 
 
 async def test_a_job_that_was_lost_is_found_by_its_session(
