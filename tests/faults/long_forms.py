@@ -73,7 +73,7 @@ FORMS: tuple[LongForm, ...] = (
         program=SHIFTED,
         clock_error_seconds=2 * 3600.0,
     ),
-    LongForm(name="R15", scenario=brief_jobs.run_r15, points=80),
+    LongForm(name="R15", scenario=brief_jobs.run_r15, points=24),
     LongForm(name="R16", scenario=slow_readers.run_r16, points=1200),
     LongForm(name="R13", scenario=crashes.run_r13, points=100, processes=2),
 )
