@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from urllib.parse import urlencode
 
 from django.http import HttpRequest
+from django.template.defaultfilters import pluralize
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils import timezone
@@ -16,7 +17,7 @@ from coaching.admin.usage import period_of
 from coaching.job_queue import BRIEF_ATTEMPTS, count_jobs
 from sessions_app.figures import FAILED, read_brief_figures, read_turn_figures
 from sessions_app.money import dollars
-from sessions_app.usage_report import read_usage_sum
+from sessions_app.usage_report import UsageSum, read_usage_sum
 
 TEMPLATE = "admin/start.html"
 
@@ -31,10 +32,14 @@ class StartPage(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """A number with its name. `address` shows more; `is_alert` asks the operator to look."""
+    """A number with its name.
+
+    `note` says what it leaves out, `address` shows more; `is_alert` asks the operator to look.
+    """
 
     name: str
     value: str
+    note: str = ""
     address: str = ""
     is_alert: bool = False
 
@@ -57,10 +62,10 @@ def read_figures(may: Callable[[str], bool], *, now: datetime) -> Sequence[Figur
         figures += _turn_figures(today)
     if may("sessions_app.view_modelusage"):
         month, _ = period_of("this-month", now=now)
-        sums = reverse("admin:sessions_app_modelusage_sums")
-        for name, since in (("Cost today", today), ("Cost this month", month)):
-            cost = read_usage_sum(since=since, until=tomorrow).known_cost
-            figures.append(Figure(name=name, value=dollars(cost), address=sums))
+        figures += [
+            _cost_figure("Cost today", read_usage_sum(since=today, until=tomorrow)),
+            _cost_figure("Cost this month", read_usage_sum(since=month, until=tomorrow)),
+        ]
     if may("procrastinate.view_procrastinatejob"):
         figures += _job_figures()
     if may("sessions_app.view_session"):
@@ -83,6 +88,16 @@ def _turn_figures(today: datetime) -> Iterator[Figure]:
     )
     yield Figure(name="First word, median", value=_seconds(read.first_word_p50_ms))
     yield Figure(name="First word, 95th percentile", value=_seconds(read.first_word_p95_ms))
+
+
+def _cost_figure(name: str, usage: UsageSum) -> Figure:
+    cost, unpriced = usage.known_cost, usage.unpriced_calls
+    note = (
+        "" if cost is None or not unpriced else f"+ {unpriced:,} request{pluralize(unpriced)} without a price"
+    )
+    return Figure(
+        name=name, value=dollars(cost), note=note, address=reverse("admin:sessions_app_modelusage_sums")
+    )
 
 
 def _job_figures() -> Iterator[Figure]:

@@ -39,8 +39,8 @@ def figures_of(make_user: MakeUser, *codenames: str) -> tuple[dict[str, str], st
     with time_machine.travel(NOW, tick=False):
         client.force_login(member)
         page = client.get("/admin/").content.decode()
-    found = re.findall(r"<dt>([^<]+)</dt><dd>(?:<a [^>]+>)?([^<]+)", page)
-    return {unescape(name): value for name, value in found}, page
+    found = re.findall(r"<dt>([^<]+)</dt><dd>(.+?)</dd>", page)
+    return {unescape(name): re.sub(r"<[^>]+>", "", value) for name, value in found}, page
 
 
 def use(user: User, at: datetime, first_token_ms: int, cost: int | None, round_number: int = 1) -> None:
@@ -79,8 +79,8 @@ def test_the_day_is_shown_in_figures_and_without_words(two_days: None, make_user
         "Failed or interrupted today": "2",
         "First word, median": "0.8 s",
         "First word, 95th percentile": "1.2 s",
-        "Cost today": "$0.75",
-        "Cost this month": "$5.75",
+        "Cost today": "$0.75 + 1 request without a price",
+        "Cost this month": "$5.75 + 1 request without a price",
         "Jobs that wait": "0",
         "Jobs that run": "0",
         "Failed jobs": "0",
@@ -137,6 +137,14 @@ def test_a_day_without_turns_has_no_first_word(make_user: MakeUser) -> None:
     assert figures["First word, median"] == "–"
     assert figures["Cost this month"] == "$0.00"
     assert figures["Oldest message without a brief"] == "none waits"
+
+
+def test_a_cost_says_how_many_requests_it_leaves_out(user: User, make_user: MakeUser) -> None:
+    ModelUsage.unscoped.bulk_create(ModelUsage(user=user, model="m") for _ in range(1_000))
+    ModelUsage.unscoped.update(created_at=NOW)
+    use(user, NOW, 400, 0)
+    figures, _ = figures_of(make_user, "view_modelusage")
+    assert figures["Cost today"] == "$0.00 + 1,000 requests without a price"
 
 
 def test_the_lag_of_briefs_counts_finished_messages_that_no_brief_covers(
