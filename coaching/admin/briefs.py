@@ -7,14 +7,16 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.db.models import F, QuerySet
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
+from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from coaching.job_queue import BRIEF_ATTEMPTS, enqueue_brief_anew
 from sessions_app.admin import READ_TEXT, NewestRows, ReadOnlyMixin, SessionAdmin, log_look
+from sessions_app.figures import sessions_with_brief_behind
 from sessions_app.models import Session, SessionBrief
 from sessions_app.money import small_dollars
 
@@ -60,7 +62,7 @@ class BriefInline(VersionMixin, admin.TabularInline):  # type: ignore[type-arg]
 
 
 class BriefState(admin.SimpleListFilter):
-    """Whether a session's brief covers all its messages."""
+    """Which sessions the start page's figures about briefs are of."""
 
     title = "brief"
     parameter_name = "brief"
@@ -70,7 +72,7 @@ class BriefState(admin.SimpleListFilter):
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         if self.value() == "behind":
-            return queryset.filter(last_message_number__gt=F("brief_covers"))
+            return queryset.filter(pk__in=sessions_with_brief_behind(now=timezone.now()))
         if self.value() == "failing":
             return queryset.filter(brief_attempts__gte=BRIEF_ATTEMPTS)
         return queryset

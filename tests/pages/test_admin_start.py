@@ -147,6 +147,26 @@ def test_a_cost_says_how_many_requests_it_leaves_out(user: User, make_user: Make
     assert figures["Cost today"] == "$0.00 + 1,000 requests without a price"
 
 
+def test_the_age_of_the_oldest_message_leads_to_the_sessions_that_it_counts(
+    session: Session, exchange: Exchange, client: Client, operator: User
+) -> None:
+    begin(exchange("Hello", "Hello."), NOW - timedelta(days=40))
+    client.force_login(operator)
+
+    def listed() -> bool:
+        with time_machine.travel(NOW, tick=False):
+            page = client.get("/admin/sessions_app/session/?brief=behind").content.decode()
+        return str(session.id) in page
+
+    Session.unscoped.update(last_active_at=NOW - timedelta(days=40))
+    assert not read_brief_figures(now=NOW, failing_from=5).oldest_seconds
+    assert not listed()
+    Session.unscoped.update(brief_attempts=1)
+    assert listed()
+    Session.unscoped.update(brief_attempts=0, last_active_at=NOW)
+    assert listed()
+
+
 def test_the_lag_of_briefs_counts_finished_messages_that_no_brief_covers(
     session: Session, exchange: Exchange
 ) -> None:
