@@ -151,7 +151,7 @@ class Asker:
             if reply is not None and reply.has_started:
                 await self._setup.recorder.record_usage(reply.usage(request.model, running.number))
             raise
-        if checked.first_token_ms is not None:
+        if checked.first_token_ms is not None and running.number == 1:
             FIRST_TOKEN_SECONDS.observe(checked.first_token_ms / 1000)
         running.charge(checked.usage(request.model, running.number))
         return checked

@@ -7,7 +7,7 @@ import aiohttp
 import pytest
 
 from coaching.practice.faults.fault import Fault
-from coaching.practice.script import Reply, ToolUse
+from coaching.practice.script import Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database
 from sessions_app.models import Session
@@ -19,7 +19,7 @@ SECRET = "zebraquartz"
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_turns_tools_failures_and_sockets_are_counted_without_words(
+async def test_turns_first_words_tools_failures_and_sockets_are_counted_without_words(
     live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str, make_user: MakeUser
 ) -> None:
     staff = await in_database(make_user, "operator", is_staff=True)
@@ -39,7 +39,7 @@ async def test_turns_tools_failures_and_sockets_are_counted_without_words(
             await asyncio.sleep(0.05)  # earlier tests' sockets are still closing
     save = ToolUse("save_file", {"file_type": "capture", "content": SECRET})
     unknown = ToolUse(SECRET, {})
-    practice.script([Reply.of(save, unknown), "Saved."])
+    practice.script([Reply.of(Text("One moment."), save, unknown), "Saved."])
     practice.faults.push(Fault(kind="status", status=529))
     async with open_socket(live_sage, session.id, cookie) as client:
         await client.next_frame()
