@@ -352,7 +352,7 @@ def test_300_mb_at_any_address_are_refused_early_and_cost_nobody_anything(live_s
     seconds.sort()
     print(f"S17: {max(seconds):.3f} s of {len(seconds)}, {max(megabytes):.1f} MB")  # noqa: T201
     assert max(megabytes) <= 60
-    assert seconds[len(seconds) * 9 // 10] <= 0.5  # tolerates outliers on a busy machine
+    assert seconds[len(seconds) * 9 // 10] <= 0.25 * patience()  # tolerates outliers on a busy machine
 
 
 @pytest.mark.django_db

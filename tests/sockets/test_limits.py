@@ -24,11 +24,12 @@ from coaching.sockets.consumers import SessionConsumer
 from sessions_app import services
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionKind
-from tests.live_sage import LiveSage, SocketClient, open_socket, session_cookie
+from tests.live_sage import LiveSage, SharedSage, SocketClient, open_socket, session_cookie
 from tests.patience import measure_slowness
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+ATTEMPTS = 5  # far fewer than one socket's own budget
 COSTLY = "If she said he wants to die i would not want to, kill it or end it all. And " * 250
 """About 19,000 characters that are slow to scan and contain no danger that ends the search."""
 
@@ -142,12 +143,15 @@ async def test_the_sockets_of_a_person_share_one_budget_of_frames(
         open_socket(live_sage, session.id, cookie) as second,
     ):
         await asyncio.gather(first.next_frame(), second.next_frame())
-        for _ in range(FRAME_BURST * 2):
-            await first.send(type="nonsense")
-        while "slow down" not in (await first.next_frame())["error"]:
-            pass
-        await second.send(type="nonsense")
-        assert "slow down" in (await second.next_frame())["error"]
+        answers = []
+        for _ in range(ATTEMPTS):  # on a slow machine, the budget grows before the second's frame
+            for _ in range(FRAME_BURST * 2):
+                await first.send(type="nonsense")
+            while "slow down" not in (await first.next_frame())["error"]:
+                pass
+            await second.send(type="nonsense")
+            answers.append((await second.next_frame())["error"])
+        assert any("slow down" in answer for answer in answers)
 
 
 async def test_a_long_message_over_the_turn_limit_is_refused_before_it_is_scanned(
@@ -196,7 +200,12 @@ async def test_a_persons_long_texts_are_read_one_after_another_and_anothers_in_b
 
 
 async def test_ten_sockets_with_costly_texts_leave_anothers_first_frame_quick(
-    live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str, other_user: User
+    shared_sage: SharedSage,
+    live_sage: LiveSage,
+    practice: PracticeServer,
+    session: Session,
+    cookie: str,
+    other_user: User,
 ) -> None:
     kind = SessionKind.OPEN_CONVERSATION
     theirs = await in_database(services.open_session, user_id=other_user.pk, kind=kind)
@@ -230,4 +239,5 @@ async def test_ten_sockets_with_costly_texts_leave_anothers_first_frame_quick(
         await asyncio.gather(*attacks, return_exceptions=True)
     times.sort()
     print(f"S20: first frame p50 {times[10]:.3f} s, p95 {times[18]:.3f} s")  # noqa: T201
+    shared_sage.stop()  # it is still reading texts, whose cards the next test would count
     assert times[18] <= limit
