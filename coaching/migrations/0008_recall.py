@@ -255,7 +255,11 @@ BEGIN
     IF NEW.is_withdrawn THEN
         DELETE FROM coaching_recallpassage WHERE user_id = owner AND message_id = ANY (ids);
     ELSE
-        PERFORM coaching_recall_add_messages(ids);
+        -- The statement that ends a turn adds its answer, too, whose own trigger has indexed it by now.
+        PERFORM coaching_recall_add_messages(ARRAY(
+            SELECT unnest(ids) EXCEPT
+            SELECT message_id FROM coaching_recallpassage WHERE user_id = owner AND message_id = ANY (ids)
+        ));
     END IF;
     RETURN NULL;
 END
