@@ -109,8 +109,9 @@ FROM weighed ORDER BY score DESC, moment DESC LIMIT %(limit)s
 _NEWEST_SQL = """
 SELECT units.source, units.session_id, units.file_id, units.number, message_id, units.part, piece, moment, 0.0
 FROM (
-    SELECT DISTINCT ON (session_id, file_id, kind, number) *
-    FROM (SELECT *, {kind} AS kind FROM coaching_recallpassage WHERE user_id = %(user)s {only}) AS passages
+    SELECT DISTINCT ON (session_id, file_id, kind, number)
+        id, source, {kind} AS kind, session_id, file_id, number, message_id, part, piece, moment
+    FROM coaching_recallpassage WHERE user_id = %(user)s {only}
     ORDER BY session_id, file_id, kind, number, part, piece
 ) AS units
 LEFT JOIN sessions_app_message AS message ON message.id = units.message_id
