@@ -46,7 +46,7 @@ _LAST = re.compile(
 _MONTH = re.compile(
     r"\b(?:(in|last|this|since|early|late|mid) )?(?:(\d{1,2})(?:st|nd|rd|th)?(?: of)? )?"
     rf"({'|'.join(_MONTHS)})"
-    r"(?: (\d{1,2})(?:st|nd|rd|th)?)?\b(?:,? (\d{4}))?\b",
+    r"(?: (\d{1,2})(?:st|nd|rd|th)?)?\b(?:,? (\d{4}))?\b(?! last year| \w+ years? ago)",
 )
 _YEAR = re.compile(r"\b(?:in|during|of) (\d{4})\b")
 _DATE = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b")
@@ -112,10 +112,10 @@ def _time_asked_about(text: str, now: datetime) -> tuple[str, Between]:
     """Return the first time expression, and the days that it names, with a margin where it is vague."""
     today = datetime.combine(now.date(), time(), now.tzinfo)
     text = text.casefold()
-    for pattern, read in _TIMES:
-        for found in pattern.finditer(text):
-            if between := read(found, today):
-                return found[0], between
+    expressions = [(found, read) for pattern, read in _TIMES for found in pattern.finditer(text)]
+    for found, read in sorted(expressions, key=lambda expression: expression[0].start()):
+        if between := read(found, today):
+            return found[0], between
     return "", None
 
 

@@ -55,6 +55,25 @@ def test_which_days_are_asked_about(text: str, first: date, last: date) -> None:
     assert (between[0].date(), between[1].date()) == (first, last)
 
 
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("in March, not yesterday", date(2026, 3, 1)),
+        ("yesterday, not in March", date(2026, 11, 21)),
+        ("in 2024 or last week", date(2024, 1, 1)),
+        ("May I ask: yesterday, or in 2024?", date(2026, 11, 21)),
+        ("last March", date(2026, 3, 1)),
+        ("in March 2024", date(2024, 3, 1)),
+        ("in October last year", date(2025, 1, 1)),
+        ("in March two years ago", date(2024, 5, 22)),
+    ],
+)
+def test_the_first_time_in_the_text_counts(text: str, first: date) -> None:
+    between = read_question(text, user_names=[], now=NOW).between
+    assert between
+    assert between[0].date() == first
+
+
 @pytest.mark.parametrize("text", ["", "May I ask?", "31 February 2023", "in 0000", "99999 years ago"])
 def test_what_names_no_days_prefers_none(text: str) -> None:
     assert read_question(text, user_names=[], now=NOW).between is None
