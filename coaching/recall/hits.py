@@ -22,7 +22,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """A message beside a hit, shortened."""
+    """The message before or after a hit, shortened."""
 
     is_by_user: bool
     text: str

@@ -13,7 +13,7 @@ from sessions_app.queries import Query, run_query
 
 AROUND_CHARACTERS = 300
 AROUND_STEPS = 20
-"""How far to look for a message beside a hit, over those that were withdrawn or are hidden."""
+"""How far to look for the neighbours of a hit, over those that were withdrawn or are hidden."""
 
 Places = Mapping[int, Passage]
 """Passages by the place of their hit in the list that was read; what is gone by then is missing."""

@@ -82,7 +82,7 @@ def _hit(row: Sequence[Any]) -> Hit:
 
 
 def _conditions(bounds: Bounds) -> tuple[str, str, dict[str, Any]]:
-    """Return the conditions on a passage and on a message found beside one, and their values."""
+    """Return the conditions on a passage and on a message near one, and their values."""
     only, around = ["AND source = ANY(%(sources)s)"], []
     values: dict[str, Any] = {"sources": list(bounds.sources)}
     if RecallSource.MESSAGE not in bounds.sources:

@@ -114,8 +114,8 @@ def _values(passage: Passage, words: frozenset[str], *, zone: ZoneInfo, room: in
         "title": excerpt(fence(passage.title), words, characters=60),
         "message": passage.hit.number or None,
         "text": excerpt(fence(passage.text), words, characters=room * 3 // 5),
-        "before": _beside(passage.before, words, characters=room // 5),
-        "after": _beside(passage.after, words, characters=room // 5),
+        "before": _neighbour(passage.before, words, characters=room // 5),
+        "after": _neighbour(passage.after, words, characters=room // 5),
     }
     return {name: value for name, value in values.items() if value}
 
@@ -124,10 +124,10 @@ def _speaker(is_by_user: bool | None) -> str:
     return "" if is_by_user is None else "user" if is_by_user else "Sage"
 
 
-def _beside(near: Words | None, words: frozenset[str], *, characters: int) -> str:
-    if near is None or characters < 40:
+def _neighbour(neighbour: Words | None, words: frozenset[str], *, characters: int) -> str:
+    if neighbour is None or characters < 40:
         return ""
-    return f"{_speaker(near.is_by_user)}: {excerpt(fence(near.text), words, characters=characters)}"
+    return f"{_speaker(neighbour.is_by_user)}: {excerpt(fence(neighbour.text), words, characters=characters)}"
 
 
 RECALL_CONTEXT: SageTool[RecallContextInput] = SageTool(

@@ -26,7 +26,7 @@ from coaching.views.parts import with_wait
 SEARCHES_IN_A_MINUTE = 30
 HITS = 30
 EXCERPT_CHARACTERS = 320
-BESIDE_CHARACTERS = 110
+NEIGHBOUR_CHARACTERS = 110
 SHOWN_AFTER = 12
 """How many later messages stand below a hit on the page that it links to."""
 
@@ -55,8 +55,8 @@ _searches = AttemptLimit(attempts=SEARCHES_IN_A_MINUTE, seconds=60)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Beside:
-    """A message beside a hit."""
+class Neighbour:
+    """The message before or after a hit."""
 
     speaker: str
     text: str
@@ -71,8 +71,8 @@ class HitRow:
     speaker: str
     moment: datetime
     parts: Sequence[Part]
-    before: Beside | None
-    after: Beside | None
+    before: Neighbour | None
+    after: Neighbour | None
 
 
 @login_required
@@ -120,8 +120,8 @@ def _row(passage: Passage, words: frozenset[str]) -> HitRow:
         speaker=_SOURCE_NAMES.get(RecallSource(passage.hit.source)) or _speaker(passage.is_by_user),
         moment=passage.hit.moment,
         parts=marked(excerpt(passage.text, words, characters=EXCERPT_CHARACTERS), words),
-        before=_beside(passage.before, words),
-        after=_beside(passage.after, words),
+        before=_neighbour(passage.before, words),
+        after=_neighbour(passage.after, words),
     )
 
 
@@ -143,8 +143,8 @@ def _speaker(is_by_user: bool | None) -> str:
     return "You" if is_by_user else "Sage"
 
 
-def _beside(near: Words | None, words: frozenset[str]) -> Beside | None:
-    if near is None:
+def _neighbour(neighbour: Words | None, words: frozenset[str]) -> Neighbour | None:
+    if neighbour is None:
         return None
-    text = excerpt(near.text, words, characters=BESIDE_CHARACTERS)
-    return Beside(speaker=_speaker(near.is_by_user), text=text)
+    text = excerpt(neighbour.text, words, characters=NEIGHBOUR_CHARACTERS)
+    return Neighbour(speaker=_speaker(neighbour.is_by_user), text=text)

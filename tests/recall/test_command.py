@@ -26,8 +26,8 @@ def test_json_says_where_and_when_each_hit_was_said(user: User) -> None:
     session = talk(user, "I sold the tandem", "Why did you sell it?")
     Message.of(user.pk).filter(number=1).update(metadata={"imported_id": "m-17"})
     moment = Message.of(user.pk).get(number=1).created_at
-    (hit, beside) = json.loads(run("tandem", user="ada", json=True, limit=2))
-    assert hit.pop("score") > beside["score"] > 0
+    (hit, neighbour) = json.loads(run("tandem", user="ada", json=True, limit=2))
+    assert hit.pop("score") > neighbour["score"] > 0
     assert hit == {
         "source": "message",
         "session": str(session.id),
@@ -36,7 +36,7 @@ def test_json_says_where_and_when_each_hit_was_said(user: User) -> None:
         "date": moment.isoformat(),
         "passage": "I sold the tandem",
     }
-    assert beside["importedId"] is None
+    assert neighbour["importedId"] is None
 
 
 def test_people_read_dates_and_passages(user: User) -> None:

@@ -124,12 +124,12 @@ def test_a_turn_that_runs_again_is_not_found_until_it_ends(user: User) -> None:
     session = Session.of(user.pk).create()
     turn = session.turns.create(status=TurnStatus.AWAITING_USER)
     add(session, turn, "A numbat", is_by_user=True)
-    beside = talk(user, "Something else", session=session)
+    other = talk(user, "Something else", session=session)
     turn.status = TurnStatus.RUNNING
     turn.save()
     assert "A numbat" not in texts(user, "numbat")
     assert "A numbat" not in texts(user, "", limit=100)
-    (passage,) = (passage for passage in found(user, "", limit=100) if passage.hit.session_id == beside.pk)
+    (passage,) = (passage for passage in found(user, "", limit=100) if passage.hit.session_id == other.pk)
     assert passage.before is None
 
 
