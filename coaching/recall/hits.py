@@ -7,7 +7,10 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """A place that was found: a message with its best part and piece, a summary, a brief, or a file."""
+    """A place that was found: a message with its best part and piece, a summary, a brief, or a file.
+
+    `score` is 0 where the question has no words to look for: then the newest are found.
+    """
 
     source: str
     session_id: uuid.UUID | None

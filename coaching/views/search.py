@@ -82,19 +82,21 @@ def search_page(request: HttpRequest) -> HttpResponse:
     query = request.GET.get("q", "")[:MAX_CHARACTERS]
     place, since = request.GET.get("in", ""), request.GET.get("since", "")
     refusal: TooOften | None = None
-    rows: Sequence[HitRow] = ()
+    found: Sequence[Passage] = ()
     if query.strip():
         try:
             _searches.count(user_id_of(request))
-            rows = _rows(user_id_of(request), query, place=place, since=since)
+            found = _found(user_id_of(request), query, place=place, since=since)
         except TooOften as refused:
             refusal = refused
+    words = words_of(query)
     context = {
         "here": "search",
         "zone": load_profile(request).zone,
         "query": query,
         "is_asked": bool(query.strip()),
-        "rows": rows,
+        "rows": [_row(passage, words) for passage in found],
+        "is_newest": not any(passage.hit.score for passage in found),
         "refusal": refusal,
         "places": [(value, name, value == place) for value, (name, _) in PLACES.items()],
         "times": [(value, name, value == since) for value, (name, _) in TIMES.items()],
@@ -103,14 +105,13 @@ def search_page(request: HttpRequest) -> HttpResponse:
     return with_wait(render(request, "coaching/pages/search.html", context, status=status), refusal)
 
 
-def _rows(user_id: int, query: str, *, place: str, since: str) -> Sequence[HitRow]:
+def _found(user_id: int, query: str, *, place: str, since: str) -> Sequence[Passage]:
     now = timezone.now()
     _, sources = PLACES.get(place, PLACES[""])
     _, back = TIMES.get(since, TIMES[""])
     bounds = Bounds(sources=sources, since=now - back if back else None)
     hits = search(query, user_id=user_id, now=now, limit=HITS, bounds=bounds)
-    words = words_of(query)
-    return [_row(passage, words) for passage in read_passages(hits, user_id=user_id)]
+    return read_passages(hits, user_id=user_id)
 
 
 def _row(passage: Passage, words: frozenset[str]) -> HitRow:
