@@ -20,7 +20,6 @@ from sessions_app.models import (
     BriefCorrection,
     CorrectionKind,
     Message,
-    ModelUsage,
     Session,
     SessionBrief,
 )
@@ -152,16 +151,6 @@ def store_brief(work: BriefWork, written: WrittenBrief) -> SessionBrief | None:
     session.brief_covers, session.brief_attempts = last, 0
     session.save(update_fields=["brief_covers", "brief_attempts"])
     return brief
-
-
-def store_brief_usage(work: BriefWork, row: ModelUsage) -> int | None:
-    """Store what an attempt cost and return its key; None where the session is gone with its user."""
-    session = Session.of(work.user_id).filter(id=work.session_id).first()
-    if session is None:
-        return None
-    row.user_id, row.session = work.user_id, session
-    row.save()
-    return int(row.pk)
 
 
 def withdraw_briefs(session: Session, *, since: int) -> None:

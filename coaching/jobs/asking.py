@@ -36,10 +36,14 @@ async def ask(
     session_id: uuid.UUID,
     purpose: UsagePurpose,
     seconds: float,
-) -> Reply:
-    """Return the whole reply; store its usage whatever happens. Raises `UpstreamError`."""
+) -> tuple[Reply, int | None]:
+    """Return the whole reply and the key of its usage, None where the session is gone with its user.
+
+    The usage is stored whatever happens. Raises `UpstreamError`.
+    """
     timeouts = StreamTimeouts(total_seconds=seconds)
     reply: Reply | None = None
+    usage_id: int | None = None
     try:
         async with client.stream(request, timeouts=timeouts) as stream:
             try:
@@ -49,17 +53,17 @@ async def ask(
                 reply = stream.reply()
     finally:
         if reply is not None and reply.has_started:
-            await in_database(_store_usage, session_id, purpose, request.model, reply)
+            usage_id = await in_database(_store_usage, session_id, purpose, request.model, reply)
     if not reply.is_whole:
         raise UpstreamError("broken_stream", detail="no message_stop", is_retryable=True)
-    return reply
+    return reply, usage_id
 
 
-def _store_usage(session_id: uuid.UUID, purpose: UsagePurpose, model: str, reply: Reply) -> None:
-    # If the user is deleted meanwhile, the row can't be stored and isn't needed.
+def _store_usage(session_id: uuid.UUID, purpose: UsagePurpose, model: str, reply: Reply) -> int | None:
     session = Session.unscoped.filter(id=session_id).first()
     if session is None:
-        return
+        return None
     row = usage_row(reply.usage(model))
     row.user_id, row.session, row.purpose = session.user_id, session, purpose
     row.save()
+    return int(row.pk)

@@ -19,9 +19,8 @@ from coaching.context.brief import MAX_TOKENS, brief_text, corrected_lines, line
 from coaching.context.budget import count_tokens
 from coaching.engine.errors import UpstreamError
 from coaching.engine.messages import ModelRequest
-from coaching.engine.ports import ModelClient, StreamTimeouts
-from coaching.engine.reply import Reply
-from coaching.model.usage import usage_row
+from coaching.engine.ports import ModelClient
+from coaching.jobs.asking import ask
 from coaching.models import Profile
 from sessions_app.briefs import (
     BriefWork,
@@ -29,7 +28,6 @@ from sessions_app.briefs import (
     count_attempt,
     read_brief_work,
     store_brief,
-    store_brief_usage,
 )
 from sessions_app.database import in_database
 from sessions_app.models import (
@@ -129,7 +127,9 @@ async def _write(
         await in_database(count_attempt, work.session_id)
     zone = await in_database(_read_zone, work.user_id)
     request = build_brief_request(said, old=old, corrections=work.corrections, zone=zone)
-    reply, usage_id = await _ask(client, request, work)
+    reply, usage_id = await ask(
+        client, request, session_id=work.session_id, purpose=UsagePurpose.BRIEF, seconds=BRIEF_SECONDS
+    )
     if reply.stop_reason not in ("end_turn", "stop_sequence") or not lines_of(reply.text):
         raise UpstreamError("rejected", detail=f"no brief, stop reason {reply.stop_reason}")
     return WrittenBrief(
@@ -211,25 +211,3 @@ def _corrected_text(text: str, corrections: Sequence[BriefCorrection]) -> str:
 
 def _read_zone(user_id: int) -> ZoneInfo:
     return (Profile.of(user_id).first() or Profile(user_id=user_id)).zone
-
-
-async def _ask(client: ModelClient, request: ModelRequest, work: BriefWork) -> tuple[Reply, int | None]:
-    """Return the whole reply and the key of its usage, which is stored whatever happens."""
-    timeouts = StreamTimeouts(total_seconds=BRIEF_SECONDS)
-    reply: Reply | None = None
-    usage_id: int | None = None
-    try:
-        async with client.stream(request, timeouts=timeouts) as stream:
-            try:
-                async for _ in stream:
-                    pass
-            finally:
-                reply = stream.reply()
-    finally:
-        if reply is not None and reply.has_started:
-            row = usage_row(reply.usage(request.model))
-            row.purpose = UsagePurpose.BRIEF
-            usage_id = await in_database(store_brief_usage, work, row)
-    if not reply.is_whole:
-        raise UpstreamError("broken_stream", detail="no message_stop", is_retryable=True)
-    return reply, usage_id

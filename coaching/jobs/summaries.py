@@ -66,7 +66,7 @@ async def write_summary(session_id: uuid.UUID, *, client: ModelClient, arc: int 
     source = await in_database(_read_source, session_id, arc)
     if source is None or not source.messages:
         return False
-    reply = await ask(
+    reply, _ = await ask(
         client,
         build_summary_request(source.messages, source.arc),
         session_id=source.session_id,

@@ -78,7 +78,7 @@ async def write_title(session_id: uuid.UUID, *, client: ModelClient) -> str:
 
 async def _ask_for_title(client: ModelClient, beginning: Beginning) -> str:
     """Return a title, empty if there shall be none."""
-    reply = await ask(
+    reply, _ = await ask(
         client,
         build_title_request(beginning.clean),
         session_id=beginning.session_id,
