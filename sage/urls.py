@@ -8,8 +8,8 @@ from coaching.admin.start import TEMPLATE, with_figures
 from sage import health, metrics
 
 # Operators use the ordinary sign-in page with its rate limits.
-admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
-admin.site.index = with_figures(admin.site.index)  # type: ignore[method-assign]
+admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]  # as allauth asks for
+admin.site.index = with_figures(admin.site.index)  # type: ignore[method-assign]  # like the line above
 admin.site.index_template = TEMPLATE
 admin.site.site_header = admin.site.site_title = "Sage"
 admin.site.index_title = "Today"

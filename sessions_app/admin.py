@@ -77,7 +77,7 @@ class ReadOnlyMixin:
         return False
 
 
-class NewestRows(BaseInlineFormSet):  # type: ignore[type-arg]
+class NewestRows(BaseInlineFormSet):
     """The first rows of a list that grows."""
 
     rows: QuerySet[Model] | None = None
@@ -88,7 +88,7 @@ class NewestRows(BaseInlineFormSet):  # type: ignore[type-arg]
         return self.rows
 
 
-class MessageInline(ReadOnlyMixin, admin.TabularInline):  # type: ignore[type-arg]
+class MessageInline(ReadOnlyMixin, admin.TabularInline):
     """A session's newest messages by their size; the page of its words has all."""
 
     model = Message
@@ -109,7 +109,7 @@ class MessageInline(ReadOnlyMixin, admin.TabularInline):  # type: ignore[type-ar
         return int(getattr(message, "character_count", 0))
 
 
-class TurnInline(ReadOnlyMixin, admin.TabularInline):  # type: ignore[type-arg]
+class TurnInline(ReadOnlyMixin, admin.TabularInline):
     """A session's newest turns and how they ended; the list of turns has all."""
 
     model = Turn
@@ -125,7 +125,7 @@ class TurnInline(ReadOnlyMixin, admin.TabularInline):  # type: ignore[type-arg]
         return super().get_queryset(request).defer("prefix", "shown")
 
 
-class UsageInline(ReadOnlyMixin, admin.TabularInline):  # type: ignore[type-arg]
+class UsageInline(ReadOnlyMixin, admin.TabularInline):
     """What a turn's model calls cost."""
 
     model = ModelUsage
@@ -141,7 +141,7 @@ class UsageInline(ReadOnlyMixin, admin.TabularInline):  # type: ignore[type-arg]
         return small_dollars(usage.cost_micro_usd)
 
 
-class RoundInline(ReadOnlyMixin, admin.TabularInline):  # type: ignore[type-arg]
+class RoundInline(ReadOnlyMixin, admin.TabularInline):
     """A turn's rounds, without their words."""
 
     model = Round
@@ -150,7 +150,7 @@ class RoundInline(ReadOnlyMixin, admin.TabularInline):  # type: ignore[type-arg]
     extra = 0
 
 
-class ToolCallInline(ReadOnlyMixin, admin.TabularInline):  # type: ignore[type-arg]
+class ToolCallInline(ReadOnlyMixin, admin.TabularInline):
     """A turn's calls, without their input and result."""
 
     model = ToolCallRecord
@@ -159,7 +159,7 @@ class ToolCallInline(ReadOnlyMixin, admin.TabularInline):  # type: ignore[type-a
     extra = 0
 
 
-class SessionAdmin(ReadOnlyMixin, admin.ModelAdmin):  # type: ignore[type-arg]
+class SessionAdmin(ReadOnlyMixin, admin.ModelAdmin):
     """Sessions, read-only, registered in `coaching.admin`. A title is made of words, so it isn't shown."""
 
     list_display: tuple[str, ...] = (

@@ -97,7 +97,7 @@ async def until_it_beats(sage: LiveSage) -> None:
     """
     pid = str(sage.process.pid)
     async with asyncio.timeout(FRAME_SECONDS):
-        while pid not in {owner.split(":")[1] for owner in await in_database(read_beats)}:  # noqa: ASYNC110
+        while pid not in {owner.split(":")[1] for owner in await in_database(read_beats)}:  # noqa: ASYNC110 - nothing here is told when it happens
             await asyncio.sleep(0.05)
 
 
@@ -183,7 +183,7 @@ async def serve_practice(sage: LiveSage) -> AsyncIterator[PracticeServer]:
             yield server
         finally:
             await end_turns()
-            print(sage.log.read_bytes()[logged:].decode(errors="replace"))  # noqa: T201
+            print(sage.log.read_bytes()[logged:].decode(errors="replace"))  # noqa: T201 - pytest shows it with the failure
 
 
 @pytest.fixture

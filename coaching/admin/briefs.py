@@ -43,7 +43,7 @@ class VersionMixin(ReadOnlyMixin):
         return small_dollars(brief.usage.cost_micro_usd if brief.usage else None)
 
 
-class BriefInline(VersionMixin, admin.TabularInline):  # type: ignore[type-arg]
+class BriefInline(VersionMixin, admin.TabularInline):
     """A session's newest versions, without their text."""
 
     model = SessionBrief
@@ -107,7 +107,7 @@ class BriefedSessionAdmin(SessionAdmin):
 
 
 @admin.register(SessionBrief)
-class BriefAdmin(VersionMixin, admin.ModelAdmin):  # type: ignore[type-arg]
+class BriefAdmin(VersionMixin, admin.ModelAdmin):
     """Versions of briefs, read-only."""
 
     list_display = ("person", *VERSION_FIELDS, "session")

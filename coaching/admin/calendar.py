@@ -9,7 +9,7 @@ from sessions_app.admin import ReadOnlyMixin
 
 
 @admin.register(CalendarSource)
-class CalendarSourceAdmin(ReadOnlyMixin, admin.ModelAdmin):  # type: ignore[type-arg]
+class CalendarSourceAdmin(ReadOnlyMixin, admin.ModelAdmin):
     """Calendars and their state, read-only. A feed's address is a secret, so only its host is shown."""
 
     list_display = ("id", "user", "kind", "host", "read_at", "next_try_at", "failing_since", "error")

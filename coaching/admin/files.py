@@ -18,7 +18,7 @@ VERSIONS_LISTED = 50
 VERSIONS_A_PAGE = 20
 
 
-class VersionInline(ReadOnlyMixin, admin.TabularInline):  # type: ignore[type-arg]
+class VersionInline(ReadOnlyMixin, admin.TabularInline):
     """A file's newest versions, without their text; the page `words` shows all."""
 
     model = UserFileVersion
@@ -33,7 +33,7 @@ class VersionInline(ReadOnlyMixin, admin.TabularInline):  # type: ignore[type-ar
 
 
 @admin.register(UserFile)
-class UserFileAdmin(ReadOnlyMixin, admin.ModelAdmin):  # type: ignore[type-arg]
+class UserFileAdmin(ReadOnlyMixin, admin.ModelAdmin):
     """Files with their versions, read-only."""
 
     list_display = ("path", "user", "file_type", "version_number", "size", "updated_at")

@@ -6,7 +6,7 @@ from coaching.models import Profile
 
 
 @admin.register(Profile)
-class ProfileAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+class ProfileAdmin(admin.ModelAdmin):
     """A person's name, clock and check-in day."""
 
     list_display = ("user", "name", "timezone", "checkin_weekday", "next_checkin_on")

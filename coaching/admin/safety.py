@@ -13,7 +13,7 @@ from sessions_app.admin import ReadOnlyMixin
 
 
 @admin.register(HelpLine)
-class HelpLineAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+class HelpLineAdmin(admin.ModelAdmin):
     """Lines by country. A shipped line is switched off, not deleted: the next version would add it again."""
 
     list_display = (
@@ -50,7 +50,7 @@ class HelpLineAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
 
 
 @admin.register(CardCount)
-class CardCountAdmin(ReadOnlyMixin, admin.ModelAdmin):  # type: ignore[type-arg]
+class CardCountAdmin(ReadOnlyMixin, admin.ModelAdmin):
     """How often the card was shown, by day and level: never to whom, in which conversation or why."""
 
     list_display = ("day", "level", "shown")

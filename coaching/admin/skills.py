@@ -53,7 +53,7 @@ def _tool_faults(text: str) -> list[str]:
     return tool_faults(text, declared=TOOL_NAMES, offered_tools=TOOL_NAMES, other_names=other_names)
 
 
-class SkillForm(forms.ModelForm):  # type: ignore[type-arg]
+class SkillForm(forms.ModelForm):
     """The override's text; it starts as the current one."""
 
     class Meta:

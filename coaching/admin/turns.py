@@ -23,7 +23,7 @@ MOST_ANSWERED_AGAIN = 20
 
 
 @admin.register(Turn)
-class TurnAdmin(ReadOnlyMixin, admin.ModelAdmin):  # type: ignore[type-arg]
+class TurnAdmin(ReadOnlyMixin, admin.ModelAdmin):
     """Turns, read-only: rounds, calls, usage, trace."""
 
     list_display = (

@@ -58,7 +58,7 @@ class Days:
 
 
 @admin.register(ModelUsage)
-class ModelUsageAdmin(ReadOnlyMixin, admin.ModelAdmin):  # type: ignore[type-arg]
+class ModelUsageAdmin(ReadOnlyMixin, admin.ModelAdmin):
     """Every model call with its tokens and its price; without a filter, their sums."""
 
     list_display = (

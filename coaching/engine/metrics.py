@@ -2,7 +2,7 @@
 
 from prometheus_client import Counter, Histogram, disable_created_metrics
 
-disable_created_metrics()  # type: ignore[no-untyped-call]
+disable_created_metrics()  # type: ignore[no-untyped-call]  # it has no types
 
 TURNS = Counter(
     "sage_turns", "Turns that this process has run, by how they ended or that they wait.", ["outcome"]

@@ -124,7 +124,7 @@ def _try_brief_again(session_id: uuid.UUID, *, is_anew: bool, reason: str) -> No
 
 @app.periodic(cron="*/10 * * * *")
 @app.task(name="enqueue_missing_briefs", queueing_lock="enqueue_missing_briefs")
-async def enqueue_missing_briefs(timestamp: int) -> None:  # noqa: ARG001
+async def enqueue_missing_briefs(timestamp: int) -> None:  # noqa: ARG001 - every periodic job gets it
     """Queue the briefs of sessions whose job was lost, with a worker or by an error."""
     count = await in_database(_enqueue_briefs_behind)
     logger.info("briefs_behind", enqueued=count)
@@ -184,7 +184,7 @@ async def expire_sessions(timestamp: int) -> None:  # noqa: ARG001 - every perio
 
 @app.periodic(cron="*/5 * * * *")
 @app.task(name="refresh_calendars", queueing_lock="refresh_calendars")
-async def refresh_calendars(timestamp: int) -> None:  # noqa: ARG001
+async def refresh_calendars(timestamp: int) -> None:  # noqa: ARG001 - every periodic job gets it
     """Queue a job for each calendar that is due."""
     count = await in_database(enqueue_due, now=timezone.now())
     logger.info("calendars_due", count=count)
@@ -207,14 +207,14 @@ async def refresh_calendar(*, source_id: int) -> None:
     retry=Retries(),
     priority=JobPriority.BULK,
 )
-async def collect_file_garbage(timestamp: int) -> None:  # noqa: ARG001
+async def collect_file_garbage(timestamp: int) -> None:  # noqa: ARG001 - every periodic job gets it
     """Delete stored objects that belong to no file."""
     await in_database_unhurried(collect_garbage, now=timezone.now())
 
 
 @app.periodic(cron="23 4 * * *")
 @app.task(name="remove_unconfirmed", queueing_lock="remove_unconfirmed")
-async def remove_unconfirmed_accounts(timestamp: int) -> None:  # noqa: ARG001
+async def remove_unconfirmed_accounts(timestamp: int) -> None:  # noqa: ARG001 - every periodic job gets it
     """Remove old accounts that were never confirmed or used."""
     count = await in_database_unhurried(remove_unconfirmed, now=timezone.now())
     logger.info("unconfirmed_accounts_removed", count=count)
@@ -222,7 +222,7 @@ async def remove_unconfirmed_accounts(timestamp: int) -> None:  # noqa: ARG001
 
 @app.periodic(cron="47 * * * *")
 @app.task(name="remove_old_jobs", pass_context=True, queueing_lock="remove_old_jobs")
-async def remove_old_jobs(context: JobContext, timestamp: int) -> None:  # noqa: ARG001
+async def remove_old_jobs(context: JobContext, timestamp: int) -> None:  # noqa: ARG001 - every periodic job gets it
     """Delete succeeded jobs after three days, failed ones after three months, and removals at once."""
     manager = context.app.job_manager
     await manager.delete_old_jobs(nb_hours=0, queue=REMOVAL_QUEUE)

@@ -46,7 +46,7 @@ class JobWorker:
         # transactions.
         self._any_jobs = app.with_connector(app.connector)
         self._no_bulk = app.with_connector(app.connector)
-        self._no_bulk.periodic_registry = PeriodicRegistry()  # type: ignore[no-untyped-call]
+        self._no_bulk.periodic_registry = PeriodicRegistry()  # type: ignore[no-untyped-call]  # it has no types
         self._tasks: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Self:

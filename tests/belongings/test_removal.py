@@ -1,4 +1,7 @@
-"""Removing a person leaves nothing: no row, object or socket, whatever fails in between."""
+"""Removing a person leaves nothing: no row, object or socket, whatever fails in between.
+
+Over 300 lines: every step of one removal, in its order.
+"""
 
 import asyncio
 import re

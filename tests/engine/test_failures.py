@@ -1,4 +1,7 @@
-"""How a part handles upstream errors, stalls, cuts, and the user's Stop."""
+"""How a part handles upstream errors, stalls, cuts, and the user's Stop.
+
+Over 300 lines: one failure after another, each with what follows from it.
+"""
 
 import asyncio
 import email.utils

@@ -224,7 +224,7 @@ class Cluster:
         pids = {str(process.popen.pid) for process in self.processes if process}
         async with asyncio.timeout(START_SECONDS):
             # Another process writes the heartbeat, so poll the database.
-            while pids - {owner.split(":")[1] for owner in await in_database(read_beats)}:  # noqa: ASYNC110
+            while pids - {owner.split(":")[1] for owner in await in_database(read_beats)}:  # noqa: ASYNC110 - nothing here is told when it happens
                 await asyncio.sleep(0.1)
 
     def up(self) -> list[int]:

@@ -101,7 +101,7 @@ async def _end_batch(cluster: Cluster, report: Report, conversations: Sequence[C
         report.expect(item.key in closed, f"R2 {item.key} didn't come to its end")
         reader = item.reader
         try:
-            await reader.until(lambda reader=reader: reader.knows_the_end())  # type: ignore[misc]
+            await reader.until(lambda reader=reader: reader.knows_the_end())  # type: ignore[misc]  # a default value hides its type
         except AssertionError as error:
             report.violations.append(f"R2 {item.key} wasn't told of its end: {error}")
     report.violations += await audit(cluster, conversations)

@@ -213,7 +213,7 @@ async def _bring_to_save(conversation: Conversation, rng: random.Random, reader:
     # Text is stored separately from the rounds, and not while the row is locked.
     last = f"{plan.key}r{len(rounds)}a1w{rounds[-1].words - 1}"
     for each in conversation.readers:
-        await each.until(lambda each=each: last in each.text)  # type: ignore[misc]
+        await each.until(lambda each=each: last in each.text)  # type: ignore[misc]  # a default value hides its type
     lock = RowLock(conversation.cluster)
     # Before the last round is stored, or between it and the turn's closing.
     table = rng.choice(("turn", "session"))

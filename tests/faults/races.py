@@ -84,7 +84,7 @@ async def _race(conversation: Conversation, rng: random.Random, report: Report) 
     conversation.sent.append(ids[winners[0]])
     cluster.practice.release(plans[winners[0]].gate(1))
     for tab, before in zip(tabs, ended, strict=True):
-        await tab.until(lambda tab=tab, before=before: len(tab.dones) > before)  # type: ignore[misc]
+        await tab.until(lambda tab=tab, before=before: len(tab.dones) > before)  # type: ignore[misc]  # a default value hides its type
 
 
 def _overlaps(session_id: UUID) -> bool:
@@ -131,7 +131,7 @@ async def _pair(conversation: Conversation, rng: random.Random, report: Report) 
     report.count("at once" if is_at_once else "one after another")
     await tabs[rng.randrange(2)].send(type="message", text=plan.text, id=client_id)
     for tab, before in zip(tabs, ended, strict=True):
-        await tab.until(lambda tab=tab, before=before: len(tab.dones) > before)  # type: ignore[misc]
+        await tab.until(lambda tab=tab, before=before: len(tab.dones) > before)  # type: ignore[misc]  # a default value hides its type
     for tab, before in zip(tabs, told, strict=True):
         report.expect(await tab.is_done_with(), f"R9 {conversation.key}: a tab lost its socket")
         others = tab.refusals[before:]

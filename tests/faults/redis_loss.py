@@ -58,7 +58,7 @@ async def run_r3(cluster: Cluster, *, seed: int, points: int) -> Report:
                 report.points += 1
                 report.expect(item.key in closed, f"R3 {item.key} didn't come to its end")
                 for reader in item.readers:
-                    await reader.until(lambda reader=reader: len(reader.dones) > 0)  # type: ignore[misc]
+                    await reader.until(lambda reader=reader: len(reader.dones) > 0)  # type: ignore[misc]  # a default value hides its type
             report.violations += await audit(cluster, conversations)
             report.violations += audit_request_counts(cluster)
             await asyncio.gather(*(item.close() for item in conversations))
@@ -122,7 +122,7 @@ async def _is_right(conversation: Conversation, plan: Plan, report: Report, bega
     number = len(plan.rounds)
     last = f"{plan.key}r{number}a1w{plan.rounds[-1].hold_after - 1}"
     for reader in conversation.readers:
-        await reader.until(lambda reader=reader: last in reader.text)  # type: ignore[misc]
+        await reader.until(lambda reader=reader: last in reader.text)  # type: ignore[misc]  # a default value hides its type
     took = asyncio.get_running_loop().time() - began
     report.seconds.append(took)
     limit = RIGHT_SECONDS * conversation.cluster.patience

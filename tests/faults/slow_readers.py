@@ -137,7 +137,7 @@ async def _answers(people: Sequence[Conversation]) -> list[float]:
     before = [len(item.reader.dones) for item in people]
     await asyncio.gather(*(item.say(item.plan(planned)) for item in people))
     for item, count in zip(people, before, strict=True):
-        await item.reader.until(lambda item=item, count=count: len(item.reader.dones) > count)  # type: ignore[misc]
+        await item.reader.until(lambda item=item, count=count: len(item.reader.dones) > count)  # type: ignore[misc]  # a default value hides its type
     return [
         delay for item in people if isinstance(item.reader, TimedReader) for delay in item.reader.delays()
     ]

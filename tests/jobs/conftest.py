@@ -60,7 +60,7 @@ async def work_off(queue: None, practice: PracticeServer) -> AsyncIterator[WorkO
     models = ModelConnection()
     worker_queue = app.with_connector(app.connector)
     # Without periodic jobs.
-    worker_queue.periodic_registry = PeriodicRegistry()  # type: ignore[no-untyped-call]
+    worker_queue.periodic_registry = PeriodicRegistry()  # type: ignore[no-untyped-call]  # it has no types
 
     async def work() -> None:
         connector = PsycopgConnector(kwargs=connector_params(), min_size=1, max_size=2)

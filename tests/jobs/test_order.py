@@ -47,7 +47,7 @@ async def bulk_jobs(count: int) -> AsyncIterator[list[int]]:
         finally:
             is_over.set()
             async with asyncio.timeout(60):
-                while {job.status for job in await jobs_named("wait_in_bulk")} != {"succeeded"}:  # noqa: ASYNC110
+                while {job.status for job in await jobs_named("wait_in_bulk")} != {"succeeded"}:  # noqa: ASYNC110 - nothing here is told when it happens
                     await asyncio.sleep(0.1)
 
 
@@ -88,7 +88,7 @@ async def test_bulk_jobs_leave_one_slot_to_all_others(
             while len(started) < SLOTS:  # noqa: ASYNC110 - the worker is in this loop
                 await asyncio.sleep(0.05)
             await in_database(enqueue_summary, session.id)
-            while not (await in_database(Session.unscoped.get, id=session.id)).summary:  # noqa: ASYNC110
+            while not (await in_database(Session.unscoped.get, id=session.id)).summary:  # noqa: ASYNC110 - nothing here is told when it happens
                 await asyncio.sleep(0.1)
         assert len(started) == SLOTS
         states = [job.status for job in await jobs_named("wait_in_bulk")]

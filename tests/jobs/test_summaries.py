@@ -52,7 +52,7 @@ async def usages(session: Session) -> list[ModelUsage]:
 
 async def until_job_runs() -> None:
     async with asyncio.timeout(20):
-        while [job.status for job in await jobs_named(SUMMARY_JOB)] != ["doing"]:  # noqa: ASYNC110
+        while [job.status for job in await jobs_named(SUMMARY_JOB)] != ["doing"]:  # noqa: ASYNC110 - nothing here is told when it happens
             await asyncio.sleep(0.05)
 
 

@@ -60,7 +60,7 @@ class Tab:
     async def until_done(self, count: int) -> None:
         """Wait for that many ends, and for late events."""
         async with asyncio.timeout(30):
-            while len(self.dones()) < count:  # noqa: ASYNC110
+            while len(self.dones()) < count:  # noqa: ASYNC110 - nothing here is told when it happens
                 await asyncio.sleep(0.02)
         await asyncio.sleep(2 * LATE_SECONDS)
         self._task.cancel()
@@ -82,7 +82,7 @@ async def until(session: Session, status: TurnStatus) -> None:
     """Wait until the database shows that state of the newest turn."""
     statuses = Turn.unscoped.filter(session=session).order_by("-started_at").values_list("status", flat=True)
     async with asyncio.timeout(30):
-        while await in_database(statuses.first) != status:  # noqa: ASYNC110
+        while await in_database(statuses.first) != status:  # noqa: ASYNC110 - nothing here is told when it happens
             await asyncio.sleep(0.01)
 
 

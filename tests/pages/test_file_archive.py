@@ -29,7 +29,7 @@ async def zip_of(user: User, query: str = "") -> zipfile.ZipFile:
     assert response["Content-Type"] == "application/zip"
     assert response["X-Content-Type-Options"] == "nosniff"
     assert re.fullmatch(r'attachment; filename="sage-files-[0-9-]{10}\.zip"', response["Content-Disposition"])
-    data = b"".join([part async for part in response.streaming_content])  # type: ignore[attr-defined]
+    data = b"".join([part async for part in response.streaming_content])  # type: ignore[attr-defined]  # the test client's type lacks it
     # Django's test client leaves connections of other threads open.
     await sync_to_async(connections.close_all)()
     archive = zipfile.ZipFile(io.BytesIO(data))

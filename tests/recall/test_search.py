@@ -1,4 +1,7 @@
-"""What recall finds and what it never finds, over real rows."""
+"""What recall finds and what it never finds, over real rows.
+
+Over 300 lines: nearly all tests ask one function about a small history.
+"""
 
 import json
 import uuid
@@ -374,7 +377,7 @@ def test_the_user_is_in_the_index_condition(user: User) -> None:
 plans: list[str] = []
 
 
-def _explained(execute, sql, params, many, context):  # type: ignore[no-untyped-def]
+def _explained(execute, sql, params, many, context):  # type: ignore[no-untyped-def]  # Django's protocol
     """Keep the plan of the ranking's statement, then run it."""
     if "WITH matched" in sql:
         execute(f"EXPLAIN {sql}", params, many, context)

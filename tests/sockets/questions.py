@@ -20,7 +20,7 @@ PULSE = ToolUse("show_pulse_check", {"domains": ["career", "health"]}, id="toolu
 
 
 async def rows(queryset: object) -> list[Any]:
-    return await in_database(list, queryset)  # type: ignore[arg-type]
+    return await in_database(list, queryset)  # type: ignore[arg-type]  # `list` of any iterable
 
 
 async def ask(client: SocketClient, text: str = "Hello") -> list[Frame]:
