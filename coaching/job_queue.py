@@ -19,6 +19,7 @@ from procrastinate.contrib.django import app
 from procrastinate.contrib.django.django_connector import DjangoConnector
 from procrastinate.contrib.django.models import ProcrastinateJob
 from procrastinate.exceptions import AlreadyEnqueued, UniqueViolation
+from procrastinate.jobs import Job
 from procrastinate.tasks import ConfigureTaskOptions
 
 from sessions_app.arcs import unsummarised_arc
@@ -90,7 +91,15 @@ def count_jobs() -> Mapping[str, int]:
     )
 
 
-def enqueue(
+def enqueue(name: str, *, key: str, **options: Any) -> bool:
+    """Queue a job in the caller's transaction; False if one with this `key` is queued. Sync ORM code.
+
+    `options` are those of `_job`.
+    """
+    return _enqueue([_job(name, key=key, **options)])
+
+
+def _job(
     name: str,
     *,
     key: str,
@@ -99,8 +108,8 @@ def enqueue(
     queue: str | None = None,
     wait_seconds: int = 0,
     **arguments: str | int,
-) -> bool:
-    """Queue a job in the caller's transaction; False if one with this `key` is queued. Sync ORM code.
+) -> Job:
+    """Describe a job. One with each `key` is queued at a time.
 
     Of the jobs with the same `lock`, which is the key unless it is given, one runs at a time.
     """
@@ -109,9 +118,14 @@ def enqueue(
         options["queue"] = queue
     if wait_seconds:
         options["schedule_in"] = {"seconds": wait_seconds}
+    return app.configure_task(name, allow_unknown=False, **options).job.evolve(task_kwargs=arguments)
+
+
+def _enqueue(jobs: list[Job]) -> bool:
+    """Queue some jobs in one statement; False, and none, if one with the key of any is queued."""
     try:
         with transaction.atomic():  # a savepoint, so that a refusal doesn't break the caller's transaction
-            app.configure_task(name, allow_unknown=False, **options).defer(**arguments)
+            app.job_manager.batch_defer_jobs(jobs)
     except AlreadyEnqueued:
         return False
     return True
@@ -146,9 +160,13 @@ def enqueue_brief(session: Session) -> bool:
 
     It runs some seconds later, or after failed attempts once their wait is over.
     """
-    key = f"brief:{session.id}"
+    return _enqueue([_brief_job(session)])
+
+
+def _brief_job(session: Session) -> Job:
     wait_seconds = _brief_wait(session) or BRIEF_WAIT_SECONDS
-    return enqueue(BRIEF_JOB, key=key, wait_seconds=wait_seconds, session_id=str(session.id))
+    key = f"brief:{session.id}"
+    return _job(BRIEF_JOB, key=key, wait_seconds=wait_seconds, session_id=str(session.id))
 
 
 def sessions_being_briefed() -> set[uuid.UUID]:
@@ -180,12 +198,28 @@ def _brief_wait(session: Session) -> int:
 
 def enqueue_title(session: Session) -> bool:
     """Queue the title of a session that has got an answer; False if it needs none. Sync ORM code."""
-    if session.title_source != TitleSource.WORDS:
-        return False
-    return enqueue(TITLE_JOB, key=f"title:{session.id}", session_id=str(session.id))
+    return session.title_source == TitleSource.WORDS and _enqueue([_title_job(session)])
 
 
-def enqueue_after_answer(session: Session) -> None:
-    """Queue what follows an answer: the title, after the first one, and the brief. Sync ORM code."""
-    enqueue_title(session)
-    enqueue_brief(session)
+def _title_job(session: Session) -> Job:
+    return _job(TITLE_JOB, key=f"title:{session.id}", session_id=str(session.id))
+
+
+def enqueue_follow_ups(session_ids: Collection[uuid.UUID]) -> Collection[uuid.UUID]:
+    """Queue what follows turns in some sessions: the brief, and the title after the first answer.
+
+    Returns the sessions whose brief wasn't queued already. Sync ORM code.
+    """
+    sessions = Session.unscoped.filter(id__in=session_ids).only("title_source", "brief_attempts")
+    jobs = {session.id: [_brief_job(session)] for session in sessions}
+    for session in sessions:
+        if session.title_source == TitleSource.WORDS:
+            jobs[session.id].append(_title_job(session))
+    keys = [job.queueing_lock for each in jobs.values() for job in each]
+    waiting = ProcrastinateJob.objects.filter(status="todo", queueing_lock__in=keys)
+    queued = set(waiting.values_list("queueing_lock", flat=True))
+    missing = [job for each in jobs.values() for job in each if job.queueing_lock not in queued]
+    if missing and not _enqueue(missing):  # another process has just queued one of them
+        for job in missing:
+            _enqueue([job])
+    return {session_id for session_id, (brief, *_) in jobs.items() if brief.queueing_lock not in queued}

@@ -267,16 +267,9 @@ def pause_turn(key: TurnKey, *, stop_reason: str) -> None:
 
 
 @transaction.atomic
-def close_turn(
-    key: TurnKey,
-    ending: Ending,
-    *,
-    last: LastRound | None = None,
-    with_answer: Callable[[Session], object] | None = None,
-) -> Message | None:
+def close_turn(key: TurnKey, ending: Ending, *, last: LastRound | None = None) -> Message | None:
     """Close the turn: store its last round, append its answer, clear its prefix, store its ending.
 
-    `with_answer` is called in the same transaction if there is an answer.
     An interrupted turn keeps what its lost runner had shown. Returns the assistant's message, or None
     where there was neither text nor a call.
     """
@@ -290,12 +283,8 @@ def close_turn(
     turn = _running(turns, sessions, key)
     if ending.status == TurnStatus.INTERRUPTED:
         keep_shown(turn)
-        message = end_turn(turn.session, turn, ending)
-    else:
-        message = end_turn(turn.session, turn, ending, content=content_of(rows), last=last)
-    if message is not None and with_answer is not None:
-        with_answer(turn.session)
-    return message
+        return end_turn(turn.session, turn, ending)
+    return end_turn(turn.session, turn, ending, content=content_of(rows), last=last)
 
 
 def end_turn(

@@ -33,6 +33,7 @@ from coaching.job_queue import (
     JobPriority,
     enqueue_brief,
     enqueue_brief_anew,
+    enqueue_follow_ups,
     queue_again,
     sessions_being_briefed,
 )
@@ -133,9 +134,9 @@ async def enqueue_missing_briefs(timestamp: int) -> None:  # noqa: ARG001 - ever
 def _enqueue_briefs_behind() -> int:
     running = sessions_being_briefed()
     behind = [session for session in sessions_behind(now=timezone.now()) if session.id not in running]
-    lost = [session for session in behind if enqueue_brief(session)]
-    for session in lost:
-        if session.brief_attempts:
+    lost = enqueue_follow_ups([session.id for session in behind])
+    for session in behind:
+        if session.id in lost and session.brief_attempts:
             _log_failed_brief(session, "lost")
     return len(lost)
 

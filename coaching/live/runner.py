@@ -23,6 +23,7 @@ from coaching.engine.errors import StaleRunnerError
 from coaching.engine.metrics import TURNS
 from coaching.engine.spans import span
 from coaching.events import ErrorShown, SafetyShown, TurnDone, TurnStarted
+from coaching.live.follow_ups import FollowUps
 from coaching.live.notifier import Notifier
 from coaching.live.readers import (
     Readers,
@@ -68,6 +69,7 @@ class Runner:
         self.readers = Readers()
         self.running: dict[uuid.UUID, RunningTurn] = {}
         self.notifier = Notifier()
+        self.follow_ups = FollowUps()
         self._connection = ModelConnection()
         self._shown_task: asyncio.Task[None] | None = None
         self._is_draining = False
@@ -185,6 +187,7 @@ class Runner:
                 await asyncio.wait(late, timeout=0.5)
         if self._shown_task is not None:
             self._shown_task.cancel()
+        await self.follow_ups.finish()
         await self._connection.close()
 
     def resume(self, session_id: uuid.UUID, key: TurnKey, *, last_number: int) -> None:
@@ -214,6 +217,7 @@ class Runner:
         else:
             turn = ended.turn
             publish_end(hub, answering.turn_done(turn.id, status=turn.status, stop_reason=turn.stop_reason))
+            self.follow_ups.add(session_id)
             self.readers.forget_unused(session_id)
 
     def _run(
@@ -262,7 +266,7 @@ class Runner:
             is_lost = True
         finally:
             if done is not None or is_lost:
-                TURNS.labels(done.status if done else "lost").inc()
+                self._record_end(session_id, done)
             if self.running.get(session_id) is running:
                 del self.running[session_id]
             if not running.live.is_shown:
@@ -277,6 +281,12 @@ class Runner:
         if (done is None and not is_lost) or running.is_session_ended:
             await self._catch_up(session_id)
         await self.notifier.notify(session_id)
+
+    def _record_end(self, session_id: uuid.UUID, done: TurnDone | None) -> None:
+        """Count how a part ended, and queue what follows a turn; `done` is None where it is lost."""
+        TURNS.labels(done.status if done else "lost").inc()
+        if done is not None and done.status != TurnStatus.AWAITING_USER:
+            self.follow_ups.add(session_id)
 
     async def _catch_up(self, session_id: uuid.UUID) -> None:
         try:

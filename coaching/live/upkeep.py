@@ -86,6 +86,7 @@ async def resume_lost_turns(runner: Runner) -> int:
     finally:
         beating.cancel()
         await asyncio.gather(beating, return_exceptions=True)
+        await runner.follow_ups.finish()
         await _end(runner)
 
 

@@ -22,7 +22,6 @@ from coaching.engine.ports import ModelClient
 from coaching.engine.setup import PartSetup
 from coaching.engine.steps import PartResult
 from coaching.events import CallAnswered, ErrorShown, Publish, TurnDone
-from coaching.job_queue import enqueue_after_answer
 from coaching.tools import CHAT_TOOLS
 from coaching.turns.recorder import TurnRecorder
 from coaching.turns.resume import load_setup, shrink_turn
@@ -175,9 +174,7 @@ def lost(turn_id: str) -> TurnDone:
 async def _stored_answer(key: TurnKey, ending: Ending, last: LastRound | None) -> Message | None:
     for delay_seconds in (*_CLOSE_DELAYS_SECONDS, None):
         try:
-            return await in_database(
-                turn_records.close_turn, key, ending, last=last, with_answer=enqueue_after_answer
-            )
+            return await in_database(turn_records.close_turn, key, ending, last=last)
         except StaleFence as error:
             await _store_spent_tokens(key, last)
             raise StaleRunnerError(str(error)) from error

@@ -93,6 +93,7 @@ async def test_a_turns_end_queues_one_job_that_waits_for_more(
     for text in ("And one more thing.", "And another."):
         await runner.open_turn(TurnRequest(kind="message", user_id=user.pk, session_id=session.id, text=text))
         assert await runner.wait_until_idle(session.id, seconds=20)
+        await runner.follow_ups.finish()
     (job,) = await jobs_named(BRIEF_JOB)
     assert BRIEF_WAIT_SECONDS - 2 <= await waits_of(job) <= BRIEF_WAIT_SECONDS + 2
     await work_off()

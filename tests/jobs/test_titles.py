@@ -53,6 +53,7 @@ async def say(runner: Runner, session: Session, text: str = "", kind: RequestKin
         TurnRequest(kind=kind, user_id=session.user_id, session_id=session.id, text=text or None)
     )
     assert await runner.wait_until_idle(session.id, seconds=60)
+    await runner.follow_ups.finish()
 
 
 def titles(practice: PracticeServer, *answers: Reply | str) -> None:
