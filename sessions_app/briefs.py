@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from sessions_app.errors import Refused
 from sessions_app.figures import sessions_with_brief_behind
+from sessions_app.limits import lock_limits
 from sessions_app.models import (
     BriefCorrection,
     CorrectionKind,
@@ -33,6 +34,11 @@ MESSAGES_AT_ONCE = 2_000
 """More than fit into a request, so that a long history isn't read whole."""
 
 _BRIEF, _CORRECTION = Columns(SessionBrief), Columns(BriefCorrection)
+
+TOO_MANY = (
+    f"You can have up to {MOST_CORRECTIONS} corrections in all your conversations together. "
+    "Undo one that you no longer need, here or in another conversation."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,7 +175,7 @@ def correct_brief(
 ) -> BriefCorrection:
     """Keep a correction, of a line or of the whole, or strike a line; the same one twice is one.
 
-    Raises `Refused`, `Session.DoesNotExist`.
+    Raises `Refused`, also where the user has too many in all conversations, and `Session.DoesNotExist`.
     """
     session = accessible_session(user_id=user_id, session_id=session_id, is_locked=True)
     words = " ".join(mended(words).split())
@@ -182,10 +188,9 @@ def correct_brief(
     known = session.brief_corrections.filter(**values).first()
     if known is not None:
         return known
-    if session.brief_corrections.count() >= MOST_CORRECTIONS:
-        raise Refused(
-            f"A conversation can have up to {MOST_CORRECTIONS} corrections. Undo one you no longer need."
-        )
+    lock_limits(user_id=user_id)
+    if BriefCorrection.of(user_id).count() >= MOST_CORRECTIONS:
+        raise Refused(TOO_MANY)
     correction = BriefCorrection.within(session).create(session=session, **values)
     _mark_changed(session)
     return correction
