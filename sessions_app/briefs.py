@@ -33,12 +33,12 @@ CORRECTION_CHARACTERS = 500
 MESSAGES_AT_ONCE = 2_000
 """More than fit into a request, so that a long history isn't read whole."""
 
-_BRIEF, _CORRECTION = Columns(SessionBrief), Columns(BriefCorrection)
-
 TOO_MANY = (
     f"You can have up to {MOST_CORRECTIONS} corrections in all your conversations together. "
     "Undo one that you no longer need, here or in another conversation."
 )
+
+_BRIEF, _CORRECTION = Columns(SessionBrief), Columns(BriefCorrection)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +69,8 @@ class WrittenBrief:
     messages: Sequence[Message]
     model: str
     usage_id: int | None
+    cost_micro_usd: int | None
+    """Of all its requests; None where the price of one is unknown."""
     finish: Callable[[Sequence[BriefCorrection]], str]
     """Returns the text to store, by the corrections at that moment."""
 
@@ -146,12 +148,13 @@ def store_brief(work: BriefWork, written: WrittenBrief) -> SessionBrief | None:
         return None
     brief = SessionBrief.within(session).create(
         session=session,
-        version=1 + (session.briefs.order_by("-version").values_list("version", flat=True).first() or 0),
+        version=_next_version(session),
         text=mended(written.finish(corrections_of(session))),
         covers_from=first,
         covers_until=last,
         model=written.model[:100],
         usage_id=written.usage_id,
+        cost_micro_usd=written.cost_micro_usd,
         lag_seconds=_seconds_since(written.messages, newest),
     )
     session.brief_covers, session.brief_attempts = last, 0
@@ -213,6 +216,10 @@ def sessions_behind(*, now: datetime) -> Sequence[Session]:
 def _mark_changed(session: Session, *fields: str) -> None:
     session.brief_revision += 1
     session.save(update_fields=["brief_revision", *fields])
+
+
+def _next_version(session: Session) -> int:
+    return 1 + (session.briefs.order_by("-version").values_list("version", flat=True).first() or 0)
 
 
 def _usable(session: Session) -> "QuerySet[SessionBrief]":

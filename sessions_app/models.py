@@ -440,6 +440,9 @@ class SessionBrief(Owned):
     usage = models.ForeignKey(
         ModelUsage, null=True, blank=True, on_delete=models.SET_NULL, related_name="briefs"
     )
+    cost_micro_usd = models.PositiveBigIntegerField(
+        null=True, blank=True, help_text="Of all requests that it took; unknown where one has no price."
+    )
     lag_seconds = models.PositiveIntegerField(
         default=0, help_text="From the oldest message that it adds until it was stored."
     )

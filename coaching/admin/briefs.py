@@ -38,9 +38,10 @@ class VersionMixin(ReadOnlyMixin):
             return f"{hours} h {minutes} min"
         return f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
 
-    @admin.display(description="Cost", ordering="usage__cost_micro_usd")
+    @admin.display(description="Cost", ordering="cost_micro_usd")
     def cost(self, brief: SessionBrief) -> str:
-        return small_dollars(brief.usage.cost_micro_usd if brief.usage else None)
+        """Return what all requests cost that the version took."""
+        return small_dollars(brief.cost_micro_usd)
 
 
 class BriefInline(VersionMixin, admin.TabularInline):
@@ -58,7 +59,7 @@ class BriefInline(VersionMixin, admin.TabularInline):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[SessionBrief]:
         rows: QuerySet[SessionBrief] = super().get_queryset(request)
-        return rows.select_related("usage").defer("text")
+        return rows.defer("text")
 
 
 class BriefState(admin.SimpleListFilter):
@@ -112,7 +113,7 @@ class BriefAdmin(VersionMixin, admin.ModelAdmin):
 
     list_display = ("person", *VERSION_FIELDS, "session")
     list_filter = ("is_withdrawn", "model", "created_at")
-    list_select_related = ("session__user", "usage")
+    list_select_related = ("session__user",)
     search_fields = ("=session__id", "session__user__username", "session__user__email")
     show_full_result_count = False
     ordering = ("-id",)

@@ -62,6 +62,11 @@ def corrected_lines(text: str, corrections: Sequence[BriefCorrection]) -> list[s
     return [*kept, *stated]
 
 
+def corrected_text(text: str, corrections: Sequence[BriefCorrection]) -> str:
+    """Return the stored form of a brief's corrected lines."""
+    return brief_text(corrected_lines(text, corrections))
+
+
 def brief_part(
     brief: SessionBrief | None, corrections: Sequence[BriefCorrection], *, first_in_window: int
 ) -> Part | None:

@@ -10,7 +10,7 @@ from coaching.engine.ports import ModelClient, StreamTimeouts
 from coaching.engine.reply import Reply
 from coaching.model.usage import usage_row
 from sessions_app.database import in_database
-from sessions_app.models import Message, Session, UsagePurpose
+from sessions_app.models import Message, ModelUsage, Session, UsagePurpose
 
 _TAG = re.compile(r"<(?=/?\s*(?:transcript|beginning|said)\b)", re.IGNORECASE)
 
@@ -36,14 +36,14 @@ async def ask(
     session_id: uuid.UUID,
     purpose: UsagePurpose,
     seconds: float,
-) -> tuple[Reply, int | None]:
-    """Return the whole reply and the key of its usage, None where the session is gone with its user.
+) -> tuple[Reply, ModelUsage | None]:
+    """Return the whole reply and its usage, None where the session is gone with its user.
 
     The usage is stored whatever happens. Raises `UpstreamError`.
     """
     timeouts = StreamTimeouts(total_seconds=seconds)
     reply: Reply | None = None
-    usage_id: int | None = None
+    usage: ModelUsage | None = None
     try:
         async with client.stream(request, timeouts=timeouts) as stream:
             try:
@@ -53,17 +53,17 @@ async def ask(
                 reply = stream.reply()
     finally:
         if reply is not None and reply.has_started:
-            usage_id = await in_database(_store_usage, session_id, purpose, request.model, reply)
+            usage = await in_database(_store_usage, session_id, purpose, request.model, reply)
     if not reply.is_whole:
         raise UpstreamError("broken_stream", detail="no message_stop", is_retryable=True)
-    return reply, usage_id
+    return reply, usage
 
 
-def _store_usage(session_id: uuid.UUID, purpose: UsagePurpose, model: str, reply: Reply) -> int | None:
+def _store_usage(session_id: uuid.UUID, purpose: UsagePurpose, model: str, reply: Reply) -> ModelUsage | None:
     session = Session.unscoped.filter(id=session_id).first()
     if session is None:
         return None
     row = usage_row(reply.usage(model))
     row.user_id, row.session, row.purpose = session.user_id, session, purpose
     row.save()
-    return int(row.pk)
+    return row

@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 import structlog
 from django.conf import settings
 
-from coaching.context.brief import MAX_TOKENS, brief_text, corrected_lines, lines_of
+from coaching.context.brief import MAX_TOKENS, corrected_text, lines_of
 from coaching.context.budget import count_tokens
 from coaching.engine.errors import UpstreamError
 from coaching.engine.messages import ModelRequest
@@ -85,7 +85,7 @@ async def write_briefs(session_id: uuid.UUID, *, client: ModelClient, is_anew: b
     while (work := await in_database(read_brief_work, session_id)) is not None:
         piece = first_piece(work.messages)
         # Corrections that were undone since that version are taken out.
-        old = _corrected_text(work.base.text, work.corrections) if work.base else ""
+        old = corrected_text(work.base.text, work.corrections) if work.base else ""
         written = await _write(work, piece, client, old=old, is_first=not count)
         if written is None:
             break
@@ -99,7 +99,7 @@ async def _write_anew(session_id: uuid.UUID, client: ModelClient) -> int:
     first: BriefWork | None = None
     newest: WrittenBrief | None = None
     done: list[Message] = []
-    text = ""
+    text, costs = "", list[int | None]()
     while work := await in_database(
         read_brief_work, session_id, is_anew=True, after=done[-1].number if done else 0
     ):
@@ -109,10 +109,13 @@ async def _write_anew(session_id: uuid.UUID, client: ModelClient) -> int:
         if written is None:
             break
         newest, text = written, written.finish(work.corrections)
+        costs.append(written.cost_micro_usd)
         done += piece
     if first is None or newest is None:
         return 0
-    await _store(first, replace(newest, messages=done))
+    known = [cost for cost in costs if cost is not None]
+    cost = sum(known) if len(known) == len(costs) else None
+    await _store(first, replace(newest, messages=done, cost_micro_usd=cost))
     return 1
 
 
@@ -127,13 +130,17 @@ async def _write(
         await in_database(count_attempt, work.session_id)
     zone = await in_database(_read_zone, work.user_id)
     request = build_brief_request(said, old=old, corrections=work.corrections, zone=zone)
-    reply, usage_id = await ask(
+    reply, usage = await ask(
         client, request, session_id=work.session_id, purpose=UsagePurpose.BRIEF, seconds=BRIEF_SECONDS
     )
     if reply.stop_reason not in ("end_turn", "stop_sequence") or not lines_of(reply.text):
         raise UpstreamError("rejected", detail=f"no brief, stop reason {reply.stop_reason}")
     return WrittenBrief(
-        messages=piece, model=request.model, usage_id=usage_id, finish=partial(_corrected_text, reply.text)
+        messages=piece,
+        model=request.model,
+        usage_id=usage.pk if usage else None,
+        cost_micro_usd=usage.cost_micro_usd if usage else None,
+        finish=partial(corrected_text, reply.text),
     )
 
 
@@ -203,10 +210,6 @@ def _fenced(text: str) -> str:
 
 def _has_words(message: Message) -> bool:
     return bool(message.content.strip()) and not message.metadata.get("is_hidden")
-
-
-def _corrected_text(text: str, corrections: Sequence[BriefCorrection]) -> str:
-    return brief_text(corrected_lines(text, corrections))
 
 
 def _read_zone(user_id: int) -> ZoneInfo:

@@ -128,10 +128,17 @@ def test_briefs_are_shown_by_version_with_lag_and_cost_and_written_again(
     exchange("Hello", "Hello.")
     exchange("And now?", "Now.")
     usage = ModelUsage.unscoped.create(
-        user=session.user, session=session, purpose="brief", model="m", cost_micro_usd=1_250_000
+        user=session.user, session=session, purpose="brief", model="m", cost_micro_usd=250_000
     )
     brief = SessionBrief.unscoped.create(
-        session=session, version=1, text=SECRET, covers_from=1, covers_until=2, usage=usage, lag_seconds=3_700
+        session=session,
+        version=1,
+        text=SECRET,
+        covers_from=1,
+        covers_until=2,
+        usage=usage,
+        cost_micro_usd=1_250_000,
+        lag_seconds=3_700,
     )
     Session.unscoped.filter(pk=session.pk).update(brief_covers=2, brief_attempts=BRIEF_ATTEMPTS)
     client = staff_with(make_user, "view_session", "view_sessionbrief")
