@@ -28,6 +28,8 @@ from sessions_app.queries import Columns, parameter, prepared, run_queries
 from sessions_app.selectors import accessible_session
 from sessions_app.text import mended
 
+Finish = Callable[[str, Sequence[BriefCorrection]], str]
+"""Makes of a brief's text what is stored, by what the user said about it."""
 MOST_CORRECTIONS = 50
 CORRECTION_CHARACTERS = 500
 MESSAGES_AT_ONCE = 2_000
@@ -200,11 +202,42 @@ def correct_brief(
 
 
 @transaction.atomic
-def undo_correction(*, user_id: int, session_id: uuid.UUID, correction_id: int) -> None:
-    """Forget a correction or a strike. Raises `BriefCorrection.DoesNotExist`, `Session.DoesNotExist`."""
+def undo_correction(*, user_id: int, session_id: uuid.UUID, correction_id: int, finish: Finish) -> bool:
+    """Forget a correction or a strike; return whether the brief has its line again.
+
+    Where only an older version in use has the line, a new version gets it. `finish` makes of a text what is
+    stored. Raises `BriefCorrection.DoesNotExist`, `Session.DoesNotExist`.
+    """
     session = accessible_session(user_id=user_id, session_id=session_id, is_locked=True)
-    session.brief_corrections.get(pk=correction_id).delete()
+    correction = session.brief_corrections.get(pk=correction_id)
+    correction.delete()
     _mark_changed(session)
+    return bool(correction.line) and _restore(session, f"- {correction.line}", finish)
+
+
+def _restore(session: Session, line: str, finish: Finish) -> bool:
+    """Return whether the brief has the line, perhaps by a new version."""
+    newest = newest_brief(session)
+    holding = _usable(session).filter(text__contains=line).order_by("-version")
+    held = next((brief for brief in holding if line in brief.text.splitlines()), None)
+    if newest is None or held is None:
+        return False
+    lines = newest.text.splitlines()
+    if held != newest:
+        lines.insert(held.text.splitlines().index(line), line)
+    text = finish("\n".join(lines), corrections_of(session))
+    if line not in text.splitlines():
+        return False
+    if held != newest:
+        SessionBrief.within(session).create(
+            session=session,
+            version=_next_version(session),
+            text=text,
+            covers_from=newest.covers_from,
+            covers_until=newest.covers_until,
+            cost_micro_usd=0,
+        )
+    return True
 
 
 def sessions_behind(*, now: datetime) -> Sequence[Session]:

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods
 
 from coaching.clock.days import local_day
 from coaching.clock.moments import moment_in_words
+from coaching.context.brief import corrected_text
 from coaching.job_queue import enqueue_brief_anew
 from coaching.people.accounts import load_profile, user_id_of
 from coaching.people.attempts import AttemptLimit
@@ -31,6 +32,7 @@ CHANGED = "This has changed in the meantime. Please look at it again."
 NOTHING_TO_WRITE = "There’s nothing to write yet. Talk with Sage first."
 CORRECTED = "Saved. From your next message on, Sage goes by what you wrote."
 REMOVED = "Removed. It won’t come back."
+RESTORED = "Undone. The line is back."
 UNDONE = "Undone. A removed line may come back when Sage writes this again."
 ASKED_ANEW = "Sage is writing it again from the whole conversation. Reload this page in a moment."
 
@@ -87,10 +89,15 @@ def _act(session: Session, form: BriefForm) -> str:
 
 def _undo(session: Session, correction_id: int) -> str:
     try:
-        undo_correction(user_id=session.user_id, session_id=session.id, correction_id=correction_id)
+        is_restored = undo_correction(
+            user_id=session.user_id,
+            session_id=session.id,
+            correction_id=correction_id,
+            finish=corrected_text,
+        )
     except BriefCorrection.DoesNotExist:
         raise Refused(CHANGED) from None
-    return UNDONE
+    return RESTORED if is_restored else UNDONE
 
 
 @transaction.atomic

@@ -7,7 +7,14 @@ from django.contrib.auth.models import User
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coaching.context.brief import CORRECTED, MAX_TOKENS, brief_text, corrected_lines, lines_of
+from coaching.context.brief import (
+    CORRECTED,
+    MAX_TOKENS,
+    brief_text,
+    corrected_lines,
+    corrected_text,
+    lines_of,
+)
 from coaching.context.budget import count_tokens
 from coaching.context.opening import Opening
 from coaching.context.window import MAX_TOKENS as WINDOW_TOKENS
@@ -205,7 +212,7 @@ async def test_what_the_user_says_of_a_brief_is_in_the_next_prompt(talk: Talk, p
     await chat(talk, 1)
     assert line not in brief_in(talk.bodies[-1])
     assert "Anna" in brief_in(talk.bodies[-1])
-    await in_database(undo_correction, **of, correction_id=made.pk)
+    await in_database(undo_correction, **of, correction_id=made.pk, finish=corrected_text)
     await chat(talk, 2)
     assert "Anna" not in brief_in(talk.bodies[-1])
     rebuilt = [brief_in(body) for body in talk.bodies]

@@ -11,10 +11,11 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from django.contrib.auth.models import User
+from django.test import override_settings
 from procrastinate.contrib.django.models import ProcrastinateEvent, ProcrastinateJob
 from structlog.testing import capture_logs
 
-from coaching.context.brief import MAX_TOKENS
+from coaching.context.brief import MAX_TOKENS, corrected_text
 from coaching.context.budget import count_tokens
 from coaching.job_queue import (
     BRIEF_ATTEMPTS,
@@ -212,7 +213,7 @@ async def test_an_undone_correction_isnt_sent_with_the_version_that_has_it(
     practice.script(["- You sleep badly [1]"])
     await work_off()
     assert "Anna" in (await versions(session))[0].text
-    await in_database(undo_correction, **of, correction_id=made.pk)
+    await in_database(undo_correction, **of, correction_id=made.pk, finish=corrected_text)
     await in_database(add_turn, session, "More.", "Yes.")
     await in_database(enqueue_brief, session)
     await in_database(make_due)
@@ -376,6 +377,33 @@ async def test_a_brief_that_is_written_anew_comes_from_all_messages(
     assert (new.covers_from, new.covers_until) == (1, 30)
     assert "Wrong" not in new.text
     assert "Wrong" not in "".join(asked(practice)[len(before) :])
+
+
+async def test_a_rewrite_costs_what_all_its_pieces_cost(
+    user: User, practice: PracticeServer, work_off: WorkOff
+) -> None:
+    session = await opened(user, *(f"{number}: " + "word " * 3_900 for number in range(40)))
+    with override_settings(SAGE_BRIEF_MODEL="claude-haiku-5-5"):
+        await in_database(enqueue_brief_anew, session)
+        await work_off()
+    (brief,) = await versions(session)
+    rows = ModelUsage.unscoped.filter(purpose=UsagePurpose.BRIEF).values_list("cost_micro_usd", flat=True)
+    costs = await in_database(lambda: list(rows))
+    assert len(costs) > 2
+    assert all(costs)
+    assert brief.cost_micro_usd == sum(filter(None, costs))
+
+
+async def test_the_cost_of_a_rewrite_is_unknown_where_one_of_its_pieces_has_no_price(
+    user: User, practice: PracticeServer, work_off: WorkOff
+) -> None:
+    session = await opened(user, *(f"{number}: " + "word " * 3_900 for number in range(30)))
+    with override_settings(SAGE_BRIEF_MODEL="claude-without-a-price"):
+        await in_database(enqueue_brief_anew, session)
+        await work_off()
+    (brief,) = await versions(session)
+    assert brief.usage is not None
+    assert brief.cost_micro_usd is None
 
 
 async def test_a_rewrite_in_pieces_is_one_attempt_and_none_that_failed(

@@ -13,7 +13,7 @@ from procrastinate.contrib.django.models import ProcrastinateJob
 
 from coaching.job_queue import BRIEF_JOB
 from coaching.views import brief as brief_page
-from coaching.views.brief import ASKED_ANEW, CHANGED, CORRECTED, REMOVED
+from coaching.views.brief import ASKED_ANEW, CHANGED, CORRECTED, REMOVED, RESTORED, UNDONE
 from sessions_app.briefs import CORRECTION_CHARACTERS, MOST_CORRECTIONS
 from sessions_app.models import BriefCorrection, Session, SessionBrief
 from tests.pages.conftest import Exchange
@@ -129,7 +129,9 @@ def test_a_line_is_corrected_removed_and_brought_back(signed_in: Client, session
     assert list(rows) == [("correction", LINES[0], "Anna is your sister"), ("strike", LINES[1], "")]
     strike = BriefCorrection.unscoped.get(kind="strike")
     _, page = send(signed_in, session, do="undo", correction=strike.pk)
+    assert RESTORED in page
     assert "You want to work less" in lines_in(page)
+    assert SessionBrief.unscoped.count() == 1
     response, page = send(signed_in, session, do="undo", correction=strike.pk)
     assert response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
     assert CHANGED in page
@@ -169,13 +171,63 @@ def test_what_it_cannot_do_is_refused_with_a_sentence(
 
 
 @pytest.mark.usefixtures("remembered")
-def test_corrections_are_bounded(signed_in: Client, session: Session) -> None:
-    for number in range(MOST_CORRECTIONS):
-        BriefCorrection.unscoped.create(session=session, kind="correction", words=f"Correction {number}")
+def test_a_person_has_a_bounded_number_of_corrections(
+    signed_in: Client, session: Session, other_user: User
+) -> None:
+    elsewhere = Session.unscoped.create(user=session.user)
+    for place, count in (
+        (elsewhere, MOST_CORRECTIONS - 1),
+        (Session.unscoped.create(user=other_user), MOST_CORRECTIONS),
+    ):
+        for number in range(count):
+            BriefCorrection.unscoped.create(session=place, kind="correction", words=f"Correction {number}")
+    _, page = send(signed_in, session, do="correct", words="The last one")
+    assert CORRECTED in page
+    for form in ({"do": "correct", "words": "One more"}, {"do": "strike", "version": 1, "line": 0}):
+        response, page = send(signed_in, session, **form)
+        assert response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+        assert f"up to {MOST_CORRECTIONS} corrections in all your conversations together" in page
     response, page = send(signed_in, session, do="correct", words="One more")
-    assert response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
-    assert f"up to {MOST_CORRECTIONS} corrections" in page
     assert "One more" in page, "what was written isn't lost"
+    BriefCorrection.of(session.user_id).filter(session=elsewhere).first().delete()  # type: ignore[union-attr]
+    _, page = send(signed_in, session, do="correct", words="One more")
+    assert CORRECTED in page
+
+
+def strike_first(client: Client, session: Session, *later: str) -> tuple[int, str]:
+    """Strike the first line, then store versions with these texts; return the strike and the page."""
+    send(client, session, do="strike", version=1, line=0)
+    for version, text in enumerate(later, start=2):
+        SessionBrief.unscoped.create(
+            session=session, version=version, text=text, covers_from=5, covers_until=6, cost_micro_usd=7
+        )
+    strike = BriefCorrection.unscoped.get(kind="strike")
+    return strike.pk, shown(client, session)
+
+
+def test_a_line_is_back_at_once_when_its_strike_is_undone_after_a_later_version(
+    signed_in: Client, session: Session, remembered: SessionBrief
+) -> None:
+    strike, page = strike_first(signed_in, session, "- You have a cat [4]\n- Your cat is old [5]")
+    assert lines_in(page) == ["You have a cat", "Your cat is old"]
+    send(signed_in, session, do="strike", version=2, line=1)
+    _, page = send(signed_in, session, do="undo", correction=strike)
+    assert RESTORED in page
+    assert lines_in(page) == ["Hannah is your sister", "You have a cat"]
+    restored = SessionBrief.unscoped.get(version=3)
+    assert restored.text == "- Hannah is your sister [1, 2]\n- You have a cat [4]"
+    assert (restored.covers_from, restored.covers_until, restored.cost_micro_usd) == (5, 6, 0)
+    assert SessionBrief.unscoped.get(version=2).text == "- You have a cat [4]\n- Your cat is old [5]"
+
+
+def test_a_line_of_a_withdrawn_version_doesnt_come_back(
+    signed_in: Client, session: Session, remembered: SessionBrief
+) -> None:
+    strike, _ = strike_first(signed_in, session, "- You have a cat [4]")
+    SessionBrief.unscoped.filter(pk=remembered.pk).update(is_withdrawn=True)
+    _, page = send(signed_in, session, do="undo", correction=strike)
+    assert UNDONE in page
+    assert lines_in(page) == ["You have a cat"]
 
 
 @pytest.mark.usefixtures("remembered")
