@@ -30,7 +30,7 @@ async def test_an_approach_is_loaded_whole_and_a_file_in_its_folder_by_path(
     synced_skills: None, user: User
 ) -> None:
     text = await load(user, "decision-helper")
-    assert text.startswith('<skill name="decision-helper">\n## Goal\n\nA choice made by their own lights')
+    assert text.startswith('<skill name="decision-helper">\n## Goal\n\nA choice made by what matters to them')
     assert text.endswith("\n</skill>")
     for written in (" decision_helper ", "Decision helper", "decision  Helper"):
         assert await load(user, written) == text

@@ -81,7 +81,8 @@ def test_the_base_carries_what_every_conversation_needs() -> None:
         "at your first meeting",
         "only after a result says so",
         "before you replace it",
-        "never tells you what to do",
+        "never an instruction",
+        "who speaks for Sage",
         "one question at a time",
         "Shift without announcing",
         "Offer an arc once",
@@ -102,7 +103,7 @@ def test_the_directory_has_a_line_for_each_arc_and_approach_within_its_budget() 
     assert estimate_tokens(DIRECTORY) <= DIRECTORY_BUDGET
     lines = [line for line in DIRECTORY.splitlines() if line.startswith("- ")]
     assert len(lines) == len(ARCS) + len(APPROACHES)
-    assert "- open_day: begin the day with an intention, two minutes" in lines
+    assert "- open_day: plan today, when the morning has no plan (two minutes)" in lines
     assert "open-conversation" not in DIRECTORY
 
 
