@@ -13,8 +13,8 @@ import structlog
 from coaching.context.entries import Section
 from coaching.context.life import READ_ERRORS, Life, known
 from coaching.context.sections import STANDING, TEMPORAL, header, header_digest
+from coaching.safety.intensity import Words
 from coaching.skills.facts import life_facts
-from coaching.skills.intensity import Words
 from coaching.skills.signals import Called, call_skills
 
 logger = structlog.get_logger(__name__)

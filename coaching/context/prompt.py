@@ -40,8 +40,8 @@ from coaching.life.arcs import ARCS
 from coaching.models import Profile
 from coaching.models.skills import SkillKind
 from coaching.safety.card import kept_danger
+from coaching.safety.intensity import MESSAGES_LOOKED_AT, Words
 from coaching.skills.callers import ARC, named_in
-from coaching.skills.intensity import MESSAGES_LOOKED_AT, Words
 from coaching.skills.loader import MOMENT_KEY, SkillLibrary, load_library, skills_moment
 from coaching.skills.reader import SkillError
 from sessions_app import selectors

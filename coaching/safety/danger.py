@@ -35,12 +35,13 @@ def read_words() -> None:
     """Load the word lists early, so that nobody's first message waits for it."""
     all_phrases()
     weak_cues.all_cues()
+    languages.read_words()
 
 
 def find_danger(text: str) -> Danger | None:
     """Return the most acute danger in the text, or None."""
     whole = readable(text)
-    plain = harmless.without_idioms(whole)
+    plain = harmless.without_answered_no(harmless.without_idioms(whole))
     sentences = list(_sentences(plain))
     message = _Message(plain)
     found: list[Danger] = []
@@ -49,8 +50,9 @@ def find_danger(text: str) -> Danger | None:
             if danger.level == "immediate" and danger.about == "self":
                 return danger
             found.append(danger)
-    if not found and (level := languages.plain_words_in(whole)):
-        return Danger(level=level, about="self", topic="life")
+    if not found and (other := languages.danger_in_other_words(text)):
+        level, about, topic = other
+        return Danger(level=level, about=about, topic=topic)
     if not found and weak_cues.is_enough(sentences):
         return Danger(level="concern", about="self", topic="life")
     return min(found, key=lambda danger: (danger.level != "immediate", danger.about != "self"), default=None)

@@ -36,6 +36,17 @@ PRESENT = re.compile(
 )
 
 
+_ANSWERED_NO = re.compile(
+    r"[^.!?\n;]*\?\W*(?=(?:no|nope|nah|never|not at all|of course not|absolutely not|god no|hell no"
+    r"|definitely not|not really|not anymore)\b(?! (?:one|idea|reason|way|point)\b))"
+)
+
+
+def without_answered_no(plain: str) -> str:
+    """Return the text without the questions that it answers itself with a no."""
+    return _ANSWERED_NO.sub(" ~ ", plain)
+
+
 def without_idioms(plain: str) -> str:
     """Return the text with each idiom taken out."""
     return _IDIOM.sub(" ~ ", plain)

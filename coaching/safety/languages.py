@@ -1,21 +1,130 @@
-"""The most explicit words of danger in other languages (`words/other-languages.txt`)."""
+"""Danger in other languages than English: rules for six of them, the plainest words of many more.
 
+The six (`words/languages.txt`) have what English has, in less depth: denials, idioms, the past, other people.
+Of the others (`words/other-languages.txt`) only explicit words are known.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from functools import cache
 from typing import Literal
 
-from coaching.safety.readable import readable
+from coaching.safety.phrases import About, Level, Topic
+from coaching.safety.readable import plain_letters, readable
 from coaching.safety.tables import read_table
 
-_TABLE = read_table("other-languages")
-_WISHES = tuple(readable(line) for line in _TABLE["wish"])
-_NAMES = tuple(readable(line) for line in _TABLE["named"])
+LANGUAGES = ("german", "french", "spanish", "italian", "portuguese", "dutch")
+"""The languages with rules of their own, besides English."""
+
+_KINDS: tuple[tuple[str, Level, About, Topic], ...] = (
+    ("violence", "immediate", "self", "violence"),
+    ("immediate", "immediate", "self", "life"),
+    ("other", "concern", "other", "life"),
+    ("concern", "concern", "self", "life"),
+)
+Found = tuple[Level, About, Topic]
+
+_SHORT_WORDS = 5
+"""A text of so few words may be of any language."""
+_WORD = re.compile(r"[\w']+")
+_SENTENCE = re.compile(r"[^.!?\n;]+[.!?\n;]*")
+_MOST_CHARACTERS = 600
+_CLASSES = {
+    "<number>": r"(?:\d+|zehn|zwanzig|dreissig|tien|twintig|dertig)",
+    "<many>": r"(?:\w+ ){0,3}",
+}
+
+_COMMON = {name: frozenset(" ".join(lines).split()) for name, lines in read_table("common-words").items()}
+_TABLE = read_table("languages")
+_OTHER_TABLE = read_table("other-languages")
+
+
+def read_words() -> None:
+    """Compile the rules early, so that nobody's first message waits for it."""
+    _denied()
+    for section in _TABLE:
+        if not section.startswith("denied"):
+            _pattern(section)
+
+
+def languages_in(folded: str) -> Sequence[str]:
+    """Return which of the languages a text without accents may be in, judging by its frequent words."""
+    words = set(_WORD.findall(folded[:_MOST_CHARACTERS]))
+    if len(words) < _SHORT_WORDS:
+        return LANGUAGES
+    needed = 1 if len(words) < 3 * _SHORT_WORDS else 2
+    return [name for name in LANGUAGES if len(words & _COMMON[name]) >= needed]
+
+
+def danger_in_other_words(text: str) -> Found | None:
+    """Return the most acute danger that a text names in another language than English, or None."""
+    plain = plain_letters(text)
+    found = [danger for language in languages_in(plain) for danger in _dangers_in(plain, language)]
+    if not found and (level := _plain_words_in(readable(text))):
+        return level, "self", "life"
+    return min(found, key=lambda danger: (danger[0] != "immediate", danger[1] != "self"), default=None)
+
+
+def _dangers_in(plain: str, language: str) -> Iterator[Found]:
+    plain = _pattern(f"{language}-harmless").sub(" ~ ", plain)
+    for whole in _SENTENCE.findall(plain):
+        for sentence in _pieces(whole):
+            if _pattern("past").search(sentence) and not _pattern("still").search(sentence):
+                continue
+            is_told = bool(_pattern("told").search(sentence))
+            for kind, level, about, topic in _KINDS:
+                if not (is_told and kind == "other") and _says(sentence, f"{language}-{kind}"):
+                    yield level, about, topic
+
+
+def _pieces(sentence: str) -> Sequence[str]:
+    return [sentence[start : start + _MOST_CHARACTERS] for start in range(0, len(sentence), _MOST_CHARACTERS)]
+
+
+def _says(sentence: str, section: str) -> bool:
+    matches = _pattern(section).finditer(sentence)
+    return any(not _denied().search(sentence[: match.start()]) for match in matches)
+
+
+@cache
+def _pattern(section: str) -> re.Pattern[str]:
+    lines = "|".join(_TABLE[section])
+    for name, pattern in _CLASSES.items():
+        lines = lines.replace(name, pattern)
+    return re.compile(rf"(?<!\w)(?:{lines})(?!\w)")
+
+
+@cache
+def _denied() -> re.Pattern[str]:
+    denials, between = ("|".join(" ".join(_TABLE[name]).split()) for name in ("denied", "denied-then"))
+    return re.compile(rf"(?<!\w)(?:{denials})(?: (?:{between})){{0,4}} ?$")
+
+
+_WISHES = tuple(readable(line) for line in _OTHER_TABLE["wish"])
+_NAMES = tuple(readable(line) for line in _OTHER_TABLE["named"])
 _DENIALS = ("no", "non", "nao", "ne", "nie", readable("не"))
 
 
-def plain_words_in(plain: str) -> Literal["immediate", "concern"] | None:
-    """Return the level of danger that a readable text names, or None."""
-    if any(wish in plain and not _is_denied(plain, wish) for wish in _WISHES):
+def _plain_words_in(plain: str) -> Literal["immediate", "concern"] | None:
+    """Return the level of danger that a readable text names explicitly, or None."""
+    if _is_named(plain, _WISHES):
         return "immediate"
-    return "concern" if any(name in plain for name in _NAMES) else None
+    sentences = _SENTENCE.findall(plain)
+    named = [sentence for sentence in sentences if any(name in sentence for name in _NAMES)]
+    is_lived = (not _pattern("told").search(each) and not _pattern("past").search(each) for each in named)
+    return "concern" if any(is_lived) and not _is_all_denied(plain, _NAMES) else None
+
+
+def _is_named(plain: str, words: Collection[str]) -> bool:
+    return any(word in plain and not _is_denied(plain, word) for word in words)
+
+
+def _is_all_denied(plain: str, words: Collection[str]) -> bool:
+    return all(
+        _is_denied(plain, word) or _denied().search(plain[: plain.index(word)])
+        for word in words
+        if word in plain
+    )
 
 
 def _is_denied(plain: str, wish: str) -> bool:

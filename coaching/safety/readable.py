@@ -47,13 +47,7 @@ _SPACES = re.compile(r"[ \u00a0]+")
 
 def readable(text: str) -> str:
     """Return the normalised text; line breaks stay. Truncated at a message's limit."""
-    plain = unicodedata.normalize("NFKC", text[:MAX_CHARACTERS].translate(_MARKS))[:MAX_CHARACTERS]
-    plain = "".join(letter for letter in plain if unicodedata.category(letter) != "Cf").casefold()
-    plain = plain.translate(_LETTERS).translate(_MARKS)
-    if not plain.isascii():
-        # Remove accents, so that lookalike letters match.
-        parted = unicodedata.normalize("NFD", plain)
-        plain = "".join(letter for letter in parted if not unicodedata.combining(letter))
+    plain = plain_letters(text)
     plain = _LONG.sub(_shortened, plain)
     plain = _SPACED.sub(_joined, plain)
     plain = _WITH_DIGIT.sub(_with_letters, plain)
@@ -63,6 +57,21 @@ def readable(text: str) -> str:
     for pattern, short in _FORMS:
         plain = pattern.sub(short, plain)
     return plain
+
+
+def plain_letters(text: str) -> str:
+    """Return the text in lower case with Latin letters, without accents and invisible characters."""
+    plain = unicodedata.normalize("NFKC", text[:MAX_CHARACTERS].translate(_MARKS))[:MAX_CHARACTERS]
+    plain = "".join(letter for letter in plain if unicodedata.category(letter) != "Cf").casefold()
+    return without_accents(plain.translate(_LETTERS).translate(_MARKS))  # so that lookalike letters match
+
+
+def without_accents(plain: str) -> str:
+    """Return the text with `u` for `ü` and `e` for `é`."""
+    if plain.isascii():
+        return plain
+    parted = unicodedata.normalize("NFD", plain)
+    return "".join(letter for letter in parted if not unicodedata.combining(letter))
 
 
 def _shortened(found: re.Match[str]) -> str:

@@ -8,7 +8,7 @@ from django.db.models import Q
 
 from coaching.clock.days import local_day, next_weekday
 from coaching.models import Capture, DayPlan, FileType, LifeDomain, Profile, UserFile
-from coaching.skills.intensity import Words, measure_intensity
+from coaching.safety.intensity import Words, measure_intensity
 from coaching.skills.life_facts import LifeFacts
 
 

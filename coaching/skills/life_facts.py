@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from coaching.clock.days import TimeBracket, time_bracket
-from coaching.skills.intensity import CALM, Intensity
+from coaching.safety.intensity import CALM, Intensity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,8 +8,8 @@ from django.contrib.auth.models import User
 from pytest_django import DjangoAssertNumQueries
 
 from coaching.models import Capture, DayPlan, FileType, LifeDomain, Profile, UserFile
+from coaching.safety.intensity import Words
 from coaching.skills.facts import build_life_facts, is_checkin_due, quarter_end
-from coaching.skills.intensity import Words
 from coaching.skills.signals import call_skills
 
 pytestmark = pytest.mark.django_db

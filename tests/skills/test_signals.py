@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from coaching.skills.intensity import Intensity
+from coaching.safety.intensity import Intensity
 from coaching.skills.life_facts import LifeFacts
 from coaching.skills.reader import read_skills, skills_root
 from coaching.skills.signals import SIGNALS, call_skills

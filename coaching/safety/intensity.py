@@ -1,13 +1,18 @@
-"""Scores the emotional intensity of a user's last messages with a small lexicon. English only.
+"""Scores the emotional intensity of a user's last messages with a small lexicon (`words/heavy.txt`).
 
-A high score only loads a gentler approach; a miss does no harm, since the model reads the messages anyway.
-Danger has its own rules (`coaching.safety`). It was detected when the message came, which takes twenty times
-as long, and a message with danger always scores high. No text is stored.
+It knows English and the languages of `languages.LANGUAGES`. A high score only loads a gentler approach; a
+miss does no harm, since the model reads the messages anyway. Danger has its own rules (`danger`). It was
+detected when the message came, which takes twenty times as long, and a message with danger always scores
+high. No text is stored.
 """
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+from coaching.safety.languages import LANGUAGES, languages_in
+from coaching.safety.readable import MAX_CHARACTERS, without_accents
+from coaching.safety.tables import read_table
 
 HIGH_WEIGHT = 3
 MESSAGES_LOOKED_AT = 3
@@ -35,36 +40,6 @@ class Intensity:
 
 CALM = Intensity(weight=0)
 
-# High alone, heavy, and heavy only in combination: whole words, one pattern per line.
-_ACUTE = r"""
-panic(?:king| attacks?)
-overwhelmed|hopeless|worthless|heartbroken|devastated
-(?:falling|fell) apart
-breaking down|broke down|break ?down
-losing it|freaking out|spiral(?:l)?ing
-can(?:'?t|not) (?:cope|breathe|handle (?:it|this)|go on|stop (?:crying|shaking))
-can(?:'?t|not) (?:do (?:this|it)|take (?:this|it|any ?more)) any ?more
-at (?:my|the) (?:breaking point|end of my (?:rope|tether))
-(?:all )?too much for me|all too much
-hate (?:myself|my life)
-(?:mother|mum|mom|father|dad|sister|brother|wife|husband|partner|son|daughter|child|baby|friend|dog|cat)\
- (?:just |has |is )?(?:died|dead|dying|passed away)
-"""
-_HEAVY = r"""
-panic(?:ked)?|overwhelming|desperate|despair|drowning|shattered|terrified|furious|enraged
-sobbing|crying|in tears|screaming|shaking|numb
-grie(?:f|ving)|burn(?:ed|t)[- ]?out
-can(?:'?t|not) (?:do|take) (?:this|it)
-everything is (?:broken|ruined)
-"""
-_STRAINED = r"""
-anxious|anxiety|scared|afraid|worried|dread(?:ing)?
-stress(?:ed)?|exhausted|tired of|can'?t sleep
-lonely|alone|lost|stuck|helpless|empty|broken
-ashamed|guilty|angry|miserable|depressed|sad|cry
-awful|terrible|horrible|hurts?
-failed|failure|giv(?:e|ing) up|too much
-"""
 _LOUD = re.compile(
     r"\b(?:so|really|completely|totally|absolutely|never|always|nothing|everything|nobody)\b|!!+"
 )
@@ -72,17 +47,30 @@ _DENIED = re.compile(
     r"(?:\b(?:not|no longer|never|isn'?t|wasn'?t|aren'?t|don'?t|didn'?t|doesn'?t|without|stopped|less|hardly)"
     r"(?: (?:at all|feel|feeling|so|very|really|that|any|be|been|being|get|getting))*)\W*$"
 )
+_DENIED_ELSEWHERE = re.compile(
+    r"\b(?:nicht|nie|kein\w*|ohne|weniger|pas|plus|jamais|sans|moins|no|nunca|sin|menos|non|mai|senza|meno"
+    r"|nao|sem|niet|nooit|geen|zonder|minder)"
+    r"(?: (?:mehr|so|sehr|du tout|vraiment|tan|muy|nada|piu|cosi|molto|mais|tao|muito|meer|zo|erg"
+    r"|estoy|soy|tengo|sono|ho|estou|sou|tenho|me|mi|de|d'))*\W*$"
+)
 _ABOUT_OTHERS = re.compile(r"\b(?:the (?:film|movie|book|song|series|novel|character)|in the news)\b")
 _WORD_OF_SELF = re.compile(r"\b(?:i|i'?m|i'?ve|me|my|myself)\b")
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
 
+_Patterns = Sequence[tuple[re.Pattern[str], int]]
+_TABLE = read_table("heavy")
+_WEIGHTS = {"acute": 3, "heavy": 2, "strained": 1}
 
-def _words(lines: str) -> re.Pattern[str]:
-    joined = lines.replace("\\\n", "").strip().replace("\n", "|")
-    return re.compile(rf"\b(?:{joined})\b")
+
+def _patterns(prefix: str) -> _Patterns:
+    return [
+        (re.compile(rf"\b(?:{'|'.join(_TABLE[f'{prefix}{name}'])})\b"), weight)
+        for name, weight in _WEIGHTS.items()
+    ]
 
 
-_WEIGHTS = ((_words(_ACUTE), 3), (_words(_HEAVY), 2), (_words(_STRAINED), 1))
+_ENGLISH = _patterns("")
+_OTHERS = {language: _patterns(f"{language}-") for language in LANGUAGES}
 
 
 def measure_intensity(messages: Sequence[Words]) -> Intensity:
@@ -99,27 +87,43 @@ def measure_intensity(messages: Sequence[Words]) -> Intensity:
 
 
 def _weigh(words: Words) -> int:
-    plain = words.text.replace("’", "'")[:20_000]
+    plain = words.text.replace("’", "'")[:MAX_CHARACTERS]
     is_of_self = bool(_WORD_OF_SELF.search(plain.lower()))
     weight = sum(_weigh_sentence(found[0]) for found in _SENTENCE.finditer(plain))
     weight = weight if is_of_self else weight // 2
+    weight = max(weight, _weigh_elsewhere(plain))
     return max(weight, HIGH_WEIGHT) if words.is_danger else weight
+
+
+def _weigh_elsewhere(plain: str) -> int:
+    """Return the weight in another language. Spanish and Italian rarely say "I", so it isn't needed."""
+    folded = without_accents(plain.lower())
+    sentences = [found[0] for found in _SENTENCE.finditer(folded)]
+    weights = [
+        sum(_weigh_words(_OTHERS[language], sentence, denied=_DENIED_ELSEWHERE) for sentence in sentences)
+        for language in languages_in(folded)
+    ]
+    return max(weights, default=0)
 
 
 def _weigh_sentence(sentence: str) -> int:
     lower = sentence.lower()
     if _ABOUT_OTHERS.search(lower):
         return 0
-    carried = sum(weight * min(_count(pattern, lower), 2) for pattern, weight in _WEIGHTS)
+    carried = _weigh_words(_ENGLISH, lower, denied=_DENIED)
     is_loud = bool(_LOUD.search(lower)) or _is_in_capitals(sentence)
     return carried + 1 if carried and is_loud else carried
 
 
-def _count(pattern: re.Pattern[str], sentence: str) -> int:
+def _weigh_words(patterns: _Patterns, lower: str, *, denied: re.Pattern[str]) -> int:
+    return sum(weight * min(_count(pattern, lower, denied), 2) for pattern, weight in patterns)
+
+
+def _count(pattern: re.Pattern[str], sentence: str, denied: re.Pattern[str]) -> int:
     found = set()
     for match in pattern.finditer(sentence):
         before = sentence[max(0, match.start() - DENIAL_CHARACTERS) : match.start()]
-        if not _DENIED.search(before):
+        if not denied.search(before):
             found.add(match[0])
     return len(found)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from coaching.skills.intensity import CALM, HIGH_WEIGHT, Intensity, Words, measure_intensity
+from coaching.safety.intensity import CALM, HIGH_WEIGHT, Intensity, Words, measure_intensity
 
 HEAVY = [
     "I'm completely overwhelmed and I can't stop crying.",
@@ -87,3 +87,27 @@ def test_a_very_long_message_is_weighed_in_no_time_and_saying_it_louder_adds_lit
     once = weigh("I feel hopeless.").weight
     assert weigh("I FEEL HOPELESS!!").weight == once + 1
     assert weigh("a" * 100_000 + " overwhelmed " * 5_000).weight >= 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ich kann nicht mehr, ich bin völlig verzweifelt.", "J’en peux plus, je pleure tout le temps.",
+        "Estoy desesperada y no puedo parar de llorar.", "Non ce la faccio più, piango da ieri.",
+        "Não aguento mais, estou desesperado.", "Ik trek het niet meer, ik zit te huilen.",
+    ],
+)  # fmt: skip
+def test_heavy_words_of_each_language_that_the_rules_know_are_heavy(text: str) -> None:
+    assert weigh(text).is_high
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ich bin nicht verzweifelt, nur müde.", "Guten Morgen, heute ist viel los.", "Je ne suis pas triste.",
+        "No estoy desesperada, todo bien.", "Oggi sono un po' stanco.", "Hoje estou feliz, tudo bem.",
+        "Ik ben niet bang, het gaat goed.",
+    ],
+)  # fmt: skip
+def test_calm_and_denied_words_of_other_languages_are_not(text: str) -> None:
+    assert not weigh(text).is_high
