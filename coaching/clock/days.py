@@ -33,6 +33,11 @@ def day_bounds(day: date, timezone: ZoneInfo) -> tuple[datetime, datetime]:
     )
 
 
+def with_weekday(day: date) -> str:
+    """Return a day as models read it: `Sunday 2026-11-22`."""
+    return f"{day:%A %Y-%m-%d}"
+
+
 def next_weekday(after: date, weekday: int) -> date:
     """Return the first `weekday` (0 is Monday) after `after`: one to seven days later."""
     return after + timedelta(days=(weekday - after.weekday() - 1) % 7 + 1)

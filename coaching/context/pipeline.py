@@ -38,10 +38,18 @@ class Context:
     called: Called
 
 
-def build_context(life: Life, *, recent: Sequence[Words], file_reader: str) -> Context:
+def build_context(
+    life: Life,
+    *,
+    recent: Sequence[Words],
+    file_reader: str,
+    arc: str = "",
+    is_map_offered: bool = False,
+) -> Context:
     """Build all sections in order, and find the skills that the signals call for.
 
     `recent` are the user's last messages, oldest first; `file_reader` is the tool that shows a file whole.
+    `arc` is the session's current one. `is_map_offered`: in this session, before today.
     """
     sections: dict[str, Section] = {}
     unknown: set[str] = set()
@@ -52,7 +60,9 @@ def build_context(life: Life, *, recent: Sequence[Words], file_reader: str) -> C
         elif built is not None:
             sections[name] = replace(built, file_reader=file_reader)
     head = _attempt("session_context", lambda: (header(life), header_digest(life)))
-    called = _attempt("signals", partial(_called, life, recent))
+    called = _attempt(
+        "signals", partial(_called, life, recent=recent, arc=arc, is_map_offered=is_map_offered)
+    )
     return Context(
         header=None if isinstance(head, _Failed) else head[0],
         header_digest="" if isinstance(head, _Failed) else head[1],
@@ -75,7 +85,7 @@ def _attempt(name: str, build: Callable[[], T]) -> T | _Failed:
         return _Failed()
 
 
-def _called(life: Life, recent: Sequence[Words]) -> Called:
+def _called(life: Life, *, recent: Sequence[Words], arc: str, is_map_offered: bool) -> Called:
     plan = known(life.plans).get(life.today)
     facts = life_facts(
         profile=life.profile,
@@ -84,5 +94,8 @@ def _called(life: Life, recent: Sequence[Words]) -> Called:
         has_plan_today=plan is not None and plan.says_something,
         unfolded_captures=known(life.waiting_captures),
         recent=recent,
+        # An open conversation offers somebody new the map, so after the first one it was offered.
+        is_map_offered=is_map_offered or life.last_session is not None,
+        arc=arc,
     )
     return call_skills(facts)

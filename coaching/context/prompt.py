@@ -8,7 +8,7 @@ A little over 300 lines: the steps of one builder, where each step needs the one
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -47,7 +47,7 @@ from coaching.skills.reader import SkillError
 from sessions_app import selectors
 from sessions_app.arcs import current_arc
 from sessions_app.briefs import read_brief
-from sessions_app.models import BriefCorrection, Message, MessageRole, Session, SessionBrief
+from sessions_app.models import BriefCorrection, Message, MessageRole, Session, SessionBrief, SessionKind
 
 OPENING_SHARE = 0.45
 LOOK_BACK_BLOCKS = 20
@@ -163,8 +163,14 @@ class _TurnBuilder:
         self.library = self._library(self.now if is_moved else skills_moment(self.session))
         self.session_metadata = {MOMENT_KEY: self.now.isoformat()} if is_moved else {}
         self.frame = build_frame(self.session, tools=self.tools, library=self.library)
+        self.offered = self._offered()
+        arc = current_arc(self.session)
         self.context = build_context(
-            self.life, recent=_recent_words(window), file_reader=self.tools.file_reader
+            self.life,
+            recent=_recent_words(window),
+            file_reader=self.tools.file_reader,
+            arc=arc.arc if arc else "",
+            is_map_offered=self.offered.get(SessionKind.LIFE_MAPPING, self._today) < self._today,
         )
         self.frame_tokens = _frame_tokens(self.frame, self.tools)
         self.room = PROMPT_TOKENS - SPARE_TOKENS - self.frame_tokens
@@ -183,7 +189,7 @@ class _TurnBuilder:
             self.context,
             said=said_last([opening.statement, *statements]),
             now=self.now,
-            more=[*skills, *self._offer_parts(opening, statements)],
+            more=[*skills, *self._offer_parts()],
             tokens=left,
         )
         text, statement = state(parts, clock=clock)
@@ -229,17 +235,12 @@ class _TurnBuilder:
         standing = stating.standing_parts(self.context, tokens=room - sum(part.tokens for part in skills))
         standing_text, _ = state(standing)
         _, statement = state([*standing, *parts])
-        offered = dict(self.stored_opening.offered) if self.stored_opening else {}
-        for message in self.tail:
-            if (before := statement_of(message)) and (offer := before.sections.get("offer")):
-                arc, _, day = offer.partition(" ")
-                offered[arc] = day
         texts = tuple(text for text in (standing_text, *(part.text for part in parts)) if text)
         return Opening(
             edge=self.window.edge,
             texts=texts,
             statement=statement,
-            offered=offered,
+            offered=self.offered,
             brief=brief.version if brief else 0,
             brief_covers=brief.covers_until if brief else 0,
             brief_revision=self.session.brief_revision,
@@ -274,16 +275,27 @@ class _TurnBuilder:
         there |= {key for statement in statements for key in statement.sections}
         return [part for part in wanted if part is not None and part.key not in there]
 
-    def _offer_parts(self, opening: Opening, statements: Sequence[Statement]) -> Sequence[Part]:
+    @property
+    def _today(self) -> str:
+        return self.life.today.isoformat()
+
+    def _offered(self) -> Mapping[str, str]:
+        """Return the arcs that this session has offered, each with the newest day."""
+        offered = dict(self.stored_opening.offered) if self.stored_opening else {}
+        for message in self.tail[:-1]:
+            if (before := statement_of(message)) and (offer := before.sections.get("offer")):
+                arc, _, day = offer.partition(" ")
+                offered[arc] = day
+        return offered
+
+    def _offer_parts(self) -> Sequence[Part]:
         """Return the arc that may be offered: in an open conversation, outside an arc, once a day."""
         arc = self.context.called.arc
-        if arc is None or current_arc(self.session) is not None:
+        if arc is None or current_arc(self.session) is not None or self.offered.get(arc) == self._today:
             return []
         chosen = next(match for match in self.context.called.trace if match.is_chosen)
-        part = stating.offer_part(arc, chosen.because, self.life.today.isoformat())
-        offered = {f"{before} {day}" for before, day in opening.offered.items()}
-        offered |= {statement.sections.get("offer", "") for statement in statements}
-        return [] if part.digest in offered else [part]
+        takes = ARCS[SessionKind(arc)].takes
+        return [stating.offer_part(arc, because=chosen.because, takes=takes, day=self._today)]
 
     def _trace(
         self, opening: Opening, earlier: Sequence[Statement], newest: Statement, *, words: str

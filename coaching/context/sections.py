@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from coaching.calendar.selectors import DayEvent
-from coaching.clock.days import time_bracket
+from coaching.clock.days import time_bracket, with_weekday
 from coaching.context.entries import Entry, Section
 from coaching.context.fences import fence, fence_value
 from coaching.context.life import Life, LifeFile, day_path, known
@@ -33,7 +33,7 @@ def header(life: Life) -> Section:
     local = life.now.astimezone(life.profile.zone)
     # A day ends at 04:00, so the date is that of the user's own day.
     past = " past midnight" if local.date() != life.today else ""
-    bracket = f"{life.today:%A %Y-%m-%d}, {time_bracket(local)}"
+    bracket = f"{with_weekday(life.today)}, {time_bracket(local)}"
     clock = f"{bracket}, {local:%H:%M}{past} ({life.profile.timezone})"
     lines = [*standing_header(life), f"Time: {clock}", f"Check-in: {_checkin_status(life)}"]
     return Section(
@@ -62,7 +62,7 @@ def pulse_baseline(life: Life) -> Section | None:
     """Show each domain's first rating and its last four."""
     lines = [
         f"{domain.value}: first {pulse.baseline}, lately {', '.join(map(str, pulse.trend))} "
-        f"(last on {pulse.rated_at.astimezone(life.profile.zone):%Y-%m-%d})"
+        f"(last on {with_weekday(pulse.rated_at.astimezone(life.profile.zone).date())})"
         for domain, pulse in known(life.pulse).items()
     ]
     if not lines:
@@ -103,7 +103,7 @@ def yesterdays_plan(life: Life) -> Section | None:
 def yesterdays_journal(life: Life) -> Section | None:
     """Show the log of the day before."""
     file = life.file_of_day(FileType.DAILY_LOG, life.yesterday)
-    return _single("yesterdays_journal", file, date=life.yesterday.isoformat()) if file else None
+    return _single("yesterdays_journal", file, date=with_weekday(life.yesterday)) if file else None
 
 
 def todays_calendar(life: Life) -> Section | None:
@@ -114,7 +114,8 @@ def todays_calendar(life: Life) -> Section | None:
     lines = [_event_line(event) for event in day.events[:SHOWN_EVENTS]] or ["Nothing is on it."]
     if len(day.events) > SHOWN_EVENTS:
         lines.append(f"[shortened: {len(day.events) - SHOWN_EVENTS} more events are left out]")
-    attributes = {"date": life.today.isoformat(), "may_be_old_since": day.unread_since or ""}
+    unread_since = with_weekday(day.unread_since) if day.unread_since else ""
+    attributes = {"date": with_weekday(life.today), "may_be_old_since": unread_since}
     entry = Entry(tag="", attributes={}, text="\n".join(lines))
     return Section(name="todays_calendar", attributes=attributes, entries=(entry,))
 
@@ -133,7 +134,7 @@ def flagged_domains(life: Life) -> Section | None:
 
 def _page(life: Life, *, name: str, file_type: FileType) -> Section | None:
     file = life.file_of(file_type)
-    return _single(name, file, updated=file.updated) if file else None
+    return _single(name, file, updated=_dated(file.updated)) if file else None
 
 
 SectionFunction = Callable[[Life], Section | None]
@@ -169,7 +170,9 @@ def _single(name: str, file: LifeFile, **attributes: object) -> Section:
 
 
 def _listed(name: str, tag: str, files: Iterable[LifeFile], **attributes: object) -> Section | None:
-    entries = tuple(_entry(tag, file, date=file.day, weight=GIVES_WAY**age) for age, file in enumerate(files))
+    entries = tuple(
+        _entry(tag, file, date=_dated(file.day), weight=GIVES_WAY**age) for age, file in enumerate(files)
+    )
     return Section(name=name, attributes=attributes, entries=entries) if entries else None
 
 
@@ -199,7 +202,7 @@ def _plan(life: Life, name: str, day: date) -> Section | None:
         tag="", attributes={}, text=text, path=file.path if file else "", unread=file.unread if file else 0
     )
     path = {"path": file.path} if file else {}
-    return Section(name=name, attributes={"date": day.isoformat(), **path}, entries=(entry,))
+    return Section(name=name, attributes={"date": with_weekday(day), **path}, entries=(entry,))
 
 
 def _priority_line(priority: Any) -> str:
@@ -232,10 +235,18 @@ def _checkin_status(life: Life) -> str:
     due_on = checkin_due_on(life.profile)
     days = (due_on - life.today).days
     if days < 0:
-        return f"overdue since {due_on.isoformat()}"
+        return f"overdue since {with_weekday(due_on)}"
     if days == 0:
         return "due today"
-    return f"next on {due_on.isoformat()}, {'tomorrow' if days == 1 else f'in {days} days'}"
+    return f"next on {with_weekday(due_on)}, {'tomorrow' if days == 1 else f'in {days} days'}"
+
+
+def _dated(text: str) -> str:
+    """Return a date that a file states, with its weekday; any other text unchanged."""
+    try:
+        return with_weekday(date.fromisoformat(text))
+    except ValueError:
+        return text
 
 
 def _days_ago(days: int) -> str:

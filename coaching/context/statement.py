@@ -39,11 +39,11 @@ def skill_part(name: str, text: str, *, caller: str) -> Part:
     return Part(key=f"{SKILL_KEY}{name}", digest=caller, text=f'<skill name="{name}">\n{text}</skill>')
 
 
-def offer_part(arc: str, because: str, day: str) -> Part:
-    """Return the text that lets the model offer an arc."""
+def offer_part(arc: str, *, because: str, takes: str, day: str) -> Part:
+    """Return the text that lets the model offer an arc; `takes` is how long it takes."""
     text = (
-        f"{because}: {arc} would fit. You may offer it once, in a sentence, when what they came with has its "
-        "answer. It is theirs to take or leave."
+        f"{because}. You may offer {arc}, once and in one sentence, after you have answered what they came "
+        f"with. Say that it takes {takes}. A yes begins it; a no settles it."
     )
     return Part(key="offer", digest=f"{arc} {day}", text=f'<offer arc="{arc}">\n{text}\n</offer>')
 

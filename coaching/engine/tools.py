@@ -42,11 +42,36 @@ class ToolInput(BaseModel):
     model_config = ConfigDict(extra="forbid", str_strip_whitespace=False)
 
 
-class _UntitledFields(GenerateJsonSchema):
-    """Leaves out the fields' titles: they repeat the names, in every request."""
+class _ShortSchema(GenerateJsonSchema):
+    """Leaves out what costs tokens in every request and tells the model nothing.
+
+    Titles repeat the names, and a field that may be left out needs no null.
+    """
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
+
+    def nullable_schema(self, schema: Any) -> dict[str, Any]:
+        return self.generate_inner(schema["schema"])
+
+    def default_schema(self, schema: Any) -> dict[str, Any]:
+        described = super().default_schema(schema)
+        if described.get("default", "") is None:
+            del described["default"]
+        return described
+
+
+def _without_titles(schema: Any) -> Any:
+    """Return a schema without the titles of its models; a property may be called `title`."""
+    if isinstance(schema, list):
+        return [_without_titles(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        name: _without_titles(value)
+        for name, value in schema.items()
+        if not (name == "title" and isinstance(value, str))
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,8 +142,7 @@ class Tool(Generic[ContextT_contra, InputT]):
     saved_fields: frozenset[str] = frozenset()
 
     def definition(self) -> dict[str, Any]:
-        schema = self.input_model.model_json_schema(schema_generator=_UntitledFields)
-        schema.pop("title", None)
+        schema = _without_titles(self.input_model.model_json_schema(schema_generator=_ShortSchema))
         schema.pop("description", None)
         return {"name": self.name, "description": self.description, "input_schema": schema}
 

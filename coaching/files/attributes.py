@@ -48,11 +48,13 @@ Line = Annotated[StorableText, Field(min_length=1, max_length=300), AfterValidat
 
 
 class FileAttributes(BaseModel):
-    """Attributes of a file for queries. Give only what was said; nothing is required."""
+    """Facts about the file, as the user said or agreed to them."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    status: DomainStatus | None = Field(default=None, description="domain: how it stands.")
+    status: DomainStatus | None = Field(
+        default=None, description="domain: its status, in the user's judgement."
+    )
     updated_rating: int | None = Field(
         default=None, ge=1, le=5, description="domain: the user's rating now, 1 (worst) to 5."
     )

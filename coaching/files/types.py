@@ -41,13 +41,13 @@ RULES: dict[FileType, TypeRule] = {
     FileType.DOMAIN: TypeRule(
         naming="domain",
         place="life-map",
-        purpose="one life domain as it stands; file_name is the domain",
+        purpose="one life domain as it is now; file_name is the domain",
         attributes=_takes("status", "updated_rating"),
     ),
     FileType.OVERVIEW: TypeRule(
         naming="fixed",
         place="life-map/_overview.md",
-        purpose="the life map as a whole: how the domains hang together",
+        purpose="the life map as a whole: how the domains affect each other",
         attributes=_takes("domains_touched", "themes"),
     ),
     FileType.LIFE_PLAN: TypeRule(
@@ -67,7 +67,7 @@ RULES: dict[FileType, TypeRule] = {
     FileType.DAILY_LOG: TypeRule(
         naming="date",
         place="daily-logs",
-        purpose="the journal of a day that ends",
+        purpose="the log of a day, written when it ends",
         attributes=_takes("energy", "mood_signal", "domains_touched", "themes"),
         days_back=366,
         days_ahead=1,
@@ -89,13 +89,13 @@ RULES: dict[FileType, TypeRule] = {
     FileType.SAGE_CONTEXT: TypeRule(
         naming="fixed",
         place="sage/context.md",
-        purpose="what you should know of the user in every conversation",
+        purpose="what you should know about the user in every conversation",
         attributes=_takes("themes"),
     ),
     FileType.SAGE_PATTERNS: TypeRule(
         naming="fixed",
         place="sage/patterns.md",
-        purpose="patterns that you see over time, with what shows them",
+        purpose="patterns over time that the user agreed to, with what shows them",
         attributes=_takes("domains_touched", "themes"),
     ),
     FileType.CAPTURE: TypeRule(

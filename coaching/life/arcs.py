@@ -46,9 +46,10 @@ Artefact = DayFile | Page | Pulse
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArcRule:
-    """An arc: the folder of its skill, and its artefacts."""
+    """An arc: the folder of its skill, how long it takes, and its artefacts."""
 
     skill: str
+    takes: str
     leaves: tuple[Artefact, ...]
 
 
@@ -62,19 +63,24 @@ PULSE = "pulse"
 ARCS: Mapping[SessionKind, ArcRule] = {
     SessionKind.OPEN_DAY: ArcRule(
         skill="open-day",
+        takes="two minutes",
         leaves=(DayFile(file_type=FileType.DAY_PLAN, attributes=("intention", "priorities")),),
     ),
     SessionKind.CLOSE_DAY: ArcRule(
         skill="close-day",
+        takes="three minutes",
         leaves=(
             DayFile(file_type=FileType.DAILY_LOG, attributes=("energy", "mood_signal", "domains_touched")),
         ),
     ),
     SessionKind.WEEKLY_CHECKIN: ArcRule(
-        skill="weekly-checkin", leaves=(DayFile(file_type=FileType.CHECK_IN, attributes=("themes",)), Pulse())
+        skill="weekly-checkin",
+        takes="fifteen minutes",
+        leaves=(DayFile(file_type=FileType.CHECK_IN, attributes=("themes",)), Pulse()),
     ),
     SessionKind.LIFE_MAPPING: ArcRule(
         skill="life-mapping",
+        takes="an hour, or several visits",
         leaves=(
             # A map is often drawn in several sessions: pages from earlier ones count.
             *(

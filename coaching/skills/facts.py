@@ -38,11 +38,14 @@ def life_facts(
     has_plan_today: bool,
     unfolded_captures: int,
     recent: Sequence[Words] = (),
+    is_map_offered: bool = False,
+    arc: str = "",
 ) -> LifeFacts:
     """Build the facts from what was read; `now` is aware.
 
     `files` are type, path and frontmatter of the overview, all pages of domains, and today's log.
-    The life map exists once its overview is written or every domain has a page.
+    The life map exists once its overview is written or every domain has a page. `is_map_offered`: before
+    today. `arc` is the session's current one.
     """
     today = local_day(now, profile.zone)
     rows = list(files)
@@ -66,6 +69,8 @@ def life_facts(
         unfolded_captures=unfolded_captures,
         days_to_quarter_end=(quarter_end(today) - today).days,
         intensity=measure_intensity(recent),
+        is_map_begun=bool(pages) or is_map_offered,
+        arc=arc,
     )
 
 

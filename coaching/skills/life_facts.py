@@ -12,7 +12,8 @@ class LifeFacts:
     """A user's facts at one moment. `local_time` is aware, in the user's time zone.
 
     `domain_statuses` are pairs of domain and status, in the domains' order, without empty statuses.
-    `days_to_quarter_end` is 0 on the quarter's last day.
+    `days_to_quarter_end` is 0 on the quarter's last day. `is_map_begun`: a page of the map exists, or the map
+    was offered before. `arc` is the session's current one, or empty.
     """
 
     local_time: datetime
@@ -24,6 +25,8 @@ class LifeFacts:
     unfolded_captures: int = 0
     days_to_quarter_end: int = 91
     intensity: Intensity = CALM
+    is_map_begun: bool = False
+    arc: str = ""
 
     @property
     def time_bracket(self) -> TimeBracket:

@@ -8,10 +8,13 @@ from dataclasses import dataclass
 
 from coaching.skills.life_facts import LifeFacts
 from coaching.skills.rules import arc_of
+from sessions_app.models import SessionKind
 
 CAPTURES_WAITING = 5
 QUARTER_END_DAYS = 7
 TROUBLED = ("needs_attention", "in_crisis")
+DAY_ARCS = (SessionKind.OPEN_DAY, SessionKind.CLOSE_DAY)
+"""Arcs of two or three minutes, too short for most approaches."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +22,7 @@ class Signal:
     """One row. `because` states in plain words what was seen; it never quotes the user.
 
     `was` states it in the past tense, for a skill that is still loaded when the signal no longer matches.
+    `fits_day_arcs`: the approach is used in the arcs of a day, too.
     """
 
     name: str
@@ -27,6 +31,7 @@ class Signal:
     is_met: Callable[[LifeFacts], bool]
     because: Callable[[LifeFacts], str]
     was: str
+    fits_day_arcs: bool = False
 
 
 def _arc(
@@ -36,16 +41,30 @@ def _arc(
 
 
 def _approach(
-    name: str, skill: str, is_met: Callable[[LifeFacts], bool], because: Callable[[LifeFacts], str], was: str
+    name: str,
+    skill: str,
+    is_met: Callable[[LifeFacts], bool],
+    because: Callable[[LifeFacts], str],
+    was: str,
+    *,
+    fits_day_arcs: bool = False,
 ) -> Signal:
-    return Signal(name=name, skill=skill, is_arc=False, is_met=is_met, because=because, was=was)
+    return Signal(
+        name=name,
+        skill=skill,
+        is_arc=False,
+        is_met=is_met,
+        because=because,
+        was=was,
+        fits_day_arcs=fits_day_arcs,
+    )
 
 
 # decision-helper and pattern-review have no signal: the model loads them.
 SIGNALS: tuple[Signal, ...] = (
     _arc(
         "no_life_map", "life-mapping",
-        lambda facts: not facts.has_life_map,
+        lambda facts: not facts.has_life_map and not facts.is_map_begun,
         lambda _: "There is no life map yet",
         "There was no life map yet",
     ),
@@ -67,6 +86,13 @@ SIGNALS: tuple[Signal, ...] = (
         lambda _: "The weekly check-in is due",
         "The weekly check-in was due",
     ),
+    # Last, so that a map that takes its time doesn't keep days and weeks from being offered.
+    _arc(
+        "no_life_map", "life-mapping",
+        lambda facts: not facts.has_life_map and facts.is_map_begun,
+        lambda _: "The life map isn't complete yet",
+        "There was no life map yet",
+    ),
     _approach(
         "domain_flagged", "domain-deep-dive",
         lambda facts: bool(_troubled(facts)),
@@ -78,6 +104,7 @@ SIGNALS: tuple[Signal, ...] = (
         lambda facts: facts.intensity.is_high,
         lambda _: "The last messages carry a lot",
         "Messages carried a lot",
+        fits_day_arcs=True,
     ),
     _approach(
         "captures_waiting", "capture-review",
@@ -127,7 +154,8 @@ def call_skills(facts: LifeFacts) -> Called:
     approaches: dict[str, None] = {}
     trace = []
     for signal in SIGNALS:
-        if not signal.is_met(facts):
+        is_too_long = not (signal.is_arc or signal.fits_day_arcs) and facts.arc in DAY_ARCS
+        if is_too_long or not signal.is_met(facts):
             continue
         is_chosen = not signal.is_arc or arc is None
         if signal.is_arc:

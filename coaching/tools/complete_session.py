@@ -10,7 +10,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from coaching.clock.days import local_day
+from coaching.clock.days import local_day, with_weekday
 from coaching.engine.errors import ToolError
 from coaching.engine.tools import ToolInput, ToolResult
 from coaching.files.attributes import StorableText
@@ -24,12 +24,13 @@ from sessions_app.selectors import accessible_session
 from sessions_app.services import end_session
 
 DESCRIPTION = (
-    "End what has come to its end: type arc completes the arc that this open conversation is in, and the "
-    "conversation goes on; type session completes the conversation itself. Use it when the arc's files are "
-    "saved and the user is content; closing a day, they have confirmed the log first. If the arc still lacks "
-    "something, the result names it and nothing is completed: save it, or call again if the user wants to "
-    "end without. It can't be called together with a question to the user. The result gives the date of "
-    "the next weekly check-in. Afterwards say a short, warm goodbye."
+    "Complete what has come to its end: type arc completes the arc that this open conversation is in, and "
+    "the conversation goes on; type session completes the conversation itself. Use it when the arc's files"
+    " are saved and the user is content with them; in close_day only after they have confirmed the log. If"
+    " the arc still lacks something, the result names it and nothing is completed: save it, or call again "
+    "if the user wants to end without it. Never in the same turn as show_options or show_pulse_check. The "
+    "result gives the date of the next weekly check-in. Afterwards: a short, warm goodbye after a session,"
+    " one line after an arc."
 )
 ONLY_IN_A_CONVERSATION = "Only a conversation can be completed."
 NO_ARC = "This conversation is in no arc, so there is none to complete. It simply goes on."
@@ -119,7 +120,7 @@ def _was_told(session: Session, arc: CurrentArc, tool_use_id: str) -> bool:
 
 def _next_checkin(context: ToolContext) -> str:
     profile, _ = Profile.of(context.user_id).get_or_create()
-    return next_checkin(profile, today=local_day(context.now, context.timezone)).isoformat()
+    return with_weekday(next_checkin(profile, today=local_day(context.now, context.timezone)))
 
 
 def _not_completed(reason: str, message: str, **values: list[str]) -> ToolResult:

@@ -19,11 +19,12 @@ from sessions_app.models import Session, SessionKind, SessionStatus
 from sessions_app.selectors import accessible_session
 
 DESCRIPTION = (
-    "Begin an arc inside this open conversation: open_day plans the day, close_day closes it with a log, "
-    "weekly_checkin looks back on the week, life_mapping draws the map of all eight domains. Use it when the "
-    "user wants one, or said yes to your offer; never force it. The result brings the arc's guidance, which "
-    "holds until complete_session, and what may be written in it: that changes at once, so a save_file in "
-    "the same round may write the arc's files already. Not while another arc is open."
+    "Begin an arc inside this open conversation: open_day plans the day (two minutes), close_day ends it "
+    "with a log (three), weekly_checkin reviews the week (fifteen), life_mapping writes a page for each "
+    "life domain (an hour, or several visits). Use it when the user asks for one or says yes to your "
+    "offer, and only then. The result brings the arc's guidance, which holds until complete_session, and "
+    "what may be written in it: that changes at once, so a save_file in the same round may already write "
+    "the arc's files. Not while another arc is open."
 )
 ONLY_IN_A_CONVERSATION = "An arc can be entered in a conversation only."
 ENDED = "This conversation has ended ({status}); no arc can begin in it. A new message begins a new one."

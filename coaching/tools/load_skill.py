@@ -18,11 +18,10 @@ from sessions_app.database import in_database
 from sessions_app.selectors import accessible_session
 
 DESCRIPTION = (
-    "Read the full text of one of the approaches that your directory names. Use it when the conversation "
-    "turns to what an approach is for and its text isn't there yet, and when the user asks for one by name. "
-    "Then follow it without saying that you do. A name with a file behind it (domain-deep-dive/questions.md) "
-    "reads that file, where an approach's text points to one. Arcs are not read but entered, with "
-    "enter_structured_arc."
+    "Read the full text of one of the approaches in your list. Use it when the moment that the list names "
+    "has come and the text isn't in this conversation yet, and when the user asks for one by name. Then "
+    "follow it without announcing it. A name with a file after it (domain-deep-dive/questions.md) reads that "
+    "file, where an approach's text points to one. Arcs can't be loaded: use enter_structured_arc."
 )
 
 

@@ -21,15 +21,14 @@ from coaching.tools.presentation import Presentation, SageTool
 from sessions_app.errors import Refused
 
 DESCRIPTION = (
-    "Write something down for the user as a markdown file, or replace one. Use it when something was said "
-    "that is worth keeping: a domain became clearer, a plan was made, a day was closed, you learned who the "
-    "user is. Save when the user would want it kept, not after every message, and say that it was saved only "
-    "after this tool said so.\n"
-    "The content is the whole new body in markdown: it replaces the file, so read a file that you can't see "
-    "with read_file first, and keep what still holds. Every version is kept. Write no frontmatter; give "
-    "structured facts as attributes. Attributes that you leave out keep their value, so name only what was "
-    "said now; what no longer holds and has nothing in its place goes into remove. A daily-log gets a link "
-    "to each capture that it takes in by itself.\n"
+    "Write one of the user's markdown files, or replace it. Use it when something was said that they would"
+    " want to find again: a domain became clearer, a plan was made, a day was closed, you learned who they"
+    " are. Not after every message. Say that it is saved only after this tool says so.\n"
+    "The content is the whole new body in markdown and replaces the file, so use read_file first for a "
+    "file that you can't see in full, and keep what still holds. Every version is kept. Write no "
+    "frontmatter; give structured facts as attributes. Attributes that you leave out keep their value, so "
+    "name only what the user said or agreed to now; what no longer holds and has no new value goes into "
+    "remove. A daily-log links the day's captures by itself.\n"
     "Types:\n"
     + "\n".join(f"- {file_type}: {rule.purpose}" for file_type, rule in RULES.items())
     + "\nWhich types may be written depends on the conversation; a refusal names them."

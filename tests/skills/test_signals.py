@@ -34,6 +34,10 @@ def test_nothing_is_called_on_a_quiet_afternoon() -> None:
     [
         (replace(QUIET, has_life_map=False), "life_mapping", "no_life_map", "There is no life map yet"),
         (
+            replace(QUIET, has_life_map=False, is_map_begun=True),
+            "life_mapping", "no_life_map", "The life map isn't complete yet",
+        ),
+        (
             replace(QUIET, local_time=at(8), has_plan_today=False),
             "open_day", "morning_without_plan", "It is morning, and today has no plan",
         ),
@@ -122,17 +126,34 @@ def test_the_first_arc_is_offered_and_those_after_it_stay_in_the_trace() -> None
     assert call_skills(replace(facts, has_life_map=True, has_plan_today=True)).arc == "weekly_checkin"
 
 
-def test_all_approaches_can_be_used_during_an_arc() -> None:
-    called = call_skills(
-        replace(
-            QUIET,
-            local_time=at(21),
-            domain_statuses=(("health", "in_crisis"),),
-            intensity=Intensity(weight=5),
-            unfolded_captures=9,
-            days_to_quarter_end=0,
-        )
-    )
+def test_a_map_that_is_begun_or_was_offered_comes_after_days_and_weeks() -> None:
+    facts = replace(QUIET, has_life_map=False, is_map_begun=True)
+    assert call_skills(replace(facts, local_time=at(8), has_plan_today=False)).arc == "open_day"
+    assert call_skills(replace(facts, local_time=at(21))).arc == "close_day"
+    assert call_skills(replace(facts, is_checkin_due=True)).arc == "weekly_checkin"
+    assert call_skills(facts).arc == "life_mapping"
+
+
+TROUBLED_EVENING = replace(
+    QUIET,
+    local_time=at(21),
+    domain_statuses=(("health", "in_crisis"),),
+    intensity=Intensity(weight=5),
+    unfolded_captures=9,
+    days_to_quarter_end=0,
+)
+
+
+@pytest.mark.parametrize("arc", ["open_day", "close_day"])
+def test_an_arc_of_minutes_gets_no_approach_but_steady_ground(arc: str) -> None:
+    called = call_skills(replace(TROUBLED_EVENING, arc=arc))
+    assert called.approaches == ("crisis-support",)
+    assert "domain_flagged" not in [match.signal for match in called.trace]
+
+
+@pytest.mark.parametrize("arc", ["", "weekly_checkin", "life_mapping"])
+def test_all_approaches_can_be_used_elsewhere(arc: str) -> None:
+    called = call_skills(replace(TROUBLED_EVENING, arc=arc))
     assert called.arc == "close_day"
     assert called.approaches == ("domain-deep-dive", "crisis-support", "capture-review", "life-plan-revision")
     assert all(match.is_chosen for match in called.trace)

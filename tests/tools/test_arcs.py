@@ -206,7 +206,7 @@ async def test_without_an_arc_there_is_none_to_complete_but_the_conversation_can
     result = await talk.complete("arc")
     assert (result["success"], result["reason"]) == (False, "no_arc")
     result = await talk.complete("session", summary=" We talked about rest. ")
-    assert result == {"success": True, "completed": "session", "next_checkin": "2026-11-22"}
+    assert result == {"success": True, "completed": "session", "next_checkin": "Sunday 2026-11-22"}
     assert talk.session.status == SessionStatus.COMPLETED
     assert talk.session.summary == "We talked about rest."
 
@@ -348,7 +348,7 @@ async def test_the_next_checkin_is_the_one_that_the_checkin_itself_moved(user: U
     await own.leave_whole(SessionKind.WEEKLY_CHECKIN)
     profile = await in_database(Profile.unscoped.get, user=user)
     assert profile.next_checkin_on == date(2026, 11, 22)
-    assert (await own.complete("session"))["next_checkin"] == "2026-11-22"
+    assert (await own.complete("session"))["next_checkin"] == "Sunday 2026-11-22"
 
 
 def test_a_checkin_that_is_overdue_is_due_today(user: User) -> None:

@@ -61,7 +61,10 @@ def test_a_definition_is_fit_for_the_api(name: str) -> None:
     schema = definition["input_schema"]
     assert schema["type"] == "object"
     assert schema["additionalProperties"] is False
-    assert json.dumps(definition, ensure_ascii=False).isascii()
+    written = json.dumps(definition, ensure_ascii=False)
+    assert written.isascii()
+    assert '"null"' not in written, "what may be left out needs no null"
+    assert '"title": "' not in written
     assert len(json.dumps(definition)) < 12_000
 
 
@@ -110,3 +113,11 @@ async def test_a_tool_that_needs_a_conversation_says_so_where_there_is_none(name
 def test_the_text_of_a_saved_file_is_not_sent_again() -> None:
     sent = shorten_saved("save_file", INPUTS["save_file"], CHAT_TOOLS.saved_fields, is_error=False)
     assert sent == INPUTS["save_file"] | {"content": "[saved: 25 chars]"}
+
+
+def test_a_field_that_may_be_left_out_may_also_be_null() -> None:
+    """The schema doesn't say so, but models write it all the same."""
+    tool = CHAT_TOOLS.get("save_file")
+    assert tool is not None
+    nothing = {"file_type": "overview", "content": "All", "file_name": None, "attributes": {"status": None}}
+    assert tool.parse(json.dumps(nothing)).file_name is None
