@@ -176,11 +176,18 @@ def withdraw_briefs(session: Session, *, since: int) -> None:
 
 @transaction.atomic
 def correct_brief(
-    *, user_id: int, session_id: uuid.UUID, words: str, line: str = "", is_strike: bool = False
+    *,
+    user_id: int,
+    session_id: uuid.UUID,
+    words: str,
+    finish: Finish,
+    line: str = "",
+    is_strike: bool = False,
 ) -> BriefCorrection:
     """Keep a correction, of a line or of the whole, or strike a line; the same one twice is one.
 
-    Raises `Refused`, also where the user has too many in all conversations, and `Session.DoesNotExist`.
+    `finish` makes of the newest version's text what recall finds from now on. Raises `Refused`, also where
+    the user has too many in all conversations, and `Session.DoesNotExist`.
     """
     session = accessible_session(user_id=user_id, session_id=session_id, is_locked=True)
     words = " ".join(mended(words).split())
@@ -198,6 +205,7 @@ def correct_brief(
         raise Refused(TOO_MANY)
     correction = BriefCorrection.within(session).create(session=session, **values)
     _mark_changed(session)
+    _correct_newest(session, finish)
     return correction
 
 
@@ -212,7 +220,9 @@ def undo_correction(*, user_id: int, session_id: uuid.UUID, correction_id: int, 
     correction = session.brief_corrections.get(pk=correction_id)
     correction.delete()
     _mark_changed(session)
-    return bool(correction.line) and _restore(session, f"- {correction.line}", finish)
+    is_restored = bool(correction.line) and _restore(session, f"- {correction.line}", finish)
+    _correct_newest(session, finish)
+    return is_restored
 
 
 def _restore(session: Session, line: str, finish: Finish) -> bool:
@@ -244,6 +254,15 @@ def sessions_behind(*, now: datetime) -> Sequence[Session]:
     """Return the sessions whose brief is to be written, the longest idle first."""
     behind = sessions_with_brief_behind(now=now)
     return list(behind.only("id", "brief_attempts").order_by("last_active_at"))
+
+
+def _correct_newest(session: Session, finish: Finish) -> None:
+    """Store the newest version's text as all corrections leave it; a trigger indexes it for recall."""
+    brief = newest_brief(session)
+    if brief is not None:
+        brief.corrected_text = mended(finish(brief.text, corrections_of(session)))
+        brief.corrected_at = timezone.now()
+        brief.save(update_fields=["corrected_text", "corrected_at"])
 
 
 def _mark_changed(session: Session, *fields: str) -> None:

@@ -434,6 +434,10 @@ class SessionBrief(Owned):
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="briefs")
     version = models.PositiveIntegerField()
     text = models.TextField(blank=True, default="")
+    corrected_text = models.TextField(
+        blank=True, default="", db_default="", help_text="The text as corrected after it was stored."
+    )
+    corrected_at = models.DateTimeField(null=True, blank=True)
     covers_from = models.PositiveIntegerField()
     covers_until = models.PositiveIntegerField()
     model = models.CharField(max_length=100, blank=True, default="")

@@ -32,6 +32,7 @@ LEFT_OUT_FIELDS: Mapping[str, str] = {
     "coaching.CalendarSource.digest": "found again from the content",
     "coaching.UserFileVersion.content": "stands in the files of the archive",
     "coaching.UserFileVersion.storage_key": "says where this Sage stores it",
+    "sessions_app.SessionBrief.corrected_text": "made of the text and the corrections",
     "sessions_app.Round.blocks": "the text once more, with what only its model can read",
     "sessions_app.Session.opening": "made of files and summaries that the archive has",
     "sessions_app.Turn.fence": "says which process may write",

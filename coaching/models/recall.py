@@ -26,8 +26,8 @@ class RecallPassage(Owned):
 
     `lexemes` holds stems with their positions, and without positions each word that differs from its stem and
     each pair of characters of a script without word breaks. `part` is 0 for a message's text and n for its
-    n-th tool call. Triggers delete a row together with what it was made from: more foreign keys would cost
-    each message that is indexed a lookup per key.
+    n-th tool call; 0 for a session's summary and n for that of its n-th arc. Triggers delete a row together
+    with what it was made from: more foreign keys would cost each message that is indexed a lookup per key.
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -57,9 +57,9 @@ class RecallPassage(Owned):
                 name="recall_file_once",
             ),
             models.UniqueConstraint(
-                fields=["user", "session_id", "source", "piece"],
+                fields=["user", "session_id", "source", "part", "piece"],
                 condition=Q(message_id__isnull=True, session_id__isnull=False),
-                name="recall_session_text_once",
+                name="recall_session_part_once",
             ),
             models.CheckConstraint(condition=Q(source__in=RecallSource.values), name="recall_source_known"),
         ]

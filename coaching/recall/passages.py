@@ -55,16 +55,24 @@ LEFT JOIN LATERAL (
 """
 _MESSAGES_SQL = _MESSAGES.format(visible=visible("message"), visible_near=visible("near"))
 _SUMMARIES_SQL = """
-SELECT hit.place, session.title, coaching_recall_piece(session.summary, hit.piece)
-FROM unnest(%(places)s::int[], %(ids)s::uuid[], %(pieces)s::int[]) AS hit(place, id, piece)
+SELECT hit.place, session.title, coaching_recall_piece(
+    CASE hit.part WHEN 0 THEN session.summary
+        ELSE coaching_recall_arcs(session.metadata) -> hit.part - 1 ->> 'summary' END,
+    hit.piece
+)
+FROM unnest(%(places)s::int[], %(ids)s::uuid[], %(parts)s::int[], %(pieces)s::int[])
+    AS hit(place, id, part, piece)
 JOIN sessions_app_session AS session ON session.id = hit.id AND session.user_id = %(user)s
 """
 _BRIEFS_SQL = """
-SELECT hit.place, session.title, coaching_recall_piece(brief.text, hit.piece)
+SELECT hit.place, session.title, coaching_recall_piece(
+    CASE WHEN brief.corrected_at IS NULL THEN brief.text ELSE brief.corrected_text END, hit.piece
+)
 FROM unnest(%(places)s::int[], %(ids)s::uuid[], %(pieces)s::int[]) AS hit(place, id, piece)
 JOIN sessions_app_session AS session ON session.id = hit.id AND session.user_id = %(user)s
 JOIN LATERAL (
-    SELECT text FROM sessions_app_sessionbrief WHERE session_id = session.id AND NOT is_withdrawn
+    SELECT text, corrected_text, corrected_at FROM sessions_app_sessionbrief
+    WHERE session_id = session.id AND NOT is_withdrawn
     ORDER BY version DESC LIMIT 1
 ) AS brief ON true
 """
@@ -130,8 +138,14 @@ def _read_files(hits: Mapping[int, Hit], *, user_id: int) -> Places:
 
 
 def _read_texts(sql: str, hits: Mapping[int, Hit], ids: Sequence[object], *, user_id: int) -> Places:
-    pieces = [hit.piece for hit in hits.values()]
-    rows = run_query(Query(sql, {"user": user_id, "places": list(hits), "ids": list(ids), "pieces": pieces}))
+    values = {
+        "user": user_id,
+        "places": list(hits),
+        "ids": list(ids),
+        "parts": [hit.part for hit in hits.values()],
+        "pieces": [hit.piece for hit in hits.values()],
+    }
+    rows = run_query(Query(sql, values))
     return {place: Passage(hit=hits[place], text=text, title=title) for place, title, text in rows}
 
 

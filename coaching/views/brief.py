@@ -81,6 +81,7 @@ def _act(session: Session, form: BriefForm) -> str:
         user_id=session.user_id,
         session_id=session.id,
         words=values["words"],
+        finish=corrected_text,
         line=line,
         is_strike=is_strike,
     )

@@ -202,7 +202,7 @@ async def test_what_the_user_says_of_a_brief_is_in_the_next_prompt(talk: Talk, p
     await chat(talk, 1)
     assert brief_in(talk.bodies[-1]) == ""
     line = lines_of((await in_database(SessionBrief.unscoped.get)).text)[0]
-    of: Any = {"user_id": person.pk, "session_id": talk.session.id}
+    of: Any = {"user_id": person.pk, "session_id": talk.session.id, "finish": corrected_text}
     made = await in_database(correct_brief, **of, words="It was Anna, not Hannah", line="")
     await chat(talk, 1)
     sent = brief_in(talk.bodies[-1])
@@ -212,7 +212,7 @@ async def test_what_the_user_says_of_a_brief_is_in_the_next_prompt(talk: Talk, p
     await chat(talk, 1)
     assert line not in brief_in(talk.bodies[-1])
     assert "Anna" in brief_in(talk.bodies[-1])
-    await in_database(undo_correction, **of, correction_id=made.pk, finish=corrected_text)
+    await in_database(undo_correction, **of, correction_id=made.pk)
     await chat(talk, 2)
     assert "Anna" not in brief_in(talk.bodies[-1])
     rebuilt = [brief_in(body) for body in talk.bodies]
@@ -229,7 +229,11 @@ async def test_an_edit_of_a_covered_message_takes_the_brief_out_of_the_prompt(
     brief_practice.script(["- You have a secret [5]"])
     await talk.remember()
     await in_database(
-        correct_brief, user_id=person.pk, session_id=talk.session.id, words="I rest on Sundays", line=""
+        correct_brief,
+        user_id=person.pk,
+        session_id=talk.session.id,
+        words="I rest on Sundays",
+        finish=corrected_text,
     )
     await chat(talk, 1)
     assert "secret" in brief_in(talk.bodies[-1])

@@ -179,7 +179,7 @@ async def test_what_was_corrected_and_struck_holds_in_every_later_version(
     session = await queued(user)
     practice.script(["- Hannah is your sister [1]\n- You want to work less [3]"])
     await work_off()
-    of: Any = {"user_id": user.pk, "session_id": session.id}
+    of: Any = {"user_id": user.pk, "session_id": session.id, "finish": corrected_text}
     await in_database(correct_brief, **of, words="It was Anna, not Hannah", line="Hannah is your sister [1]")
     await in_database(correct_brief, **of, words="", line="You want to work less [3]", is_strike=True)
     for repeated in (
@@ -208,12 +208,12 @@ async def test_an_undone_correction_isnt_sent_with_the_version_that_has_it(
     user: User, practice: PracticeServer, work_off: WorkOff
 ) -> None:
     session = await queued(user)
-    of: Any = {"user_id": user.pk, "session_id": session.id}
+    of: Any = {"user_id": user.pk, "session_id": session.id, "finish": corrected_text}
     made = await in_database(correct_brief, **of, words="Anna is your sister")
     practice.script(["- You sleep badly [1]"])
     await work_off()
     assert "Anna" in (await versions(session))[0].text
-    await in_database(undo_correction, **of, correction_id=made.pk, finish=corrected_text)
+    await in_database(undo_correction, **of, correction_id=made.pk)
     await in_database(add_turn, session, "More.", "Yes.")
     await in_database(enqueue_brief, session)
     await in_database(make_due)

@@ -6,15 +6,18 @@ Over 300 lines: nearly all tests ask one function about a small history.
 import json
 import uuid
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 from django.utils import timezone
 
+from coaching.context.brief import corrected_text
 from coaching.models import FileType, Profile, RecallPassage, RecallSource, UserFile, UserFileVersion
 from coaching.recall.search import Bounds
 from sessions_app import services
+from sessions_app.briefs import correct_brief, undo_correction
 from sessions_app.models import CorrectionKind, Session, SessionBrief, SessionStatus, Turn, TurnStatus
 from sessions_app.rate import RateLimit
 from tests.recall.history import add, found, talk, texts
@@ -266,6 +269,36 @@ def test_summaries_are_found_and_follow_their_session(user: User) -> None:
     assert texts(user, "canoe") == []
 
 
+def test_the_summary_of_each_arc_is_found_on_the_day_of_its_end(user: User, other_user: User) -> None:
+    session = talk(user, "Hello")
+    entries = [
+        {
+            "arc": "open_day",
+            "completed_at": "2026-03-02T09:00:00+00:00",
+            "summary": "You planned to plant a quince",
+        },
+        {"arc": "close_day", "left_at": "2026-04-02T09:00:00+00:00", "summary": "You watered the quince"},
+        {"arc": "open_day", "started_at": "2026-05-02T09:00:00+00:00"},
+    ]
+    session.metadata = {"arcs": entries}
+    session.summary = "All about fruit"
+    session.save()
+    passages = found(user, "quince")
+    assert {(passage.text, passage.hit.moment.month) for passage in passages} == {
+        ("You planned to plant a quince", 3),
+        ("You watered the quince", 4),
+    }
+    assert {passage.hit.source for passage in passages} == {RecallSource.SUMMARY}
+    assert texts(user, "fruit") == ["All about fruit"]
+    assert texts(other_user, "quince fruit") == []
+    session.metadata = {"arcs": [{**entries[0], "summary": "You planned to plant a medlar"}]}
+    session.save()
+    assert texts(user, "quince") == []
+    assert texts(user, "medlar") == ["You planned to plant a medlar"]
+    session.delete()
+    assert texts(user, "medlar fruit") == []
+
+
 def brief_of(session: Session, version: int, text: str) -> SessionBrief:
     return session.briefs.create(version=version, text=text, covers_from=version, covers_until=version)
 
@@ -290,7 +323,29 @@ def test_of_a_brief_the_newest_version_is_found_that_covers_no_withdrawn_message
     assert texts(user, "kayak") == []
 
 
-def test_a_brief_that_was_corrected_is_found_again_with_its_next_version(user: User) -> None:
+def test_a_correction_of_a_brief_is_found_at_once_and_what_was_struck_is_not(user: User) -> None:
+    session = talk(user, "Hello")
+    of: Any = {"user_id": user.pk, "session_id": session.id, "finish": corrected_text}
+    old = brief_of(session, 1, "- They own a raft [1]")
+    newest = brief_of(session, 2, "- They own a kayak [1]\n- They own a canoe [1]")
+    correct_brief(**of, words="", line="They own a kayak [1]", is_strike=True)
+    assert texts(user, "kayak") == []
+    assert texts(user, "canoe") == ["- They own a canoe [1]"]
+    made = correct_brief(**of, words="It is a dinghy", line="They own a canoe [1]")
+    assert ["dinghy" in text for text in texts(user, "dinghy")] == [True]
+    assert texts(user, "kayak") == []
+    newest.is_withdrawn = True
+    newest.save(update_fields=["is_withdrawn"])
+    assert texts(user, "dinghy raft") == [], "an older version lacks the corrections"
+    newest.is_withdrawn = False
+    newest.save(update_fields=["is_withdrawn"])
+    undo_correction(**of, correction_id=made.pk)
+    assert texts(user, "canoe") == ["- They own a canoe [1]"]
+    assert texts(user, "dinghy kayak") == []
+    old.delete()
+
+
+def test_a_brief_is_not_found_while_it_lacks_a_correction(user: User) -> None:
     session = talk(user, "Hello")
     brief_of(session, 1, "- They own a kayak [1]\n- They own a canoe [1]")
     assert len(texts(user, "kayak canoe")) == 1
