@@ -3,6 +3,7 @@
 The text is shown on one page only, to staff with the permission to read messages.
 """
 
+import uuid
 from typing import Any
 
 from django.contrib import admin, messages
@@ -15,6 +16,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from coaching.job_queue import BRIEF_ATTEMPTS, enqueue_brief_anew
+from coaching.turns.preview import preview_request
 from sessions_app.admin import READ_TEXT, NewestRows, ReadOnlyMixin, SessionAdmin, log_look
 from sessions_app.figures import sessions_with_brief_behind
 from sessions_app.models import Session, SessionBrief
@@ -92,6 +94,32 @@ class BriefedSessionAdmin(SessionAdmin):
 
     def has_regenerate_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("sessions_app.change_sessionbrief")
+
+    def get_urls(self) -> list[URLPattern]:
+        prompt = path(
+            "<uuid:session_id>/prompt/",
+            self.admin_site.admin_view(require_safe(self.prompt)),
+            name="sessions_app_session_prompt",
+        )
+        return [prompt, *super().get_urls()]
+
+    def prompt(self, request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
+        """Show what the next message would send to the model, to an operator who may read it."""
+        if not (request.user.has_perm(READ_TEXT) and self.has_view_permission(request)):
+            raise PermissionDenied
+        session = Session.unscoped.select_related("user").filter(id=session_id).first()
+        if session is None:
+            raise Http404
+        log_look(request, session)
+        preview = preview_request(user_id=session.user_id, now=timezone.now(), session=session)
+        context = {
+            **self.admin_site.each_context(request),
+            "title": f"Next request of {session}",
+            "session": session,
+            "preview": preview,
+            "opts": self.opts,
+        }
+        return TemplateResponse(request, "admin/sessions_app/session/prompt.html", context)
 
     @admin.display(description="Messages after the brief")
     def behind(self, session: Session) -> int:

@@ -1,6 +1,8 @@
 """The admin: rows without text, and text only with a permission and an access log."""
 
+import html
 import re
+import uuid
 from typing import Any
 
 import pytest
@@ -211,3 +213,24 @@ def test_people_who_aren_t_staff_never_get_in(client: Client, user: User, sessio
     client.force_login(user)
     for address in ("/admin/", f"/admin/sessions_app/session/{session.id}/words/"):
         assert client.get(address).status_code == 302
+
+
+def test_the_next_request_is_shown_with_the_permission_and_the_access_is_logged(
+    make_user: MakeUser, session: Session, exchange: Exchange
+) -> None:
+    exchange(SECRET, "Answer")
+    client = staff_with(make_user, "view_session")
+    address = f"/admin/sessions_app/session/{session.id}/prompt/"
+    assert client.get(address).status_code == 403
+    assert not LogEntry.objects.exists()
+    reader = User.objects.get(username="staff")
+    reader.user_permissions.add(Permission.objects.get(codename="read_message_text"))
+    page = html.unescape(client.get(address).content.decode())
+    assert SECRET in page
+    assert "You are Sage, a life coach" in page
+    assert "(the next message)" in page
+    assert "of 15,000 without the conversation" in page
+    assert LogEntry.objects.get().object_id == str(session.id)
+    assert Message.unscoped.count() == 2
+    assert address in client.get(f"/admin/sessions_app/session/{session.id}/change/").content.decode()
+    assert client.get(address.replace(str(session.id), str(uuid.uuid4()))).status_code == 404
