@@ -208,9 +208,11 @@ def _title_job(session: Session) -> Job:
 def enqueue_follow_ups(session_ids: Collection[uuid.UUID]) -> Collection[uuid.UUID]:
     """Queue what follows turns in some sessions: the brief, and the title after the first answer.
 
-    Returns the sessions whose brief wasn't queued already. Sync ORM code.
+    Nothing follows where only Sage has spoken. Returns the sessions whose brief wasn't queued already.
+    Sync ORM code.
     """
-    sessions = Session.unscoped.filter(id__in=session_ids).only("title_source", "brief_attempts")
+    used = Session.unscoped.filter(id__in=session_ids, is_only_opened=False)
+    sessions = used.only("title_source", "brief_attempts")
     jobs = {session.id: [_brief_job(session)] for session in sessions}
     for session in sessions:
         if session.title_source == TitleSource.WORDS:

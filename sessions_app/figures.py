@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from django.db.models import Aggregate, Count, F, FloatField, Min, Q, QuerySet
 
-from sessions_app.models import Message, ModelUsage, Session, Turn, TurnStatus, UsagePurpose
+from sessions_app.models import USED, Message, ModelUsage, Session, Turn, TurnStatus, UsagePurpose
 
 FAILED = (TurnStatus.FAILED, TurnStatus.INTERRUPTED)
 _RECENT = timedelta(days=1)
@@ -74,6 +74,6 @@ def read_brief_figures(*, now: datetime, failing_from: int) -> BriefFigures:
 
 
 def sessions_with_brief_behind(*, now: datetime) -> QuerySet[Session]:
-    """Return the sessions with messages after their brief: recent ones, and those whose brief fails."""
+    """Return the used sessions with messages after their brief: recent ones, and those whose brief fails."""
     wanted = Q(brief_attempts__gt=0) | Q(last_active_at__gt=now - _RECENT)
-    return Session.unscoped.filter(wanted, last_message_number__gt=F("brief_covers"))
+    return Session.unscoped.filter(USED & wanted, last_message_number__gt=F("brief_covers"))

@@ -34,7 +34,7 @@ USER_LOCK = Func(
 @prepared
 def _open_turns() -> QuerySet[Any, Any]:
     turns = Turn.of(parameter("user")).filter(status__in=OPEN_TURN_STATUSES)
-    return turns.order_by().values_list("session_id", "status")
+    return turns.order_by().values_list("session_id", "status", "is_opening", "part")
 
 
 @prepared
@@ -44,10 +44,22 @@ def _recent() -> QuerySet[Any, Any]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TurnsAsked:
-    """A user's open turns, as status by session, and when the recent ones began, the newest first."""
+class OpenTurn:
+    """An open turn's status. `is_opening`: Sage speaks first in it, and the user hasn't answered."""
 
-    open: Mapping[UUID, str]
+    status: str
+    is_opening: bool
+
+    @property
+    def is_running(self) -> bool:
+        return self.status == TurnStatus.RUNNING
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnsAsked:
+    """A user's open turns by session, and when the recent ones began, the newest first."""
+
+    open: Mapping[UUID, OpenTurn]
     recent: Sequence[datetime]
 
 
@@ -66,13 +78,22 @@ def turns_queries(user_id: int, rate_limit: RateLimit) -> Sequence[Query]:
 
 def turns_asked(turns: Rows, recent: Rows) -> TurnsAsked:
     """Make the user's turns that count now from the rows of `turns_queries`."""
-    return TurnsAsked(open=dict(turns), recent=[started_at for (started_at,) in recent])
+    return TurnsAsked(
+        open={
+            session_id: OpenTurn(status=status, is_opening=is_opening and part == 1)
+            for session_id, status, is_opening, part in turns
+        },
+        recent=[started_at for (started_at,) in recent],
+    )
 
 
-def refuse_over(asked: TurnsAsked, *, user_id: int, rate_limit: RateLimit) -> None:
-    """Refuse a turn over the user's limits; the caller holds the user's lock."""
-    running = sum(status == TurnStatus.RUNNING for status in asked.open.values())
-    if running >= MAX_RUNNING_TURNS_PER_USER:
+def refuse_over(asked: TurnsAsked, *, user_id: int, rate_limit: RateLimit, is_opening: bool = False) -> None:
+    """Refuse a turn over the user's limits; the caller holds the user's lock.
+
+    Turns in which Sage speaks first may run next to the others, and don't count among them.
+    """
+    running = sum(turn.is_running and not turn.is_opening for turn in asked.open.values())
+    if running >= MAX_RUNNING_TURNS_PER_USER and not is_opening:
         raise Refused(
             f"Sage is already answering in {MAX_RUNNING_TURNS_PER_USER} conversations. "
             "Please wait for one to finish."

@@ -14,6 +14,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
+from sessions_app.opening_message import OPENING_ID
 from sessions_app.owned import Owned
 
 
@@ -88,6 +89,11 @@ class Session(Owned):
     brief_attempts = models.PositiveIntegerField(
         default=0, db_default=0, help_text="Attempts to write a brief since the last one that succeeded."
     )
+    is_only_opened = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Sage spoke first and the user hasn't said anything: it counts as unused.",
+    )
     continues = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="continued_by"
     )
@@ -128,9 +134,18 @@ class Session(Owned):
         return f"{self.get_kind_display()} {self.id}"
 
     @property
+    def is_used(self) -> bool:
+        """Whether its user has said something in it. `USED` is the same as a condition."""
+        return self.last_message_number > 0 and not self.is_only_opened
+
+    @property
     def effective_kind(self) -> str:
         """The kind that decides what may be written: the active arc's, else the session's own."""
         return self.active_arc or self.kind
+
+
+USED = Q(last_message_number__gt=0, is_only_opened=False)
+"""Sessions in which their user has said something."""
 
 
 class TurnStatus(models.TextChoices):
@@ -181,6 +196,9 @@ class Turn(Owned):
     is_withdrawn = models.BooleanField(
         default=False, help_text="Edited or asked again: it has left window, brief and recall."
     )
+    is_opening = models.BooleanField(
+        default=False, db_default=False, help_text="Sage speaks first: no message of the user began it."
+    )
     metadata = models.JSONField(default=dict, blank=True)
     started_at = models.DateTimeField(auto_now_add=True)
     ended_at = models.DateTimeField(null=True, blank=True)
@@ -214,9 +232,14 @@ class Turn(Owned):
         return self.status in OPEN_TURN_STATUSES
 
     @property
+    def is_unanswered_opening(self) -> bool:
+        """Whether Sage speaks first in it and the user hasn't answered one of its questions."""
+        return self.is_opening and self.part == 1
+
+    @property
     def can_be_retried(self) -> bool:
         """Whether its message may be answered again, where it is the session's last turn."""
-        return self.status in RETRIED_TURN_STATUSES
+        return self.status in RETRIED_TURN_STATUSES and not self.is_unanswered_opening
 
     @property
     def can_be_continued(self) -> bool:
@@ -295,6 +318,14 @@ class Message(Owned):
 
     def __str__(self) -> str:
         return f"message {self.number} of {self.session_id}"
+
+    @property
+    def marks_day(self) -> bool:
+        """Whether the page names its day: above it, or for the opening in the head. As `MARKS_DAY`."""
+        return "is_hidden" not in self.metadata or self.client_id == OPENING_ID
+
+
+MARKS_DAY = ~Q(metadata__has_key="is_hidden") | Q(client_id=OPENING_ID)
 
 
 class Round(Owned):

@@ -68,6 +68,9 @@ def answer_call(
     answer = build_answer(session, call)
     call.metadata = dict(answer.metadata)
     _end_call(call, CallState.ANSWERED, answer.result, value=answer.value)
+    if session.is_only_opened:
+        session.is_only_opened = False
+        session.save(update_fields=["is_only_opened"])
     return _go_on(session, call, owner=owner, rate_limit=rate_limit)
 
 

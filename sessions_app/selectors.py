@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from sessions_app.models import OPEN_TURN_STATUSES, Message, Session, SessionStatus, Turn
+from sessions_app.models import OPEN_TURN_STATUSES, USED, Message, Session, SessionStatus, Turn
 from sessions_app.queries import Columns, over_all, parameter, prepared, run_query
 
 _NO_NUMBER = 2**31 - 1
@@ -45,14 +45,14 @@ def accessible_session(*, user_id: int, session_id: uuid.UUID, is_locked: bool =
 
 
 def recent_sessions(*, user_id: int, limit: int) -> Sequence[Session]:
-    """Return the user's sessions in which something was said, the last active first."""
-    sessions = Session.of(user_id).filter(last_message_number__gt=0).defer("opening")
+    """Return the sessions in which the user said something, the last active first."""
+    sessions = Session.of(user_id).filter(USED).defer("opening")
     return list(sessions.order_by("-last_active_at")[:limit])
 
 
 def session_to_go_on_with(*, user_id: int, kind: str) -> Session | None:
-    """Return the user's most recent active session of that kind in which something was said, or None."""
-    sessions = Session.of(user_id).filter(kind=kind, status=SessionStatus.ACTIVE, last_message_number__gt=0)
+    """Return the most recent active session of that kind in which the user said something, or None."""
+    sessions = Session.of(user_id).filter(USED, kind=kind, status=SessionStatus.ACTIVE)
     return sessions.defer("opening").order_by("-last_active_at").first()
 
 

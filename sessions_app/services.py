@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypedDict
 
 from django.db import transaction
 from django.utils import timezone
@@ -35,15 +35,18 @@ from sessions_app.models import (
     Turn,
     TurnStatus,
 )
+from sessions_app.opening_message import OPENING_ID, OPENING_WORDS
+from sessions_app.openings import is_opened_by_sage, withdraw_opening
 from sessions_app.pending_calls import expire_pending_calls, supersede_pending_calls
 from sessions_app.selectors import accessible_session, read_open_turn_status
-from sessions_app.session_lock import lock_session
+from sessions_app.session_lock import LockedSession, lock_session
 from sessions_app.stored_prompts import BuildPrompt, put_prompt
 from sessions_app.text import check_client_id, check_message_text
 from sessions_app.titles import withdraw_title
 
 GO_ON = "Please go on from where you stopped."
 STILL_ANSWERING = "Sage is still answering. You can stop it, or wait a moment."
+NOT_OPENED_BY_SAGE = "This conversation begins with your own words."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +85,7 @@ def open_session(*, user_id: int, kind: str, continues: Session | None = None) -
 def begin_session(*, user_id: int, kind: str, client_id: object, rate_limit: RateLimit) -> Session:
     """Open a session for a form; the same form sent twice opens one.
 
-    A form that is sent again after something was said in its session opens another one.
+    A form that is sent again after its user has said something in its session opens another one.
     Raises `Refused` for a kind that doesn't exist, and `TooManySessions`.
     """
     checked_id = check_client_id(client_id)
@@ -92,7 +95,7 @@ def begin_session(*, user_id: int, kind: str, client_id: object, rate_limit: Rat
         known = Session.of(user_id).filter(kind=kind, client_id=checked_id).first()
         if known is not None:
             is_of_this_form = known.messages.filter(client_id=checked_id).exists()
-            if known.status == SessionStatus.ACTIVE and (is_of_this_form or not known.last_message_number):
+            if known.status == SessionStatus.ACTIVE and (is_of_this_form or not known.is_used):
                 return known
             checked_id = None
     refuse_too_many_sessions(user_id=user_id, rate_limit=rate_limit)
@@ -142,8 +145,9 @@ def open_turn(
     """Commit the user's message and open the turn that will answer it, with its prompt.
 
     `metadata` is stored with the message. The same client id twice gives the same turn. A message to an ended
-    session opens a new one that is linked to it; with a pending call open, it supersedes the call. Raises
-    `Refused` with a sentence for the user, and `Session.DoesNotExist`.
+    session opens a new one that is linked to it; with a pending call open, it supersedes the call; while Sage
+    is speaking first, what it said is withdrawn. Raises `Refused` with a sentence for the user, and
+    `Session.DoesNotExist`.
     """
     checked_text = check_message_text(text)
     checked_id = check_client_id(client_id)
@@ -155,11 +159,43 @@ def open_turn(
     if known is not None:
         return OpenedTurn(session_id=session.id, turn=known.turn, message=known, is_new=False)
     refuse_over(found.asked, user_id=user_id, rate_limit=rate_limit)
-    superseded = _supersede_waiting_turn(session, found.open_status)
+    opened = _make_way(found)
     turn, message = _store_message(
         session, checked_text, client_id=checked_id, owner=owner, build_prompt=build_prompt, metadata=metadata
     )
-    return OpenedTurn(session_id=session.id, turn=turn, message=message, is_new=True, superseded=superseded)
+    return OpenedTurn(session_id=session.id, turn=turn, message=message, is_new=True, **opened)
+
+
+@transaction.atomic
+def open_with_sage(
+    *,
+    user_id: int,
+    session_id: uuid.UUID,
+    owner: str,
+    rate_limit: RateLimit,
+    build_prompt: BuildPrompt | None = None,
+) -> OpenedTurn:
+    """Open the turn in which Sage speaks first; a session has one at most, however often this is called.
+
+    Raises `Refused` where the user speaks first, and `Session.DoesNotExist`.
+    """
+    found = lock_session(user_id=user_id, session_id=session_id, client_id=OPENING_ID, rate_limit=rate_limit)
+    session = found.session
+    if found.known is not None:
+        return OpenedTurn(session_id=session.id, turn=found.known.turn, message=found.known, is_new=False)
+    is_begun = session.last_message_number > 0 or session.status != SessionStatus.ACTIVE
+    if is_begun or not is_opened_by_sage(session):
+        raise Refused(NOT_OPENED_BY_SAGE)
+    refuse_over(found.asked, user_id=user_id, rate_limit=rate_limit, is_opening=True)
+    turn, message = _store_message(
+        session,
+        OPENING_WORDS,
+        client_id=OPENING_ID,
+        owner=owner,
+        build_prompt=build_prompt,
+        metadata={"is_hidden": True},
+    )
+    return OpenedTurn(session_id=session.id, turn=turn, message=message, is_new=True)
 
 
 @transaction.atomic
@@ -178,7 +214,7 @@ def refuse_early(
         return
     refuse_over(found.asked, user_id=user_id, rate_limit=rate_limit)
     # A message to an ended session goes into another one, so a turn that is still stopping doesn't matter.
-    if found.session.status == SessionStatus.ACTIVE and found.open_status == TurnStatus.RUNNING:
+    if found.session.status == SessionStatus.ACTIVE and found.is_answering:
         raise Refused(STILL_ANSWERING)
 
 
@@ -338,9 +374,11 @@ def _store_message(
         client_id=client_id or str(uuid.uuid4()),
         metadata=metadata,
     )
-    turn = Turn(session=session, owner=owner)
+    is_opening = client_id == OPENING_ID
+    session.is_only_opened = is_opening
+    turn = Turn(session=session, owner=owner, is_opening=is_opening)
     session_fields = _put_built_prompt(build_prompt, session, turn, message)
-    store_message(message, turn=turn, session_fields=session_fields)
+    store_message(message, turn=turn, session_fields=["is_only_opened", *session_fields])
     return turn, message
 
 
@@ -369,6 +407,22 @@ def _continued(ended: Session) -> Session:
     if successor is None:
         return open_session(user_id=ended.user_id, kind=SessionKind.OPEN_CONVERSATION, continues=ended)
     return accessible_session(user_id=ended.user_id, session_id=successor.id, is_locked=True)
+
+
+class _Replaced(TypedDict, total=False):
+    """What a new message replaces, as fields of `OpenedTurn`."""
+
+    superseded: tuple[ToolCallRecord, ...]
+    withdrawn: tuple[uuid.UUID, ...]
+    withdrawn_from: int
+
+
+def _make_way(found: LockedSession) -> _Replaced:
+    """End the session's open turn for its user's message. Raises `Refused` where Sage is answering."""
+    if found.is_being_opened:
+        return {"withdrawn": (withdraw_opening(found.session),), "withdrawn_from": 1}
+    status = found.open_turn.status if found.open_turn else None
+    return {"superseded": _supersede_waiting_turn(found.session, status)}
 
 
 def _supersede_waiting_turn(session: Session, status: str | None) -> tuple[ToolCallRecord, ...]:

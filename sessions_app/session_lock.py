@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from sessions_app.limits import USER_LOCK, TurnsAsked, lock_key, turns_asked, turns_queries
+from sessions_app.limits import USER_LOCK, OpenTurn, TurnsAsked, lock_key, turns_asked, turns_queries
 from sessions_app.models import Message, Session, SessionStatus, Turn
 from sessions_app.queries import Columns, parameter, prepared, run_queries
 from sessions_app.rate import RateLimit
@@ -53,9 +53,19 @@ class LockedSession:
     asked: TurnsAsked
 
     @property
-    def open_status(self) -> str | None:
-        """The status of the session's open turn, None where there is none."""
+    def open_turn(self) -> OpenTurn | None:
+        """The session's open turn, None where there is none."""
         return self.asked.open.get(self.session.id)
+
+    @property
+    def is_being_opened(self) -> bool:
+        """Whether Sage is speaking first in it now."""
+        return self.open_turn is not None and self.open_turn.is_running and self.open_turn.is_opening
+
+    @property
+    def is_answering(self) -> bool:
+        """Whether Sage is answering its user in it now."""
+        return self.open_turn is not None and self.open_turn.is_running and not self.open_turn.is_opening
 
 
 def lock_session(

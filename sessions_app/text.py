@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from sessions_app.errors import Refused
+from sessions_app.opening_message import OPENING_ID
 
 MAX_MESSAGE_CHARACTERS = 20_000
 MAX_CLIENT_ID_CHARACTERS = 100
@@ -51,6 +52,8 @@ def check_client_id(client_id: object) -> str | None:
         or _UNSTORABLE.search(client_id)
     ):
         raise Refused(f"A message id must be text of at most {MAX_CLIENT_ID_CHARACTERS} characters.")
+    if client_id == OPENING_ID:
+        raise Refused(f"“{OPENING_ID}” can’t be a message id.")
     return client_id
 
 

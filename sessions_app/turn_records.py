@@ -46,7 +46,17 @@ from sessions_app.turn_answers import (
     keep_shown,
 )
 
-ENDED_FIELDS = ("status", "stop_reason", "failure", "user_notice", "prefix", "shown", "ended_at", "fence")
+ENDED_FIELDS = (
+    "status",
+    "stop_reason",
+    "failure",
+    "user_notice",
+    "prefix",
+    "shown",
+    "ended_at",
+    "fence",
+    "is_withdrawn",
+)
 
 _TURNS = Turn._meta.db_table
 # The ORM would lock and update in two statements, and take longer to build the second than this takes to run.
@@ -295,7 +305,10 @@ def end_turn(
     content: TurnContent | None = None,
     last: LastRound | None = None,
 ) -> Message | None:
-    """Close a turn whose row and session's row the caller has locked. See `close_turn`."""
+    """Close a turn whose row and session's row the caller has locked. See `close_turn`.
+
+    A turn in which Sage was to speak first, and said nothing, is withdrawn.
+    """
     now = timezone.now()
     content = content or content_of(run_queries(content_queries(turn.id)))
     close_calls(turn, content.calls, now)
@@ -305,6 +318,8 @@ def end_turn(
         added = [*rounds, *usage]
         content = replace(content, rounds=[*content.rounds, *rounds], usage=[*content.usage, *usage])
     text, metadata = build_answer(content)
+    if turn.is_unanswered_opening and turn.status == TurnStatus.RUNNING and not text:
+        turn.is_withdrawn = True
     turn.status = ending.status
     turn.stop_reason = mended(ending.stop_reason)[:40]
     turn.failure = ending.failure

@@ -18,7 +18,7 @@ from coaching.belongings.transcript import write_transcript
 from coaching.downloads.zip_stream import Entry, send_pieces, write_zip
 from coaching.files.archive import OLD_VERSIONS, read_file_entries
 from coaching.models import Profile
-from sessions_app.models import Session
+from sessions_app.models import USED, Session
 
 SLUG_CHARACTERS = 40
 
@@ -52,8 +52,8 @@ def _entries(user: User, profile: Profile, now: datetime) -> Iterator[Entry]:
 
 
 def _conversations(user: User, zone: ZoneInfo) -> Iterator[Entry]:
-    said = Session.of(user.pk).filter(last_message_number__gt=0).defer("opening")
-    for session in in_batches(said):
+    used = Session.of(user.pk).filter(USED).defer("opening")
+    for session in in_batches(used):
         day = session.started_at.astimezone(zone).date()
         slug = slugify(session.title)[:SLUG_CHARACTERS].strip("-") or session.kind.replace("_", "-")
         yield Entry(

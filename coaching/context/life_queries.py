@@ -7,7 +7,7 @@ from django.db.models.functions import Left, Length
 
 from coaching.files.types import RULES
 from coaching.models import Capture, DayPlan, FileType, LifeDomain, UserFile
-from sessions_app.models import Session
+from sessions_app.models import USED, Session
 from sessions_app.queries import over_all, parameter, prepared
 
 READ_CHARACTERS = 24_000
@@ -71,6 +71,6 @@ def waiting_captures() -> QuerySet[Any, Any]:
 
 @prepared
 def last_session() -> QuerySet[Any, Any]:
-    """Return the query of the last session before `session` in which something was said."""
-    others = Session.of(parameter("user")).exclude(id=parameter("session")).filter(last_message_number__gt=0)
+    """Return the query of the last session before `session` in which the user said something."""
+    others = Session.of(parameter("user")).exclude(id=parameter("session")).filter(USED)
     return others.order_by("-last_active_at").values_list("kind", "last_active_at")[:1]

@@ -216,7 +216,7 @@ class _TurnBuilder:
 
     def _said_before_at(self) -> datetime | None:
         said = [message for message in self.tail[:-1] if message.role == MessageRole.USER]
-        shown = [message.created_at for message in said if not message.metadata.get("is_hidden")]
+        shown = [message.created_at for message in said if message.marks_day]
         return shown[-1] if shown else None
 
     def _opening(self) -> Opening:

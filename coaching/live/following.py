@@ -5,6 +5,7 @@ A change becomes the same events that the running process publishes, or a snapsh
 
 import uuid
 from collections.abc import Container, Iterable
+from dataclasses import replace
 from itertools import groupby
 
 from coaching.events import (
@@ -115,7 +116,7 @@ def _read_changes(session: Session, before: Sync | None, *, ended: str) -> tuple
     if before.turn_id:
         events += _read_ended_calls(before, session.id)
     known = {before.turn_id, now.turn_id, ended}
-    changed = _read_changed_facts(session, before.facts, now.facts)
+    changed = _read_changed_facts(session, before, now.facts)
     if before.turn_id and before.turn_id != now.turn_id:
         events += [*changed, *_read_ending(session, before)]
         before = Sync(status="idle", running={}, last_number=before.last_number)
@@ -131,12 +132,14 @@ def _read_changes(session: Session, before: Sync | None, *, ended: str) -> tuple
     return now, events
 
 
-def _read_changed_facts(
-    session: Session, before: SessionFacts | None, now: SessionFacts | None
-) -> list[TurnEvent]:
-    """Return what changed in the session itself: withdrawn turns, arcs, its end."""
-    if before is None or now is None:
+def _read_changed_facts(session: Session, shown: Sync, now: SessionFacts | None) -> list[TurnEvent]:
+    """Return what changed in the session itself: withdrawn turns, arcs, its end.
+
+    Where no facts were shown yet, only whether the turn that was shown has been withdrawn.
+    """
+    if now is None:
         return []
+    before = shown.facts or replace(now, withdrawn=now.withdrawn - {shown.turn_id})
     events: list[TurnEvent] = []
     withdrawn = tuple(sorted(now.withdrawn - before.withdrawn))
     if withdrawn:
@@ -207,7 +210,12 @@ def read_end(before: Sync) -> tuple[list[TurnEvent], TurnDone]:
 
 
 def _read_end_of(turn: Turn, before: Sync | None) -> tuple[list[TurnEvent], TurnDone]:
-    """Return the events from what was shown of a turn (None for nothing) to its end, and the end."""
+    """Return the events from what was shown of a turn (None for nothing) to its end, and the end.
+
+    Of a turn that was withdrawn, its end alone.
+    """
+    if turn.is_withdrawn:
+        return [], turn_done(turn.id, status=turn.status, stop_reason=turn.stop_reason)
     message = turn.messages.filter(role=MessageRole.ASSISTANT).first()
     text = message.content if message else ""
     rounds = read_shown_rounds(turn)

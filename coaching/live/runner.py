@@ -54,6 +54,7 @@ from sessions_app.errors import Refused
 from sessions_app.limits import RateLimit
 from sessions_app.models import Session, ToolCallRecord, TurnStatus
 from sessions_app.pending_calls import EndedCall
+from sessions_app.services import OpenedTurn
 from sessions_app.turn_records import TurnKey
 
 logger = structlog.get_logger(__name__)
@@ -71,6 +72,7 @@ class Runner:
         self.notifier = Notifier()
         self.follow_ups = FollowUps()
         self._connection = ModelConnection()
+        self._withdrawn: set[asyncio.Task[None]] = set()
         self._shown_task: asyncio.Task[None] | None = None
         self._is_draining = False
 
@@ -94,6 +96,7 @@ class Runner:
             opened = started.opened
             if opened.is_new:
                 hub = self.readers.hub(opened.session_id)
+                self._stop_withdrawn(opened)
                 await publish_missed_end(hub)
                 await publish_missed(hub, opened)
                 publish_opening(hub, started)
@@ -179,6 +182,7 @@ class Runner:
         """Refuse new turns and wait `seconds` for the running ones; other processes take over the rest."""
         self._is_draining = True
         tasks = [running.task for running in self.running.values() if running.task is not None]
+        tasks += self._withdrawn
         if tasks:
             _, late = await asyncio.wait(tasks, timeout=seconds)
             for task in late:
@@ -219,6 +223,16 @@ class Runner:
             publish_end(hub, answering.turn_done(turn.id, status=turn.status, stop_reason=turn.stop_reason))
             self.follow_ups.add(session_id)
             self.readers.forget_unused(session_id)
+
+    def _stop_withdrawn(self, opened: OpenedTurn) -> None:
+        """Stop the turn that the opened one has withdrawn, if it runs here; it still stores what it cost."""
+        running = self.running.get(opened.session_id)
+        if running is None or running.task is None or running.key.turn_id not in opened.withdrawn:
+            return
+        del self.running[opened.session_id]
+        self._withdrawn.add(running.task)
+        running.task.add_done_callback(self._withdrawn.discard)
+        running.stop.request()
 
     def _run(
         self, session_id: uuid.UUID, key: TurnKey, *, is_resumed: bool, setup: TurnSetup | None = None

@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager, contextmanager
 
 import structlog
 from django.db import DatabaseError
+from django.db.models import Q
 
 from coaching.live.following import Signature, read_signatures
 from coaching.live.readers import publish_missed_end
@@ -248,7 +249,7 @@ async def _catch_up(runner: Runner, session_id: uuid.UUID) -> bool:
 
 
 async def _stop_on_request(runner: Runner) -> None:
-    """Stop the turns of this process that another process was asked to stop."""
+    """Stop the turns of this process that another process was asked to stop, or has withdrawn."""
     keys = {running.key.turn_id: running for running in runner.running.values()}
     if keys:
         for turn_id in await in_database(_read_stop_requests, list(keys)):
@@ -256,8 +257,8 @@ async def _stop_on_request(runner: Runner) -> None:
 
 
 def _read_stop_requests(turn_ids: list[uuid.UUID]) -> list[uuid.UUID]:
-    asked = Turn.unscoped.filter(id__in=turn_ids, status=TurnStatus.RUNNING, is_stop_requested=True)
-    return list(asked.values_list("id", flat=True))
+    asked = Q(status=TurnStatus.RUNNING, is_stop_requested=True) | Q(is_withdrawn=True)
+    return list(Turn.unscoped.filter(asked, id__in=turn_ids).values_list("id", flat=True))
 
 
 @contextmanager

@@ -34,6 +34,7 @@ from coaching.transcript.rows import CallRows, DoneRows, HistoryRows, TurnRows
 from coaching.transcript.trace import read_trace
 from coaching.transcript.why import why_of
 from sessions_app.models import Message, MessageRole, Turn, TurnStatus
+from sessions_app.opening_message import OPENING_ID
 from sessions_app.spending import Spending
 
 _TEXT_JOIN = "\n\n"
@@ -79,7 +80,9 @@ def items_of(rows: HistoryRows, *, zone: ZoneInfo, rendered: Rendered | None = N
     for turn_id, group in groupby(rows.messages, key=lambda message: message.turn_id):
         messages = list(group)
         for message in messages:
-            if message.role == MessageRole.USER and not message.metadata.get("is_hidden"):
+            if message.client_id == OPENING_ID:
+                days.line_before(message.created_at)  # the page's head says when the conversation began
+            elif message.role == MessageRole.USER and not message.metadata.get("is_hidden"):
                 items += [*days.line_before(message.created_at), said_item(message)]
                 if shown := rows.cards.of_message(message):
                     items.append(CardItem(card=shown.card))

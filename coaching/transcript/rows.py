@@ -21,7 +21,7 @@ from coaching.transcript.arcs import EndingItem, HeadItem, head_of, read_ending
 from coaching.transcript.calls import SHOWN_STATES
 from coaching.transcript.cards import NO_CARDS, Cards, read_cards
 from sessions_app import selectors
-from sessions_app.models import CallState, Message, MessageRole, Session, ToolCallRecord, Turn
+from sessions_app.models import MARKS_DAY, CallState, Message, MessageRole, Session, ToolCallRecord, Turn
 from sessions_app.queries import Columns, parameter, prepared, run_queries, run_query
 from sessions_app.spending import Spending, read_spending_of_turns, spending_of
 from sessions_app.turn_answers import content_of, content_queries
@@ -40,7 +40,7 @@ def _place() -> QuerySet[Any, Any]:
     earlier = Message.unscoped.filter(
         session=OuterRef("session"), role=MessageRole.USER, number__lt=OuterRef("number")
     )
-    shown = earlier.filter(turn__is_withdrawn=False).exclude(metadata__has_key="is_hidden")
+    shown = earlier.filter(MARKS_DAY, turn__is_withdrawn=False)
     before = Subquery(shown.order_by("-number").values("created_at")[:1])
     zone = "session__user__profile__timezone"
     return messages.order_by().values_list("session", "session__title", "created_at", before, zone)

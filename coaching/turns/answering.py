@@ -21,13 +21,13 @@ from coaching.engine.messages import ModelRequest
 from coaching.engine.ports import ModelClient
 from coaching.engine.setup import PartSetup
 from coaching.engine.steps import PartResult
-from coaching.events import CallAnswered, ErrorShown, Publish, TurnDone
+from coaching.events import CallAnswered, ErrorShown, HistoryChanged, Publish, TurnDone
 from coaching.tools import CHAT_TOOLS
 from coaching.turns.recorder import TurnRecorder
 from coaching.turns.resume import load_setup, shrink_turn
 from coaching.turns.setup import TurnSetup
 from coaching.turns.tool_session import ToolSession
-from coaching.turns.words import FAILURES, WORDS
+from coaching.turns.words import FAILURES, OPENING_CUT, WORDS
 from sessions_app import pending_calls, turn_records
 from sessions_app.database import in_database
 from sessions_app.errors import StaleFence
@@ -68,7 +68,7 @@ async def answer(
             setup = await in_database(load_setup, key)
             on_setup(setup)
         if setup.is_too_late or setup.is_cut:
-            return await _close(key, INTERRUPTED, publish=publish)
+            return await _close(key, INTERRUPTED, publish=publish, is_opening=setup.is_opening)
         result, last = await _run(setup, client=client, publish=publish, stop=stop)
         if result.outcome == "awaiting_user":
             return await _wait_for_user(key, result, publish=publish)
@@ -84,7 +84,8 @@ async def answer(
             user_notice=FAILURES["internal"],
         )
         last = None
-    return await _close(key, ending, last=last, publish=publish)
+    is_opening = setup is not None and setup.is_opening
+    return await _close(key, ending, last=last, publish=publish, is_opening=is_opening)
 
 
 async def _run(
@@ -149,11 +150,18 @@ async def _wait_for_user(key: TurnKey, result: PartResult, *, publish: Publish) 
 
 
 async def _close(
-    key: TurnKey, ending: Ending, *, publish: Publish, last: LastRound | None = None
+    key: TurnKey, ending: Ending, *, publish: Publish, last: LastRound | None = None, is_opening: bool = False
 ) -> TurnDone:
-    """Close the turn, even during a short outage of the database."""
+    """Close the turn, even during a short outage of the database.
+
+    If Sage was to speak first and said nothing, that turn is withdrawn, and the page shows its own greeting.
+    """
+    if is_opening and ending.status in (TurnStatus.FAILED, TurnStatus.INTERRUPTED):
+        ending = replace(ending, user_notice=OPENING_CUT)
     answer = await _stored_answer(key, ending, last)
-    if ending.user_notice:
+    if is_opening and not (answer and answer.content):
+        publish(HistoryChanged(withdrawn=(str(key.turn_id),), first_number=1))
+    elif ending.user_notice:
         publish(ErrorShown(message=ending.user_notice))
     return turn_done(key.turn_id, status=ending.status, stop_reason=ending.stop_reason, answer=answer)
 

@@ -6,12 +6,12 @@ from uuid import UUID
 
 from sessions_app.queries import Condition
 
-RequestKind = Literal["message", "edit", "retry", "continue"]
+RequestKind = Literal["opening", "message", "edit", "retry", "continue"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnRequest:
-    """One request for a turn: a new message, an edit of the last one, a retry or the rest of a cut answer.
+    """One request for a turn: what each user action asks for, and the opening, in which Sage speaks first.
 
     Only a message and an edit have a text and a client id, both as the client sent them: the services check
     them. `access` must hold before anything that was read is used; None where it was checked before.

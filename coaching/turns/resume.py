@@ -48,6 +48,7 @@ def load_setup(key: TurnKey) -> TurnSetup:
         request=_stored_request(turn) or _late_request(key, turn, profile),
         limits=_read_limits_left(turn, rounds),
         is_stop_requested=turn.is_stop_requested,
+        is_opening=turn.is_unanswered_opening,
     )
     if rounds:
         setup = _with_rounds(setup, turn, rounds)

@@ -34,7 +34,8 @@ class TurnSetup:
 
     `closing_stop_reason` is set if the last committed round was the answer's last: the turn only has to be
     closed. `is_cut`: that round is incomplete, and nothing can follow it. Only turns of an earlier version
-    can run after such a round, which is now stored when the turn is closed.
+    can run after such a round, which is now stored when the turn is closed. `is_opening`: Sage speaks first,
+    and the user hasn't answered.
     """
 
     key: TurnKey
@@ -50,6 +51,7 @@ class TurnSetup:
     closing_stop_reason: str | None = None
     is_cut: bool = False
     is_stop_requested: bool = False
+    is_opening: bool = False
 
     def after(self, seconds: float) -> "TurnSetup":
         """Return the setup with `seconds` less time for the part."""

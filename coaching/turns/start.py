@@ -102,6 +102,7 @@ class _PromptBuilder:
             state=state_of(self.session),
             request=self.built.request,
             limits=limits_left(opened.turn),
+            is_opening=opened.turn.is_unanswered_opening,
         )
 
     def place_of(self, message: Message) -> MessagePlace | None:
@@ -145,6 +146,13 @@ def start_turn(
     return StartedTurn(opened=opened, setup=setup, place=place, card=card, kept=kept)
 
 
+_OPENED_WITHOUT_TEXT = {
+    "opening": services.open_with_sage,
+    "retry": services.retry_turn,
+    "continue": services.continue_turn,
+}
+
+
 def _open(
     request: TurnRequest,
     *,
@@ -166,8 +174,8 @@ def _open(
                 metadata=metadata,
                 build_prompt=build_prompt,
             )
-        case "retry" | "continue" as kind:
-            return (services.retry_turn if kind == "retry" else services.continue_turn)(
+        case "opening" | "retry" | "continue" as kind:
+            return _OPENED_WITHOUT_TEXT[kind](
                 user_id=user_id,
                 session_id=session_id,
                 owner=owner,

@@ -20,6 +20,8 @@ FAILURES: Mapping[FailureReason, str] = {
     "internal": "Something went wrong on our side. Your message is saved; please try again.",
 }
 """What happened and what to do, for each reason."""
+OPENING_CUT = "Sage was cut off here. You can just write to it."
+"""Instead of them where Sage spoke first: there is no message to try again."""
 
 
 def failure_sentence(failure: UpstreamError) -> str:

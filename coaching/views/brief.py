@@ -103,7 +103,7 @@ def _undo(session: Session, correction_id: int) -> str:
 
 @transaction.atomic
 def _write_anew(session: Session) -> str:
-    if not session.last_message_number:
+    if not session.is_used:
         raise Refused(NOTHING_TO_WRITE)
     if daily_tokens := settings.SAGE_DAILY_TOKENS:
         refuse_over_budget(user_id=session.user_id, daily_tokens=daily_tokens)

@@ -6,6 +6,7 @@ With JavaScript the page uses its WebSocket; without it, a form waits for the an
 
 import re
 import uuid
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
 
@@ -35,7 +36,7 @@ from coaching.views.forms import MessageForm, NewSessionForm
 from coaching.views.starters import starters_for
 from sessions_app.database import in_database, in_database_page
 from sessions_app.errors import Refused, TooManySessions
-from sessions_app.models import Session, SessionKind
+from sessions_app.models import USED, Session, SessionKind
 from sessions_app.services import begin_session
 
 SESSIONS_A_PAGE = 30
@@ -50,9 +51,8 @@ KEPT = "Files that Sage has already written stay as they are: {files}."
 @login_required
 @require_safe
 def sessions(request: HttpRequest) -> HttpResponse:
-    """List the person's non-empty conversations, last active first."""
-    used = Session.of(user_id_of(request)).filter(last_message_number__gt=0)
-    rows = used.order_by("-last_active_at")
+    """List the conversations in which the person said something, last active first."""
+    rows = Session.of(user_id_of(request)).filter(USED).order_by("-last_active_at")
     profile = load_profile(request)
     context = {
         "here": "sessions",
@@ -88,7 +88,10 @@ async def new_session(request: HttpRequest) -> HttpResponse:
 
 
 async def begin(request: HttpRequest, *, kind: str, text: str, client_id: str) -> HttpResponse:
-    """Open a session with an optional message and redirect; a refused message goes into its composer."""
+    """Open a session with a message, or with Sage's own words, and redirect.
+
+    A refused message goes into the session's composer.
+    """
     user_id = user_id_of(request)
     try:
         opened = await in_database(
@@ -99,14 +102,13 @@ async def begin(request: HttpRequest, *, kind: str, text: str, client_id: str) -
         return await in_database_page(_too_many, request, str(refusal), kind=kind, draft=text, danger=danger)
     except Refused:
         return await _refused_home(request)
+    turn = TurnRequest(kind="opening", user_id=user_id, session_id=opened.id)
     if text.strip():
-        try:
-            await get_runner().open_turn(
-                TurnRequest(
-                    kind="message", user_id=user_id, session_id=opened.id, text=text, client_id=client_id
-                )
-            )
-        except Refused as refusal:
+        turn = replace(turn, kind="message", text=text, client_id=client_id)
+    try:
+        await get_runner().open_turn(turn)
+    except Refused as refusal:
+        if turn.has_text:
             return await _page_async(request, opened.id, refusal=str(refusal), draft=text, refused=text)
     return redirect("session", opened.id)
 

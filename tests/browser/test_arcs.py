@@ -29,6 +29,11 @@ class Walker:
         self.page = page
         self.steps = 0
 
+    async def listen(self) -> None:
+        """Wait until Sage has spoken first."""
+        await expect(self.page.locator(".turn .prose").first).to_contain_text(" ", timeout=WAIT_MS)
+        await self._until_heard(0)
+
     async def say(self, text: str) -> None:
         """Send a message and wait until Sage has answered or asks."""
         await say(self.page, text)
@@ -54,9 +59,9 @@ class Walker:
         await expect(self.page.locator("#chat")).to_have_attribute("data-phase", "idle")
         assert await messages_markup(self.page) == before
 
-    async def _until_heard(self) -> None:
+    async def _until_heard(self, steps: int = 1) -> None:
         """Wait until as much was said and answered as this person has done, and nothing runs."""
-        self.steps += 1
+        self.steps += steps
         await self._until_settled()
 
     async def _until_settled(self) -> None:
@@ -79,8 +84,8 @@ class Leaver(Walker):
             cycle((self.reload, self._to_another_tab, self._to_another_device)), first_way, None
         )
 
-    async def _until_heard(self) -> None:
-        await super()._until_heard()
+    async def _until_heard(self, steps: int = 1) -> None:
+        await super()._until_heard(steps)
         if await self.page.locator(".call.is-pending").count():
             self.left += 1
             await next(self._ways)()
@@ -142,12 +147,12 @@ async def life_mapping(walker: Walker) -> None:
 
 
 async def begin(page: Page, label: str, walker: Walker | None = None) -> Walker:
-    """Start a kind of conversation from the list on the home page and greet."""
+    """Start a kind of conversation from the list on the home page: Sage speaks first."""
     if urlsplit(page.url).path != "/":
         await page.goto("/")
     await page.get_by_role("button", name=label).click()
     walker = walker or Walker(page)
-    await walker.say("hi")
+    await walker.listen()
     return walker
 
 

@@ -17,15 +17,16 @@ PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobil
 async def test_a_new_conversation_is_ready_to_be_written_in(
     practice: PracticeServer, page: Page, watcher: Watcher
 ) -> None:
-    practice.script(["Heard.", "Heard again."])
+    practice.script(["Good to meet you.", "Heard.", "Heard again."])
     await page.goto("/chat/")
     await page.get_by_role("button", name="New conversation").click()
+    await until_done(page)
     await expect(page.get_by_label("Your message")).to_be_focused()
     await page.keyboard.type("can we plan my day?")
     await expect(page.get_by_label("Your message")).to_have_value("can we plan my day?")
     await expect(page.locator("#capture-dialog")).to_be_hidden()
     await page.keyboard.press("Enter")
-    await until_done(page)
+    await until_done(page, 2)
     # What was begun at home goes on being written, too.
     await page.goto("/")
     await page.get_by_label("What is on your mind?").fill("Hello")

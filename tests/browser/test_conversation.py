@@ -238,13 +238,14 @@ async def test_the_composer_keeps_a_draft_and_knows_its_keys(page: Page, session
 async def test_without_a_script_a_form_waits_and_shows_the_answer(
     practice: PracticeServer, open_context: OpenContext, cookie: str, watcher: Watcher
 ) -> None:
-    practice.script(["You are heard.", "Again."])
+    practice.script(["Good to meet you.", "You are heard.", "Again."])
     page = await (await open_context(cookie, java_script_enabled=False)).new_page()
     await page.goto("/chat/")
     await page.get_by_role("button", name="New conversation").click()
+    await expect(page.locator("#messages .prose")).to_have_text("Good to meet you.")
     await page.get_by_label("Your message").fill("No script here")
     await page.get_by_role("button", name="Send").click()
-    await expect(page.locator("#messages .prose")).to_have_text("You are heard.")
+    await expect(page.locator("#messages .prose").last).to_have_text("You are heard.")
     assert "#turn-" in page.url
     practice.faults.push(Fault(kind="status", status=400))
     await page.get_by_label("Your message").fill("Fail")

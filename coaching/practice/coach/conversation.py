@@ -14,6 +14,9 @@ import orjson
 
 from coaching.practice.api.prefix import Json, content_blocks, opens_turn
 
+OPENING_WORDS = "I have just opened this conversation and have not written anything yet. Please begin."
+"""The message that the application sends for the coach to speak first. They aren't the user's words."""
+
 _SECTION_START = re.compile(r"<([a-zA-Z][\w-]{0,60})(?:\s[^<>]{0,500})?>")
 
 
@@ -234,7 +237,7 @@ class Conversation:
 
 
 def without_sections(text: str) -> str:
-    """Return a user's message without the application's fenced sections."""
+    """Return the user's words in a message: without the application's fenced sections and its own words."""
     kept: list[str] = []
     done = 0
     never_closed: set[str] = set()
@@ -249,7 +252,8 @@ def without_sections(text: str) -> str:
             continue
         kept.append(text[done : match.start()])
         done = end + len(closing)
-    return "".join(kept) + text[done:]
+    words = "".join(kept) + text[done:]
+    return "" if words.strip() == OPENING_WORDS else words
 
 
 def _result_text(result: Json) -> str:

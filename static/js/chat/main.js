@@ -50,9 +50,14 @@ function begin() {
   const waitHint = byId("wait-hint");
   let shownTurn = "";
 
+  // Sage speaks first: whoever writes meanwhile begins the conversation instead.
+  function isBeingOpened() {
+    return phase.now !== "idle" && !outbox.isWaiting && !messages.childElementCount && !openTurn.querySelector(".is-answered");
+  }
+
   function showPhase() {
     const isAsked = questions.pending !== null;
-    const isAnswering = phase.now !== "idle" && !isAsked;
+    const isAnswering = phase.now !== "idle" && !isAsked && !(isBeingOpened() && field.value.trim());
     page.dataset.phase = phase.now;
     field.placeholder = placeholder(isAsked);
     const hadFocus = document.activeElement === sendButton || document.activeElement === stopButton;
@@ -229,7 +234,8 @@ function begin() {
   form.addEventListener("submit", (event) => {
     if (event.defaultPrevented || connection.hasFailed) return; // Without a socket the form is submitted.
     event.preventDefault();
-    if ((phase.now === "idle" || questions.pending) && !outbox.isWaiting) send(field.value);
+    const canSend = phase.now === "idle" || questions.pending || isBeingOpened();
+    if (canSend && !outbox.isWaiting) send(field.value);
     else explainWait();
   });
   byId("call-answer").addEventListener("submit", (event) => {
