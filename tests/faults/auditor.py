@@ -205,8 +205,8 @@ def _audit_seen(conversation: Conversation, stored: dict[str, tuple[str, list[st
     for number, reader in enumerate(conversation.readers):
         who = f"{conversation.key} reader {number}"
         for turn_id, ended in reader.ended.items():
-            if turn_id not in stored or ended.stop_reason == "tool_use":
-                continue  # a part that ended with a question: more may have come while the reader was away
+            if turn_id not in stored or ended.stop_reason in ("tool_use", "superseded"):
+                continue  # a part that ended with a question, and more may have come; or it was withdrawn
             text, notes = stored[turn_id]
             if ended.text != text:
                 found.append(f"I5 {who} saw {ended.text!r} and stored is {text!r}")

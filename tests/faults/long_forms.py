@@ -12,6 +12,7 @@ from tests.faults import (
     brief_jobs,
     crashes,
     database_loss,
+    openings,
     races,
     random_turns,
     readers,
@@ -63,6 +64,8 @@ FORMS: tuple[LongForm, ...] = (
     LongForm(name="R10", scenario=slow_readers.run_r10, points=40),
     LongForm(name="R12-alone", scenario=readers.run_r12, points=50),
     LongForm(name="R12-twin", scenario=readers.run_r12, points=50, processes=2),
+    LongForm(name="openings-alone", scenario=openings.run_openings, points=180),
+    LongForm(name="openings-twin", scenario=openings.run_openings, points=180, processes=2),
     LongForm(name="turns-alone", scenario=random_turns.run_random_turns, points=300),
     LongForm(name="turns-twin", scenario=random_turns.run_random_turns, points=300, processes=2),
     LongForm(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.faults import crashes, random_turns, readers
+from tests.faults import crashes, openings, random_turns, readers
 from tests.faults.cluster import Cluster
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -36,3 +36,12 @@ async def test_whatever_people_and_the_model_do_while_the_process_dies_every_inv
     report = await random_turns.run_random_turns(lone_cluster, seed=seed, points=40)
     assert report.violations == []
     assert report.facts["kills"] >= 2
+
+
+async def test_whatever_people_do_while_sage_speaks_first_there_is_one_opening_at_one_cost(
+    lone_cluster: Cluster, seed: int
+) -> None:
+    report = await openings.run_openings(lone_cluster, seed=seed, points=36)
+    assert report.violations == []
+    assert report.points == 36
+    assert set(openings.ACTIONS) <= set(report.facts)
