@@ -80,7 +80,7 @@ ARCS: Mapping[SessionKind, ArcRule] = {
     ),
     SessionKind.LIFE_MAPPING: ArcRule(
         skill="life-mapping",
-        takes="an hour, or several visits",
+        takes="an hour or more",
         leaves=(
             # A map is often drawn in several sessions: pages from earlier ones count.
             *(

@@ -1,8 +1,8 @@
 """Reads and checks `skills/<name>/SKILL.md`: YAML frontmatter, then the text. No database access."""
 
 import hashlib
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Annotated
@@ -103,13 +103,24 @@ def read_skills(root: Path) -> tuple[SkillFile, ...]:
     return tuple(read_skill(folder) for folder in skill_folders(root))
 
 
-def find_faults(
-    root: Path, *, offered_tools: Collection[str], skill_tools: SkillTools, attributes: Collection[str]
-) -> list[str]:
-    """Return every error of the skills under `root`, one line each: `<name>/SKILL.md: <error>`.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What skills may name, and what they must say.
 
-    Texts may name offered tools and attributes of files.
+    `sections` are the tags of a request, of which `speaking` speak for Sage. `takes` is how long each arc
+    takes, by its skill.
     """
+
+    offered_tools: Collection[str]
+    skill_tools: SkillTools
+    attributes: Collection[str]
+    sections: Collection[str] = ()
+    speaking: Collection[str] = ()
+    takes: Mapping[str, str] = field(default_factory=dict)
+
+
+def find_faults(root: Path, terms: Terms) -> list[str]:
+    """Return every error of the skills under `root`, one line each: `<name>/SKILL.md: <error>`."""
     faults: list[str] = []
     skills: dict[str, tuple[Path, SkillFile]] = {}
     for folder in skill_folders(root) if root.is_dir() else ():
@@ -118,8 +129,9 @@ def find_faults(
         except SkillError as error:
             faults.append(str(error))
             continue
-        found = _faults_of(skill, folder, offered_tools=offered_tools)
-        found += _tool_faults(skill, root, offered_tools=offered_tools, attributes=attributes)
+        found = _faults_of(skill, folder, offered_tools=terms.offered_tools)
+        found += _tool_faults(skill, root, terms)
+        found += _said_faults(skill, terms)
         if skill.name in skills:
             found.append(f"duplicate name {skill.name}: {skills[skill.name][0].name} has it too")
         else:
@@ -129,7 +141,7 @@ def find_faults(
         faults.append(f"{root.name}: there are no skills")
     directory = rules.build_directory(
         ((skill.name, skill.kind, skill.description) for _, skill in skills.values()),
-        names_by_kind(skill_tools),
+        names_by_kind(terms.skill_tools),
     )
     tokens = rules.estimate_tokens(directory)
     if tokens > rules.DIRECTORY_BUDGET:
@@ -184,11 +196,20 @@ def _faults_of(skill: SkillFile, folder: Path, *, offered_tools: Collection[str]
     return faults + rules.text_faults(name=skill.name, kind=skill.kind, text=skill.text)
 
 
-def _tool_faults(
-    skill: SkillFile, root: Path, *, offered_tools: Collection[str], attributes: Collection[str]
-) -> list[str]:
+def _said_faults(skill: SkillFile, terms: Terms) -> list[str]:
+    """Return errors for what a skill must say: when it is used, how long it takes, who speaks."""
+    faults = rules.description_faults(skill.kind, skill.description)
+    if skill.name in terms.takes:
+        faults += rules.size_faults(skill.description, skill.text, takes=terms.takes[skill.name])
+    is_base = skill.kind == SkillKind.BASE
+    return faults + rules.section_faults(
+        skill.text, is_base=is_base, speaking=terms.speaking, known=terms.sections
+    )
+
+
+def _tool_faults(skill: SkillFile, root: Path, terms: Terms) -> list[str]:
     """Return errors about tool names in the text and in the skill's other files."""
-    other_names = {*attributes, *SessionKind.values}
+    other_names = {*terms.attributes, *terms.sections, *SessionKind.values}
     texts = {"": skill.text} | {
         f"{path}: ": read_skill_file(skill.name, path, root=root)
         for path in list_skill_files(skill.name, root=root)
@@ -197,7 +218,7 @@ def _tool_faults(
         f"{where}{fault}"
         for where, text in texts.items()
         for fault in rules.tool_faults(
-            text, declared=skill.tools, offered_tools=offered_tools, other_names=other_names
+            text, declared=skill.tools, offered_tools=terms.offered_tools, other_names=other_names
         )
     ]
 

@@ -27,6 +27,8 @@ DIRECTORY_BUDGET = 200
 _CHARACTERS_PER_TOKEN = 4
 _HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t#]*")
 _FENCE = re.compile(r" {0,3}(```|~~~)")
+_WHEN = re.compile(r"\S, when \S")
+_SECTION = re.compile(r"</?([a-z_]+)[^<>\n]*>")
 # The form of tool names, which attributes of files and arcs share.
 _NAME = re.compile(r"(?<![\w/.-])[a-z]+(?:_[a-z]+)+(?![\w/-])")
 
@@ -78,6 +80,42 @@ def text_faults(*, name: str, kind: SkillKind, text: str) -> list[str]:
     tokens, budget = estimate_tokens(text), budget_of(name, kind)
     if budget is not None and tokens > budget:
         faults.append(f"{tokens} tokens, the budget is {budget}")
+    return faults
+
+
+def description_faults(kind: SkillKind, description: str) -> list[str]:
+    """Return the error of a line of the directory that says what a skill does and not when."""
+    is_listed = kind in (SkillKind.ARC, SkillKind.APPROACH)
+    if not is_listed or _WHEN.search(description):
+        return []
+    return ["its description doesn't say when: “<what it does>, when <they need it>”"]
+
+
+def size_faults(description: str, text: str, *, takes: str) -> list[str]:
+    """Return the errors of an arc that doesn't say how long it takes."""
+    return [
+        f"its {where} doesn't say that it takes {takes}"
+        for where, said in (("description", description), ("text", " ".join(text.split())))
+        if takes.lower() not in said.lower()
+    ]
+
+
+def section_faults(
+    text: str, *, is_base: bool, speaking: Collection[str], known: Collection[str]
+) -> list[str]:
+    """Return the errors about sections that a text names as `<name>`.
+
+    The base names exactly the sections that speak for Sage; nothing names one that doesn't exist.
+    """
+    named = list(dict.fromkeys(_SECTION.findall(text)))
+    faults = [f"its text names <{name}>, which no request has" for name in named if name not in known]
+    if is_base:
+        faults += [f"it doesn't say that <{name}> speaks for Sage" for name in speaking if name not in named]
+        faults += [
+            f"it names <{name}>, which doesn't speak for Sage"
+            for name in named
+            if name in known and name not in speaking
+        ]
     return faults
 
 

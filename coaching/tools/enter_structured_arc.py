@@ -21,7 +21,7 @@ from sessions_app.selectors import accessible_session
 DESCRIPTION = (
     "Begin an arc inside this open conversation: open_day plans the day (two minutes), close_day ends it "
     "with a log (three), weekly_checkin reviews the week (fifteen), life_mapping writes a page for each "
-    "life domain (an hour, or several visits). Use it when the user asks for one or says yes to your "
+    "life domain (an hour or more). Use it when the user asks for one or says yes to your "
     "offer, and only then. The result brings the arc's guidance, which holds until complete_session, and "
     "what may be written in it: that changes at once, so a save_file in the same round may already write "
     "the arc's files. Not while another arc is open."

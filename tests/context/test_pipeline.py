@@ -272,7 +272,7 @@ async def test_a_map_that_was_offered_gives_way_to_the_next_days_plan(talk: Talk
     with time_machine.travel(NOW + timedelta(days=1), tick=True):
         await talk.say("Good morning.")
     first, second = (text_blocks(body) for body in talk.bodies)
-    assert "Say that it takes an hour, or several visits." in first[0]
+    assert "Say that it takes an hour or more." in first[0]
     offers = [text for text in second[len(first) :] if "<offer" in text]
     assert len(offers) == 1
     assert '<offer arc="open_day">\nIt is morning, and today has no plan. ' in offers[0]

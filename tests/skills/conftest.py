@@ -11,6 +11,7 @@ from coaching.skills.rules import HEADINGS
 from coaching.skills.store import sync_skills
 
 SKILL_TEXT = "\n\n".join(f"## {heading}\n\nWords." for heading in HEADINGS) + "\n"
+DESCRIPTION = "be calm, when it is loud"
 
 # The shipped approaches; there are also four arcs and the base.
 APPROACHES = {
@@ -40,7 +41,13 @@ def write_skill(root: Path) -> WriteSkill:
     """Write a skill that is valid except for the given errors."""
 
     def write(folder: str = "calm", text: str = SKILL_TEXT, **fields: str) -> Path:
-        usual = {"name": folder, "description": "be calm", "kind": "approach", "signals": "[]", "tools": "[]"}
+        usual = {
+            "name": folder,
+            "description": "be calm, when it is loud",
+            "kind": "approach",
+            "signals": "[]",
+            "tools": "[]",
+        }
         values = {**usual, **fields}
         header = "".join(f"{key}: {value}\n" for key, value in values.items() if value)
         (root / folder).mkdir(exist_ok=True)

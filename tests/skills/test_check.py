@@ -4,24 +4,24 @@ import io
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from django.core.management import call_command
 
-from coaching.files.types import ATTRIBUTE_ORDER
+from coaching.management.commands import sync_skills
 from coaching.skills import reader
 from coaching.skills.reader import skills_root
 from coaching.skills.rules import HEADINGS
-from coaching.tools import SKILL_TOOLS, TOOL_NAMES
 from tests.sage.processes import PROJECT, blank_environment
 from tests.skills.conftest import SHIPPED, SKILL_TEXT, WriteSkill
 
+TERMS = replace(sync_skills.TERMS, takes={}, speaking=())
+
 
 def find_faults(root: Path) -> list[str]:
-    return reader.find_faults(
-        root, offered_tools=TOOL_NAMES, skill_tools=SKILL_TOOLS, attributes=ATTRIBUTE_ORDER
-    )
+    return reader.find_faults(root, TERMS)
 
 
 def without(heading: str) -> str:
@@ -29,7 +29,7 @@ def without(heading: str) -> str:
 
 
 def test_the_projects_own_skills_have_no_fault() -> None:
-    assert find_faults(skills_root()) == []
+    assert reader.find_faults(skills_root(), sync_skills.TERMS) == []
 
 
 def test_a_good_skill_has_no_fault(write_skill: WriteSkill, root: Path) -> None:
@@ -160,7 +160,7 @@ def test_a_text_over_its_budget_is_a_fault_and_one_at_it_is_none(
 
 def test_the_lines_of_the_directory_have_a_budget_together(write_skill: WriteSkill, root: Path) -> None:
     for number in range(6):
-        write_skill(f"calm-{number}", description="be calm " * 20)
+        write_skill(f"calm-{number}", description="be calm, when it is loud, " * 7)
     [fault] = find_faults(root)
     assert fault.startswith("skills: the directory of arcs and approaches takes 2")
     assert fault.endswith("tokens, the budget is 200")

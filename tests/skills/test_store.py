@@ -56,12 +56,12 @@ def test_a_sync_follows_a_changed_a_lost_and_a_returned_file(write_skill: WriteS
     write_skill()
     quiet = write_skill("quiet")
     assert run_sync() == "2 skills: added calm, quiet.\n"
-    write_skill(text=MINE, description="be calmer")
+    write_skill(text=MINE, description="be calmer, when it is loud")
     (quiet / "SKILL.md").rename(root / "kept")
     quiet.rmdir()
     assert run_sync() == "1 skills: changed calm; retired quiet.\n"
     calm = Skill.objects.get(name="calm")
-    assert (calm.text, calm.description) == (MINE, "be calmer")
+    assert (calm.text, calm.description) == (MINE, "be calmer, when it is loud")
     assert "quiet" not in read_library().skills
     with pytest.raises(SkillError, match="There is no skill quiet"):
         skill_text("quiet")
@@ -167,12 +167,12 @@ def test_a_new_release_reaches_the_sessions_that_start_after_it(
     write_skill()
     run_sync()
     session = Session.unscoped.create(user=user)
-    write_skill(text=MINE, description="be calmer")
+    write_skill(text=MINE, description="be calmer, when it is loud")
     run_sync()
     assert skill_text("calm", moment=skills_moment(session)) == SKILL_TEXT
     before = read_library(moment=skills_moment(session))
-    assert before.directory(SKILL_TOOLS).endswith("- calm: be calm")
-    assert read_library().directory(SKILL_TOOLS).endswith("- calm: be calmer")
+    assert before.directory(SKILL_TOOLS).endswith("- calm: be calm, when it is loud")
+    assert read_library().directory(SKILL_TOOLS).endswith("- calm: be calmer, when it is loud")
 
 
 def test_a_session_may_move_its_moment_on(synced_skills: None, operator: User, user: User) -> None:
@@ -204,10 +204,13 @@ def test_a_session_from_before_the_first_sync_reads_the_files(
 
 
 def test_without_a_sync_the_files_hold(root: Path, write_skill: WriteSkill) -> None:
-    folder = write_skill("open-day", kind="arc", description="begin")
+    folder = write_skill("open-day", kind="arc", description="begin, when it is early")
     (folder / "more.md").write_text("# More\n")
     assert skill_text("open_day") == SKILL_TEXT
-    assert read_library().directory(SKILL_TOOLS) == "Arcs (`enter_structured_arc`):\n- open_day: begin"
+    assert (
+        read_library().directory(SKILL_TOOLS)
+        == "Arcs (`enter_structured_arc`):\n- open_day: begin, when it is early"
+    )
     assert list_skill_files("open-day") == ["more.md"]
     assert read_skill_file("open-day", "more.md") == "# More\n"
 

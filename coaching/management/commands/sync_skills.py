@@ -6,10 +6,22 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from coaching.context.fences import TAGS
+from coaching.context.prompt_rules import SPEAKING, definition_faults, section_faults
 from coaching.files.types import ATTRIBUTE_ORDER
-from coaching.skills.reader import find_faults, read_skill, skill_folders, skills_root
+from coaching.life.arcs import ARCS
+from coaching.skills.reader import Terms, find_faults, read_skill, skill_folders, skills_root
 from coaching.skills.store import sync_skills
-from coaching.tools import SKILL_TOOLS, TOOL_NAMES
+from coaching.tools import CHAT_TOOLS, SKILL_TOOLS, TOOL_NAMES
+
+TERMS = Terms(
+    offered_tools=TOOL_NAMES,
+    skill_tools=SKILL_TOOLS,
+    attributes=ATTRIBUTE_ORDER,
+    sections=TAGS,
+    speaking=SPEAKING,
+    takes={rule.skill: rule.takes for rule in ARCS.values()},
+)
 
 
 class Command(BaseCommand):
@@ -23,9 +35,9 @@ class Command(BaseCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         root = skills_root()
-        faults = find_faults(
-            root, offered_tools=TOOL_NAMES, skill_tools=SKILL_TOOLS, attributes=ATTRIBUTE_ORDER
-        )
+        faults = find_faults(root, TERMS)
+        if options["check"]:
+            faults += [*definition_faults(CHAT_TOOLS.definitions()), *section_faults()]
         if faults:
             self.stderr.write("\n".join(faults))
             sys.exit(1)
