@@ -53,6 +53,10 @@ class Product:
             environment=self.environment,
         )
 
+    def cover_with_briefs(self) -> None:
+        """Write the briefs that a worker would have written by now."""
+        _run(self, ["-m", "tests.bench.relay.cover"])
+
     def database_cpu_seconds(self) -> float:
         """Return the CPU time of PostgreSQL's processes that live now."""
         return cpu_seconds(self._database_processes())

@@ -69,6 +69,7 @@ async def measure_short(field: Field) -> None:
     with field.product.database_on_core_of(field.web):
         for _ in range(field.size.repeats):
             for side in sides:
+                field.product.cover_with_briefs()
                 costs[side.name].append(await _cpu_ms_of_a_turn(side, turns=field.size.short_turns))
                 field.say(f"    {side.name}: {costs[side.name][-1]:.2f} ms a turn")
     for side in sides:
@@ -103,6 +104,7 @@ async def measure_burst(field: Field) -> None:
     sides = _sides(field, BURST_CHATS)
     with field.product.database_on_core_of(field.web):
         for side in sides:
+            field.product.cover_with_briefs()
             middles, latest = zip(*await _bursts(side, field.size.bursts), strict=True)
             middle, most = statistics.median(middles), side.most_first_ms
             bar, is_met = (f"p50 ≤ {most:g} ms", middle <= most) if most else ("", None)
@@ -133,6 +135,7 @@ async def measure_medium(field: Field) -> None:
     with field.product.database_on_core_of(field.web):
         for _ in range(field.size.repeats):
             for side in sides:
+                field.product.cover_with_briefs()
                 run = await run_chats(
                     side.server, side.addresses, rate=50, tokens=150, database_cpu=side.database_cpu
                 )

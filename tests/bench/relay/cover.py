@@ -1,0 +1,37 @@
+"""Writes a brief of every conversation of the measured product up to its last message, as its worker would.
+
+Without briefs the windows would grow with each measurement. Runs in its own process, as `seed` does.
+"""
+
+import django
+
+django.setup()
+
+# The models can be imported now, not before.
+from django.db.models import Max  # noqa: E402
+
+from sessions_app.models import Session, SessionBrief  # noqa: E402
+
+LINES = "\n".join(f"- The user spoke of something of a usual length [{number}]." for number in range(1, 9))
+
+
+def cover() -> None:
+    """Add a version to each brief that is behind."""
+    sessions = Session.unscoped.filter(last_message_number__gt=0).annotate(
+        version=Max("briefs__version"), covered=Max("briefs__covers_until")
+    )
+    SessionBrief.unscoped.bulk_create(
+        SessionBrief(
+            session=session,
+            version=(session.version or 0) + 1,
+            text=LINES,
+            covers_from=(session.covered or 0) + 1,
+            covers_until=session.last_message_number,
+        )
+        for session in sessions.only("last_message_number")
+        if session.last_message_number > (session.covered or 0)
+    )
+
+
+if __name__ == "__main__":
+    cover()
