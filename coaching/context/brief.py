@@ -7,9 +7,8 @@ wrote.
 import re
 from collections.abc import Iterable, Sequence
 
-from rapidfuzz import fuzz
-
 from coaching.context.budget import count_tokens
+from coaching.context.closeness import SAME_PERCENT, closeness, is_close, without_struck
 from coaching.context.entries import wrap
 from coaching.context.fences import fence
 from coaching.context.statement import Part
@@ -18,13 +17,8 @@ from sessions_app.models import BriefCorrection, CorrectionKind, SessionBrief
 MAX_TOKENS = 600
 CORRECTIONS_TOKENS = 300
 """How much of a brief corrections may take, the newest first."""
-CLOSE_PERCENT = 90.0
-SAME_PERCENT = 98.0
-LEAST_CHARACTERS = 16
-"""A shorter text inside a longer line says too little to rule that line out."""
 CORRECTED = "Corrected by the person: "
 
-CITATION = re.compile(r"\[\s*(\d{1,9}(?:\s*[,;]\s*\d{1,9})*)\s*\]")
 _BULLET = re.compile(r"^(?:\s*(?:[-*•–—]|#+|\d{1,2}[.)])\s+)+")
 
 
@@ -44,14 +38,17 @@ def corrected_lines(text: str, corrections: Sequence[BriefCorrection]) -> list[s
 
     Lines that don't fit are left out, the last first. Applied twice it changes nothing more.
     """
-    kept = [
+    struck = [each.line for each in corrections if each.kind == CorrectionKind.STRIKE]
+    wrong = [each.line for each in corrections if each.kind == CorrectionKind.CORRECTION and each.line]
+    stands = [
         line
         for line in lines_of(text)
-        if not line.startswith(CORRECTED) and not any(_rules_out(each, line) for each in corrections)
+        if not line.startswith(CORRECTED) and not any(closeness(each, line) >= SAME_PERCENT for each in wrong)
     ]
+    kept = without_struck(stands, struck)
     stated: list[str] = []
     for each in reversed(corrections):
-        is_there = any(_closeness(each.words, line) >= CLOSE_PERCENT for line in kept)
+        is_there = any(is_close(each.words, line) for line in kept)
         if each.kind == CorrectionKind.CORRECTION and not is_there:
             statement = _statement_of(each)
             if count_tokens(brief_text([*stated, statement])) <= CORRECTIONS_TOKENS:
@@ -87,28 +84,3 @@ def brief_part(
 def _statement_of(correction: BriefCorrection) -> str:
     about = f" (about: “{correction.line}”)" if correction.line else ""
     return f"{CORRECTED}{correction.words}{about}"
-
-
-def _rules_out(correction: BriefCorrection, line: str) -> bool:
-    """Return whether the user struck the line, in these words or close ones, or corrected exactly it."""
-    if not correction.line:
-        return False
-    if correction.kind == CorrectionKind.CORRECTION:
-        return _closeness(correction.line, line) >= SAME_PERCENT
-    one, other = _plain(correction.line), _plain(line)
-    is_inside = (
-        min(len(one), len(other)) >= LEAST_CHARACTERS and fuzz.partial_ratio(one, other) >= CLOSE_PERCENT
-    )
-    return is_inside or _closeness(correction.line, line) >= CLOSE_PERCENT
-
-
-def _closeness(one: str, other: str) -> float:
-    """Return how close two lines are in percent, whatever their citations, punctuation and order of words."""
-    first, second = _plain(one), _plain(other)
-    if not (first and second):
-        return 0.0
-    return max(fuzz.ratio(first, second), fuzz.token_sort_ratio(first, second))
-
-
-def _plain(line: str) -> str:
-    return " ".join(re.findall(r"\w+", CITATION.sub(" ", line).casefold()))

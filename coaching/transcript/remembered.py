@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from coaching.context.brief import CITATION, CORRECTED, corrected_lines, lines_of
+from coaching.context.brief import CORRECTED, corrected_lines, lines_of
+from coaching.context.closeness import CITATION
 from sessions_app.briefs import newest_brief
 from sessions_app.models import BriefCorrection, Message, MessageRole, Session, SessionBrief
 

@@ -186,6 +186,9 @@ async def test_what_was_corrected_and_struck_holds_in_every_later_version(
         "- Hannah is your sister [1]\n- You want to work less [3]",
         "* You want to work LESS. [3, 5]\n* Your cat is old [5]",
         "1. Less: you want to work. You rest [5]\n2. Work less you want to",
+        "- You really wanted to be working less, as you said [3]\n- You want to work on your garden [7]",
+        "- Your cat is old, and you want, if you can, to work less this year [5, 9]\n- Your cat sleeps [9]",
+        "- Working [3]\n- Less: you want to [3]\n- Your sister sleeps less [9]",
     ):
         await in_database(add_turn, session, "More.", "Yes.")
         await in_database(enqueue_brief, session)
@@ -193,12 +196,18 @@ async def test_what_was_corrected_and_struck_holds_in_every_later_version(
         practice.script([repeated])
         await work_off()
     _, *later = await versions(session)
-    assert len(later) == 3
+    assert len(later) == 6
     for brief in later:
         assert "It was Anna, not Hannah" in brief.text
-        assert "work less" not in re.sub(r"\W+", " ", brief.text).lower()
+        assert not re.search(r"work\w* (be )?less|less\W+you want", re.sub(r"\W+", " ", brief.text).lower())
         assert "- Hannah is your sister" not in brief.text
-    assert "Your cat is old [5]" in later[1].text
+    assert [brief.text.splitlines()[:-1] for brief in later[1:]] == [
+        ["- Your cat is old [5]"],
+        [],
+        ["- You want to work on your garden [7]"],
+        ["- Your cat sleeps [9]"],
+        ["- Your sister sleeps less [9]"],
+    ]
     assert "It was Anna, not Hannah (about: Hannah is your sister [1])" in asked(practice)[-1]
     assert "<struck>\n- You want to work less [3]\n</struck>" in asked(practice)[-1]
     assert await in_database(Message.unscoped.filter(content__contains="work less").exists)
