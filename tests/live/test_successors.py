@@ -100,11 +100,11 @@ async def talk(runner: Runner, session: Session) -> Tab:
             )
         )
         live = runner.readers.hub(session.id).live
-        assert live is not None
-        assert live.turn_id == str(started.opened.turn.id)
         said.append(str(started.opened.turn.id))
+        # Where the machine is slow, its late end may have come already.
+        assert live is None or live.turn_id == said[-1]
         await until(session, TurnStatus.COMPLETED)
-        assert runner.readers.hub(session.id).live is live
+        assert runner.readers.hub(session.id).live in (live, None)
     await tab.until_done(TURNS_EACH)
     shown = [
         (type(event), event.turn_id) for event in tab.events if isinstance(event, MessageStored | TurnDone)
