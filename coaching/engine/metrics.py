@@ -21,3 +21,6 @@ TOOL_SECONDS = Histogram(
 UPSTREAM_ERRORS = Counter(
     "sage_upstream_errors", "Failed requests to the model, retried ones included.", ["reason"]
 )
+JOB_RUNS = Counter(
+    "sage_job_runs", "Background jobs that this process has run, by how they ended.", ["job", "outcome"]
+)

@@ -18,6 +18,7 @@ from procrastinate.exceptions import ConnectorException
 from procrastinate.periodic import PeriodicRegistry
 
 from coaching.job_queue import BULK_QUEUE
+from coaching.jobs.endings import WorkersJobs
 from coaching.jobs.tasks import MODELS, free_stalled_jobs
 from coaching.model.client import ModelConnection
 from sessions_app.database import in_database
@@ -44,9 +45,8 @@ class JobWorker:
         self._models = ModelConnection()
         # The same jobs; but what they enqueue still goes through Django's connections, within their
         # transactions.
-        self._any_jobs = app.with_connector(app.connector)
-        self._no_bulk = app.with_connector(app.connector)
-        self._no_bulk.periodic_registry = PeriodicRegistry()  # type: ignore[no-untyped-call]  # it has no types
+        self._any_jobs = open_queue()
+        self._no_bulk = open_queue(has_periodic=False)
         self._tasks: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Self:
@@ -101,6 +101,15 @@ class JobWorker:
                     install_signal_handlers=False,
                     additional_context={MODELS: self._models},
                 )
+
+
+def open_queue(*, has_periodic: bool = True) -> App:
+    """Return all jobs for a worker, perhaps without periodic ones."""
+    queue = app.with_connector(app.connector)
+    queue.job_manager = WorkersJobs(queue.connector)
+    if not has_periodic:
+        queue.periodic_registry = PeriodicRegistry()  # type: ignore[no-untyped-call]  # it has no types
+    return queue
 
 
 def _join_server() -> None:

@@ -8,11 +8,11 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test import override_settings
 from procrastinate import PsycopgConnector
-from procrastinate.contrib.django import app, connector_params
+from procrastinate.contrib.django import connector_params
 from procrastinate.contrib.django.models import ProcrastinateJob
-from procrastinate.periodic import PeriodicRegistry
 
 from coaching.jobs.tasks import MODELS
+from coaching.jobs.worker import open_queue
 from coaching.model.client import ModelConnection
 from coaching.practice import PracticeServer
 from sessions_app import services
@@ -58,9 +58,7 @@ async def practice() -> AsyncIterator[PracticeServer]:
 async def work_off(queue: None, practice: PracticeServer) -> AsyncIterator[WorkOff]:
     """Run a worker in this process until no job is due."""
     models = ModelConnection()
-    worker_queue = app.with_connector(app.connector)
-    # Without periodic jobs.
-    worker_queue.periodic_registry = PeriodicRegistry()  # type: ignore[no-untyped-call]  # it has no types
+    worker_queue = open_queue(has_periodic=False)
 
     async def work() -> None:
         connector = PsycopgConnector(kwargs=connector_params(), min_size=1, max_size=2)

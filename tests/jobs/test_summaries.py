@@ -9,14 +9,15 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 from pytest_django import Settings
+from structlog.testing import capture_logs
 
-from coaching.job_queue import SUMMARY_JOB, enqueue_arc_summary, enqueue_summary
+from coaching.job_queue import SUMMARY_JOB, enqueue_arc_summary, enqueue_summary, forget_jobs
 from coaching.jobs.expiry import expire_idle_sessions
 from coaching.jobs.summaries import (
     LEFT_OUT,
     build_summary_request,
 )
-from coaching.jobs.tasks import MAX_ATTEMPTS
+from coaching.jobs.tasks import MAX_ATTEMPTS, free_stalled_jobs
 from coaching.live.runner import Runner
 from coaching.practice import PracticeServer
 from coaching.practice.faults.fault import Fault
@@ -347,3 +348,36 @@ async def test_summaries_are_written_over_the_daily_budget_and_count_towards_it(
     day = await in_database(read_tokens_of_day, user_id=user.pk, now=timezone.now(), limit=10)
     (usage,) = await usages(session)
     assert day.tokens >= 10 + usage.input_tokens + usage.output_tokens > 10
+
+
+async def test_a_summary_that_fails_while_the_same_one_waits_leaves_it_the_work(
+    user: User, practice: PracticeServer, work_off: WorkOff
+) -> None:
+    session = await completed(user)
+    practice.script([Reply.of("You ", Hold("half"), "never read this."), "You talked about sleep."])
+    practice.faults.push(Fault(kind="end_early", place="before_message_stop", is_reply_kept=False))
+    working = asyncio.create_task(work_off())
+    await practice.reached("half")
+    assert await in_database(enqueue_summary, session.id)
+    practice.release("half")
+    await working
+    assert [job.status for job in await jobs_named(SUMMARY_JOB)] == ["failed", "succeeded"]
+    assert (await fresh(session)).summary == "You talked about sleep."
+
+
+async def test_a_job_that_was_ended_elsewhere_doesnt_trouble_its_worker(
+    user: User, practice: PracticeServer, work_off: WorkOff
+) -> None:
+    session = await completed(user)
+    practice.script([Reply.of("You ", Hold("frozen"), "talked about sleep.")])
+    working = asyncio.create_task(work_off())
+    await practice.reached("frozen")
+    await in_database(lambda: [free_stalled_jobs(silent_seconds=-60) for _ in range(MAX_ATTEMPTS)])
+    (job,) = await jobs_named(SUMMARY_JOB)
+    assert job.status == "todo"
+    await in_database(forget_jobs, "session_id", [str(session.id)])
+    practice.release("frozen")
+    with capture_logs() as logged:
+        await working
+    assert "job_ended_elsewhere" in [entry["event"] for entry in logged]
+    assert (await fresh(session)).summary == "You talked about sleep."
