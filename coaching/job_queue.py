@@ -91,6 +91,12 @@ def count_jobs() -> Mapping[str, int]:
     )
 
 
+def count_failed_jobs() -> Mapping[str, int]:
+    """Return how many jobs have failed, by name, until they are queued again or removed. Sync ORM code."""
+    failed = ProcrastinateJob.objects.filter(status="failed").order_by()
+    return dict(failed.values_list("task_name").annotate(count=Count("pk")))
+
+
 def enqueue(name: str, *, key: str, **options: Any) -> bool:
     """Queue a job in the caller's transaction; False if one with this `key` is queued. Sync ORM code.
 

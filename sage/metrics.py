@@ -13,7 +13,7 @@ from django.utils.crypto import constant_time_compare
 from django.views.decorators.http import require_safe
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, Gauge, generate_latest
 
-from coaching.job_queue import BRIEF_ATTEMPTS, count_jobs
+from coaching.job_queue import BRIEF_ATTEMPTS, count_failed_jobs, count_jobs
 from coaching.people.socket_access import open_sockets
 from sessions_app.database import in_database
 from sessions_app.figures import read_brief_figures
@@ -29,7 +29,7 @@ _open_sockets.set_function(lambda: len(open_sockets))
 @require_safe
 async def metrics(request: HttpRequest) -> HttpResponse:
     """Answer with all metrics, for operators or with the token only."""
-    if not (_has_token(request) or await in_database(_is_operator, request)):
+    if not (has_token(request.headers.get("Authorization", "")) or await in_database(_is_operator, request)):
         return HttpResponse(REFUSED, status=403, content_type="text/plain")
     try:
         text = await in_database(_of_database)
@@ -39,8 +39,9 @@ async def metrics(request: HttpRequest) -> HttpResponse:
     return HttpResponse(generate_latest(REGISTRY) + text, content_type=CONTENT_TYPE_LATEST)
 
 
-def _has_token(request: HttpRequest) -> bool:
-    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+def has_token(authorization: str) -> bool:
+    """Return whether an Authorization header has the token of the metrics' reader."""
+    scheme, _, token = authorization.partition(" ")
     expected = settings.SAGE_METRICS_TOKEN
     return bool(expected) and scheme.lower() == "bearer" and constant_time_compare(token, expected)
 
@@ -55,6 +56,11 @@ def _of_database() -> bytes:
     jobs = Gauge("sage_jobs", "Background jobs in the queue, by state.", ["state"], registry=registry)
     for state, count in count_jobs().items():
         jobs.labels(state).set(count)
+    failed = Gauge(
+        "sage_failed_jobs", "Failed jobs that wait for an operator, by job.", ["job"], registry=registry
+    )
+    for job, count in count_failed_jobs().items():
+        failed.labels(job).set(count)
     briefs = read_brief_figures(now=timezone.now(), failing_from=BRIEF_ATTEMPTS)
     lag = "The age of the oldest message that waits for a brief, 0 where none does."
     Gauge("sage_brief_lag_seconds", lag, registry=registry).set(briefs.oldest_seconds)

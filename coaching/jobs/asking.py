@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from coaching.engine.errors import UpstreamError
 from coaching.engine.messages import ModelRequest
+from coaching.engine.metrics import UPSTREAM_ERRORS
 from coaching.engine.ports import ModelClient, StreamTimeouts
 from coaching.engine.reply import Reply
 from coaching.model.usage import usage_row
@@ -55,6 +56,7 @@ async def ask(
         if reply is not None and reply.has_started:
             usage = await in_database(_store_usage, session_id, purpose, request.model, reply)
     if not reply.is_whole:
+        UPSTREAM_ERRORS.labels("broken_stream").inc()
         raise UpstreamError("broken_stream", detail="no message_stop", is_retryable=True)
     return reply, usage
 

@@ -7,16 +7,20 @@ import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from http import HTTPStatus
 from io import StringIO
 
+import aiohttp
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.db import connection
+from procrastinate.contrib.django.models import ProcrastinateJob
 
 from coaching.job_queue import BRIEF_JOB, SUMMARY_JOB, enqueue_brief, enqueue_summary
 from coaching.jobs.summaries import REQUEST
 from coaching.practice import PracticeServer
+from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Hold, Reply
 from sessions_app import leases, services
 from sessions_app.database import in_database
@@ -24,6 +28,7 @@ from sessions_app.models import ModelUsage, Session, SessionKind, Turn, TurnStat
 from tests.jobs.conftest import RATE, completed_session, jobs_named, make_due, opened_session
 from tests.live_sage import url_of_test_database
 from tests.sage.processes import StartedProcess
+from tests.sage.test_metrics import values_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -32,15 +37,16 @@ SUMMARY = "You talked about sleep and want quieter nights."
 
 
 @asynccontextmanager
-async def worker(practice: PracticeServer) -> AsyncIterator[StartedProcess]:
+async def worker(practice: PracticeServer, *arguments: str, token: str = "") -> AsyncIterator[StartedProcess]:
     """Run `manage.py worker` on the test's database with the test's model."""
     environment = {
         "DATABASE_URL": url_of_test_database(),
         "ANTHROPIC_BASE_URL": practice.url,
         "ANTHROPIC_API_KEY": "practice",
         "PGAPPNAME": APPLICATION,
+        "SAGE_METRICS_TOKEN": token,
     }
-    process = StartedProcess(["manage.py", "worker"], environment)
+    process = StartedProcess(["manage.py", "worker", *arguments], environment)
     try:
         yield process
     finally:
@@ -186,3 +192,37 @@ async def test_a_brief_that_a_stop_has_cut_off_is_queued_again(
         assert await asyncio.to_thread(process.end, signal.SIGTERM) == 0
     # The worker may have queued another one, when it looked for lost ones at its start.
     assert "todo" in [job.status for job in await jobs_named(BRIEF_JOB)]
+
+
+async def test_what_a_worker_counts_is_read_at_its_own_port(
+    queue: None, user: User, practice: PracticeServer
+) -> None:
+    await session_to_summarise(user)
+    practice.faults.push(Fault(kind="status", status=529))
+    async with worker(practice, "--metrics-port", "0", token="a token") as process:
+        line = await asyncio.to_thread(process.wait_for_line, lambda line: line.startswith("Metrics at "))
+        address = line.split()[-1]
+        jobs = ProcrastinateJob.objects.filter(task_name=SUMMARY_JOB)
+        await until(jobs.filter(status="todo", attempts=1).exists, seconds=60)
+        await in_database(make_due)
+        await until(jobs.filter(status="succeeded").exists)
+        async with aiohttp.ClientSession() as reader:
+            for headers in ({}, {"Authorization": "Bearer another"}):
+                async with reader.get(address, headers=headers) as refused:
+                    assert refused.status == HTTPStatus.FORBIDDEN
+                    assert "sage_" not in await refused.text()
+            async with reader.get(address, headers={"Authorization": "Bearer a token"}) as response:
+                values = values_of(await response.text())
+    assert values["sage_upstream_errors_total", "overloaded"] == 1
+    runs = {
+        outcome: values["sage_job_runs_total", SUMMARY_JOB, outcome] for outcome in ("retried", "succeeded")
+    }
+    assert runs == {"retried": 1, "succeeded": 1}
+
+
+async def test_a_worker_offers_its_metrics_to_nobody_without_a_token(
+    queue: None, practice: PracticeServer
+) -> None:
+    async with worker(practice, "--metrics-port", "0") as process:
+        await asyncio.to_thread(process.wait_for_line, lambda line: "needs SAGE_METRICS_TOKEN" in line)
+        assert await asyncio.to_thread(process.wait) != 0

@@ -96,6 +96,7 @@ async def test_jobs_are_counted_by_state(settings: Settings) -> None:
     values = values_of((await ask(authorization=f"Bearer {TOKEN}"))[1])
     await in_database(empty_queue)
     assert [values["sage_jobs", state] for state in ("due", "later", "running")] == [3, 2, 1]
+    assert values["sage_failed_jobs", "summarise_session"] == 1
 
 
 @pytest.mark.django_db(transaction=True)

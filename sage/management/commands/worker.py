@@ -2,20 +2,37 @@
 
 import asyncio
 import signal
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
 from coaching.jobs.worker import JobWorker
+from sage.env import StartError
 from sage.schema import check_migrations
 from sage.startup import check_services, readable_env_file
 from sage.telemetry import start_telemetry
+from sage.web_process import DEFAULT_HOST
+from sage.worker_metrics import PATH, served_metrics
 
 
 class Command(BaseCommand):
     help = "Work on background jobs until SIGTERM or Ctrl-C. The database must have been migrated."
     requires_system_checks = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--metrics-port",
+            type=int,
+            metavar="PORT",
+            help="answer /metrics on this port, with the token in SAGE_METRICS_TOKEN (0: a free one)",
+        )
+        parser.add_argument(
+            "--metrics-host", default=DEFAULT_HOST, metavar="HOST", help=f"default: {DEFAULT_HOST}"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         if warning := readable_env_file(settings.BASE_DIR / ".env"):
@@ -23,8 +40,20 @@ class Command(BaseCommand):
         check_services()
         check_migrations()
         start_telemetry(self.stderr.write)
-        asyncio.run(self._work())
+        with self._metrics(options["metrics_host"], options["metrics_port"]):
+            asyncio.run(self._work())
         self.stdout.write("The worker has stopped.")
+
+    @contextmanager
+    def _metrics(self, host: str, port: int | None) -> Iterator[None]:
+        if port is None:
+            yield
+            return
+        if not settings.SAGE_METRICS_TOKEN:
+            raise StartError("--metrics-port needs SAGE_METRICS_TOKEN.")
+        with served_metrics(host=host, port=port) as open_port:
+            self.stdout.write(f"Metrics at http://{host}:{open_port}{PATH}")
+            yield
 
     async def _work(self) -> None:
         ending = asyncio.Event()
