@@ -1,12 +1,15 @@
-"""R15: the worker that writes a brief is killed at every step, frozen, refused, or works with another."""
+"""R15: the worker that writes a brief is killed at every step, frozen, refused, or works with another.
+
+Meanwhile a person talks with Sage in a web process: the turns' ends queue the briefs, and no turn may wait.
+"""
 
 import asyncio
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, get_args
+from uuid import uuid4
 
-from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from procrastinate.contrib.django.models import ProcrastinateJob
 from psycopg import sql
@@ -17,15 +20,19 @@ from coaching.practice.script import Hold, Reply
 from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionBrief
+from tests.faults.auditor import audit
 from tests.faults.cluster import Cluster, WebProcess
+from tests.faults.people import Conversation, open_conversations
 from tests.faults.points import RowLock
 from tests.faults.report import Report
-from tests.jobs.conftest import add_turn, make_due, opened_session
+from tests.jobs.conftest import make_due
 
 Place = Literal["asking", "writing", "storing", "stored", "frozen", "twice", "refused", "down"]
 PLACES: tuple[Place, ...] = get_args(Place)
 REACH_SECONDS = 60.0
 THAWED_SECONDS = 10.0
+TURN_SECONDS = 5.0
+"""A turn waits for no brief, so it ends as soon as ever."""
 ASKED = "new version of the brief"
 STALE = "Stale words"
 REFUSALS = (
@@ -43,11 +50,14 @@ class _Run:
     report: Report
     rng: random.Random
     practice: PracticeServer
+    conversation: Conversation
     session: Session
     seen: dict[int, tuple[str, int]] = field(default_factory=dict)
     """The versions so far: their text and the last message that they cover."""
     worker: WebProcess | None = None
     gates: int = 0
+    turn_seconds: float = 0.0
+    """How long the slowest turn took."""
 
     @property
     def seconds(self) -> float:
@@ -73,6 +83,24 @@ class _Run:
             return False
         return True
 
+    async def talk(self, turns: int = 1) -> None:
+        """Send messages through the web process, each answered to its end."""
+        reader = self.conversation.reader
+        for _ in range(turns):
+            words = f"Today I walked {self.rng.random()} miles."
+            self.practice.script(["Good."], key=words)
+            client_id, before = uuid4().hex, len(reader.dones)
+            began = asyncio.get_running_loop().time()
+            await reader.send(type="message", text=words, id=client_id)
+            await reader.until(lambda before=before: len(reader.dones) > before)  # type: ignore[misc]  # a default value hides its type
+            seconds = asyncio.get_running_loop().time() - began
+            self.turn_seconds = max(self.turn_seconds, seconds)
+            self.report.expect(
+                seconds < TURN_SECONDS * self.cluster.patience, f"R15 a turn took {seconds:.1f} s"
+            )
+            self.conversation.sent.append(client_id)
+            self.report.count("turns")
+
     def hold(self, text: str) -> str:
         """Let the next brief wait in the middle of this text; return its gate."""
         self.gates += 1
@@ -93,25 +121,39 @@ async def run_r15(cluster: Cluster, *, seed: int, points: int) -> Report:
     """Talk, and break what writes the brief at one of its places. A point is one of them."""
     report = Report(fault="R15", seed=seed)
     rng = random.Random(seed)
-    async with PracticeServer(port=cluster.practice_port, tokens_per_second=0) as practice:
-        session = await in_database(_open_session, f"r15-{seed}")
-        run = _Run(cluster=cluster, report=report, rng=rng, practice=practice, session=session)
+    async with PracticeServer(
+        port=cluster.practice_port, tokens_per_second=0, keeps_bodies=True, kept_requests=100_000
+    ) as practice:
+        cluster.practice = practice
+        await cluster.ensure_up()
+        (conversation,) = await open_conversations(cluster, 1)
+        await conversation.read()
+        session = await in_database(Session.unscoped.get, id=conversation.session_id)
+        run = _Run(
+            cluster=cluster,
+            report=report,
+            rng=rng,
+            practice=practice,
+            conversation=conversation,
+            session=session,
+        )
         try:
             while report.points < points:
                 for place in rng.sample(PLACES, min(len(PLACES), points - report.points)):
                     await _break(run, place)
                     report.points += 1
                     report.count(place)
+            report.violations += await audit(cluster, [conversation])
         finally:
             await cluster.clean_up()
             await run.kill_worker()
+    report.count(f"slowest turn {run.turn_seconds:.1f} s")
     return report
 
 
 async def _break(run: _Run, place: Place) -> None:
     run.practice.scripts.clear()
-    for _ in range(run.rng.randint(1, 2)):
-        await in_database(add_turn, run.session, f"Today I walked {run.rng.random()} miles.", "Good.")
+    await run.talk(run.rng.randint(1, 2))
     began = asyncio.get_running_loop().time()
     match place:
         case "asking" | "writing":
@@ -138,6 +180,7 @@ async def _kill_in_answer(run: _Run, *, text: str) -> None:
     await run.ensure_worker()
     await run.queue()
     await run.practice.reached(gate, run.seconds)
+    await run.talk()
     await run.kill_worker()
 
 
@@ -149,6 +192,7 @@ async def _kill_at_row(run: _Run, *, is_stored: bool) -> None:
     await run.ensure_worker()
     await run.queue()
     await run.practice.reached(gate, run.seconds)
+    await run.talk()
     lock = RowLock(run.cluster)
     if is_stored:
         job = sql.SQL(
@@ -172,7 +216,9 @@ async def _freeze(run: _Run) -> None:
     await run.practice.reached(gate, run.seconds)
     run.cluster.stop_worker(frozen)
     run.worker = None
+    await run.talk()
     await run.ensure_worker()
+    await run.queue()
     await run.until(lambda: _is_covered(run.session))
     run.practice.release(gate)
     run.cluster.continue_worker(frozen)
@@ -200,8 +246,8 @@ async def _go_down(run: _Run) -> None:
     """Take the brief model away for thirty turns."""
     run.practice.faults.push(Fault(kind="status", status=529, key=ASKED, times=30))
     await run.ensure_worker()
-    for number in range(30):
-        await in_database(add_turn, run.session, f"Turn {number} without a brief.", "Good.")
+    for _ in range(30):
+        await run.talk()
         await run.queue()
     while len(run.practice.faults):
         await in_database(make_due)
@@ -242,11 +288,6 @@ def _audit(run: _Run, place: Place, briefs: list[SessionBrief]) -> None:
         until = brief.covers_until
     run.report.count("versions", len(briefs) - len(run.seen))
     run.seen = now
-
-
-def _open_session(name: str) -> Session:
-    user = User.objects.create_user(name)
-    return opened_session(user, "I live by a river.", "That sounds calm.")
 
 
 def _last_finished(session: Session) -> int:
