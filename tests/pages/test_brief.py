@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 from http import HTTPStatus
 from typing import Any
 
@@ -9,13 +10,15 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
+from django.utils import timezone
 from procrastinate.contrib.django.models import ProcrastinateJob
+from pytest_django import Settings
 
 from coaching.job_queue import BRIEF_JOB
 from coaching.views import brief as brief_page
 from coaching.views.brief import ASKED_ANEW, CHANGED, CORRECTED, REMOVED, RESTORED, UNDONE
 from sessions_app.briefs import CORRECTION_CHARACTERS, MOST_CORRECTIONS
-from sessions_app.models import BriefCorrection, Session, SessionBrief
+from sessions_app.models import BriefCorrection, ModelUsage, Session, SessionBrief
 from tests.pages.conftest import Exchange
 
 pytestmark = pytest.mark.django_db
@@ -242,6 +245,23 @@ def test_it_is_written_anew_at_most_once_a_minute(signed_in: Client, session: Se
     response, _ = send(signed_in, session, do="anew")
     assert response.status_code == HTTPStatus.TOO_MANY_REQUESTS
     assert 0 < int(response["Retry-After"]) <= 60
+
+
+@pytest.mark.usefixtures("remembered")
+def test_it_is_written_anew_within_the_daily_budget_alone(
+    signed_in: Client, session: Session, user: User, settings: Settings
+) -> None:
+    settings.SAGE_DAILY_TOKENS = 10
+    used = ModelUsage.unscoped.create(user=user, model="m", output_tokens=10)
+    response, page = send(signed_in, session, do="anew")
+    assert response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+    assert "Today’s budget is used up" in page
+    jobs = ProcrastinateJob.objects.filter(task_name=BRIEF_JOB, args__session_id=str(session.id))
+    assert not jobs.exists()
+    ModelUsage.unscoped.filter(pk=used.pk).update(created_at=timezone.now() - timedelta(hours=25))
+    _, page = send(signed_in, session, do="anew")
+    assert ASKED_ANEW in page
+    assert jobs.get().args["is_anew"]
 
 
 def test_a_brief_that_was_withdrawn_is_not_shown(
