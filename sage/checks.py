@@ -13,7 +13,6 @@ MODEL_SETTINGS = ("SAGE_MODEL", "SAGE_BRIEF_MODEL", "SAGE_CLASSIFY_MODEL", "SAGE
 SETTINGS_TO_COME = {
     "SAGE_CLASSIFY_MODEL": "classify_model",
     "SAGE_CRITIC_MODEL": "critic_model",
-    "SAGE_EMBEDDING_MODEL": "embedding_model",
 }
 
 

@@ -30,6 +30,7 @@ from sage.data_folder import read_or_make_secret
 from sage.env import StartError
 from sage.ordinary_role import is_superuser, make_ordinary
 from sage.postgres_account import child_environment, grant_access, system_account
+from sage.postgres_extensions import trusted_extensions_option
 
 POSTGRES_VERSION = 18
 ROLE = DATABASE = "sage"
@@ -153,6 +154,8 @@ class EmbeddedPostgres:
     def _start(self) -> None:
         arguments = [f"-c {option}" for option in (*SERVER_OPTIONS, *self.options)]
         arguments.append("-c " + shlex.quote(f'unix_socket_directories="{self.folder}"'))
+        if extensions := trusted_extensions_option(self.folder, programs=programs_folder()):
+            arguments.append("-c " + shlex.quote(extensions))
         if not self.is_lasting:
             arguments.append("-c fsync=off -c synchronous_commit=off -c full_page_writes=off")
         log = self.folder / "log"

@@ -77,8 +77,8 @@ class Environment:
     max_upload_mb: int
     max_files: int
     max_files_mb: int
-    metrics_token: str
     embedding_model: str
+    metrics_token: str
     sentry_dsn: str
     otlp_endpoint: str
 
@@ -176,8 +176,8 @@ def _read(reader: _Reader, project_dir: Path) -> Environment:
         max_upload_mb=reader.number("SAGE_MAX_UPLOAD_MB", 25, 1, 1024),
         max_files=reader.number("SAGE_MAX_FILES", 5_000, 1, 10**9),
         max_files_mb=reader.number("SAGE_MAX_FILES_MB", 1_000, 1, 10**9),
-        metrics_token=reader.text("SAGE_METRICS_TOKEN"),
         embedding_model=reader.text("SAGE_EMBEDDING_MODEL"),
+        metrics_token=reader.text("SAGE_METRICS_TOKEN"),
         sentry_dsn=reader.parsed("SENTRY_DSN", _url("SENTRY_DSN"), ""),
         otlp_endpoint=reader.parsed("OTEL_EXPORTER_OTLP_ENDPOINT", _url("OTEL_EXPORTER_OTLP_ENDPOINT"), ""),
     )

@@ -17,6 +17,7 @@ from django.utils.decorators import sync_and_async_middleware
 from django.utils.module_loading import import_string
 
 from coaching.engine.spans import span
+from coaching.recall.encoder import has_packages
 from sage.checks import unused_settings
 from sage.logs import UNLOGGED_PATHS
 
@@ -32,6 +33,8 @@ EXTRAS = (
 )
 """The variable, its field, the extra, the extra's module, and the function called with the address."""
 
+WITHOUT_EXTRA = "is set and does nothing: install the extra with `uv sync --extra {extra}`."
+
 GetResponse = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
 
 
@@ -44,7 +47,9 @@ def start_telemetry(warn: Callable[[str], None]) -> None:
         if is_installed(module):
             import_string(starter)(address)
         else:
-            warn(f"{name} is set and does nothing: install the extra with `uv sync --extra {extra}`.")
+            warn(f"{name} {WITHOUT_EXTRA.format(extra=extra)}")
+    if settings.SAGE_EMBEDDING_MODEL and not has_packages():
+        warn(f"SAGE_EMBEDDING_MODEL {WITHOUT_EXTRA.format(extra='semantic')}")
     for name in unused_settings(settings.ENVIRONMENT):
         warn(f"{name} is set, and this version of Sage doesn't use it yet.")
 

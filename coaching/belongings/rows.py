@@ -24,6 +24,7 @@ LEFT_OUT_MODELS: Mapping[str, str] = {
     "auth.User_user_permissions": "rights that an operator gave",
     "coaching.RecallLanguage": "made of messages and files that the archive has",
     "coaching.RecallPassage": "made of messages and files that the archive has",
+    "coaching.RecallVector": "made of messages and files that the archive has",
 }
 """Owned models that aren't exported, with the reason."""
 

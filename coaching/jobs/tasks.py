@@ -38,6 +38,7 @@ from coaching.job_queue import (
     sessions_being_briefed,
 )
 from coaching.jobs.briefs import StaleBriefError, write_briefs
+from coaching.jobs.encoding import encode_what_is_new
 from coaching.jobs.expiry import expire_idle_sessions
 from coaching.jobs.summaries import is_answering, write_summary
 from coaching.jobs.titles import write_title
@@ -58,6 +59,7 @@ TURN_WAIT_SECONDS = 90.0
 TURN_POLL_SECONDS = 0.25
 KEPT_SUCCEEDED_HOURS = 3 * 24
 KEPT_HOURS = 90 * 24
+ENCODING_JOB = "encode_new_passages"
 MODELS = "models"
 """The worker's context key for its `ModelConnection`."""
 
@@ -181,6 +183,22 @@ async def expire_sessions(timestamp: int) -> None:  # noqa: ARG001 - every perio
         if session_id in runner.readers.hubs:  # in `up`, the pages are in this process
             await runner.readers.catch_up(session_id)
         await runner.notifier.notify(session_id)
+
+
+@app.periodic(cron="*/5 * * * *")
+@app.task(
+    name=ENCODING_JOB,
+    queue=BULK_QUEUE,
+    lock=ENCODING_JOB,
+    queueing_lock=ENCODING_JOB,
+    retry=AfterStop(),
+    priority=JobPriority.BULK,
+)
+async def encode_new_passages(timestamp: int) -> None:  # noqa: ARG001
+    """Encode what recall's index has got since the last time, if SAGE_EMBEDDING_MODEL is set."""
+    count = await encode_what_is_new()
+    if count:
+        logger.info("passages_encoded", count=count)
 
 
 @app.periodic(cron="*/5 * * * *")

@@ -4,7 +4,7 @@ from coaching.models.calendar import CalendarEvent, CalendarKind, CalendarSource
 from coaching.models.files import FileSource, FileType, FileUsage, UserFile, UserFileVersion
 from coaching.models.life import Capture, DayPlan, LifeDomain, PulseRating, ReflectionPrompt
 from coaching.models.people import Profile, TimezoneSource, Weekday
-from coaching.models.recall import RecallLanguage, RecallPassage, RecallSource
+from coaching.models.recall import RecallLanguage, RecallPassage, RecallSource, RecallVector
 from coaching.models.safety import CardCount, DangerLevel, HelpLine, HelpLineKind
 from coaching.models.skills import Skill, SkillKind
 
@@ -27,6 +27,7 @@ __all__ = [
     "RecallLanguage",
     "RecallPassage",
     "RecallSource",
+    "RecallVector",
     "ReflectionPrompt",
     "Skill",
     "SkillKind",

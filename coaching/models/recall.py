@@ -1,11 +1,13 @@
 """The index that recall searches: rows that triggers derive from messages, summaries, briefs and files.
 
-Nothing in Python writes here, so no writer can forget to: `coaching/migrations/0008_recall.py` does.
+Nothing in Python writes passages, so no writer can forget to: `coaching/migrations/0008_recall.py` does.
+A job writes their vectors.
 """
 
 from django.conf import settings
 from django.contrib.postgres.search import SearchVectorField
 from django.db import models
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Q
 
 from sessions_app.owned import Owned
@@ -66,6 +68,36 @@ class RecallPassage(Owned):
 
     def __str__(self) -> str:
         return f"{self.source} passage {self.pk}"
+
+
+class VectorField(models.TextField):  # type: ignore[type-arg]  # not generic at run time
+    """A vector as text. Its column becomes pgvector's before the first are stored."""
+
+    def db_type(self, connection: BaseDatabaseWrapper) -> str:
+        return "bytea"
+
+
+class RecallVector(Owned):
+    """The vector of a passage, made by the model that SAGE_EMBEDDING_MODEL names.
+
+    A foreign key of the database deletes it together with its passage.
+    """
+
+    passage = models.OneToOneField(
+        RecallPassage,
+        on_delete=models.DO_NOTHING,
+        primary_key=True,
+        related_name="vector",
+        db_constraint=False,
+    )
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, db_index=False, related_name="recall_vectors"
+    )
+    model = models.IntegerField(help_text="The key of the model that made it.")
+    vector = VectorField()
+
+    def __str__(self) -> str:
+        return f"vector of passage {self.pk}"
 
 
 class RecallLanguage(Owned):

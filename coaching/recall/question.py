@@ -68,7 +68,8 @@ class Question:
 
     `speaker`: 1 for what the user said, -1 for what Sage said, 0 for neither. `between`: aware moments.
     `names` are words, in lower case, that only say whom it is about, and `framing` those that say when, or
-    that something was said: a passage that has them too is hardly better for it.
+    that something was said: a passage that has them too is hardly better for it. `in_first_person` is the
+    text to encode.
     """
 
     text: str
@@ -77,6 +78,7 @@ class Question:
     asks_when: bool = False
     between: Between = None
     framing: frozenset[str] = frozenset()
+    in_first_person: str = ""
 
 
 def read_question(text: str, *, user_names: Collection[str], now: datetime) -> Question:
@@ -87,14 +89,29 @@ def read_question(text: str, *, user_names: Collection[str], now: datetime) -> Q
     words = {word.lower() for word in re.findall(r"\w+", text)}
     named = own & words
     is_of_sage = re.search(r"\bSage\b", text) is not None
+    speaker = _speaker(text, is_user_named=bool(named))
     return Question(
         text=text,
-        speaker=_speaker(text, is_user_named=bool(named)),
+        speaker=speaker,
         names=tuple(sorted(named | ({"sage"} if is_of_sage else set()))),
         asks_when=_ASKS_WHEN.search(text) is not None,
         between=between,
         framing=_FRAMING | set(re.findall(r"\w+", when)),
+        in_first_person=_in_first_person(text, own, is_of_sage=speaker < 0),
     )
+
+
+def _in_first_person(text: str, own: Collection[str], *, is_of_sage: bool) -> str:
+    """Return the question as who is asked about would ask it, since that is how they speak of themselves."""
+    text = _ADDRESSED.sub("", text)
+    names = "|".join(map(re.escape, sorted(own, key=len, reverse=True)))
+    if names:
+        text = re.sub(rf"\b(?:(?:{names})\s+)*(?:{names})['’]s\b", "my", text, flags=re.IGNORECASE)
+        text = re.sub(rf"\b(?:(?:{names})\s+)*(?:{names})\b", "I", text, flags=re.IGNORECASE)
+    if is_of_sage:
+        text = re.sub(r"\b(?:your|yours|Sage['’]s)\b", "my", text)
+        text = re.sub(r"\b(?:you|Sage)\b", "I", text)
+    return text.strip()
 
 
 def _speaker(text: str, *, is_user_named: bool) -> int:

@@ -9,6 +9,8 @@ rarest words first. The figures were tuned on the conversations of `tests/bench/
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from coaching.recall import meaning
+from coaching.recall.meaning import Meaning
 from coaching.recall.question import Question
 from coaching.recall.terms import Term
 from coaching.recall.visibility import visible
@@ -69,28 +71,24 @@ WITH matched AS MATERIALIZED (
 ), scored AS (
     SELECT source, kind, session_id, file_id, number, part, piece, moment, {score} AS score
     FROM matched, known, whole ORDER BY score DESC LIMIT %(candidates)s
-), units AS MATERIALIZED (
-    SELECT DISTINCT ON (session_id, file_id, kind, number) * FROM scored
+), {closest} units AS MATERIALIZED (
+    SELECT DISTINCT ON (session_id, file_id, kind, number) * FROM {units}
     ORDER BY session_id, file_id, kind, number, score DESC
 ), spread AS MATERIALIZED (
-    SELECT session_id, file_id, kind, number + around.by AS number, sum(score * around.share) AS score
-    FROM units JOIN unnest(%(by)s::int[], %(shares)s::float8[]) AS around(by, share)
-        ON around.by = 0 OR (number > 0 AND number + around.by > 0)
-    GROUP BY 1, 2, 3, 4 ORDER BY score DESC LIMIT %(spread)s
-), weighed AS (
+{spread}
+), weighed AS MATERIALIZED (
     SELECT coalesce(units.source, 'message') AS source, spread.session_id, spread.file_id, spread.number,
         message.id AS message_id, coalesce(units.part, 0) AS part, coalesce(units.piece, 0) AS piece,
         coalesce(message.created_at, units.moment) AS moment,
         spread.score * (1
-            + CASE WHEN known.speaker = 0 OR (message.role = 'user') IS DISTINCT FROM (known.speaker > 0)
-                THEN 0 ELSE {speaker_share} END
+            + CASE WHEN {is_by_speaker} THEN {speaker_share} ELSE 0 END
             + CASE WHEN coalesce(message.created_at, units.moment) BETWEEN %(after)s AND %(before)s
                 THEN {time_share} ELSE 0 END
             + CASE WHEN %(asks_when)s AND message.content ~* '\\m({time_words})\\M'
                 THEN {when_share} ELSE 0 END
-            + CASE WHEN length(message.content) < 250 AND message.content ~ '\\?\\s*$'
-                THEN {question_share} ELSE 0 END
-        ) AS score
+            + CASE WHEN {is_question} THEN {question_share} ELSE 0 END
+        ) AS score,
+        {closeness} AS closeness
     FROM spread CROSS JOIN known
     LEFT JOIN units ON units.session_id IS NOT DISTINCT FROM spread.session_id
         AND units.file_id IS NOT DISTINCT FROM spread.file_id
@@ -102,8 +100,20 @@ WITH matched AS MATERIALIZED (
         {visible} AND (units.source IS NOT NULL OR message.content <> '') {only_around}
     )
 )
-SELECT source, session_id, file_id, number, message_id, part, piece, moment, score
+SELECT source, session_id, file_id, number, message_id, part, piece, moment, {fused} AS score
 FROM weighed ORDER BY score DESC, moment DESC LIMIT %(limit)s
+"""
+_SPREAD = """
+    SELECT session_id, file_id, kind, number + around.by AS number, sum(score * around.share) AS score
+    FROM units JOIN unnest(%(by)s::int[], %(shares)s::float8[]) AS around(by, share)
+        ON around.by = 0 OR (number > 0 AND number + around.by > 0)
+    GROUP BY 1, 2, 3, 4 ORDER BY score DESC LIMIT %(spread)s
+"""
+_IS_BY_SPEAKER = "known.speaker <> 0 AND (message.role = 'user') IS NOT DISTINCT FROM (known.speaker > 0)"
+_IS_QUESTION = "length(message.content) < 250 AND message.content ~ '\\?\\s*$'"
+_CLOSENESS = f"""
+    spread.closeness + CASE WHEN {_IS_BY_SPEAKER} THEN {meaning.SPEAKER} ELSE 0 END
+        + CASE WHEN {_IS_QUESTION} THEN {meaning.IS_QUESTION} ELSE 0 END
 """
 
 _NEWEST_SQL = """
@@ -122,11 +132,13 @@ ORDER BY moment DESC, units.id DESC LIMIT %(limit)s
 NEWEST_SQL = _NEWEST_SQL.format(kind=_KIND, visible=visible("message"), only="{only}")
 
 
-def ranking_statement(question: Question, terms: Sequence[Term]) -> tuple[str, Mapping[str, Any]]:
+def ranking_statement(
+    question: Question, terms: Sequence[Term], meant: Meaning | None = None
+) -> tuple[str, Mapping[str, Any]]:
     """Return the statement for a question's terms, of which there is at least one, and its values.
 
-    Left open are `{only}` and `{only_around}`, conditions on a passage and on a message `message`, and the
-    values `user` and `limit`.
+    Left open are `{only}`, `{only_near}` and `{only_around}`, conditions on a passage, on a vector and on a
+    message `message`, and the values `user` and `limit`.
     """
     places = range(len(terms))
     names = [place for place in places if terms[place].name][:_NAMES_WEIGHED]
@@ -135,6 +147,13 @@ def ranking_statement(question: Question, terms: Sequence[Term]) -> tuple[str, M
     sql = _SQL.format(
         kind=_KIND,
         visible=visible("message"),
+        closest=meaning.CLOSEST_SQL.replace("{kind}", _KIND) if meant else "",
+        units=meaning.UNITS_SQL if meant else "scored",
+        spread=meaning.SPREAD_SQL if meant else _SPREAD,
+        closeness=_CLOSENESS if meant else "0",
+        fused=meaning.SCORE_SQL if meant else "score",
+        is_by_speaker=_IS_BY_SPEAKER,
+        is_question=_IS_QUESTION,
         columns=", ".join([*map(_rank, places), *map(_address, names)]),
         counts=", ".join(
             [f"count(*) FILTER (WHERE rank{place} > 0) AS count{place}" for place in places]
@@ -158,7 +177,7 @@ def ranking_statement(question: Question, terms: Sequence[Term]) -> tuple[str, M
     values: dict[str, Any] = {f"term{place}": terms[place].query for place in places}
     values |= {f"address{place}": f"({_GREETINGS}) <-> ({terms[place].query})" for place in names}
     values |= {
-        "any": " | ".join(term.query for term in terms),
+        "any": " | ".join(term.query for term in terms if not term.is_exact),
         "speaker": question.speaker,
         "asks_when": question.asks_when,
         "after": question.between[0] if question.between else None,
@@ -168,7 +187,7 @@ def ranking_statement(question: Question, terms: Sequence[Term]) -> tuple[str, M
         "candidates": CANDIDATES,
         "spread": SPREAD_CANDIDATES,
     }
-    return sql, values
+    return sql, {**values, **(meant.values() if meant else {})}
 
 
 def _rank(place: int) -> str:

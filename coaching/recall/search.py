@@ -2,20 +2,26 @@
 
 import uuid
 from collections.abc import Collection, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from coaching.models import Profile, RecallSource
+from coaching.recall.encoder import Encoder, NotEncoded, Vector, configured_encoder
 from coaching.recall.hits import Hit
+from coaching.recall.meaning import Meaning
 from coaching.recall.question import Question, read_question
 from coaching.recall.ranking import NEWEST_SQL, ranking_statement
 from coaching.recall.terms import Term, read_terms
+from coaching.recall.vectors import has_vectors
 from sessions_app.queries import Query, run_queries
 
 DEFAULT_LIMIT = 8
 MAX_LIMIT = 100
+ENCODE_SECONDS = 1.0
+"""How long a search waits for its question's vector, which takes some hundredths of a second."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,8 +38,16 @@ class Bounds:
     open_session_id: uuid.UUID | None = None
     open_number: int = 0
 
+    @property
+    def are_narrow(self) -> bool:
+        """Say whether most of what is close to a question may be out of bounds."""
+        is_some = len(set(self.sources)) < len(RecallSource.values)
+        return is_some or self.session_id is not None or self.since is not None
+
 
 ANYTHING = Bounds()
+
+_NEAR_WITHIN = "AND passage_id IN (SELECT id FROM coaching_recallpassage WHERE user_id = %(user)s {only})"
 
 # A scan of the whole partition costs more than the planner thinks: it would compare every vector first.
 _BY_INDEX = Query("SELECT set_config('enable_seqscan', 'off', true)", {})
@@ -41,21 +55,41 @@ _BY_ANY_PLAN = Query("SELECT set_config('enable_seqscan', 'on', true)", {})
 
 
 def search(
-    text: str, *, user_id: int, now: datetime, limit: int = DEFAULT_LIMIT, bounds: Bounds = ANYTHING
+    text: str,
+    *,
+    user_id: int,
+    now: datetime,
+    limit: int = DEFAULT_LIMIT,
+    bounds: Bounds = ANYTHING,
+    encoder: Encoder | None = None,
 ) -> Sequence[Hit]:
     """Return the best hits for a question, at most one for each message; the newest where it has no words.
 
-    `now` is aware; days in the question are those of the user's time zone.
+    `now` is aware; days in the question are those of the user's time zone. The encoder is the configured one
+    unless another is given; where none can be used, words alone decide.
     """
     searcher = read_searcher(user_id)
     question = read_question(text, user_names=searcher.names, now=now.astimezone(searcher.zone))
+    encoder = encoder or configured_encoder()
+    begun = encoder.begin([question.in_first_person]) if encoder and question.in_first_person else None
     terms = _terms(question, user_id=user_id)
-    sql, values = ranking_statement(question, terms) if terms else (NEWEST_SQL, {})
+    meaning = _meaning(begun, encoder) if encoder and begun and terms and has_vectors() else None
+    sql, values = ranking_statement(question, terms, meaning) if terms else (NEWEST_SQL, {})
     only, only_around, limits = _conditions(bounds)
-    statement = sql.replace("{only}", only).replace("{only_around}", only_around)
+    near = _NEAR_WITHIN if bounds.are_narrow else ""
+    statement = sql.replace("{only_near}", near).replace("{only}", only).replace("{only_around}", only_around)
     values = {**values, **limits, "user": user_id, "limit": min(limit, MAX_LIMIT)}
     _, rows, _ = run_queries([_BY_INDEX, Query(statement, values), _BY_ANY_PLAN])
     return [_hit(row) for row in rows]
+
+
+def _meaning(begun: Future[Sequence[Vector]], encoder: Encoder) -> Meaning | None:
+    """Return the question's vector; None where it doesn't come soon."""
+    try:
+        (vector,) = begun.result(ENCODE_SECONDS)
+    except (NotEncoded, TimeoutError):
+        return None
+    return Meaning(vector=vector, model=encoder.key)
 
 
 def _terms(question: Question, *, user_id: int) -> Sequence[Term]:

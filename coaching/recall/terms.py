@@ -15,12 +15,14 @@ _LONGEST_LEXEME = 500
 class Term:
     """A word of a question: the lexemes that it may be in a passage, any of which counts.
 
-    `name` is the word where it may be one: written with a capital letter.
+    `name` is the word where it may be one: written with a capital letter. `is_exact` terms are words as they
+    were written: a passage that has one has its stem, too.
     """
 
     lexemes: tuple[str, ...]
     weight: float = 1.0
     name: str = ""
+    is_exact: bool = False
 
     @property
     def query(self) -> str:
@@ -78,7 +80,7 @@ def read_terms(
             continue
         terms.append(Term(lexemes=lexemes, name=word if word in names else ""))
         if word not in lexemes:
-            exact.append(Term(lexemes=(word,), weight=EXACT_WEIGHT))
+            exact.append(Term(lexemes=(word,), weight=EXACT_WEIGHT, is_exact=True))
     return [*terms[:MAX_TERMS], *exact[: MAX_TERMS // 2]]
 
 

@@ -46,6 +46,7 @@ UNSCOPED: Mapping[str, str] = {
     "coaching/jobs/tasks.py:_try_brief_again": "a job writes a session's brief",
     "sessions_app/briefs.py:read_brief_work": "a job writes a session's brief",
     "sessions_app/briefs.py:count_attempt": "a job writes a session's brief",
+    "coaching/recall/vectors.py:people_behind": "a job looks for people with passages to encode",
     "coaching/live/upkeep.py:_read_stop_requests": "turns that this process runs",
     "sessions_app/expiry.py:_idle": "a job looks for idle sessions",
     "sessions_app/leases.py:read_leases": "turns of other processes, to be taken over",
@@ -154,6 +155,9 @@ def statements(tree: ast.AST) -> Iterator[str]:
 
 RANKED_IN_SQL = {
     "coaching/recall/ranking.py": "the statement that ranks passages",
+    "coaching/recall/meaning.py": "the part of it that goes by meaning",
+    "coaching/recall/search.py": "the part of it that keeps to bounds",
+    "coaching/recall/vectors.py": "the extension's type",
     "coaching/recall/passages.py": "texts are cut by the function that cut them for the index",
     "coaching/recall/terms.py": "words are stemmed by the function that stemmed the index",
 }

@@ -23,6 +23,7 @@ FITTING: Mapping[str, Mapping[str, Any]] = {
     "coaching.CalendarSource": {"kind": "file", "failures": 0, "failing_since": None, "error": ""},
     "coaching.Profile": {"timezone": "Asia/Tokyo"},
     "coaching.PulseRating": {"rating": 3},
+    "coaching.RecallVector": {"vector": "[1, 0]"},
     "coaching.UserFile": {"path": "life-map/career.md", "file_type": "domain", "version_number": 1},
     "sessions_app.BriefCorrection": {"kind": "correction"},
     "sessions_app.Session": {

@@ -43,9 +43,9 @@ def test_a_model_that_the_sdk_deprecates_is_warned_of(model: str, count: int, se
 
 def test_a_setting_without_effect_yet_is_warned_of(settings: Settings) -> None:
     assert warn_of_unused_settings() == []
-    settings.ENVIRONMENT = replace(settings.ENVIRONMENT, embedding_model="model")
+    settings.ENVIRONMENT = replace(settings.ENVIRONMENT, critic_model="model")
     (warning,) = warn_of_unused_settings()
-    assert warning.msg.startswith("SAGE_EMBEDDING_MODEL is set")
+    assert warning.msg.startswith("SAGE_CRITIC_MODEL is set")
 
 
 def test_a_sender_that_mail_servers_refuse_and_links_to_any_host_are_warned_of(settings: Settings) -> None:

@@ -17,6 +17,7 @@ from django.db import connection
 
 from coaching.practice.script import Reply, ToolUse
 from coaching.practice.server import PracticeServer
+from coaching.recall.encoder import has_packages
 from sage.telemetry import is_installed
 from sessions_app.database import in_database
 from sessions_app.models import Session
@@ -169,7 +170,11 @@ def test_an_error_is_reported_by_its_type_and_place_alone(user: User, collector:
             {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"},
             "OTEL_EXPORTER_OTLP_ENDPOINT is set and does nothing",
         ),
-        (False, {"SAGE_EMBEDDING_MODEL": "model"}, "SAGE_EMBEDDING_MODEL is set, and this version"),
+        (
+            has_packages(),
+            {"SAGE_EMBEDDING_MODEL": "model"},
+            "SAGE_EMBEDDING_MODEL is set and does nothing: install the extra with `uv sync --extra semantic`",
+        ),
         (False, {"SAGE_CRITIC_MODEL": "claude-x"}, "SAGE_CRITIC_MODEL is set, and this version"),
     ],
 )

@@ -12,9 +12,13 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from coaching.management.people import user_named
+from coaching.recall.encoder import configured_encoder
 from coaching.recall.hits import Passage
 from coaching.recall.passages import read_passages
 from coaching.recall.search import DEFAULT_LIMIT, MAX_LIMIT, search
+
+LOAD_SECONDS = 120.0
+"""How long to wait for the model before words alone decide."""
 
 
 class Command(BaseCommand):
@@ -33,6 +37,8 @@ class Command(BaseCommand):
         )
 
     def handle(self, *_args: Any, **options: Any) -> None:
+        if encoder := configured_encoder():
+            encoder.wait_until_loaded(seconds=LOAD_SECONDS)
         if options["stdin"]:
             self._answer_lines()
             return
