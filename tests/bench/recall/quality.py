@@ -8,14 +8,19 @@ from datetime import datetime
 from statistics import mean, quantiles
 from time import perf_counter
 
+from asgiref.sync import async_to_sync
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import connection
 
+from coaching.jobs.encoding import encode_what_is_new
+from coaching.recall.encoder import configured_encoder
 from coaching.recall.search import search
 from sessions_app.models import Message
 from tests.bench.recall.seed import Asked
 
 FIRST = 10
+LOAD_SECONDS = 120.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +39,7 @@ def ask(asked: Sequence[Asked], *, now: datetime) -> Figures:
     """Ask all questions, at the time `now`."""
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
+    encode_everything()
     users = {user.username: user.pk for user in User.objects.all()}
     ids = {
         pk: metadata["imported_id"]
@@ -59,6 +65,18 @@ def ask(asked: Sequence[Asked], *, now: datetime) -> Figures:
         missed=[question for question, hits in answers if _share(question, hits) < 1],
         at_10_by_category={kind: mean(shares) for kind, shares in sorted(kinds.items())},
     )
+
+
+def encode_everything() -> None:
+    """Encode all passages, as the job does, if a model is configured, and load it for the questions."""
+    if not settings.SAGE_EMBEDDING_MODEL:
+        return
+    begun = perf_counter()
+    count = sum(iter(async_to_sync(encode_what_is_new), 0))
+    sys.stdout.write(f"{count:,} passages encoded in {perf_counter() - begun:.0f} s\n")
+    encoder = configured_encoder()
+    if encoder is None or not encoder.wait_until_loaded(seconds=LOAD_SECONDS):
+        raise SystemExit("The model can't be loaded.")
 
 
 def show(figures: Figures, *, shows_misses: bool) -> None:

@@ -8,7 +8,6 @@ person's rows lie scattered, as they do in a table that has grown.
 import random
 import sys
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from statistics import quantiles
 from time import perf_counter
@@ -17,9 +16,9 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.utils import timezone
 
-from coaching.recall.passages import read_passages
-from coaching.recall.search import search
+from tests.bench.recall.quality import encode_everything
 from tests.bench.recall.seed import load_conversations
+from tests.bench.recall.ways import Ask, lines_of_a_command, tool_calls
 
 PEOPLE = 2_000
 LARGE: Mapping[int, int] = {20_000: 3, 10_000: 8, 4_000: 15}
@@ -32,9 +31,10 @@ INSERTS = 5_000
 _COPY = """
 CREATE TEMP TABLE template AS
 SELECT row_number() OVER (ORDER BY message.id) - 1 AS place, message.content, message.role,
-    passage.lexemes, passage.length
+    passage.lexemes, passage.length, vector.model, vector.vector
 FROM sessions_app_message AS message
-JOIN coaching_recallpassage AS passage ON passage.message_id = message.id;
+JOIN coaching_recallpassage AS passage ON passage.message_id = message.id
+LEFT JOIN coaching_recallvector AS vector ON vector.passage_id = passage.id;
 CREATE INDEX ON template (place);
 CREATE TEMP TABLE planned AS
 SELECT person, row_number() OVER (PARTITION BY person ORDER BY number, random()) AS number,
@@ -73,12 +73,21 @@ FROM sessions_app_message AS message
 JOIN sessions_app_session AS session ON session.id = message.session_id AND session.user_id = ANY(%(people)s)
 JOIN planned ON planned.person = session.user_id AND planned.number = message.number
 JOIN template ON template.place = planned.place %% (SELECT count(*) FROM template)
-ORDER BY message.id
+ORDER BY message.id;
+INSERT INTO coaching_recallvector (user_id, passage_id, model, vector)
+SELECT passage.user_id, passage.id, template.model, template.vector
+FROM coaching_recallpassage AS passage
+JOIN planned ON planned.person = passage.user_id AND planned.number = passage.number
+JOIN template ON template.place = planned.place %% (SELECT count(*) FROM template)
+WHERE template.vector IS NOT NULL
+ORDER BY passage.number / 256, passage.user_id, passage.id
 """
 _SIZES = """
 SELECT (SELECT count(*) FROM coaching_recallpassage), pg_size_pretty(sum(pg_relation_size(relid))),
     pg_size_pretty(sum(pg_indexes_size(relid))),
-    pg_size_pretty(pg_total_relation_size('sessions_app_message'))
+    pg_size_pretty(pg_total_relation_size('sessions_app_message')),
+    (SELECT pg_size_pretty(sum(pg_total_relation_size(relid)))
+        FROM pg_partition_tree('coaching_recallvector'))
 FROM pg_partition_tree('coaching_recallpassage') WHERE isleaf
 """
 
@@ -86,13 +95,20 @@ FROM pg_partition_tree('coaching_recallpassage') WHERE isleaf
 def run(path: Path, *, messages: int) -> bool:
     """Fill the tables, print the figures, and return whether the bars are met."""
     questions = [asked.text for asked in load_conversations(path)]
+    encode_everything()
     groups = _fill(messages)
     with connection.cursor() as cursor:
         cursor.execute("VACUUM ANALYZE")
         cursor.execute(_SIZES)
-        rows, table, indexes, said = cursor.fetchone()
-    sys.stdout.write(f"{rows:,} passages: table {table}, indexes {indexes}; messages {said}\n")
-    met = [_time(size, people, questions) for size, people in groups.items()]
+        rows, table, indexes, said, vectors = cursor.fetchone()
+    sys.stdout.write(
+        f"{rows:,} passages: table {table}, indexes {indexes}; messages {said}; vectors {vectors}\n"
+    )
+    met = []
+    for name, way in (("--stdin", lines_of_a_command), ("the tool", tool_calls)):
+        with way() as ask:
+            sys.stdout.write(f"{name}:\n")
+            met += [_time(size, people, questions, ask) for size, people in groups.items()]
     _time_inserts()
     return all(met)
 
@@ -118,17 +134,18 @@ def _fill(messages: int) -> Mapping[int, Sequence[int]]:
     return groups
 
 
-def _time(size: int, people: Sequence[int], questions: Sequence[str]) -> bool:
+def _time(size: int, people: Sequence[int], questions: Sequence[str], ask: Ask) -> bool:
     chance = random.Random(size)
+    for user_id in people[:10]:
+        ask(user_id, "hello")
     times = []
     for question in chance.sample(questions, QUESTIONS):
         user_id = chance.choice(people)
         begun = perf_counter()
-        hits = search(question, user_id=user_id, now=datetime(2023, 12, 1, tzinfo=UTC), limit=10)
-        read_passages(hits, user_id=user_id)
+        ask(user_id, question)
         times.append((perf_counter() - begun) * 1_000)
     cut = quantiles(times, n=100)
-    who = f"{size:,} messages" if size else "the others"
+    who = f"  {size:,} messages" if size else "  the others"
     sys.stdout.write(f"{who}: p50 {cut[49]:.1f} ms, p95 {cut[94]:.1f} ms, p99 {cut[98]:.1f} ms\n")
     return cut[94] < BARS_MS[size]
 
