@@ -126,7 +126,7 @@ def build_params(request: ModelRequest) -> dict[str, Any]:
         "system": request.system,
         "tools": request.tools,
         "tool_choice": request.tool_choice if request.tools else None,
-        "cache_control": request.cache_control,
+        "cache_control": request.cache_control if profile.is_claude else None,
     }
     return params | {name: value for name, value in optional.items() if value}
 

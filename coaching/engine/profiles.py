@@ -44,6 +44,8 @@ class ModelProfile:
     `notes`: when the text of its thinking blocks is progress to show rather than reasoning.
     `is_thinking_bound`: its thinking is valid only while everything before it is unchanged, so an
     open turn is sent again byte for byte.
+    `is_claude`: other models get no breakpoint on the request itself, which translating proxies pass on to
+    servers that refuse unknown fields.
     """
 
     model: str
@@ -52,6 +54,7 @@ class ModelProfile:
     effort: Effort | None = None
     notes: NotesShown = "never"
     is_thinking_bound: bool = True
+    is_claude: bool = True
     context_tokens: int = 200_000
     max_output_tokens: int = 64_000
     prices: tuple[Price, ...] = ()
@@ -173,7 +176,8 @@ PROFILES: Mapping[str, ModelProfile] = {
 
 def profile_for(model: str) -> ModelProfile:
     """Return the profile of a model, dated names included; safe defaults for an unknown one."""
-    return PROFILES.get(model) or PROFILES.get(_DATED.sub("", model)) or ModelProfile(model=model)
+    known = PROFILES.get(model) or PROFILES.get(_DATED.sub("", model))
+    return known or ModelProfile(model=model, is_claude="claude" in model.lower())
 
 
 def cost_micro_usd(model: str, tokens: TokenCounts, on: date) -> int | None:

@@ -114,3 +114,16 @@ def test_a_request_is_sent_as_it_is() -> None:
         "thinking": {"type": "adaptive", "display": "summarized"},
         "output_config": {"effort": "low", "format": {"type": "json_schema", "schema": {}}},
     }
+
+
+@pytest.mark.parametrize(
+    ("model", "is_marked"), [("own-model", False), ("claude-opus-9", True), ("claude-sonnet-5-5", True)]
+)
+def test_only_claude_gets_a_breakpoint_on_the_request_itself(model: str, is_marked: bool) -> None:
+    request = ModelRequest(
+        model=model,
+        messages=[{"role": "user", "content": "Hello"}],
+        max_tokens=100,
+        cache_control={"type": "ephemeral"},
+    )
+    assert ("cache_control" in build_params(request)) is is_marked
