@@ -37,6 +37,11 @@ PASSWORD = "correct-horse-battery-staple"
 MakeUser = Callable[..., User]
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options of single tests."""
+    parser.addoption("--newcomer-transcript", metavar="FILE", help="write the newcomer's talk to a file")
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Run the slowest files first, then those that share a web process."""
     config.stash[WANTS_SAGE] = wants = frozenset(item.path for item in items if wants_sage(item))

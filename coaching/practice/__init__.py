@@ -1,6 +1,6 @@
-"""The practice model: a Messages API server with a scripted coach and injected faults.
+"""The practice model: a Messages API server with a guided tour and injected faults.
 
-It imports neither Django nor the rest of the project, so it also runs alone.
+It imports no Django, and of the project only the safety rules, so it also runs alone.
 """
 
 from coaching.practice.api.records import ReceivedRequest

@@ -1,4 +1,4 @@
-"""Each arc in a real browser, from the greeting to the card at its end, with the practice coach."""
+"""Each arc in a real browser, from the greeting to the card at its end, with the guided tour."""
 
 from collections.abc import Awaitable, Callable
 from itertools import cycle, islice
@@ -35,7 +35,8 @@ class Walker:
         await self._until_heard(0)
 
     async def say(self, text: str) -> None:
-        """Send a message and wait until Sage has answered or asks."""
+        """Send a message, also in place of a tap, and wait until Sage has answered or asks."""
+        self.steps += await self.page.locator(".call.is-pending").count()
         await say(self.page, text)
         await self._until_heard()
 
@@ -113,13 +114,15 @@ async def open_day(walker: Walker) -> None:
     await walker.tap("tired")
     await walker.say("finish the report, call mum and go for a run")
     await walker.say("Unhurried")
+    await walker.tap("yes")
 
 
 async def close_day(walker: Walker) -> None:
     await walker.say("Work was long, my boss was nice for once. I went for a run.")
     await walker.tap("little")
     await walker.tap("calm")
-    await walker.say("The run along the river. I want to let go of the emails.")
+    await walker.tap("career")
+    await walker.say("The run along the river")
     await expect(walker.page.locator("#open-turn .made, #messages .made")).to_contain_text("Daily logs")
     await walker.tap("yes")
 
@@ -127,23 +130,25 @@ async def close_day(walker: Walker) -> None:
 async def weekly_checkin(walker: Walker) -> None:
     await walker.say("Deadlines every day, but my sister visited on Sunday.")
     await walker.rate(career=3, health=4, play=3)
-    await walker.say("The new project eats my evenings.")
     await walker.say("deadlines, my sister")
     await walker.say("Leave at five on Wednesday")
+    await walker.tap("yes")
 
 
 async def life_mapping(walker: Walker) -> None:
-    await walker.tap("work")
-    await walker.say("My job is fine but dull, 3. Money is tight since we moved; finances need attention.")
-    await walker.tap("people")
-    await walker.say("I see my sister too rarely. I have no hobbies at all at the moment.")
-    await walker.tap("body")
-    await walker.say("I sleep badly, 2. Learning: later")
-    await walker.say("I paint on Sundays and it's thriving. As to meaning, I miss a direction.")
+    await walker.say("My job is fine but dull")
+    await walker.say("I see my sister too rarely")
+    await walker.tap("good")
+    await walker.tap("needs_attention")
+    for _ in range(3):
+        await walker.tap("later")
+    await walker.say("I miss a direction")
     await walker.rate(career=3, health=2, play=1)
-    await walker.say("It all hangs on sleep, I want calmer days")
+    await walker.say("It all hangs on sleep")
+    await walker.say("Calmer days")
     await walker.say("In bed by eleven on Monday")
     await walker.say("I have two kids and work nights")
+    await walker.tap("yes")
 
 
 async def begin(page: Page, label: str, walker: Walker | None = None) -> Walker:

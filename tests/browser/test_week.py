@@ -1,4 +1,4 @@
-"""A week in a real browser: the web process's clock is set, the practice coach answers."""
+"""A week in a real browser: the web process's clock is set, the guided tour answers."""
 
 import asyncio
 import os
@@ -112,7 +112,7 @@ def travelling_sage(django_db_setup: None, clock_pipe: Path) -> Iterator[LiveSag
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def coach(travelling_sage: LiveSage) -> AsyncIterator[PracticeServer]:
-    """The practice coach behind it."""
+    """The practice model behind it."""
     async with serve_practice(travelling_sage) as server:
         yield server
 

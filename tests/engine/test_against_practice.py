@@ -55,7 +55,7 @@ async def test_a_conversation_with_saved_files_is_accepted_turn_after_turn(model
         PracticeServer(keeps_bodies=True, tokens_per_second=0) as server,
         AnthropicClient("practice", server.url) as client,
     ):
-        for text in ("Hello", "I worry about work and my sleep", "Yes, please write that down", "Thanks"):
+        for text in ("Hello", "Note something about me", "I worry about my work", "Thanks"):
             bench = Bench(upstream=Upstream(), client=client)
             bench.tool("save_file", save, input_model=PracticeSave)
             history.append(StoredMessage(role="user", content=text))

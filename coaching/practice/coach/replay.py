@@ -1,0 +1,260 @@
+"""Replays a walk from the history: what was given for each slot, and how the newest words were heard.
+
+The tour keeps no state. The slot that words answer is the one whose question was asked last.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from coaching.practice.coach import texts
+from coaching.practice.coach.conversation import Conversation, Exchange
+from coaching.practice.coach.hearing import (
+    MAX_ITEMS,
+    MAX_LINE_CHARACTERS,
+    Heard,
+    Kind,
+    hear,
+    items_in,
+    one_line,
+)
+from coaching.practice.coach.tables import LATER, Choice, Given, Slot, Walk
+
+_PLAIN_STATE = re.compile(
+    r"\W*(?:fine|(?:pretty |quite |very |all )?good|great|ok(?:ay)?|not bad|so[- ]so|bad|perfect)\W*",
+    re.IGNORECASE,
+)
+_VAGUE = re.compile(r"\W*(?:h+m+|aha|lol|haha+|wow|oh|i see|maybe|whatever)\b", re.IGNORECASE)
+_MOST_OWN_WORDS = 4
+
+
+@dataclass(slots=True)
+class State:
+    """A walk's state. `given` has all values, `settled` the slots that needn't be asked.
+
+    `which` is a correction that may replace one of several items. `is_in_danger` holds until the person says
+    that they are safe.
+    """
+
+    walk: Walk
+    given: dict[str, Given] = field(default_factory=dict)
+    settled: set[str] = field(default_factory=set)
+    was_asked: bool = False
+    last: str = ""
+    heard: Heard | None = None
+    which: Heard | None = None
+    confirmed_at: int = 0
+    given_up_at: int = 0
+    is_picking: bool = False
+    is_in_danger: bool = False
+
+    @property
+    def changed_at(self) -> int:
+        return max((given.at for given in self.given.values()), default=0)
+
+    @property
+    def open_slot(self) -> Slot | None:
+        slots = self.walk.slots
+        return next((s for s in slots if s.name not in self.settled and s.is_wanted(self.given)), None)
+
+
+def replay(conversation: Conversation, walk: Walk, begins: int) -> State:
+    """Return the state of a walk that began at a position."""
+    state = State(walk=walk)
+    for exchange in conversation.exchanges:
+        if exchange.position > begins:
+            _take(state, exchange)
+    return state
+
+
+def choice_in(text: str, choices: Sequence[Choice]) -> Choice | None:
+    """Return the choice whose label a text is, word for word."""
+    plain = text.strip(" .!,\"'“”").casefold()
+    return next((choice for choice in choices if plain == choice[0].casefold().strip("…")), None)
+
+
+def _take(state: State, exchange: Exchange) -> None:
+    asked = max(state.walk.slots, key=lambda slot: exchange.question.rfind(slot.question))
+    slot = asked if asked.question in exchange.question else None
+    if slot is not None and not state.was_asked:  # what comes before was settled outside the window
+        state.was_asked = True
+        names = [each.name for each in state.walk.slots]
+        early = {name for file in state.walk.files if file.is_early for name in file.slots}
+        state.settled |= early & set(names[: names.index(slot.name)])
+    state.heard = _heard(state, exchange)
+    if state.heard.kind == "danger":
+        state.is_in_danger = True
+        if exchange.ratings is not None:  # the words beside them were the danger
+            _settle(state, state.walk.slot("pulse"), Given(words="", ratings=exchange.ratings))
+    elif state.is_in_danger:
+        state.is_in_danger = not is_safe(exchange.answer)
+        state.heard = Heard(kind="continue")
+    elif not _take_control(state, exchange) and not state.is_picking:
+        _fill(state, exchange, slot)
+
+
+def _take_control(state: State, exchange: Exchange) -> bool:
+    """Take a correction, or an answer to a question that is no slot's; return whether it was one."""
+    heard = state.heard or Heard(kind="answer")
+    labels = [(slot.label, slot.name) for slot in changeable(state)]
+    tapped = next((choice for choice in labels if choice[1] == exchange.value), None)
+    picked = tapped or choice_in(exchange.answer, labels)
+    if state.which is not None and "replace?" in exchange.question:
+        _replace_item(state, exchange, state.which)
+    elif texts.said("retry") in exchange.question:
+        is_again = heard.kind in {"yes", "continue"} or "again" in exchange.answer.lower()
+        state.given_up_at = state.given_up_at if is_again else exchange.position
+        state.heard = Heard(kind="choice")
+    elif heard.kind == "correction":
+        _correct(state, exchange)
+    elif texts.said("check") in exchange.question:
+        _check(state, exchange)
+    elif texts.said("change") in exchange.question and picked:
+        state.settled.discard(picked[1])
+        state.is_picking = False
+        state.heard = Heard(kind="choice")
+    else:
+        return False
+    return True
+
+
+def is_safe(text: str) -> bool:
+    """Return whether somebody says that they are safe and want to go on."""
+    plain = text.replace("’", "'").lower()
+    is_meant = re.search(r"\b(?:go on|continue|next|i(?:'m|m| am) (?:okay|ok|safe|fine))\b", plain)
+    return bool(is_meant) and not re.search(r"\b(?:not|don'?t|can'?t|cannot|never|no)\b", plain)
+
+
+def changeable(state: State) -> Sequence[Slot]:
+    """Return the slots that have a value and may be changed."""
+    return [slot for slot in state.walk.slots if slot.name in state.given and slot.kind != "pulse"]
+
+
+def _heard(state: State, exchange: Exchange) -> Heard:
+    last = state.given.get(state.last)
+    said = last.text if last else ""
+    if exchange.value or exchange.ratings is not None:
+        noted = hear(exchange.answer) if exchange.ratings and exchange.answer else Heard(kind="choice")
+        return noted if noted.kind == "danger" else Heard(kind="pulse" if exchange.ratings else "choice")
+    return hear(exchange.answer, changeable(state), last=state.last, last_words=said)
+
+
+def _fill(state: State, exchange: Exchange, slot: Slot | None) -> None:
+    """Fill the slot that was asked for if the words answer it; else `heard` says what they are."""
+    if slot is None or slot.name in state.settled:
+        if state.heard and state.heard.kind == "answer":
+            state.heard = Heard(kind="continue")
+        return
+    at, answer = exchange.position, exchange.answer
+    if exchange.ratings is not None:
+        pulse = state.walk.slot("pulse")
+        _settle(state, pulse, Given(words=answer, ratings=exchange.ratings, at=at))
+    elif found := _chosen(exchange, slot):
+        _settle(state, slot, Given(words=found[0], value=found[1], at=at))
+        state.heard = Heard(kind="later" if found[1] == LATER and not exchange.value else "choice")
+    elif state.heard and state.heard.kind == "later":
+        _settle(state, slot, Given(words="", value=LATER, at=at))
+    elif state.heard and (state.heard.kind == "answer" or _is_plain_state(answer, slot)):
+        given, problem = _given(answer, slot, at)
+        if given is not None:
+            _settle(state, slot, given)
+        state.heard = Heard(kind="answer" if given else problem)
+    elif state.heard and state.heard.kind in {"yes", "no"}:
+        state.heard = Heard(kind="choose" if slot.kind in {"choice", "pulse"} else "short")
+
+
+def _chosen(exchange: Exchange, slot: Slot) -> Choice | None:
+    if exchange.value:
+        return next((choice for choice in slot.choices if choice[1] == exchange.value), None)
+    return choice_in(exchange.answer, slot.choices)
+
+
+def _is_plain_state(answer: str, slot: Slot) -> bool:
+    return slot.kind == "words" and slot.question.startswith("How") and bool(_PLAIN_STATE.fullmatch(answer))
+
+
+def _given(answer: str, slot: Slot, at: int) -> tuple[Given | None, Kind]:
+    """Return what a typed answer gives to a slot, or what is wrong with it."""
+    if slot.kind == "pulse" or (slot.kind == "choice" and slot.is_fixed):
+        return None, "choose"
+    if slot.kind == "choice" and len(answer.split()) > _MOST_OWN_WORDS:
+        return None, "choose"
+    if slot.kind == "items":
+        items = items_in(answer)
+        if len(items) > MAX_ITEMS:
+            return None, "many"
+        is_long = not items or any(len(item) >= MAX_LINE_CHARACTERS for item in items)
+        return (None, "long") if is_long else (Given(words=answer.strip(), items=items, at=at), "answer")
+    if slot.kind == "line" and len(answer) > MAX_LINE_CHARACTERS:
+        return None, "long"
+    words = " ".join(answer.split()) if slot.kind == "words" else one_line(answer)
+    return Given(words=words, at=at), "answer"
+
+
+def _settle(state: State, slot: Slot, given: Given) -> None:
+    before = state.given.get(slot.name)
+    if not (given.is_later and before is not None):  # "later" after a second question keeps what was given
+        state.given[slot.name] = given
+        if not given.is_later:
+            state.last = slot.name
+    state.settled.add(slot.name)
+
+
+def _correct(state: State, exchange: Exchange) -> None:
+    """Replace what was given, in whole or in part; without new words ask again."""
+    heard = state.heard or Heard(kind="correction")
+    slot = next((slot for slot in state.walk.slots if slot.name == (heard.about or state.last)), None)
+    if slot is None or slot.name not in state.given:
+        state.heard = Heard(kind="correction", words=heard.words)
+        return
+    state.is_picking = False
+    before = state.given[slot.name]
+    if not heard.words:
+        state.settled.discard(slot.name)
+        return
+    if heard.old:
+        words = re.sub(re.escape(heard.old), lambda _: heard.words, before.words, flags=re.IGNORECASE)
+        heard = replace(heard, words=words, about=slot.name)
+    elif len(before.items) > 1 and len(items_in(heard.words)) < len(before.items):
+        state.which = replace(heard, about=slot.name)
+        return
+    choice = choice_in(heard.words, slot.choices)
+    given, problem = _given(heard.words, slot, exchange.position)
+    if choice is not None:
+        given = Given(words=choice[0], value=choice[1], at=exchange.position)
+    if given is None:
+        state.settled.discard(slot.name)
+        state.heard = Heard(kind=problem)
+        return
+    state.given[slot.name], state.last = given, slot.name
+    state.settled.add(slot.name)
+    state.heard = Heard(kind="correction", about=slot.name, words=given.text)
+
+
+def _replace_item(state: State, exchange: Exchange, which: Heard) -> None:
+    """Replace the item that was chosen by the words of the correction."""
+    state.which = None
+    before, new = state.given[which.about].items, items_in(which.words)
+    typed = choice_in(exchange.answer, [(item, item) for item in before])
+    chosen = exchange.value or (typed[1] if typed else "")
+    if chosen not in {*before, "all"}:
+        return
+    items = new if chosen == "all" else [each for old in before for each in (new if old == chosen else [old])]
+    given = Given(words=", ".join(items), items=tuple(dict.fromkeys(items)), at=exchange.position)
+    state.given[which.about] = given
+    state.heard = Heard(kind="correction", about=which.about, words=given.words)
+
+
+def _check(state: State, exchange: Exchange) -> None:
+    typed = choice_in(exchange.answer, texts.CHOICES["check"])
+    choice, kind = (
+        exchange.value or (typed[1] if typed else ""),
+        state.heard.kind if state.heard else "answer",
+    )
+    is_yes = kind in {"yes", "thanks", "pause"} and not _VAGUE.match(exchange.answer)
+    if choice == "yes" or is_yes:
+        state.confirmed_at = exchange.position
+    state.is_picking = choice == "change" or kind == "no"
+    is_unclear = kind in {"answer", "yes"} and not (choice or is_yes)
+    if choice or is_yes or state.is_picking or is_unclear:
+        state.heard = Heard(kind="check" if is_unclear else "choice")

@@ -1,0 +1,151 @@
+"""The tour's walks, read from `walks.toml`: what each asks for, and the files that it writes."""
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+DOMAINS = ("career", "relationships", "health", "finances", "learning", "creativity", "play", "meaning")
+LATER = "later"
+
+Choice = tuple[str, str]
+"""A choice: its label and its value."""
+SlotKind = Literal["choice", "words", "line", "items", "pulse"]
+"""`choice`: one of the choices. `words`: some sentences. `line`: a short line. `items`: up to three."""
+_WISH = (
+    r"\b(?:let'?s|let us|can we|could we|shall we|i(?:'d| would) like|i want|i need|i'?m ready|ready|please|"
+    r"time|start|begin|do|use|try|help me|can you|could you|show me|ok(?:ay)?|yes)\b[^.!?]{0,60}?\b(?:WORDS)|"
+    r"\A\W*(?:WORDS)\W*\Z"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """What was given for a slot: words, a choice's value, items or ratings. `at` is its position."""
+
+    words: str
+    value: str = ""
+    items: tuple[str, ...] = ()
+    ratings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    at: int = 0
+
+    @property
+    def is_later(self) -> bool:
+        return self.value == LATER
+
+    @property
+    def text(self) -> str:
+        return ", ".join(self.items) or self.words
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slot:
+    """Something to ask for, recognised in the history by its question, word for word."""
+
+    name: str
+    label: str
+    question: str
+    why: str
+    kind: SlotKind = "words"
+    choices: Sequence[Choice] = ()
+    aliases: Sequence[str] = ()
+    when: str = ""
+    skill: str = ""
+    is_fixed: bool = False
+
+    def is_wanted(self, given: Mapping[str, Given]) -> bool:
+        """Return whether earlier answers leave this slot to be asked for."""
+        name, is_equal, value = re.split(r"(!?=)", self.when) if self.when else ("", "!=", " ")
+        return (name in given and given[name].value == value) == (is_equal == "=")
+
+    @property
+    def names(self) -> Sequence[str]:
+        return (self.name, *self.aliases)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class File:
+    """A file of a walk. `is_early`: written as soon as it is answered. `appends`: earlier quotes stay."""
+
+    file_type: str
+    title: str
+    name: str
+    sections: Mapping[str, Sequence[str]]
+    attributes: Mapping[str, str]
+    file_name: str = ""
+    path: str = ""
+    is_early: bool = False
+    appends: bool = False
+
+    @property
+    def slots(self) -> frozenset[str]:
+        return frozenset(
+            [*(name for names in self.sections.values() for name in names), *self.attributes.values()]
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Walk:
+    """An arc, or something else that the tour shows. `skill` is an approach to load for it."""
+
+    name: str
+    opening: str
+    farewell: str
+    asked_for: re.Pattern[str]
+    slots: Sequence[Slot]
+    files: Sequence[File]
+    skill: str = ""
+    is_arc: bool = False
+
+    def slot(self, name: str) -> Slot:
+        return next(slot for slot in self.slots if slot.name == name)
+
+    @property
+    def asks_before_writing(self) -> bool:
+        """Whether its last question is if it may write at all."""
+        return any(slot.name == "yes" for slot in self.slots)
+
+
+def _read() -> dict[str, Walk]:
+    tables = tomllib.loads(Path(__file__).with_name("walks.toml").read_text(encoding="utf-8"))
+    return {table["name"]: _walk(**table) for table in tables["walks"]}
+
+
+def _walk(asked_for: str, slots: Any, files: Any, parts: Any = (), **values: Any) -> Walk:
+    why, choices = values.pop("part_why", ""), values.pop("part_choices", {})
+    asked, pages = [], []
+    for number, (name, question, meant, *aliases) in enumerate(parts, 1):
+        slot = [name, "words", f"your page on {name}", *aliases]
+        asks = [f"{question} ({number} of {len(parts)})", f"{meant} {why}"]
+        asked.append({"slot": slot, "asks": asks, "choices": choices})
+        file = ["domain", name.title(), f"your page on {name}", f"life-map/{name}.md"]
+        attributes = {"status": name, "updated_rating": name}
+        page = {"file": file, "file_name": name, "sections": {"How it is": [name]}, "is_early": True}
+        pages.append({**page, "attributes": attributes})
+    return Walk(
+        asked_for=re.compile(_WISH.replace("WORDS", asked_for), re.IGNORECASE),
+        slots=[_slot(**slot) for slot in [*asked, *slots]],
+        files=[_file(**file) for file in [*pages, *files]],
+        **values,
+    )
+
+
+def _slot(slot: Any, asks: Any, choices: Any = None, **values: Any) -> Slot:
+    (name, kind, label, *aliases), (question, why) = slot, asks
+    labels = [(label, value) for value, label in (choices or {}).items()]
+    named = {"name": name, "kind": kind, "label": label, "aliases": aliases}
+    return Slot(**named, question=question, why=why, choices=labels, **values)
+
+
+def _file(file: Any, sections: Any, attributes: Any = None, **values: Any) -> File:
+    (file_type, title, name, path), previewed = file, next(iter(sections.values()))[0]
+    attributes = {**(attributes or {}), "preview_line": previewed}
+    named = {"file_type": file_type, "title": title, "name": name, "path": path}
+    return File(**named, sections=sections, attributes=attributes, **values)
+
+
+WALKS: Mapping[str, Walk] = _read()
+ARCS: Mapping[str, Walk] = {name: walk for name, walk in WALKS.items() if walk.is_arc}
+STATIONS: Mapping[str, Walk] = {name: walk for name, walk in WALKS.items() if not walk.is_arc}

@@ -1,0 +1,207 @@
+"""The guided tour in an open conversation: its menu, offers, recall, notes, approaches and questions."""
+
+import re
+
+import orjson
+import pytest
+from anthropic import AsyncAnthropic
+
+from coaching.practice.coach import texts
+from coaching.practice.coach.tables import WALKS
+from tests.practice.walking import Walk
+
+DUE = '<offer arc="weekly_checkin">\nThe weekly check-in is due: weekly_checkin would fit.\n</offer>'
+KNOWN = "<session_context>\nName: Ana\nLast session: open day, yesterday\n</session_context>"
+HITS = {
+    "hits": [
+        {"date": "2026-03-02", "said_by": "user", "text": "I want to learn the cello."},
+        {"date": "2026-03-02", "said_by": "Sage", "text": "Noted."},
+    ]
+}
+
+
+async def test_it_says_at_once_what_it_is_and_shows_what_it_can(client: AsyncAnthropic) -> None:
+    walk = Walk(client)
+    assert texts.said("introduction") in await walk.say("hi")
+    assert walk.options() == ["open_day", "life_mapping", "weekly_checkin", "close_day", "recall", "more"]
+    await walk.tap("more")
+    assert "decision" in walk.options()
+    assert "provider bills" in await walk.tap("real")
+    assert texts.said("introduction") not in await walk.say("hello again")
+
+
+async def test_a_person_who_was_here_before_is_met_shortly(client: AsyncAnthropic) -> None:
+    walk = Walk(client, header=KNOWN)
+    reply = await walk.say("hi")
+    assert texts.said("hello_again") in reply
+    assert texts.said("introduction") not in reply
+
+
+async def test_what_is_due_is_offered_once(client: AsyncAnthropic) -> None:
+    walk = Walk(client, header=DUE)
+    assert texts.OFFERS["weekly_checkin"] in await walk.say("hi")
+    assert texts.said("declined") in await walk.say("no")
+    for words in ("hello", "My boss wants more hours of me.", "What a week it was."):
+        assert texts.OFFERS["weekly_checkin"] not in await walk.say(words)
+    await walk.say("ok, let's do my check-in after all")
+    assert walk.arc == "weekly_checkin", "a wish of their own still counts"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("Are you a real person?", "script"),
+        ("who are you?", "script"),
+        ("what can you do?", "plan your day"),
+        ("help", "plan your day"),
+        ("can anyone else read this?", "stays on this server"),
+        ("how do I delete that?", "Files"),
+        ("can I export it all?", "archive"),
+        ("what does a real model cost?", "API key"),
+        ("do you speak German?", "English only"),
+        ("how long does it take?", "two or three minutes"),
+        ("should I quit my job?", "no view on your life"),
+        ("what is the capital of Peru?", "no answer"),
+        ("what did you write?", "written nothing"),
+        ("which approaches are in play?", "No approach"),
+        ("what happens in danger?", "help lines"),
+    ],
+)
+async def test_questions_are_answered_or_called_unanswerable(
+    client: AsyncAnthropic, words: str, said: str
+) -> None:
+    walk = Walk(client)
+    await walk.say("hi")
+    assert said in await walk.say(words)
+    assert walk.names() == ["show_options"]
+
+
+async def test_words_that_a_script_can_t_place_are_called_so_in_turn(client: AsyncAnthropic) -> None:
+    walk = Walk(client)
+    await walk.say("hi")
+    replies = [
+        await walk.say(f"My neighbour painted {what} on Sunday") for what in ("a boat", "a door", "it")
+    ]
+    assert len(set(replies)) == 3
+    assert "script" in replies[0]
+    assert not walk.files
+
+
+async def test_heavy_words_are_sent_to_people(client: AsyncAnthropic) -> None:
+    walk = Walk(client)
+    await walk.say("hi")
+    assert texts.REACTIONS["heavy"][0] in await walk.say("I feel hopeless and completely overwhelmed")
+
+
+async def test_a_memory_is_looked_up_and_never_invented(client: AsyncAnthropic) -> None:
+    walk = Walk(client)
+    walk.answers["recall_context"] = orjson.dumps(HITS).decode()
+    await walk.say("hi")
+    reply = await walk.say("Do you remember what I said about the cello?")
+    assert walk.calls[-1] == ("recall_context", {"query": "the cello"})
+    assert "2026-03-02, user: “I want to learn the cello.”" in reply
+    assert "Noted" not in reply
+    walk.answers["recall_context"] = '{"hits": []}'
+    assert "nothing" in await walk.say("Did I ever mention Lisbon?")
+    walk.failures["recall_context"] = ["The search is away."]
+    assert "didn't work" in await walk.say("What did I say about rowing?")
+
+
+async def test_the_menus_search_asks_for_a_word(client: AsyncAnthropic) -> None:
+    walk = Walk(client)
+    walk.answers["recall_context"] = orjson.dumps(HITS).decode()
+    await walk.say("hi")
+    await walk.tap("recall")
+    assert "cello" in await walk.say("the cello")
+    assert walk.calls[-1] == ("recall_context", {"query": "the cello"})
+
+
+async def test_inside_an_arc_a_memory_is_looked_up_and_the_question_put_again(client: AsyncAnthropic) -> None:
+    walk = Walk(client, kind="close_day")
+    walk.answers["recall_context"] = orjson.dumps(HITS).decode()
+    await walk.say("hi")
+    reply = await walk.say("what did I say about the cello?")
+    assert "I want to learn the cello." in reply
+    assert "How was your day?" in reply
+
+
+async def test_without_the_tool_a_memory_is_not_invented_and_an_arc_not_entered(
+    client: AsyncAnthropic,
+) -> None:
+    walk = Walk(client)
+    walk.without = {"recall_context", "enter_structured_arc"}
+    await walk.say("hi")
+    assert "won't invent" in await walk.say("Do you remember what I said about the cello?")
+    assert "home page" in await walk.say("let's open my day")
+    assert walk.names() == ["show_options"]
+
+
+async def test_an_arc_that_does_not_begin_is_named_as_such(client: AsyncAnthropic) -> None:
+    walk = Walk(client, failures={"enter_structured_arc": ["Its guidance is missing."]})
+    assert "Its guidance is missing." in await walk.say("map my life")
+    assert not walk.arc
+
+
+async def test_a_decision_is_weighed_and_written_only_after_a_yes(client: AsyncAnthropic) -> None:
+    walk = Walk(client)
+    await walk.say("use the decision helper")
+    assert walk.names() == ["load_skill"]
+    assert "decision-helper" not in " ".join(walk.said)
+    await walk.say("Whether we move to Porto, by Friday")
+    await walk.say("More money there, but my parents are here")
+    await walk.say("skip")
+    assert walk.options() == ["yes", "no"]
+    assert not walk.files
+    reply = await walk.tap("yes")
+    [body] = [file.body for file in walk.files.values()]
+    assert "Whether we move to Porto" in body
+    assert WALKS["decision"].farewell in reply
+    assert await walk.say("My sister called me on Sunday")
+    assert len(walk.files) == 1
+
+
+async def test_a_pattern_is_kept_only_after_a_yes(client: AsyncAnthropic) -> None:
+    walk = Walk(client)
+    await walk.say("let's look at a pattern")
+    await walk.say("With Ana in 2019, with Rui at university")
+    await walk.say("I stop calling")
+    await walk.tap("no")
+    assert not walk.files
+
+
+@pytest.mark.parametrize(
+    "name", ["domain deep dive", "capture-review", "life_plan_revision", "crisis support"]
+)
+async def test_an_approach_is_opened_when_it_is_asked_for_by_name(client: AsyncAnthropic, name: str) -> None:
+    walk = Walk(client)
+    await walk.say("hi")
+    reply = await walk.say(f"let's use the {name}")
+    assert walk.calls[-1] == ("load_skill", {"name": re.sub("[ _]", "-", name)})
+    assert "real model" in reply
+    assert re.sub("[_-]", " ", name) in await walk.say("which approaches are in use?")
+
+
+async def test_who_corrects_what_is_finished_learns_where_it_can_be_changed(client: AsyncAnthropic) -> None:
+    walk = Walk(client)
+    await walk.say("plan my day")
+    await walk.tap("tired")
+    await walk.say("write a letter")
+    await walk.say("Calm")
+    await walk.tap("yes")
+    assert "Files" in await walk.say("no, I meant two letters")
+    assert "two letters" not in str(walk.files)
+
+
+async def test_without_tools_it_talks_and_calls_nothing(client: AsyncAnthropic) -> None:
+    walk = Walk(client)
+    walk.without = {
+        "show_options",
+        "save_file",
+        "read_file",
+        "load_skill",
+        "enter_structured_arc",
+        "recall_context",
+    }
+    assert "Plan my day" in await walk.say("hi")
+    await walk.say("note something about me")
+    assert not walk.calls
