@@ -1,5 +1,6 @@
 """A session's brief for its page: lines with their citations, and what the user said about it."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -84,6 +85,14 @@ def line_of(session: Session, *, version: int, index: int) -> str | None:
     return lines[index] if 0 <= index < len(lines) else None
 
 
+def as_found(text: str) -> str:
+    """Return a brief's text as a search shows it: no bullets or citations, corrections as the user's own."""
+    lines = (_without_citations(line) for line in lines_of(text))
+    return " · ".join(
+        line.replace(CORRECTED, "You corrected: ").replace(" (about: “", " (instead of: “") for line in lines
+    )
+
+
 def _kept_lines(brief: SessionBrief, corrections: Sequence[BriefCorrection]) -> Mapping[int, str]:
     """Return the lines that the user hasn't ruled out, by their place in the version's text."""
     kept = set(corrected_lines(brief.text, corrections))
@@ -118,7 +127,7 @@ def _shown(index: int, line: str, cited: Mapping[int, Citation]) -> RememberedLi
 
 
 def _without_citations(line: str) -> str:
-    return CITATION.sub("", line).strip()
+    return re.sub(rf"\s*{CITATION.pattern}", "", line).strip()
 
 
 def _numbers_in(line: str) -> Iterator[int]:

@@ -21,6 +21,7 @@ from coaching.recall.passages import read_passages
 from coaching.recall.question import MAX_CHARACTERS
 from coaching.recall.search import Bounds, search
 from coaching.transcript.names import shown_name
+from coaching.transcript.remembered import as_found
 from coaching.views.parts import with_wait
 
 SEARCHES_IN_A_MINUTE = 30
@@ -115,12 +116,13 @@ def _found(user_id: int, query: str, *, place: str, since: str) -> Sequence[Pass
 
 
 def _row(passage: Passage, words: frozenset[str]) -> HitRow:
+    text = as_found(passage.text) if passage.hit.source == RecallSource.BRIEF else passage.text
     return HitRow(
         address=_address(passage),
         title=shown_name(passage.title) if passage.hit.file_id else passage.title or "Conversation",
         speaker=_SOURCE_NAMES.get(RecallSource(passage.hit.source)) or _speaker(passage.is_by_user),
         moment=passage.hit.moment,
-        parts=marked(excerpt(passage.text, words, characters=EXCERPT_CHARACTERS), words),
+        parts=marked(excerpt(text, words, characters=EXCERPT_CHARACTERS), words),
         before=_neighbour(passage.before, words),
         after=_neighbour(passage.after, words),
     )

@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
+from coaching.context.brief import CORRECTED, brief_text
 from coaching.models import FileType, UserFile, UserFileVersion
 from tests.recall.history import talk
 
@@ -63,6 +64,15 @@ def test_a_brief_leads_to_its_page(page: Client, user: User) -> None:
     text = shown(page, "/search/?q=kingfisher&in=conversations")
     assert f'href="/chat/{session.id}/brief/"' in text
     assert "What Sage remembers" in text
+
+
+def test_a_brief_is_shown_without_its_marks(page: Client, user: User) -> None:
+    session = talk(user, "And then?")
+    lines = ("A kingfisher was seen [1, 3]", f"{CORRECTED}it was a heron (about: “A kingfisher sang [3]”)")
+    session.briefs.create(version=1, text=brief_text(lines), covers_from=1, covers_until=1)
+    text = shown(page, "/search/?q=kingfisher")
+    bird = "A <mark>kingfisher</mark>"
+    assert f"<bdi>{bird} was seen · You corrected: it was a heron (instead of: “{bird} sang”)</bdi>" in text
 
 
 def test_place_and_time_bound_what_is_found(page: Client, user: User) -> None:
