@@ -14,6 +14,7 @@ import time
 import zlib
 from collections.abc import Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -142,13 +143,13 @@ class ModelEncoder:
     ) -> None:
         """Give each line to who waits for it, in order; in the end nobody waits any more."""
         assert process.stdout is not None
-        for line in process.stdout:
-            waiting.get().set_result(json.loads(line))
-        with self._lock:  # nobody sends to it from now on
-            if self._process is process:
-                self._process = None
-                logger.warning("encoder_ended")
-        process.wait()
+        with suppress(OSError), process:  # closes its pipes
+            for line in process.stdout:
+                waiting.get().set_result(json.loads(line))
+            with self._lock:  # nobody sends to it from now on
+                if self._process is process:
+                    self._process = None
+                    logger.warning("encoder_ended")
         while not waiting.empty():
             waiting.get().set_exception(NotEncoded())
 

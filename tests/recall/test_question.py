@@ -113,3 +113,16 @@ def test_a_long_s_is_an_s() -> None:
     between = read_question("What happened laſt Sunday?", user_names=[], now=NOW).between
     assert between
     assert between[0].date() == date(2026, 11, 15)
+
+
+@pytest.mark.parametrize(
+    ("text", "encoded"),
+    [
+        ("What did Ada Byron say about Ada’s sister?", "What did I say about my sister?"),
+        ("What did you suggest against my nerves, Sage?", "What did I suggest against my nerves, I?"),
+        ("Please remind me what I told you", "what I told you"),
+        ("Where does Adam live?", "Where does Adam live?"),
+    ],
+)
+def test_a_question_is_encoded_in_the_first_person_of_who_is_asked_about(text: str, encoded: str) -> None:
+    assert read_question(text, user_names=["Ada", "Byron"], now=NOW).in_first_person == encoded
