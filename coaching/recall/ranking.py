@@ -15,7 +15,7 @@ from coaching.recall.question import Question
 from coaching.recall.terms import Term
 from coaching.recall.visibility import visible
 
-CANDIDATES = 1_000
+CANDIDATES = 300
 SPREAD_CANDIDATES = 200
 K1, B = 1.0, 0.4
 AROUND = ((0, 1.0), (1, 0.65), (-1, 0.45), (2, 0.35), (-2, 0.3), (3, 0.2), (-3, 0.2), (4, 0.15), (-4, 0.15))
