@@ -73,7 +73,16 @@ async def test_questions_are_answered_or_called_unanswerable(
     walk = Walk(client)
     await walk.say("hi")
     assert said in await walk.say(words)
-    assert walk.names() == ["show_options"]
+    assert set(walk.names()) == {"show_options"}
+
+
+async def test_what_to_do_next_is_not_said_twice_running(client: AsyncAnthropic) -> None:
+    walk = Walk(client)
+    await walk.say("hi")
+    replies = [
+        await walk.say(words) for words in ("are you real?", "My neighbour painted a boat", "qwrtz sdfgh")
+    ]
+    assert [texts.said("after_arc") in reply for reply in replies] == [True, False, True]
 
 
 async def test_words_that_a_script_can_t_place_are_called_so_in_turn(client: AsyncAnthropic) -> None:

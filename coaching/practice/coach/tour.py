@@ -27,7 +27,6 @@ _NAMED = re.compile(
     r"\b(domain[ _-]deep[ _-]dive|capture[ _-]review|life[ _-]plan[ _-]revision|crisis[ _-]support)\b",
     re.IGNORECASE,
 )
-_MOST_HITS = 3
 _LAST_WORDS = {"pause": "bye", "no": "declined", "leave": "dropped", "correction": "closed"}
 
 
@@ -207,6 +206,8 @@ def _reply(conversation: Conversation, newest: Exchange, heard: Heard, lead: str
         return say(lead, texts.said(_LAST_WORDS[heard.kind]), goes_on)
     offer = _offer(conversation) if is_first else ""
     match heard.kind:
+        case "question" if texts.QUESTIONS["able"][0].search(newest.answer):
+            return _menu(conversation, lead, texts.QUESTIONS["able"][1])
         case "question":
             told = _aside(conversation, newest) if is_first else answer_question(conversation, newest.answer)
         case "foreign":
@@ -218,7 +219,8 @@ def _reply(conversation: Conversation, newest: Exchange, heard: Heard, lead: str
             told = texts.REACTIONS["heavy"][0]
         case _:
             told = pick(texts.REACTIONS.get(heard.kind, texts.REACTIONS["miss"]), conversation)
-    return say(lead, told, offer, texts.said("after_arc"))
+    goes_on = "" if texts.said("after_arc") in newest.question else texts.said("after_arc")
+    return say(lead, told, offer, goes_on)
 
 
 def _offer(conversation: Conversation) -> str:
@@ -239,7 +241,7 @@ def _say_found(call: Call) -> str:
     lines = [
         f"- {hit.get('date', '')}, {hit.get('said_by') or hit.get('source', '')}: "
         f"“{' '.join(str(hit.get('text') or hit.get('passage') or '').split())[:300]}”"
-        for hit in hits[:_MOST_HITS]
+        for hit in hits[:3]
     ]
     found = "\n\n".join([texts.said("recall_found"), "\n".join(lines)])
     return found if lines else texts.said("recall_nothing")
