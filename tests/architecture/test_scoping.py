@@ -27,6 +27,7 @@ READERS = "for sockets: their consumer checks the session's user before each fra
 UNSCOPED: Mapping[str, str] = {
     # The admin: staff with permissions.
     "coaching/admin/briefs.py:BriefAdmin.words": "an operator reads a brief",
+    "coaching/admin/briefs.py:BriefedSessionAdmin.prompt": "an operator reads what would be sent",
     "coaching/admin/files.py:UserFileAdmin.words": "an operator downloads a file",
     "sessions_app/admin.py:SessionAdmin.words": "an operator reads a conversation",
     "sessions_app/figures.py:read_brief_figures": "an operator reads sums",

@@ -41,12 +41,16 @@ FITTING: Mapping[str, Mapping[str, Any]] = {
 COUNTED = frozenset({"coaching.FileUsage"})
 """Counted by the database, from the rows created here."""
 
+INDEXED = frozenset({"coaching.RecallPassage", "coaching.RecallVector"})
+"""Replaced by the database when the rows that they index are created."""
+
 
 def live(user: User, word: str) -> dict[str, Model]:
     """Create a person's rows and return them by model label."""
     made: dict[type[Model], Model] = {User: user}
     # Closest to the user first: the others refer to them.
-    for owned in sorted(owned_models(), key=lambda owned: (owned.label in COUNTED, owned.path.count("__"))):
+    late = COUNTED | INDEXED
+    for owned in sorted(owned_models(), key=lambda owned: (owned.label in late, owned.path.count("__"))):
         _make_missing(owned, made, word)
     return {row._meta.label: row for model, row in made.items() if model is not User}
 

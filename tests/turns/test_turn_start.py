@@ -108,7 +108,7 @@ def test_who_has_moved_to_another_time_zone_is_asked_about_the_day_that_is_there
         started = start(session)
         assert started.setup is not None
         said = json.dumps(started.setup.request.messages[-1])
-        assert f'<todays_plan date=\\"{today.isoformat()}' in said
+        assert f'<todays_plan date=\\"{today:%A %Y-%m-%d}' in said
         assert f"To be in {zone}" in said
         turn_records.close_turn(key_of(started), DONE)
 
