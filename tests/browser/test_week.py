@@ -21,7 +21,7 @@ from coaching.files.selectors import read_file
 from coaching.models import Capture, LifeDomain, Profile, UserFile
 from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database
-from sessions_app.models import Session, SessionStatus
+from sessions_app.models import Session, SessionStatus, Turn, TurnStatus
 from tests.browser.fixtures import WAIT_MS
 from tests.browser.test_arcs import begin, close_day, life_mapping, open_day, weekly_checkin
 from tests.live_sage import LiveSage, free_port, serve_practice, start_web_process, stop_web_process
@@ -210,6 +210,7 @@ async def test_a_week_is_lived_in_three_time_zones_and_across_both_changes_of_th
         await _live_evening(life, day)
     captures = await in_database(_captures, life.user)
     assert captures == [(f"An idea of {day.on}", day.on) for day in DAYS]
+    assert await in_database(_sessions_without_opening, life.user) == []
 
 
 async def _see_the_map(life: Life) -> None:
@@ -266,6 +267,12 @@ def _captures(user: User) -> list[tuple[str, date | None]]:
     rows = Capture.unscoped.filter(user=user).order_by("captured_at").select_related("file")
     texts = {row.pk: read_file(user_id=user.pk, path=row.file.path).text for row in rows}
     return [(texts[row.pk].rpartition("---")[2].strip(), row.folded_on) for row in rows]
+
+
+def _sessions_without_opening(user: User) -> list[Session]:
+    """Return the conversations in which Sage didn't speak first."""
+    opened = Turn.of(user.pk).filter(is_opening=True, status=TurnStatus.COMPLETED).values("session")
+    return list(Session.of(user.pk).exclude(id__in=opened))
 
 
 def _open_ends(user: User) -> list[Session]:
