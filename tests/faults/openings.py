@@ -174,7 +174,8 @@ async def _act(opening: Opening) -> None:
         case "write":
             await opening.say(_short(opening), reader=second)
         case "write in two tabs":
-            plans = [_short(opening), _short(opening)]
+            # Either may be first, and the auditor orders words by their plans: one has none.
+            plans = [_short(opening), Plan(key=f"{opening.key}t0", rounds=())]
             await asyncio.gather(
                 *(opening.say(plan, reader=tab) for plan, tab in zip(plans, (first, second), strict=True))
             )
