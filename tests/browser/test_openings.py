@@ -59,6 +59,7 @@ async def test_who_writes_meanwhile_takes_its_place_in_every_tab(
         await until_done(tab)
         await expect(tab.locator("#messages .said-text")).to_have_text(["I slept badly"])
         await expect(tab.locator("#messages .prose")).to_have_text(["Then go slowly."])
+    assert len(practice.requests) == 2  # it was sent at once: a silent model is asked again after a while
     streamed = await messages_markup(page)
     await page.reload()
     await until_done(page)
