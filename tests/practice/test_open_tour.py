@@ -108,7 +108,7 @@ async def test_a_memory_is_looked_up_and_never_invented(client: AsyncAnthropic) 
     await walk.say("hi")
     reply = await walk.say("Do you remember what I said about the cello?")
     assert walk.calls[-1] == ("recall_context", {"query": "the cello"})
-    assert "2026-03-02, user: “I want to learn the cello.”" in reply
+    assert "on 2026-03-02: “I want to learn the cello.”" in reply
     assert "Noted" not in reply
     walk.answers["recall_context"] = '{"hits": []}'
     assert "nothing" in await walk.say("Did I ever mention Lisbon?")

@@ -221,15 +221,15 @@ async def test_a_rating_goes_with_the_words_that_it_was_in(client: AsyncAnthropi
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("why do you ask?", "sets the size of the plan"),
+        ("why do you ask?", "how much to take on"),
         ("Ich weiß nicht, was ich heute machen soll", "Ich bin nur ein Skript"),
         ("xkcdf qwrtz sdfgh", "written"),
         ("🙂", "emoji"),
         ("you're stupid", "script"),
         ("tell me a joke", "script"),
         ("ok", "tap"),
-        ("word " * 300, "sentence or two"),
-        ("please don't write that down", "haven't written"),
+        ("word " * 300, "too long"),
+        ("please don't write that down", "I won't"),
         ("let's do my weekly check-in", "finish this first"),
         ("I slept for nine hours in my own bed", "tap"),
     ],

@@ -41,7 +41,7 @@ async def test_danger_comes_before_the_arc_and_nothing_of_it_is_written(client: 
     assert "findahelpline.com" in reply
     assert "112" in reply
     assert texts.said("help_stay") in await walk.say("no, nobody is here")
-    assert "I'm glad" in await walk.say("my brother has come, I'm safe now, let's go on")
+    assert texts.said("safe_now") in await walk.say("my brother has come, I'm safe now, let's go on")
     await walk.say("hospital, my brother")
     await walk.say("Call the doctor")
     await walk.tap("yes")

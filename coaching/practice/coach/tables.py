@@ -37,7 +37,8 @@ class Given:
 
     @property
     def text(self) -> str:
-        return ", ".join(self.items) or self.words
+        rated = [f"{name} {values.get('new')}" for name, values in self.ratings.items()]
+        return ", ".join(rated or self.items) or self.words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -237,11 +237,10 @@ def _recall(conversation: Conversation, query: str) -> Reply:
 def _say_found(call: Call) -> str:
     if call.is_error:
         return texts.said("recall_failed")
+    wanted = re.findall(r"\b(?!the\b|and\b)\w{3,}", str(call.input.get("query")).lower())
     hits = [hit for hit in call.values.get("hits") or [] if hit.get("said_by") != "Sage"]
-    lines = [
-        f"- {hit.get('date', '')}, {hit.get('said_by') or hit.get('source', '')}: "
-        f"“{' '.join(str(hit.get('text') or hit.get('passage') or '').split())[:300]}”"
-        for hit in hits[:3]
-    ]
+    said = [(hit.get("date", ""), " ".join(str(hit.get("text")).split())[:300]) for hit in hits]
+    near = [(day, text) for day, text in said if any(word in text.lower() for word in wanted)]
+    lines = [f"- on {day}: “{text}”" for day, text in near[:3]]
     found = "\n\n".join([texts.said("recall_found"), "\n".join(lines)])
     return found if lines else texts.said("recall_nothing")

@@ -100,8 +100,8 @@ class Walking:
             names = "eight pages, the overview, your plan and the notes"
         said = [
             f"{slot.label}: “{clip(given.text, 70)}”"
-            for slot in changeable(self.state)
-            if (given := self.state.given[slot.name]).words and slot.name not in DOMAINS
+            for slot in self.walk.slots
+            if (given := self.state.given.get(slot.name)) and given.text and slot.name not in DOMAINS
         ]
         prompt = f"Saved in {names}. {_capital('; '.join(said))}"
         return ask(self.conversation, f"{clip(prompt, 440)}. {texts.said('check')}", texts.CHOICES["check"])
