@@ -238,7 +238,7 @@ def _say_found(call: Call) -> str:
     if call.is_error:
         return texts.said("recall_failed")
     wanted = re.findall(r"\b(?!the\b|and\b)\w{3,}", str(call.input.get("query")).lower())
-    hits = [hit for hit in call.values.get("hits") or [] if hit.get("said_by") != "Sage"]
+    hits = [hit for hit in call.values.get("hits") or [] if hit.get("said_by") == "user"]
     said = [(hit.get("date", ""), " ".join(str(hit.get("text")).split())[:300]) for hit in hits]
     near = [(day, text) for day, text in said if any(word in text.lower() for word in wanted)]
     lines = [f"- on {day}: “{text}”" for day, text in near[:3]]
