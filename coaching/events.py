@@ -66,13 +66,15 @@ class Sync:
 class SessionFacts:
     """Session state that its readers have received: status, arc, and the turns withdrawn from history.
 
-    `title` is Sage's or the user's, empty while it is only the first words.
+    `title` is Sage's or the user's, empty while it is only the first words. `cards` are the messages' numbers
+    with the levels of their cards.
     """
 
     status: str
     arc: str
     withdrawn: frozenset[str]
     title: str = ""
+    cards: frozenset[tuple[int, str]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,12 +143,16 @@ class SafetyShown:
     """The user's words suggest danger: a card with help lines follows them, before any answer.
 
     `number` is their message's; `tool_use_id` is set if they answered a question. With neither, the message
-    was refused: the card isn't stored, and only its author gets it.
+    was refused: the card isn't stored, and only its author gets it. `is_late`: the message was shown before,
+    and perhaps its answer; `is_replaced`: with a card of a lower level. `has_message`: the page shows it.
     """
 
     card: Card
     number: int | None = None
     tool_use_id: str = ""
+    is_late: bool = False
+    is_replaced: bool = False
+    has_message: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,13 @@ from django.utils.module_loading import import_string
 
 from sage.env import Environment, read_environment
 
-MODEL_SETTINGS = ("SAGE_MODEL", "SAGE_BRIEF_MODEL", "SAGE_CLASSIFY_MODEL", "SAGE_CRITIC_MODEL")
+MODEL_SETTINGS = (
+    "SAGE_MODEL",
+    "SAGE_BRIEF_MODEL",
+    "SAGE_CLASSIFY_MODEL",
+    "SAGE_CRITIC_MODEL",
+    "SAGE_SAFETY_MODEL",
+)
 # Read and validated, but not used yet.
 SETTINGS_TO_COME = {
     "SAGE_CLASSIFY_MODEL": "classify_model",

@@ -48,6 +48,7 @@ class Environment:
     brief_model: str
     classify_model: str
     critic_model: str
+    safety_model: str
     database: dict[str, Any] | None
     redis_url: str
     s3_bucket: str
@@ -145,6 +146,7 @@ def _read(reader: _Reader, project_dir: Path) -> Environment:
         brief_model=reader.text("SAGE_BRIEF_MODEL", "claude-haiku-5-5"),
         classify_model=reader.text("SAGE_CLASSIFY_MODEL", "claude-haiku-5-5"),
         critic_model=reader.text("SAGE_CRITIC_MODEL", "claude-sonnet-5-5"),
+        safety_model=reader.text("SAGE_SAFETY_MODEL"),
         database=reader.parsed("DATABASE_URL", _database, None),
         redis_url=reader.parsed("REDIS_URL", _url("REDIS_URL", ("redis", "rediss", "unix")), ""),
         s3_bucket=reader.text("SAGE_S3_BUCKET"),

@@ -324,8 +324,57 @@ class Message(Owned):
         """Whether the page names its day: above it, or for the opening in the head. As `MARKS_DAY`."""
         return "is_hidden" not in self.metadata or self.client_id == OPENING_ID
 
+    @property
+    def known_verdict(self) -> "SafetyVerdict | None":
+        """The verdict that was read with the message, if any; never asks the database."""
+        found: SafetyVerdict | None = self._state.fields_cache.get("safety_verdict")
+        return found
+
 
 MARKS_DAY = ~Q(metadata__has_key="is_hidden") | Q(client_id=OPENING_ID)
+
+
+class VerdictLevel(models.TextChoices):
+    """How acute a danger is that somebody's words suggest."""
+
+    NONE = "none", "None"
+    CONCERN = "concern", "Concern"
+    IMMEDIATE = "immediate", "Immediate"
+
+
+class SafetyVerdict(Owned):
+    """What a second look, or Sage itself, made of a message of the user: one row for each message.
+
+    A row of its own, because the message's turn writes the message meanwhile. `level` is the most acute of
+    all, `looked` that of the second look alone, empty without one.
+    """
+
+    owner_path = "session__user"
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="safety_verdicts")
+    message = models.OneToOneField(Message, on_delete=models.CASCADE, related_name="safety_verdict")
+    level = models.CharField(max_length=16, choices=VerdictLevel)
+    about = models.CharField(max_length=8, choices=[("self", "Themselves"), ("other", "Somebody else")])
+    topic = models.CharField(max_length=16, choices=[("life", "Life"), ("violence", "Violence")])
+    looked = models.CharField(max_length=16, choices=VerdictLevel, blank=True, default="")
+    model = models.CharField(max_length=100, blank=True, default="")
+    milliseconds = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(level__in=VerdictLevel.values), name="verdict_level_known"),
+            models.CheckConstraint(
+                condition=Q(about__in=("self", "other"), topic__in=("life", "violence")),
+                name="verdict_danger_known",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["session"], condition=~Q(level="none"), name="verdict_of_danger"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.level} of message {self.message_id}"
 
 
 class Round(Owned):
@@ -414,6 +463,7 @@ class UsagePurpose(models.TextChoices):
     BRIEF = "brief", "Brief"
     SUMMARY = "summary", "Summary"
     TITLE = "title", "Title"
+    SAFETY = "safety", "Second look"
     CLASSIFY = "classify", "Classification"
     CRITIC = "critic", "Critic"
     DOCUMENT = "document", "Document"

@@ -7,19 +7,28 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from sessions_app.models import OPEN_TURN_STATUSES, USED, Message, Session, SessionStatus, Turn
+from sessions_app.models import (
+    OPEN_TURN_STATUSES,
+    USED,
+    Message,
+    SafetyVerdict,
+    Session,
+    SessionStatus,
+    Turn,
+)
 from sessions_app.queries import Columns, over_all, parameter, prepared, run_query
 
 _NO_NUMBER = 2**31 - 1
 """No message has it."""
 
-_MESSAGE = Columns(Message)
+_MESSAGE, _VERDICT = Columns(Message), Columns(SafetyVerdict, "safety_verdict__")
 
 
 @cache
 def _tail_query(limit: int) -> prepared:
     """Return the query of the last messages before a number, the newest first."""
-    return prepared(lambda: _before().order_by("-number").values_list(*_MESSAGE.lookups)[:limit])
+    lookups = (*_MESSAGE.lookups, *_VERDICT.lookups)
+    return prepared(lambda: _before().order_by("-number").values_list(*lookups)[:limit])
 
 
 @prepared
@@ -111,10 +120,18 @@ def _tail(session: Session, *, before: int, limit: int) -> tuple[Sequence[Messag
     if len(rows) > limit:
         ((count,),) = run_query(_count_before(session=session.id, before=before))
         rows, left_out = rows[1:], count - limit
-    found = [_MESSAGE.object_of(row) for row in rows]
+    found = [_message_of(row) for row in rows]
     for message in found:
         message.session = session
     return found, left_out
+
+
+def _message_of(row: Sequence[Any]) -> Message:
+    """Make a message of its row, with its safety verdict."""
+    message = _MESSAGE.object_of(row[: len(_MESSAGE)])
+    verdict = _VERDICT.object_of(row[len(_MESSAGE) :])
+    message._state.fields_cache["safety_verdict"] = verdict if verdict.pk else None
+    return message
 
 
 def read_finished_call(session: Session, tool_use_id: str) -> Mapping[str, Any] | None:

@@ -66,6 +66,7 @@ def start_web_process(*, practice_port: int, program: tuple[str, ...] = WEB, **v
         "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{practice_port}",
         "ANTHROPIC_API_KEY": "practice",
         "SAGE_RATE_LIMIT": "1000/60s",
+        "SAGE_SAFETY_MODEL": "off",  # else a second look would be among the requests
         "DJANGO_SETTINGS_MODULE": "sage.settings",
         **variables,
     }

@@ -71,6 +71,7 @@ class LastSession:
 
     kind: str
     day: date
+    had_card: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +224,10 @@ def _make_plans(_: LifeQuery, rows: Rows) -> Mapping[date, DayPlan]:
 
 
 def _make_last_session(query: LifeQuery, rows: Rows) -> LastSession | None:
-    found = [LastSession(kind=kind, day=local_day(active_at, query.profile.zone)) for kind, active_at in rows]
+    found = [
+        LastSession(kind=kind, day=local_day(active_at, query.profile.zone), had_card=had_card)
+        for kind, active_at, had_card in rows
+    ]
     return found[0] if found else None
 
 

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from django.db.models import F, QuerySet
+from django.db.models import Exists, F, OuterRef, QuerySet
 from django.db.models.functions import Left, Length
 
 from coaching.files.types import RULES
 from coaching.models import Capture, DayPlan, FileType, LifeDomain, UserFile
-from sessions_app.models import USED, Session
+from sessions_app.models import USED, SafetyVerdict, Session, VerdictLevel
 from sessions_app.queries import over_all, parameter, prepared
 
 READ_CHARACTERS = 24_000
@@ -73,4 +73,6 @@ def waiting_captures() -> QuerySet[Any, Any]:
 def last_session() -> QuerySet[Any, Any]:
     """Return the query of the last session before `session` in which the user said something."""
     others = Session.of(parameter("user")).exclude(id=parameter("session")).filter(USED)
-    return others.order_by("-last_active_at").values_list("kind", "last_active_at")[:1]
+    verdicts = SafetyVerdict.unscoped.filter(session_id=OuterRef("id"), message__turn__is_withdrawn=False)
+    had_card = Exists(verdicts.exclude(level=VerdictLevel.NONE))
+    return others.order_by("-last_active_at").values_list("kind", "last_active_at", had_card)[:1]

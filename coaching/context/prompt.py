@@ -19,6 +19,7 @@ from django.conf import settings
 from coaching.context import statement as stating
 from coaching.context.brief import brief_part
 from coaching.context.budget import PROMPT_TOKENS, SPARE_TOKENS, count_tokens
+from coaching.context.help_lines import danger_of, help_lines_part, spoken_in, untold_danger
 from coaching.context.history import count_message, stored_message
 from coaching.context.life import Life, LifeQuery, Unknown, read_life
 from coaching.context.opening import (
@@ -39,7 +40,6 @@ from coaching.engine.messages import ModelRequest, build_api_messages
 from coaching.life.arcs import ARCS
 from coaching.models import Profile
 from coaching.models.skills import SkillKind
-from coaching.safety.card import kept_danger
 from coaching.safety.intensity import MESSAGES_LOOKED_AT, Words
 from coaching.skills.callers import ARC, named_in
 from coaching.skills.loader import MOMENT_KEY, SkillLibrary, load_library, skills_moment
@@ -49,6 +49,8 @@ from sessions_app.arcs import current_arc
 from sessions_app.briefs import read_brief
 from sessions_app.models import BriefCorrection, Message, MessageRole, Session, SessionBrief, SessionKind
 
+HIGH_INTENSITY = "high_intensity"
+"""The signal whose approach stays in danger."""
 OPENING_SHARE = 0.45
 LOOK_BACK_BLOCKS = 20
 """How many blocks before a breakpoint the cache searches for an earlier one."""
@@ -189,7 +191,7 @@ class _TurnBuilder:
             self.context,
             said=said_last([opening.statement, *statements]),
             now=self.now,
-            more=[*skills, *self._offer_parts()],
+            more=[*self._help_parts(), *skills, *self._offer_parts()],
             tokens=left,
         )
         text, statement = state(parts, clock=clock)
@@ -266,10 +268,22 @@ class _TurnBuilder:
         except SkillError:
             return None
 
+    def _is_in_danger(self) -> bool:
+        """Whether danger was noticed in the last messages: offers and other approaches step back then."""
+        return any(danger_of(message) for message in spoken_in(self.window.messages)[-MESSAGES_LOOKED_AT:])
+
+    def _help_parts(self) -> Sequence[Part]:
+        """Return what was noticed and not told yet, with the help lines that the page shows."""
+        message = untold_danger(self.window.messages)
+        newest = self.window.messages[-1]
+        return [help_lines_part(message, newest=newest, profile=self.life.profile)] if message else []
+
     def _skill_parts(self, statements: Sequence[Statement]) -> Sequence[Part]:
         """Return the skills that apply now and whose text isn't in the request yet."""
         callers = {match.skill: match.signal for match in reversed(self.context.called.trace)}
         approaches = self.context.called.approaches
+        if self._is_in_danger():
+            approaches = tuple(name for name in approaches if callers[name] == HIGH_INTENSITY)
         wanted = [self._arc_skill(), *(self._skill(name, caller=callers[name]) for name in approaches)]
         there = {f"{SKILL_KEY}{name}" for name in self.in_results}
         there |= {key for statement in statements for key in statement.sections}
@@ -292,6 +306,8 @@ class _TurnBuilder:
         """Return the arc that may be offered: in an open conversation, outside an arc, once a day."""
         arc = self.context.called.arc
         if arc is None or current_arc(self.session) is not None or self.offered.get(arc) == self._today:
+            return []
+        if self._is_in_danger():
             return []
         chosen = next(match for match in self.context.called.trace if match.is_chosen)
         takes = ARCS[SessionKind(arc)].takes
@@ -344,14 +360,14 @@ class _TurnBuilder:
 
 
 def _recent_words(window: Window) -> Sequence[Words]:
-    spoken = [
-        message
-        for message in window.messages
-        if message.role == MessageRole.USER and not message.metadata.get("is_hidden")
-    ]
+    """Return the last words; danger that hasn't been told counts as the newest's: it needs the same care."""
+    spoken = spoken_in(window.messages)[-MESSAGES_LOOKED_AT:]
+    is_untold = untold_danger(window.messages) is not None
     return [
-        Words(message.content, is_danger=kept_danger(message.metadata) is not None)
-        for message in spoken[-MESSAGES_LOOKED_AT:]
+        Words(
+            message.content, is_danger=danger_of(message) is not None or (is_untold and message is spoken[-1])
+        )
+        for message in spoken
     ]
 
 

@@ -55,6 +55,7 @@ def standing_header(life: Life) -> Sequence[str]:
     said = "none yet"
     if last is not None:
         said = f"{SessionKind(last.kind).label.lower()}, {_days_ago((life.today - last.day).days)}"
+        said += "; it had a card with help lines" if last.had_card else ""
     return [f"Name: {fence_value(name, 100) or 'not known yet'}", f"Last session: {said}"]
 
 

@@ -15,17 +15,24 @@ from coaching.engine.ports import DEFAULT_TIMEOUTS, ModelClient, ReplyStream, St
 FAILURES_TO_OPEN = 5
 SECONDS_TO_PROBE = 30.0
 
-_UPSTREAM_IS_DOWN: frozenset[FailureReason] = frozenset({"unavailable", "overloaded", "broken_stream"})
+UPSTREAM_IS_DOWN: frozenset[FailureReason] = frozenset({"unavailable", "overloaded", "broken_stream"})
 
 
 class BreakerClient:
     """Wraps a `ModelClient`: opens after five failures in a row, then admits one probe every 30 s.
 
-    `clock` returns monotonic seconds.
+    `is_down` are the failures that count. `clock` returns monotonic seconds.
     """
 
-    def __init__(self, client: ModelClient, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        client: ModelClient,
+        *,
+        is_down: frozenset[FailureReason] = UPSTREAM_IS_DOWN,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._client = client
+        self._is_down = is_down
         self._clock = clock
         self._failures = 0
         self._opened_at: float | None = None
@@ -45,7 +52,7 @@ class BreakerClient:
                 yield stream
         except UpstreamError as error:
             UPSTREAM_ERRORS.labels(error.reason).inc()
-            if error.reason in _UPSTREAM_IS_DOWN:
+            if error.reason in self._is_down:
                 self._note_failure()
             raise
         else:

@@ -24,3 +24,8 @@ UPSTREAM_ERRORS = Counter(
 JOB_RUNS = Counter(
     "sage_job_runs", "Background jobs that this process has run, by how they ended.", ["job", "outcome"]
 )
+SECOND_LOOKS = Counter(
+    "sage_second_looks",
+    "Second looks at messages for danger, by their level, or skipped, failed, nonsense.",
+    ["outcome"],
+)

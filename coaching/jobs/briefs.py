@@ -20,7 +20,7 @@ from coaching.context.budget import count_tokens
 from coaching.engine.errors import UpstreamError
 from coaching.engine.messages import ModelRequest
 from coaching.engine.ports import ModelClient
-from coaching.jobs.asking import ask
+from coaching.model.asking import ask
 from coaching.models import Profile
 from sessions_app.briefs import (
     BriefWork,

@@ -15,7 +15,8 @@ from django.db import transaction
 from coaching.engine.errors import UpstreamError
 from coaching.engine.messages import ModelRequest
 from coaching.engine.ports import ModelClient
-from coaching.jobs.asking import ask, said_lines
+from coaching.jobs.asking import said_lines
+from coaching.model.asking import ask
 from sessions_app import selectors
 from sessions_app.arcs import EndedArc, store_arc_summary, unsummarised_arc
 from sessions_app.database import in_database

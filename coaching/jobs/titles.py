@@ -15,7 +15,8 @@ from django.conf import settings
 from coaching.engine.errors import UpstreamError
 from coaching.engine.messages import ModelRequest
 from coaching.engine.ports import ModelClient
-from coaching.jobs.asking import ask, said_lines
+from coaching.jobs.asking import said_lines
+from coaching.model.asking import ask
 from coaching.safety.card import danger_in, kept_danger
 from coaching.transcript.names import without_directions
 from sessions_app.database import in_database

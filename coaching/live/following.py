@@ -26,7 +26,7 @@ from coaching.events import (
     TurnStarted,
 )
 from coaching.live.stored_turn import read_shown_rounds, read_sync, title_for_readers
-from coaching.transcript.cards import Cards, read_cards
+from coaching.transcript.cards import NO_CARDS, Cards, late_card, read_cards
 from coaching.turns.answering import turn_done
 from sessions_app.database import one_snapshot
 from sessions_app.models import (
@@ -41,6 +41,7 @@ from sessions_app.models import (
     TurnStatus,
 )
 from sessions_app.services import OpenedTurn
+from sessions_app.verdicts import read_levels
 
 Signature = tuple[object, ...]
 _ENDS_OF_QUESTIONS = frozenset({CallState.SUPERSEDED, CallState.EXPIRED})
@@ -59,6 +60,8 @@ def read_signatures(session_ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, Signatu
     withdrawn = Turn.unscoped.filter(session_id__in=wanted, is_withdrawn=True).order_by("id")
     for turn_id, session_id in withdrawn.values_list("id", "session_id"):
         signatures[session_id] += (turn_id,)
+    for session_id, number, level in read_levels(wanted):
+        signatures[session_id] += ((number, level),)
     turns = Turn.unscoped.filter(session_id__in=wanted, status__in=OPEN_TURN_STATUSES)
     open_turns = {}
     for turn_id, session_id, *values in turns.values_list("id", "session_id", "status", "fence", "shown"):
@@ -72,7 +75,8 @@ def read_signatures(session_ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, Signatu
 
 def idle_signature(last_number: int, facts: SessionFacts) -> Signature:
     """Return the signature of a session without an open turn whose readers know these facts."""
-    return (last_number, facts.status, facts.arc, facts.title, *sorted(map(uuid.UUID, facts.withdrawn)))
+    withdrawn = sorted(map(uuid.UUID, facts.withdrawn))
+    return (last_number, facts.status, facts.arc, facts.title, *withdrawn, *sorted(facts.cards))
 
 
 def read_changes(
@@ -117,6 +121,7 @@ def _read_changes(session: Session, before: Sync | None, *, ended: str) -> tuple
         events += _read_ended_calls(before, session.id)
     known = {before.turn_id, now.turn_id, ended}
     changed = _read_changed_facts(session, before, now.facts)
+    changed += _read_late_cards(session, before, now.facts)
     if before.turn_id and before.turn_id != now.turn_id:
         events += [*changed, *_read_ending(session, before)]
         before = Sync(status="idle", running={}, last_number=before.last_number)
@@ -158,6 +163,21 @@ def _read_changed_facts(session: Session, shown: Sync, now: SessionFacts | None)
     elif now.status != before.status:
         events.append(SessionClosed(status=now.status))
     return events
+
+
+def _read_late_cards(session: Session, before: Sync, now: SessionFacts | None) -> list[TurnEvent]:
+    """Return the cards that messages got after they were shown: from a second look, or from Sage."""
+    if before.facts is None or now is None:
+        return []
+    had = {number for number, _ in before.facts.cards}
+    numbers = [number for number, _ in now.cards - before.facts.cards if number <= before.last_number]
+    messages = list(session.messages.filter(number__in=numbers).order_by("number")) if numbers else []
+    cards = read_cards(session.id, messages) if messages else NO_CARDS
+    return [
+        late_card(shown, message, is_replaced=message.number in had)
+        for message in messages
+        if (shown := cards.of_message(message))
+    ]
 
 
 def _read_ended_calls(before: Sync, session_id: uuid.UUID) -> list[TurnEvent]:

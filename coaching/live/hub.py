@@ -21,6 +21,7 @@ from coaching.events import (
     RoundClosed,
     RoundRestarted,
     RoundShown,
+    SafetyShown,
     SessionClosed,
     SessionCompleted,
     SessionFacts,
@@ -266,7 +267,11 @@ class SessionHub:
 def _facts_after(facts: SessionFacts, event: TurnEvent) -> SessionFacts:
     """Return what readers know about the session after an event."""
     if isinstance(event, HistoryChanged):
-        return replace(facts, withdrawn=facts.withdrawn.union(event.withdrawn))
+        cards = frozenset(card for card in facts.cards if card[0] < event.first_number)
+        return replace(facts, withdrawn=facts.withdrawn.union(event.withdrawn), cards=cards)
+    if isinstance(event, SafetyShown) and event.number is not None:
+        others = frozenset(card for card in facts.cards if card[0] != event.number)
+        return replace(facts, cards=others | {(event.number, event.card.danger.level)})
     if isinstance(event, ModeChanged):
         return replace(facts, arc=event.arc)
     if isinstance(event, ArcCompleted):

@@ -37,6 +37,7 @@ from coaching.live.readers import (
     publish_question,
 )
 from coaching.live.running import RunningTurn, apply_setup, store_shown
+from coaching.live.second_looks import SecondLooks
 from coaching.model.client import ModelConnection
 from coaching.people.danger_scans import is_long, scan_before_opening
 from coaching.people.help_lines import count_card
@@ -73,6 +74,7 @@ class Runner:
         self.follow_ups = FollowUps()
         self._connection = ModelConnection()
         self._withdrawn: set[asyncio.Task[None]] = set()
+        self.second_looks = SecondLooks(self.readers, self.notifier, self._connection)
         self._shown_task: asyncio.Task[None] | None = None
         self._is_draining = False
 
@@ -102,6 +104,8 @@ class Runner:
                 publish_opening(hub, started)
                 key = TurnKey(turn_id=opened.turn.id, fence=opened.turn.fence)
                 self._run(opened.session_id, key, is_resumed=False, setup=started.setup)
+                self.second_looks.cancel(opened.withdrawn)
+                self.second_looks.begin(opened.session_id, opened.turn.id)
         if opened.is_new:
             await self.notifier.notify(opened.session_id)
         return started
@@ -192,6 +196,7 @@ class Runner:
         if self._shown_task is not None:
             self._shown_task.cancel()
         await self.follow_ups.finish()
+        await self.second_looks.close()
         await self._connection.close()
 
     def resume(self, session_id: uuid.UUID, key: TurnKey, *, last_number: int) -> None:

@@ -4,6 +4,7 @@ from coaching.events import CallPending, RoundShown, SessionFacts, Sync
 from sessions_app import selectors
 from sessions_app.models import CallState, Session, TitleSource, Turn, TurnStatus
 from sessions_app.pending_calls import read_pending_calls
+from sessions_app.verdicts import read_levels
 
 
 def title_for_readers(title: str, source: str) -> str:
@@ -20,6 +21,7 @@ def read_sync(session: Session) -> Sync:
         arc=session.active_arc,
         withdrawn=frozenset(str(turn_id) for turn_id in withdrawn),
         title=title_for_readers(session.title, session.title_source),
+        cards=frozenset((number, level) for _, number, level in read_levels([session.id])),
     )
     if turn is None:
         return Sync(status="idle", running={}, last_number=session.last_message_number, facts=facts)

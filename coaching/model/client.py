@@ -13,11 +13,18 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 from django.utils.module_loading import import_string
 
-from coaching.engine.breaker import BreakerClient
+from coaching.engine.breaker import UPSTREAM_IS_DOWN, BreakerClient
+from coaching.engine.errors import FailureReason, UpstreamError
+from coaching.engine.ports import ModelClient
 
 if TYPE_CHECKING:
     from coaching.engine.anthropic_client import AnthropicClient
     from coaching.practice.server import PracticeServer
+
+LOOK_FAILURES: frozenset[FailureReason] = UPSTREAM_IS_DOWN.union(
+    ("out_of_time", "unknown_model", "unauthorized", "rejected")
+)
+"""Looks all ask the same thing in the same time, so any failure says something about the next one."""
 
 
 class ModelConnection:
@@ -25,6 +32,7 @@ class ModelConnection:
 
     def __init__(self) -> None:
         self._client: BreakerClient | None = None
+        self._look_client: BreakerClient | None = None
         self._resources = AsyncExitStack()
         self._opening = asyncio.Lock()
 
@@ -33,10 +41,19 @@ class ModelConnection:
             return self._client
         async with self._opening:
             if self._client is None:
-                self._client = await self._open()
+                client = await self._open()
+                self._look_client = BreakerClient(client, is_down=LOOK_FAILURES)
+                self._client = BreakerClient(client)
             return self._client
 
-    async def _open(self) -> BreakerClient:
+    async def look_client(self) -> BreakerClient:
+        """Return the client for second looks: the same connections behind a breaker of its own."""
+        await self.client()
+        if self._look_client is None:
+            raise UpstreamError("unavailable", detail="the connection was closed")
+        return self._look_client
+
+    async def _open(self) -> ModelClient:
         client_class = await asyncio.to_thread(_load_client)
         if not settings.IS_PRACTICE_MODEL:
             client = client_class(settings.ANTHROPIC_API_KEY, settings.ANTHROPIC_BASE_URL)
@@ -48,10 +65,10 @@ class ModelConnection:
             client = client_class(api_key=api_key, base_url=practice.url)
         self._resources.push_async_callback(client.aclose)
         gc.freeze()  # modules stay loaded: no collection needs to traverse them
-        return BreakerClient(client)
+        return client
 
     async def close(self) -> None:
-        self._client = None
+        self._client = self._look_client = None
         await self._resources.aclose()
 
 

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, cast
 
 from coaching.safety.danger import Danger, find_danger
 from coaching.safety.lines import Offer
+from coaching.safety.phrases import About, Level, Topic
 from coaching.safety.readable import MAX_CHARACTERS
 
 METADATA_KEY = "safety"
@@ -46,12 +47,31 @@ def danger_in(words: object) -> Danger | None:
     return find_danger(words) or (find_danger(words[-MAX_CHARACTERS:]) if words[MAX_CHARACTERS:] else None)
 
 
+class Verdict(Protocol):
+    """A stored verdict about a message."""
+
+    level: str
+    about: str
+    topic: str
+
+
+def known_danger(metadata: Mapping[str, Any], verdict: Verdict | None) -> Danger | None:
+    """Return the most acute danger known of a message: the rules' or a verdict's."""
+    kept = kept_danger(metadata)
+    seen = None if verdict is None else _danger(verdict.level, verdict.about, verdict.topic)
+    found = [danger for danger in (seen, kept) if danger is not None]
+    return min(found, key=lambda danger: _LEVELS.index(danger.level), default=None)
+
+
 def kept_danger(metadata: Mapping[str, Any]) -> Danger | None:
     """Return the danger stored with a message or answer; invalid metadata counts as none."""
     kept = metadata.get(METADATA_KEY)
     if not isinstance(kept, Mapping):
         return None
-    level, about, topic = kept.get("level"), kept.get("about"), kept.get("topic")
+    return _danger(kept.get("level"), kept.get("about"), kept.get("topic"))
+
+
+def _danger(level: object, about: object, topic: object) -> Danger | None:
     if level not in _LEVELS or about not in _ABOUT or topic not in _TOPICS:
         return None
-    return Danger(level=level, about=about, topic=topic)
+    return Danger(level=cast("Level", level), about=cast("About", about), topic=cast("Topic", topic))

@@ -84,7 +84,9 @@ def _render_history(event: events.HistoryChanged) -> str:
 def _render_card(event: events.SafetyShown) -> str:
     if event.tool_use_id:
         return ""  # The question, just shown with its answer, contains it.
-    return _render("safety_shown", {"card": event.card, "is_stored": event.number is not None})
+    return _render(
+        "safety_shown", {"card": event.card, "is_stored": event.number is not None, "shown": event}
+    )
 
 
 def _render_title(event: events.TitleChanged) -> str:

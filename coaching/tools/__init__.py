@@ -17,6 +17,7 @@ from coaching.tools.read_file import READ_FILE
 from coaching.tools.read_result import READ_RESULT
 from coaching.tools.recall_context import RECALL_CONTEXT
 from coaching.tools.save_file import SAVE_FILE
+from coaching.tools.show_help_lines import SHOW_HELP_LINES
 from coaching.tools.show_options import SHOW_OPTIONS
 from coaching.tools.show_pulse_check import SHOW_PULSE_CHECK
 
@@ -30,6 +31,7 @@ TOOLS: tuple[SageTool[Any], ...] = (
     LOAD_SKILL,
     READ_RESULT,
     RECALL_CONTEXT,
+    SHOW_HELP_LINES,
 )
 
 SKILL_TOOLS: SkillTools = {tool.name: tool.skills for tool in TOOLS if tool.skills}

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 from coaching.engine.tools import ToolResult
 from coaching.models import FileSource
+from sessions_app.models import Message
 
 
 class ToolContext(Protocol):
@@ -47,6 +48,10 @@ class ToolContext(Protocol):
         If a result is recorded already, it is returned and `effect` doesn't run. Errors of `effect` roll
         back the transaction and are raised here.
         """
+        ...
+
+    async def show_card(self, message: Message) -> None:
+        """Show all readers the card that a message of the user has just got."""
         ...
 
 

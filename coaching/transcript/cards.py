@@ -9,12 +9,13 @@ from dataclasses import dataclass, field, replace
 
 from coaching.events import SafetyShown
 from coaching.people.help_lines import read_offer, read_session_offer
-from coaching.safety.card import Card, kept_danger
+from coaching.safety.card import Card, kept_danger, known_danger
 from coaching.safety.danger import Danger
 from coaching.safety.lines import Offer, shipped_offer
 from coaching.safety.phrases import Topic
 from coaching.transcript.calls import QuestionItem, ShownCall, calls_by_round, dom_id_of, question_of
-from sessions_app.models import Message, ToolCallRecord
+from sessions_app.models import Message, SafetyVerdict, ToolCallRecord
+from sessions_app.verdicts import read_verdicts
 
 REFUSED_KEY = "now"
 """The key of the card for refused words; there is at most one."""
@@ -22,10 +23,14 @@ REFUSED_KEY = "now"
 
 @dataclass(frozen=True, slots=True)
 class Cards:
-    """The cards of one session, with help lines by topic; a missing topic has no card."""
+    """The cards of one session, with help lines by topic; a missing topic has no card.
+
+    `verdicts` are those about messages, by their keys.
+    """
 
     session_id: uuid.UUID | None = None
     offers: Mapping[Topic, Offer] = field(default_factory=dict)
+    verdicts: Mapping[int, SafetyVerdict] = field(default_factory=dict)
 
     def card(self, key: str, danger: Danger) -> Card | None:
         offer = self.offers.get(danger.topic)
@@ -34,7 +39,7 @@ class Cards:
         return Card(key=key, session_id=str(self.session_id), danger=danger, offer=offer)
 
     def of_message(self, message: Message) -> SafetyShown | None:
-        danger = kept_danger(message.metadata)
+        danger = known_danger(message.metadata, self.verdicts.get(message.pk))
         card = danger and self.card(f"message-{message.number}", danger)
         return SafetyShown(card=card, number=message.number) if card else None
 
@@ -65,9 +70,36 @@ NO_CARDS = Cards()
 
 def read_cards(session_id: uuid.UUID, rows: Iterable[Message | ToolCallRecord]) -> Cards:
     """Read the help lines for the dangers in these messages and answers, if any."""
-    dangers = [kept_danger(row.metadata) for row in rows]
+    rows = list(rows)
+    verdicts = read_verdicts(session_id, [row for row in rows if isinstance(row, Message)])
+    dangers = [
+        known_danger(row.metadata, verdicts.get(row.pk) if isinstance(row, Message) else None) for row in rows
+    ]
     topics = dict.fromkeys(danger.topic for danger in dangers if danger)
-    return Cards(session_id, {topic: read_session_offer(session_id, topic=topic) for topic in topics})
+    offers = {topic: read_session_offer(session_id, topic=topic) for topic in topics}
+    return Cards(session_id, offers, verdicts)
+
+
+def read_card_of_new(message: Message) -> SafetyShown | None:
+    """Read the card of a message that has just been stored: only the rules can have seen it."""
+    danger = kept_danger(message.metadata)
+    if danger is None:
+        return None
+    offers = {danger.topic: read_session_offer(message.session_id, topic=danger.topic)}
+    return Cards(message.session_id, offers).of_message(message)
+
+
+def read_card_of_message(message_id: int, *, is_replaced: bool) -> SafetyShown | None:
+    """Read the card that a message got after it was shown."""
+    message = Message.unscoped.get(id=message_id)
+    shown = read_cards(message.session_id, [message]).of_message(message)
+    return late_card(shown, message, is_replaced=is_replaced) if shown else None
+
+
+def late_card(shown: SafetyShown, message: Message, *, is_replaced: bool) -> SafetyShown:
+    """Return a message's card for readers that have been shown the message before."""
+    is_hidden = bool(message.metadata.get("is_hidden"))
+    return replace(shown, is_late=True, is_replaced=is_replaced, has_message=not is_hidden)
 
 
 def read_card_of_refused(session_id: uuid.UUID, danger: Danger | None) -> SafetyShown | None:

@@ -80,12 +80,14 @@ def items_of(rows: HistoryRows, *, zone: ZoneInfo, rendered: Rendered | None = N
     for turn_id, group in groupby(rows.messages, key=lambda message: message.turn_id):
         messages = list(group)
         for message in messages:
+            if message.role != MessageRole.USER:
+                continue
             if message.client_id == OPENING_ID:
                 days.line_before(message.created_at)  # the page's head says when the conversation began
-            elif message.role == MessageRole.USER and not message.metadata.get("is_hidden"):
+            elif not message.metadata.get("is_hidden"):
                 items += [*days.line_before(message.created_at), said_item(message)]
-                if shown := rows.cards.of_message(message):
-                    items.append(CardItem(card=shown.card))
+            if shown := rows.cards.of_message(message):
+                items.append(CardItem(card=shown.card))
         turn = messages[0].turn
         answer = next((message for message in messages if message.role == MessageRole.ASSISTANT), None)
         if turn.is_open:

@@ -31,6 +31,7 @@ SECTION_NAMES: Mapping[str, str] = {
     "library_headlines": "Library",
     "brief": "What Sage remembers of this conversation",
     "offer": "What’s due",
+    "help_lines": "Help lines",
 }
 
 _REASONS = {ARC: "you are in it", USER: "you asked for it", MODEL: "it fits what you said"}

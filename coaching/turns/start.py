@@ -25,7 +25,7 @@ from coaching.people.help_lines import count_card
 from coaching.safety.card import kept_danger, metadata_of
 from coaching.safety.danger import Danger
 from coaching.tools import CHAT_TOOLS
-from coaching.transcript.cards import read_cards
+from coaching.transcript.cards import read_card_of_new, read_cards
 from coaching.turns.request import TurnRequest
 from coaching.turns.setup import TurnSetup, limits_left, state_of, stored_prompt_of
 from sessions_app import services
@@ -35,6 +35,7 @@ from sessions_app.queries import Columns, Condition, Query, Rows, parameter, pre
 from sessions_app.services import OpenedTurn
 from sessions_app.stored_prompts import BuildPrompt, StoredPrompt
 from sessions_app.turn_records import TurnKey
+from sessions_app.verdicts import NewVerdict, store_verdict
 
 logger = structlog.get_logger(__name__)
 
@@ -201,9 +202,15 @@ def _read_card(opened: OpenedTurn, *, is_said: bool) -> SafetyShown | None:
     """Read and count the card of a new turn's message; one that is answered again isn't counted twice."""
     if not opened.is_new:
         return None
-    card = read_cards(opened.session_id, [opened.message]).of_message(opened.message)
+    message = opened.message
+    if not opened.is_message_new:
+        return read_cards(opened.session_id, [message]).of_message(message)
+    card = read_card_of_new(message)
     if card is not None and is_said:
-        count_card(card.card.danger.level, now=timezone.now())
+        danger = card.card.danger
+        count_card(danger.level, now=timezone.now())
+        new = NewVerdict(level=danger.level, about=danger.about, topic=danger.topic)
+        store_verdict(message.pk, new)  # so that a later session knows of it
     return card
 
 

@@ -16,11 +16,13 @@ from coaching.engine.tools import ToolCall, ToolResult
 from coaching.events import ArcCompleted, ModeChanged, Publish, SessionCompleted
 from coaching.job_queue import enqueue_arc_summary, enqueue_summary
 from coaching.models import FileSource
+from coaching.safety.card import kept_danger
+from coaching.transcript.cards import read_card_of_message
 from coaching.turns.setup import SessionState, TurnSetup, read_state
 from sessions_app import turn_records
 from sessions_app.database import in_database
 from sessions_app.errors import StaleFence
-from sessions_app.models import Session, SessionStatus
+from sessions_app.models import Message, Session, SessionStatus
 from sessions_app.turn_records import CallResult
 
 LATE_COMMIT_SECONDS = 1.0
@@ -85,6 +87,13 @@ class ToolSession:
         self.committed[tool_use_id] = ToolResult(content=stored.content, is_error=stored.is_error)
         self._publish_change(state)
 
+    async def show_card(self, message: Message) -> None:
+        """Publish the card that a message has just got."""
+        had_card = kept_danger(message.metadata) is not None
+        card = await in_database(read_card_of_message, message.pk, is_replaced=had_card)
+        if card is not None:
+            self._publish(card)
+
     def _publish_change(self, state: SessionState) -> None:
         before, self.state = self.state, state
         if before.active_arc and before.active_arc != state.active_arc:
@@ -130,3 +139,7 @@ class ChatToolContext:
     async def commit(self, effect: Callable[[], ToolResult]) -> ToolResult:
         """Run `effect` in one transaction with the record of this call's result, at most once."""
         return await self.tool_session.commit(self.tool_use_id, effect)
+
+    async def show_card(self, message: Message) -> None:
+        """Show all readers the card that a message of the user has just got."""
+        await self.tool_session.show_card(message)

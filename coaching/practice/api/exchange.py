@@ -48,7 +48,9 @@ class Exchanges:
         cache: PromptCache,
         signatures: SignatureBook,
         answer: Callable[[dict[str, Any]], Reply],
+        answer_aside: Callable[[dict[str, Any]], tuple[Reply, Fault | None] | None],
     ) -> None:
+        self._answer_aside = answer_aside
         self._scripts = scripts
         self._faults = faults
         self._cache = cache
@@ -64,8 +66,13 @@ class Exchanges:
         effort = _bound_effort(body)
         digest = self._signatures.check(body, units, effort=effort, is_bound=rules.is_thinking_bound)
         _check_length(count_units(units), rules)
-        fault = self._faults.take(model=body["model"], last_user_text=last_user_text(body))
-        reply, left = reshape_reply(fault, self._next_reply(body, fault, rest))
+        aside = self._answer_aside(body)
+        if aside is None:
+            fault = self._faults.take(model=body["model"], last_user_text=last_user_text(body))
+            reply, left = reshape_reply(fault, self._next_reply(body, fault, rest))
+        else:
+            fault = aside[1]
+            reply, left = reshape_reply(fault, aside[0])
         if fault is not None and fault.kind in HTTP_KINDS - {"slow_start"}:
             share = CacheShare(input_tokens=0)
         else:

@@ -39,7 +39,7 @@ from coaching.practice.api.validation import (
     parse_body,
 )
 from coaching.practice.api.wire import stream_frames, whole_message
-from coaching.practice.faults.fault import FaultBook
+from coaching.practice.faults.fault import Fault, FaultBook
 from coaching.practice.script import Reply, ScriptBook
 
 HUMAN_TOKENS_PER_SECOND = 50.0
@@ -89,6 +89,7 @@ class MessagesServer(ABC):
             cache=PromptCache(cache_minimum_tokens, clock),
             signatures=SignatureBook(),
             answer=answer or self.default_answer,
+            answer_aside=self.answer_aside,
         )
         self._runner: web.AppRunner | None = None
         self._open_requests: dict[int, web.Request] = {}
@@ -97,6 +98,10 @@ class MessagesServer(ABC):
     @abstractmethod
     def default_answer(self, body: dict[str, Any]) -> Reply:
         """Answer a validated request that has no script."""
+
+    def answer_aside(self, _body: dict[str, Any]) -> tuple[Reply, Fault | None] | None:
+        """Answer a request that no script and no fault of a conversation is meant for; None for others."""
+        return None
 
     @property
     def url(self) -> str:

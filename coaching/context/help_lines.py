@@ -1,0 +1,93 @@
+"""Danger that was noticed, as the model is told of it: the level, and the lines that the page shows.
+
+It is told once, with the newest message: what a second look sees after the request has gone is told with
+the next one, and nothing that was sent changes.
+"""
+
+from collections.abc import Sequence
+
+from django.db import DatabaseError, transaction
+
+from coaching.context.fences import fence_value
+from coaching.context.opening import statement_of
+from coaching.context.statement import Part
+from coaching.models import Profile
+from coaching.people.help_lines import country_of, read_offer
+from coaching.safety.card import known_danger
+from coaching.safety.danger import Danger
+from coaching.safety.lines import Line, Offer, shipped_offer
+from sessions_app.models import Message, MessageRole
+
+HELP_LINES = "help_lines"
+TOOL = "show_help_lines"
+MOST_LINES = 5
+
+
+def spoken_in(messages: Sequence[Message]) -> Sequence[Message]:
+    """Return the messages that the user wrote."""
+    return [
+        message
+        for message in messages
+        if message.role == MessageRole.USER and not message.metadata.get("is_hidden")
+    ]
+
+
+def danger_of(message: Message) -> Danger | None:
+    """Return the danger that is known of a message: by the rules, a second look, or Sage."""
+    return known_danger(message.metadata, message.known_verdict)
+
+
+def untold_danger(messages: Sequence[Message]) -> Message | None:
+    """Return the newest message with danger, unless the model was told of it or noticed it itself."""
+    in_danger = [message for message in spoken_in(messages) if danger_of(message)]
+    if not in_danger:
+        return None
+    newest = in_danger[-1]
+    key = _key(newest)
+    # What was sent with the last message is written anew, where it is answered again.
+    later = [message for message in messages[:-1] if message.number >= newest.number]
+    is_told = any((said := statement_of(each)) and said.sections.get(HELP_LINES) == key for each in later)
+    return None if is_told or any(map(_has_called, later)) else newest
+
+
+def _has_called(answer: Message) -> bool:
+    return any(call.get("name") == TOOL for call in answer.metadata.get("tool_calls") or ())
+
+
+def _key(message: Message) -> str:
+    danger = danger_of(message)
+    return f"{message.number} {danger.level if danger else 'none'}"
+
+
+def help_lines_part(message: Message, *, newest: Message, profile: Profile) -> Part:
+    """Return the section about a message with danger, for the request that `newest` opens."""
+    danger = danger_of(message)
+    offer = _read_offer(profile, danger)
+    when = "the message below" if message.number == newest.number else "an earlier message"
+    noticed = "danger that may be acute" if danger and danger.level == "immediate" else "possible danger"
+    whose = "somebody else" if danger and danger.about == "other" else "them"
+    says = (
+        f"In {when}, {noticed} to {whose} was noticed. The page shows them a card with these lines: point to "
+        "it, and name one or two where that helps. It may be a mistake: ask."
+    )
+    text = "\n".join([says, *(_line(line) for line in offer.lines[:MOST_LINES])])
+    country = f' country="{offer.country}"' if offer.country else ""
+    return Part(
+        key=HELP_LINES,
+        digest=_key(message),
+        text=f'<{HELP_LINES}{country} shown="yes">\n{text}\n</{HELP_LINES}>',
+    )
+
+
+def _read_offer(profile: Profile, danger: Danger | None) -> Offer:
+    topic = danger.topic if danger else "life"
+    try:
+        with transaction.atomic():
+            return read_offer(country_of(profile), topic=topic)
+    except DatabaseError:
+        return shipped_offer(country=country_of(profile), topic=topic)
+
+
+def _line(line: Line) -> str:
+    parts = (line.name, line.phone, line.text, line.hours)
+    return f"- {fence_value(' · '.join(part for part in parts if part), 200)}"

@@ -1,0 +1,121 @@
+"""Takes a second look at each message, beside its turn: never before it and never in its way.
+
+A look is a task of its own that begins when the turn's request has gone out. It is bounded in time, stands
+behind a breaker of its own, and whatever happens to it changes nothing else: then the rules' card is all.
+"""
+
+import asyncio
+import time
+import uuid
+
+import structlog
+from django.conf import settings
+from django.db import DatabaseError
+
+from coaching.engine.errors import UpstreamError
+from coaching.engine.messages import ModelRequest
+from coaching.engine.metrics import SECOND_LOOKS
+from coaching.events import SafetyShown
+from coaching.live.notifier import Notifier
+from coaching.live.readers import Readers
+from coaching.model.asking import ask
+from coaching.model.client import ModelConnection
+from coaching.safety.danger import Danger
+from coaching.safety.second_look import INSTRUCTIONS, SCHEMA, build_question, parse_answer
+from coaching.turns.looks import Looked, is_over_budget, read_words, store_look
+from sessions_app.database import in_database
+from sessions_app.models import UsagePurpose
+
+logger = structlog.get_logger(__name__)
+
+HEAD_START_SECONDS = 0.05
+"""The turn's own request goes out first; its first token must not wait for a look's work."""
+LOOK_SECONDS = 3.0
+MAX_ANSWER_TOKENS = 512  # thinking counts too
+
+
+class SecondLooks:
+    """The looks of this process, by turn. Its methods belong to one event loop."""
+
+    def __init__(self, readers: Readers, notifier: Notifier, connection: ModelConnection) -> None:
+        self._readers = readers
+        self._notifier = notifier
+        self._connection = connection
+        self._tasks: dict[uuid.UUID, asyncio.Task[None]] = {}
+
+    def begin(self, session_id: uuid.UUID, turn_id: uuid.UUID) -> None:
+        """Begin a look at the message of a turn that has just begun here; one at an older message goes on."""
+        if not settings.SAGE_SAFETY_MODEL:
+            return
+        task = asyncio.create_task(self._look(session_id, turn_id), name=f"second look {turn_id}")
+        self._tasks[turn_id] = task
+        task.add_done_callback(lambda _: self._tasks.pop(turn_id, None))
+
+    def cancel(self, turn_ids: tuple[uuid.UUID, ...]) -> None:
+        """Cancel the looks at messages that were withdrawn."""
+        for turn_id in turn_ids:
+            if task := self._tasks.get(turn_id):
+                task.cancel()
+
+    async def close(self) -> None:
+        """Cancel all looks; what they have spent is stored."""
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=0.5)
+
+    async def _look(self, session_id: uuid.UUID, turn_id: uuid.UUID) -> None:
+        await asyncio.sleep(HEAD_START_SECONDS)
+        try:
+            looked = await in_database(read_words, turn_id)
+            if looked is None:
+                return
+            if await in_database(is_over_budget, looked.user_id):
+                SECOND_LOOKS.labels("skipped").inc()
+                return
+            began = time.monotonic()
+            danger = await self._ask(looked)
+            SECOND_LOOKS.labels(danger.level if danger else "none").inc()
+            milliseconds = round((time.monotonic() - began) * 1000)
+            model = settings.SAGE_SAFETY_MODEL
+            card = await in_database(store_look, looked, danger, model=model, milliseconds=milliseconds)
+        except UpstreamError as error:
+            SECOND_LOOKS.labels("failed").inc()
+            logger.info("second_look_failed", reason=error.reason)
+        except ValueError:
+            SECOND_LOOKS.labels("nonsense").inc()
+            logger.info("second_look_not_understood")
+        except DatabaseError as error:
+            SECOND_LOOKS.labels("failed").inc()
+            logger.warning("second_look_without_database", error=type(error).__name__)
+        else:
+            if card is not None:
+                await self._show(session_id, card)
+
+    async def _ask(self, looked: Looked) -> Danger | None:
+        """Return what the model sees. Raises `UpstreamError`, and `ValueError` for nonsense."""
+        request = ModelRequest(
+            model=settings.SAGE_SAFETY_MODEL,
+            max_tokens=MAX_ANSWER_TOKENS,
+            system=[{"type": "text", "text": INSTRUCTIONS}],
+            messages=[{"role": "user", "content": build_question(looked.words, looked.earlier)}],
+            output_format={"type": "json_schema", "schema": dict(SCHEMA)},
+        )
+        reply, _ = await ask(
+            await self._connection.look_client(),
+            request,
+            session_id=looked.session_id,
+            purpose=UsagePurpose.SAFETY,
+            seconds=LOOK_SECONDS,
+        )
+        if reply.stop_reason not in ("end_turn", "stop_sequence"):
+            raise ValueError("no answer")  # refused or cut
+        return parse_answer(reply.text)
+
+    async def _show(self, session_id: uuid.UUID, card: SafetyShown) -> None:
+        """Show a card to all readers of its session, in this process and in others."""
+        hub = self._readers.hubs.get(session_id)
+        if hub is not None:
+            hub.publish(card)
+        await self._notifier.notify(session_id)

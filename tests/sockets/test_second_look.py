@@ -1,0 +1,250 @@
+"""The second look: a card from a model beside the turn, which changes nothing else."""
+
+import asyncio
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+
+from coaching.live.second_looks import LOOK_SECONDS
+from coaching.models import CardCount, Profile, TimezoneSource
+from coaching.practice.faults.fault import Fault
+from coaching.practice.judge import judge_by_labels
+from coaching.practice.script import Hold, Reply, Text, ToolUse
+from coaching.practice.server import PracticeServer
+from sessions_app.database import in_database
+from sessions_app.models import Message, ModelUsage, SafetyVerdict, Session, UsagePurpose
+from tests.live_sage import FRAME_SECONDS, Frame, LiveSage, SharedSage, open_socket, stop_web_process
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+HINT = "I've given my cat to the neighbour, she won't need me after Friday."
+"""Danger without a word that the rules know."""
+MODEL = "claude-haiku-5-5"
+
+
+@pytest.fixture(scope="module")
+def shared_sage(django_db_setup: None) -> Iterator[SharedSage]:
+    """A web process that takes second looks."""
+    shared = SharedSage(SAGE_SAFETY_MODEL=MODEL)
+    yield shared
+    shared.stop()
+
+
+@pytest.fixture
+def in_germany(user: User) -> None:
+    Profile.unscoped.create(user=user, timezone="Europe/Berlin", timezone_source=TimezoneSource.USER)
+
+
+async def verdicts() -> list[tuple[int, str, str]]:
+    rows = SafetyVerdict.unscoped.order_by("message__number")
+    return await in_database(lambda: list(rows.values_list("message__number", "level", "looked")))
+
+
+async def until_judged(count: int = 1) -> list[tuple[int, str, str]]:
+    """Wait until so many verdicts are stored; return them."""
+    async with asyncio.timeout(FRAME_SECONDS):
+        while len(stored := await verdicts()) < count:  # noqa: ASYNC110 - another process stores them
+            await asyncio.sleep(0.02)
+    return stored
+
+
+async def counted() -> list[tuple[str, int]]:
+    return await in_database(lambda: list(CardCount.objects.values_list("level", "shown")))
+
+
+def request_text(practice: PracticeServer, place: int) -> str:
+    """Return what a turn's request holds in its newest message."""
+    turns = [seen.body for seen in practice.requests if seen.body.get("tools")]
+    content: Any = turns[place]["messages"][-1]["content"]
+    return "\n".join(block.get("text", "") for block in content)
+
+
+async def test_a_hint_gets_its_card_in_every_tab_while_the_answer_waits(
+    live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str, in_germany: None
+) -> None:
+    practice.judge = judge_by_labels({HINT: "immediate"})
+    practice.script([Reply.of(Hold("before"), Text("I'm here."))])
+    async with (
+        open_socket(live_sage, session.id, cookie) as writer,
+        open_socket(live_sage, session.id, cookie) as reader,
+        open_socket(live_sage, session.id, cookie, subprotocols=()) as page,
+    ):
+        await page.html_of_sync()
+        await writer.until("sync")
+        await reader.until("sync")
+        await writer.send(type="message", text=HINT)
+        card = (await writer.until("safety"))[-1]["safety"]
+        assert (await reader.until("safety"))[-1]["safety"] == card
+        html = await page.html_until('id="card-message-1"')
+        assert 'hx-swap-oob="afterend:#message-1"' in html
+        practice.release("before")
+        frames = await writer.until("done")
+    assert not any("safety" in frame for frame in frames)
+    assert (card["level"], card["message"], card["country"]) == ("immediate", 1, "DE")
+    assert await verdicts() == [(1, "immediate", "immediate")]
+    assert await counted() == [("immediate", 1)]
+    usage = await in_database(ModelUsage.unscoped.get, purpose=UsagePurpose.SAFETY)
+    assert usage.model == MODEL
+    assert (await in_database(Message.unscoped.earliest, "id")).metadata.get("safety") is None
+
+
+async def test_it_may_follow_the_end_and_comes_a_second_after_the_message_at_most(
+    live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
+) -> None:
+    practice.judge = judge_by_labels({HINT: "concern"}, seconds=0.6)
+    practice.script(["A short answer."])
+    async with open_socket(live_sage, session.id, cookie) as client:
+        await client.until("sync")
+        sent = time.monotonic()
+        await client.send(type="message", text=HINT)
+        frames = await client.until("done")
+        assert not any("safety" in frame for frame in frames)
+        await client.until("safety")
+        waited = time.monotonic() - sent
+    assert waited >= 0.6
+    assert waited < FRAME_SECONDS / 10, "the bench has the second of the specification"
+    assert await verdicts() == [(1, "concern", "concern")]
+
+
+async def test_what_came_too_late_for_the_request_is_told_with_the_next_message_and_only_once(
+    live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str, in_germany: None
+) -> None:
+    practice.judge = judge_by_labels({HINT: "immediate"})
+    practice.script(["Hello.", "I'm glad you're here.", "Good."])
+    async with open_socket(live_sage, session.id, cookie) as client:
+        await client.until("sync")
+        await client.send(type="message", text=HINT)
+        await until_judged(1)
+        await client.until("done")
+        await client.send(type="message", text="Anyway, how do I plan tomorrow?")
+        await client.until("done")
+        await client.send(type="message", text="And the day after?")
+        await client.until("done")
+    first, second, third = (request_text(practice, place) for place in range(3))
+    assert "<help_lines" not in first
+    assert '<help_lines country="DE" shown="yes">' in second
+    assert '<skill name="crisis-support">' in second
+    assert "<offer" not in second
+    newest = third.rpartition("And the day after?")[0].rpartition("\n\n")[2]
+    assert "<help_lines" not in newest
+
+
+@pytest.mark.parametrize("kind", ["status", "broken_json", "cut"])
+async def test_an_outage_of_it_changes_nothing_else(
+    live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str, kind: Any
+) -> None:
+    practice.look_faults.push(Fault(kind=kind))
+    practice.script(["Good."])
+    frames = await _said(live_sage, session, cookie, practice, HINT)
+    assert frames[-1]["done"]["stopReason"] == "end_turn"
+    assert await verdicts() == []
+    assert await counted() == []
+
+
+@pytest.mark.parametrize("text", ["", "maybe?", '{"level": "lots"}', "[]", '{"level": ["none"]}'])
+async def test_a_nonsense_answer_changes_nothing_else(
+    live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str, text: str
+) -> None:
+    practice.judge = lambda _: Reply.of(Text(text or " "))
+    practice.script(["Good."])
+    frames = await _said(live_sage, session, cookie, practice, HINT)
+    assert frames[-1]["done"]["stopReason"] == "end_turn"
+    assert await verdicts() == []
+
+
+async def test_a_look_that_hangs_is_given_up_and_a_drain_doesn_t_wait_for_it(
+    practice: PracticeServer, live_sage: LiveSage, session: Session, cookie: str, shared_sage: SharedSage
+) -> None:
+    practice.judge = lambda _: Reply.of(Hold("never"), Text("{}"))
+    practice.script(["Good."])
+    async with open_socket(live_sage, session.id, cookie) as client:
+        await client.until("sync")
+        await client.send(type="message", text=HINT)
+        await client.until("done")
+        await practice.reached("never")
+        began = time.monotonic()
+        await asyncio.to_thread(stop_web_process, live_sage)
+        assert live_sage.process.poll() is not None
+        assert time.monotonic() - began < 10
+    shared_sage.stop()
+    assert await verdicts() == []
+    assert LOOK_SECONDS < 5
+
+
+async def test_what_the_rules_took_for_a_concern_is_raised_in_place_and_counted_once(
+    live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
+) -> None:
+    words = "Everybody would be better off without me."
+    practice.judge = judge_by_labels({words: "immediate"})
+    practice.script(["I'm here."])
+    async with (
+        open_socket(live_sage, session.id, cookie) as client,
+        open_socket(live_sage, session.id, cookie, subprotocols=()) as page,
+    ):
+        await page.html_of_sync()
+        await client.until("sync")
+        await client.send(type="message", text=words)
+        assert (await client.until("safety"))[-1]["safety"]["level"] == "concern"
+        assert (await client.until("safety"))[-1]["safety"]["level"] == "immediate"
+        await page.html_until('hx-swap-oob="innerHTML:#card-message-1"')
+    assert await counted() == [("concern", 1)]
+
+
+async def test_clear_danger_and_a_message_that_was_looked_at_ask_nobody(
+    live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
+) -> None:
+    practice.faults.push(Fault(kind="status", status=400))
+    practice.script(["Good.", "I'm here."])
+    async with open_socket(live_sage, session.id, cookie) as client:
+        await client.until("sync")
+        await client.send(type="message", text="Good morning.")
+        await client.until("done")
+        await until_judged(1)
+        await client.send(type="retry")
+        await client.until("done")
+        await client.send(type="message", text="I want to die.")
+        await client.until("done")
+        await client.send(type="message", text="Thank you.")
+        await client.until("done")
+        await until_judged(3)
+    assert practice.judged == ["Good morning.", "Thank you."]
+
+
+async def test_sage_s_own_tool_shows_the_card_beside_the_message_and_returns_the_lines(
+    live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str, in_germany: None
+) -> None:
+    practice.judge = judge_by_labels({})
+    call = ToolUse("show_help_lines", {"reason": "immediate"}, id="toolu_help")
+    practice.script([Reply.of(call), "Please call 112 now.", "Good."])
+    async with open_socket(live_sage, session.id, cookie) as client:
+        await client.until("sync")
+        await client.send(type="message", text=HINT)
+        card = (await client.until("safety"))[-1]["safety"]
+        await client.until("done")
+        await client.send(type="message", text="Thanks.")
+        await client.until("done")
+    assert (card["level"], card["message"]) == ("immediate", 1)
+    turns = [seen.body for seen in practice.requests if seen.body.get("tools")]
+    result = str(turns[1]["messages"][-1]["content"])
+    assert "0800 1110111" in result
+    assert "<help_lines" not in str(turns[2]["messages"][-1]["content"]), "Sage knows: it called the tool"
+    assert await counted() == [("immediate", 1)]
+
+
+async def _said(
+    sage: LiveSage, session: Session, cookie: str, practice: PracticeServer, words: str
+) -> list[Frame]:
+    """Send a message, wait until it was answered and looked at, and return the frames of its turn."""
+    async with open_socket(sage, session.id, cookie) as client:
+        await client.until("sync")
+        await client.send(type="message", text=words)
+        frames = await client.until("done")
+        is_look_over = lambda seen: any(  # noqa: E731
+            not each.body.get("tools") and each.finished_at is not None for each in seen
+        )
+        await practice.wait_until(is_look_over)
+        assert not any("safety" in frame for frame in frames)
+        return frames
