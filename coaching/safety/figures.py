@@ -1,28 +1,27 @@
-"""Measured accuracy of the danger rules, checked by `tests/safety`.
+"""How often the danger rules notice danger, on sentences that they weren't written with (`figures.json`).
 
-The sentences of `tests/safety/sentences.tsv` came in rounds. Each round was measured once before the rules
-were improved with it, so these figures are for sentences that were new to the rules.
+`tests/safety` measures them on `tests/safety/unseen.jsonl`, whose author never saw the rules, and writes the
+file; no rule is changed for one of these sentences. The second look isn't measured: it depends on its model.
 """
 
+import json
 from dataclasses import dataclass
+from pathlib import Path
+
+FILE = Path(__file__).with_name("figures.json")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FirstLook:
-    """The rules' results for new sentences: immediate danger, concern, and harmless ones."""
+class Figures:
+    """Numbers of sentences by label, and how many of them the rules noticed, or took for danger."""
 
     immediate: int
-    immediate_missed: int
+    immediate_noticed: int
     concern: int
-    concern_missed: int
+    concern_noticed: int
     harmless: int
     alarmed: int
 
 
-OBLIQUE = FirstLook(
-    immediate=197, immediate_missed=86, concern=145, concern_missed=100, harmless=265, alarmed=32
-)
-"""Rounds 2 to 5, written to be missed: unnamed danger, and all kinds of idioms."""
-
-EVERYDAY = FirstLook(immediate=85, immediate_missed=8, concern=71, concern_missed=28, harmless=155, alarmed=3)
-"""Rounds 6 to 8, in everyday words."""
+_FIGURES = {name: Figures(**values) for name, values in json.loads(FILE.read_text(encoding="utf-8")).items()}
+ENGLISH, OTHER_LANGUAGES = _FIGURES["english"], _FIGURES["other"]

@@ -1,9 +1,8 @@
 """`/safety/`, open to everybody: help lines, and what happens when words suggest danger."""
 
 import uuid
-from collections.abc import Mapping
-from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.contrib.messages import success
 from django.http import HttpRequest, HttpResponse
@@ -32,8 +31,9 @@ def safety(request: HttpRequest) -> HttpResponse:
         "is_chosen": country != "" and country in (request.GET.get("country"), _kept_country(request)),
         "countries": read_offered_countries(),
         "back": _conversation_of(request),
-        "everyday": _shares(figures.EVERYDAY),
-        "oblique": _shares(figures.OBLIQUE),
+        "english": figures.ENGLISH,
+        "other_languages": figures.OTHER_LANGUAGES,
+        "has_second_look": bool(settings.SAGE_SAFETY_MODEL),
     }
     return render(request, "coaching/pages/safety.html", context)
 
@@ -74,16 +74,3 @@ def _conversation_of(request: HttpRequest) -> Session | None:
         return selectors.accessible_session(user_id=user_id_of(request), session_id=session_id)
     except (ValueError, Session.DoesNotExist):
         return None
-
-
-def _shares(look: figures.FirstLook) -> Mapping[str, Any]:
-    return {
-        "immediate": look.immediate,
-        "immediate_noticed": look.immediate - look.immediate_missed,
-        "concern": look.concern,
-        "concern_noticed": look.concern - look.concern_missed,
-        "dangerous": look.immediate + look.concern,
-        "noticed": look.immediate + look.concern - look.immediate_missed - look.concern_missed,
-        "harmless": look.harmless,
-        "alarmed": look.alarmed,
-    }

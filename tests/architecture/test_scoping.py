@@ -22,6 +22,7 @@ from tests.sage.processes import PROJECT
 BY_KEY = "by the key of a turn that was opened through its user's session"
 BY_SESSION = "by the key of a session that was reached through its user"
 BY_FENCE = f"{BY_KEY}, at its fencing number"
+BY_MESSAGE = "by the key of a message that was found through its turn"
 READERS = "for sockets: their consumer checks the session's user before each frame"
 
 UNSCOPED: Mapping[str, str] = {
@@ -41,8 +42,8 @@ UNSCOPED: Mapping[str, str] = {
     "coaching/files/garbage.py:_read_keys_without_row": "a job looks for objects that no row names",
     "coaching/jobs/summaries.py:is_answering": "a job writes a session's summary",
     "coaching/jobs/summaries.py:_read_source": "a job writes a session's summary",
-    "coaching/jobs/asking.py:_store_usage": "a job's request is paid for by its session",
     "coaching/job_queue.py:enqueue_follow_ups": "sessions whose turns have ended, or whose brief is behind",
+    "coaching/model/asking.py:_store_usage": "a request outside a turn is paid for by its session",
     "coaching/jobs/titles.py:_read_beginning": "a job gives a session its title",
     "coaching/jobs/tasks.py:_try_brief_again": "a job writes a session's brief",
     "sessions_app/briefs.py:read_brief_work": "a job writes a session's brief",
@@ -66,6 +67,13 @@ UNSCOPED: Mapping[str, str] = {
     "sessions_app/selectors.py:read_open_turn_status": BY_SESSION,
     "sessions_app/selectors.py:_before": BY_SESSION,
     "sessions_app/briefs.py:_newest": BY_SESSION,
+    "coaching/context/life_queries.py:last_session": BY_SESSION,
+    "coaching/turns/looks.py:read_words": BY_KEY,
+    "coaching/turns/looks.py:note_danger": BY_MESSAGE,
+    "coaching/transcript/cards.py:read_card_of_message": BY_MESSAGE,
+    "sessions_app/verdicts.py:store_verdict": BY_MESSAGE,
+    "sessions_app/verdicts.py:read_verdicts": BY_SESSION,
+    "sessions_app/verdicts.py:read_levels": READERS,
     "sessions_app/briefs.py:_corrections": BY_SESSION,
     # What a turn's readers see.
     "coaching/live/following.py:read_signatures": READERS,

@@ -210,6 +210,7 @@ class Cluster:
             "DATABASE_URL": database_url(),
             "REDIS_URL": self.redis.url if self.redis else "",
             "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{self.practice_port}",
+            "SAGE_SAFETY_MODEL": "off",  # its requests would be among those that are counted
             "ANTHROPIC_API_KEY": "practice",
             "SAGE_RATE_LIMIT": "1000/60s",
             "DJANGO_SETTINGS_MODULE": "sage.settings",

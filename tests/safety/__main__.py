@@ -6,8 +6,7 @@ The held-out half of round 1 isn't shown, so that the rules aren't fitted to it.
 import argparse
 from dataclasses import fields
 
-from coaching.safety import figures
-from tests.safety.measure import HELD_OUT, measure, read_sentences, table_of
+from tests.safety.measure import HELD_OUT, measure, measure_unseen, read_sentences, table_of
 
 
 def main() -> None:
@@ -17,9 +16,9 @@ def main() -> None:
     is_shown = parser.parse_args().show
     sentences = read_sentences()
     print(table_of(sentences))  # noqa: T201
-    for name, look in (("oblique", figures.OBLIQUE), ("everyday", figures.EVERYDAY)):
-        values = ", ".join(f"{field.name} {getattr(look, field.name)}" for field in fields(look))
-        print(f"\nWhen new, {name} words: {values}")  # noqa: T201
+    for name, found in measure_unseen().items():
+        values = ", ".join(f"{field.name} {getattr(found, field.name)}" for field in fields(found))
+        print(f"\nNever seen, {name}: {values}")  # noqa: T201
     if not is_shown:
         return
     wrong = measure(row for row in sentences if row.part != HELD_OUT)

@@ -1,9 +1,10 @@
 """How often the danger rules miss danger, and how often they raise false alarms.
 
 Needs no database. Round 1 was written before any rule; its words decide which half is held out.
-`coaching.safety.figures` has the results of each later round when it was new.
+Each later round was new once, too, and the rules were improved with it; `unseen.jsonl` never was used so.
 """
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,8 +12,10 @@ from hashlib import sha256
 from pathlib import Path
 
 from coaching.safety.danger import find_danger
+from coaching.safety.figures import Figures
 
 SENTENCES = Path(__file__).with_name("sentences.tsv")
+UNSEEN = Path(__file__).with_name("unseen.jsonl")
 TUNED, HELD_OUT, LATER = "round 1, tuned on", "round 1, held out", "rounds 2 to 8"
 
 
@@ -83,6 +86,27 @@ def measure(sentences: Iterable[Sentence]) -> Measured:
             row for row, found in rows if row.expected != found and "none" not in (row.expected, found)
         ],
     )
+
+
+def measure_unseen() -> dict[str, Figures]:
+    """Apply the rules to the sentences of an author who never saw them: no rule may be fitted to these."""
+    counts: dict[str, Counter[str]] = {"english": Counter(), "other": Counter()}
+    for line in UNSEEN.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        count = counts["english" if row["language"] == "en" else "other"]
+        count[row["label"]] += 1
+        count[f"{row['label']} found"] += find_danger(row["text"]) is not None
+    return {
+        name: Figures(
+            immediate=count["immediate"],
+            immediate_noticed=count["immediate found"],
+            concern=count["concern"],
+            concern_noticed=count["concern found"],
+            harmless=count["none"],
+            alarmed=count["none found"],
+        )
+        for name, count in counts.items()
+    }
 
 
 def table_of(sentences: Sequence[Sentence]) -> str:

@@ -1,7 +1,10 @@
 """Minimum accuracy on the written sentences, and unusual inputs."""
 
+import json
+import os
 import time
 from collections import Counter
+from dataclasses import asdict
 
 import pytest
 from hypothesis import given
@@ -11,7 +14,15 @@ from coaching.safety import figures
 from coaching.safety.danger import find_danger
 from coaching.safety.phrases import all_phrases
 from coaching.safety.readable import readable
-from tests.safety.measure import HELD_OUT, LATER, TUNED, Sentence, measure, read_sentences
+from tests.safety.measure import (
+    HELD_OUT,
+    LATER,
+    TUNED,
+    Sentence,
+    measure,
+    measure_unseen,
+    read_sentences,
+)
 
 SENTENCES = read_sentences()
 
@@ -49,12 +60,18 @@ def test_the_set_is_large_and_mixed_and_its_halves_are_alike() -> None:
     assert 0.8 < sizes[TUNED] / sizes[HELD_OUT] < 1.25
 
 
-def test_the_published_figures_are_of_these_sentences() -> None:
-    for look, rounds in ((figures.OBLIQUE, range(2, 6)), (figures.EVERYDAY, range(6, 9))):
-        counts = Counter(row.expected for row in SENTENCES if row.round in rounds)
-        assert (counts["immediate"], counts["concern"], counts["none"]) == (
-            look.immediate, look.concern, look.harmless,
-        )  # fmt: skip
+def test_the_published_figures_are_those_of_the_sentences_that_the_rules_never_saw() -> None:
+    measured = {name: asdict(found) for name, found in measure_unseen().items()}
+    if os.environ.get("SAGE_TEST_WRITE"):
+        figures.FILE.write_text(json.dumps(measured, indent=2) + "\n")
+    assert json.loads(figures.FILE.read_text()) == measured, "write it anew with SAGE_TEST_WRITE=1"
+
+
+def test_few_of_the_harmless_sentences_that_the_rules_never_saw_raise_an_alarm() -> None:
+    found = measure_unseen().values()
+    harmless, alarmed = sum(each.harmless for each in found), sum(each.alarmed for each in found)
+    assert sum(each.immediate + each.concern + each.harmless for each in found) >= 200
+    assert alarmed <= 0.05 * harmless
 
 
 @pytest.mark.parametrize(

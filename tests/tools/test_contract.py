@@ -36,6 +36,7 @@ INPUTS: dict[str, dict[str, Any]] = {
     "load_skill": {"name": "decision-helper"},
     "read_result": {"tool_use_id": "toolu_9", "offset": 6_000},
     "recall_context": {"query": "What did I decide about work?", "since": "2026-01-01", "limit": 3},
+    "show_help_lines": {"reason": "concern"},
 }
 LIBRARY_TOKENS = 1_500
 """Kept for the library's tools: all definitions together may take 5,000."""

@@ -93,6 +93,7 @@ def open_product(
         "DJANGO_SETTINGS_MODULE": "sage.settings",
         "SAGE_DATA_DIR": str(data),
         "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{upstream_port}",
+        "SAGE_SAFETY_MODEL": os.environ.get("SAGE_BENCH_SAFETY_MODEL", "off"),
         "ANTHROPIC_API_KEY": "bench",
         # One person asks more often here than in reality.
         "SAGE_RATE_LIMIT": "999999/60s",
