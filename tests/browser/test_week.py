@@ -21,7 +21,7 @@ from coaching.files.selectors import read_file
 from coaching.models import Capture, LifeDomain, Profile, UserFile
 from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database
-from sessions_app.models import Session, SessionStatus, Turn, TurnStatus
+from sessions_app.models import Session, SessionStatus, Turn
 from tests.browser.fixtures import WAIT_MS
 from tests.browser.test_arcs import begin, close_day, life_mapping, open_day, weekly_checkin
 from tests.live_sage import LiveSage, free_port, serve_practice, start_web_process, stop_web_process
@@ -270,8 +270,8 @@ def _captures(user: User) -> list[tuple[str, date | None]]:
 
 
 def _sessions_without_opening(user: User) -> list[Session]:
-    """Return the conversations in which Sage didn't speak first."""
-    opened = Turn.of(user.pk).filter(is_opening=True, status=TurnStatus.COMPLETED).values("session")
+    """Return the conversations that Sage didn't open."""
+    opened = Turn.of(user.pk).filter(is_opening=True).values("session")
     return list(Session.of(user.pk).exclude(id__in=opened))
 
 
