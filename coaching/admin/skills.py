@@ -15,6 +15,7 @@ from django.urls import URLPattern, path, reverse
 from django.views.decorators.http import require_POST
 from simple_history.admin import SimpleHistoryAdmin
 
+from coaching.context.fences import TAGS
 from coaching.files.types import ATTRIBUTE_ORDER
 from coaching.models import Skill, SkillKind
 from coaching.sandbox.markdown import render_markdown
@@ -49,7 +50,7 @@ def describe_size(skill: Skill, text: str) -> str:
 
 def _tool_faults(text: str) -> list[str]:
     """Return errors for tool names in a text that no model is offered."""
-    other_names = {*ATTRIBUTE_ORDER, *SessionKind.values}
+    other_names = {*TAGS, *ATTRIBUTE_ORDER, *SessionKind.values}
     return tool_faults(text, declared=TOOL_NAMES, offered_tools=TOOL_NAMES, other_names=other_names)
 
 

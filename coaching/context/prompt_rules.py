@@ -24,7 +24,7 @@ from coaching.models import DayPlan, FileType, LifeDomain, Profile
 from coaching.skills.loader import States
 from sessions_app.models import SessionKind
 
-SPEAKING = ("skill", "offer")
+SPEAKING = ("skill", "offer", "help_lines")
 """The sections that speak for Sage; the base prompt names exactly these."""
 
 _NOW = datetime(2026, 11, 24, 8, 0, tzinfo=UTC)

@@ -88,6 +88,7 @@ def test_the_base_carries_what_every_conversation_needs() -> None:
         "Offer an arc once",
         "Danger comes before everything",
         "emergency services",
+        "also where it is only hinted at, in any language",
         "therapist",
     ):
         assert promise.lower() in text.lower(), promise
