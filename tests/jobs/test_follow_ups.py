@@ -36,7 +36,7 @@ async def test_turns_of_many_sessions_are_followed_together_a_little_later(
     user: User, practice: PracticeServer, queue: None
 ) -> None:
     runner = Runner()
-    sessions = [await opened(user) for _ in range(3)]
+    sessions = [await opened(user) for _ in range(2)]  # as many as may be answered at once
     for session in sessions:
         request = TurnRequest(kind="message", user_id=user.pk, session_id=session.id, text="Hello.")
         await runner.open_turn(request)
