@@ -42,11 +42,11 @@ class Product:
     fresh: Person = field(default_factory=lambda: Person("", ()))
     rich: Person = field(default_factory=lambda: Person("", ()))
 
-    def start_web(self, machine: Machine) -> Server:
-        """Start the one web process."""
+    def start_web(self, machine: Machine, name: str = "web") -> Server:
+        """Start a web process."""
         port = free_port()
         return machine.start(
-            "web",
+            name,
             [*_PROFILER, str(MANAGE), "web", "--port", str(port)],
             port=port,
             is_server=True,
