@@ -19,7 +19,6 @@ from coaching.safety.lines import Line, Offer, shipped_offer
 from sessions_app.models import Message, MessageRole
 
 HELP_LINES = "help_lines"
-TOOL = "show_help_lines"
 MOST_LINES = 5
 
 
@@ -37,8 +36,11 @@ def danger_of(message: Message) -> Danger | None:
     return known_danger(message.metadata, message.known_verdict)
 
 
-def untold_danger(messages: Sequence[Message]) -> Message | None:
-    """Return the newest message with danger, unless the model was told of it or noticed it itself."""
+def untold_danger(messages: Sequence[Message], *, danger_tool: str) -> Message | None:
+    """Return the newest message with danger, unless the model was told of it or noticed it itself.
+
+    It calls `danger_tool` where it notices danger.
+    """
     in_danger = [message for message in spoken_in(messages) if danger_of(message)]
     if not in_danger:
         return None
@@ -47,11 +49,9 @@ def untold_danger(messages: Sequence[Message]) -> Message | None:
     # What was sent with the last message is written anew, where it is answered again.
     later = [message for message in messages[:-1] if message.number >= newest.number]
     is_told = any((said := statement_of(each)) and said.sections.get(HELP_LINES) == key for each in later)
-    return None if is_told or any(map(_has_called, later)) else newest
-
-
-def _has_called(answer: Message) -> bool:
-    return any(call.get("name") == TOOL for call in answer.metadata.get("tool_calls") or ())
+    calls = [call for each in later for call in each.metadata.get("tool_calls") or ()]
+    is_noticed = any(call.get("name") == danger_tool for call in calls)
+    return None if is_told or is_noticed else newest
 
 
 def _key(message: Message) -> str:

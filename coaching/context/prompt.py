@@ -169,7 +169,7 @@ class _TurnBuilder:
         arc = current_arc(self.session)
         self.context = build_context(
             self.life,
-            recent=_recent_words(window),
+            recent=_recent_words(window, danger_tool=self.tools.danger_tool),
             file_reader=self.tools.file_reader,
             arc=arc.arc if arc else "",
             is_map_offered=self.offered.get(SessionKind.LIFE_MAPPING, self._today) < self._today,
@@ -274,7 +274,7 @@ class _TurnBuilder:
 
     def _help_parts(self) -> Sequence[Part]:
         """Return what was noticed and not told yet, with the help lines that the page shows."""
-        message = untold_danger(self.window.messages)
+        message = untold_danger(self.window.messages, danger_tool=self.tools.danger_tool)
         newest = self.window.messages[-1]
         return [help_lines_part(message, newest=newest, profile=self.life.profile)] if message else []
 
@@ -359,10 +359,10 @@ class _TurnBuilder:
         )
 
 
-def _recent_words(window: Window) -> Sequence[Words]:
+def _recent_words(window: Window, *, danger_tool: str) -> Sequence[Words]:
     """Return the last words; danger that hasn't been told counts as the newest's: it needs the same care."""
     spoken = spoken_in(window.messages)[-MESSAGES_LOOKED_AT:]
-    is_untold = untold_danger(window.messages) is not None
+    is_untold = untold_danger(window.messages, danger_tool=danger_tool) is not None
     return [
         Words(
             message.content, is_danger=danger_of(message) is not None or (is_untold and message is spoken[-1])

@@ -10,15 +10,22 @@ from coaching.skills.callers import SkillTools
 
 
 class PromptTools(Toolset[ContextT_contra]):
-    """A toolset in which `skill_tools` bring skills and `file_reader` shows the user's files whole.
+    """A toolset in which `skill_tools` bring skills, `file_reader` shows the user's files whole, and
+    `danger_tool` is called where Sage notices danger itself.
 
     `tokens` is the size of all definitions, counted once.
     """
 
     def __init__(
-        self, tools: Iterable[Tool[ContextT_contra, Any]], *, skill_tools: SkillTools, file_reader: str
+        self,
+        tools: Iterable[Tool[ContextT_contra, Any]],
+        *,
+        skill_tools: SkillTools,
+        file_reader: str,
+        danger_tool: str,
     ) -> None:
         super().__init__(tools)
         self.skill_tools = skill_tools
         self.file_reader = file_reader
+        self.danger_tool = danger_tool
         self.tokens = sum(count_tokens(canonical_json(definition)) for definition in self.definitions())

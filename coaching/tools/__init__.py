@@ -36,7 +36,9 @@ TOOLS: tuple[SageTool[Any], ...] = (
 
 SKILL_TOOLS: SkillTools = {tool.name: tool.skills for tool in TOOLS if tool.skills}
 
-CHAT_TOOLS: PromptTools[ToolContext] = PromptTools(TOOLS, skill_tools=SKILL_TOOLS, file_reader=READ_FILE.name)
+CHAT_TOOLS: PromptTools[ToolContext] = PromptTools(
+    TOOLS, skill_tools=SKILL_TOOLS, file_reader=READ_FILE.name, danger_tool=SHOW_HELP_LINES.name
+)
 
 TOOL_NAMES = frozenset(CHAT_TOOLS.names())
 """The tools that skills may name."""
