@@ -30,6 +30,7 @@ PURPOSE_NAMES = {
     UsagePurpose.BRIEF: "Remembering long conversations",
     UsagePurpose.SUMMARY: "Summaries",
     UsagePurpose.TITLE: "Titles",
+    UsagePurpose.SAFETY: "Looking for danger",
     UsagePurpose.CLASSIFY: "Sorting documents",
     UsagePurpose.CRITIC: "A second look at documents",
     UsagePurpose.DOCUMENT: "Reading documents",

@@ -35,6 +35,7 @@ def rename_table(old: str, new: str) -> None:
 async def test_turns_of_many_sessions_are_followed_together_a_little_later(
     user: User, practice: PracticeServer, queue: None
 ) -> None:
+    practice.script(["Good evening.", "Good evening."])
     runner = Runner()
     sessions = [await opened(user) for _ in range(2)]  # as many as may be answered at once
     for session in sessions:

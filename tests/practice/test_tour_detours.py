@@ -35,6 +35,7 @@ async def test_a_dismissed_question_is_put_again_after_the_next_words(client: As
 
 async def test_danger_comes_before_the_arc_and_nothing_of_it_is_written(client: AsyncAnthropic) -> None:
     walk = Walk(client, kind="weekly_checkin")
+    walk.without = {"show_help_lines"}
     await walk.say("hi")
     await walk.say("It was a hard week.")
     reply = await walk.rate(health=1, note="I don't want to live any more")

@@ -190,6 +190,7 @@ ARGUMENTS = {
     "delete_user": ["ada"],
     "export_user": ["ada", "--out", "ada.zip"],
     "recall": ["sister", "--user", "ada"],
+    "show_prompt": ["--user", "ada"],
 }
 NEED_NO_TABLES = {"collect_garbage", "migrate", "up"}
 OURS = {name for name, app in get_commands().items() if app in ("sage", "coaching")}
