@@ -22,6 +22,8 @@ from coaching.files.store import store_version
 from coaching.files.types import RULES
 from coaching.models import Capture, FileSource, FileType
 from coaching.people.attempts import AttemptLimit
+from coaching.people.help_lines import count_card
+from coaching.safety.danger import Danger
 from sessions_app.errors import Refused
 from sessions_app.text import check_client_id
 
@@ -118,9 +120,18 @@ def read_folded_captures(
 
 
 def keep_capture(
-    *, user_id: int, text: object, client_id: object, now: datetime, timezone: ZoneInfo
+    *,
+    user_id: int,
+    text: object,
+    client_id: object,
+    now: datetime,
+    timezone: ZoneInfo,
+    danger: Danger | None = None,
 ) -> Capture:
-    """Store a capture on the user's day, once per client id. Raises `Refused` and stores nothing then."""
+    """Store a capture on the user's day, once per client id. Raises `Refused` and stores nothing then.
+
+    The card for a `danger` in the words is counted if the capture is new; nothing of it is stored with them.
+    """
     name = check_client_id(client_id) or ""
     if name and (kept := Capture.of(user_id).filter(client_id=name).first()):
         return kept
@@ -129,13 +140,16 @@ def keep_capture(
     _limit.count(user_id)
     stored = store_object_now(user_id=user_id, data=draft.data)
     try:
-        return _store(user_id=user_id, draft=draft, stored=stored, client_id=name)
+        kept = _store(user_id=user_id, draft=draft, stored=stored, client_id=name)
     except IntegrityError:
         # Sent twice at once, and the other one won. Anything else is a real conflict.
         kept = Capture.of(user_id).filter(client_id=name).first() if name else None
         if kept is None:
             raise
         return kept
+    if danger is not None:
+        count_card(danger.level, now=now)
+    return kept
 
 
 def set_archived(*, user_id: int, capture_id: int, at: datetime | None) -> None:

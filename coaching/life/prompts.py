@@ -13,6 +13,7 @@ from django.db.models import Count, QuerySet, Window
 from coaching.clock.days import local_day
 from coaching.life.captures import keep_capture
 from coaching.models import Capture, ReflectionPrompt
+from coaching.safety.danger import Danger
 from sessions_app.errors import Refused
 
 QUOTED_CHARACTERS = 1_000
@@ -57,7 +58,14 @@ def mark_answered(*, user_id: int, prompt_id: int, now: datetime) -> None:
 
 
 def keep_answer(
-    prompt: ShownPrompt, *, user_id: int, text: str, client_id: str, now: datetime, timezone: ZoneInfo
+    prompt: ShownPrompt,
+    *,
+    user_id: int,
+    text: str,
+    client_id: str,
+    now: datetime,
+    timezone: ZoneInfo,
+    danger: Danger | None = None,
 ) -> Capture:
     """Store an answer with its question as a capture; idempotent. Raises `Refused`."""
     if not text.strip():
@@ -66,7 +74,12 @@ def keep_answer(
         raise Refused(ALREADY)
     question = "\n".join(f"> {line}".rstrip() for line in _quoted(prompt.text).splitlines())
     kept = keep_capture(
-        user_id=user_id, text=f"{question}\n\n{text}", client_id=client_id, now=now, timezone=timezone
+        user_id=user_id,
+        text=f"{question}\n\n{text}",
+        client_id=client_id,
+        now=now,
+        timezone=timezone,
+        danger=danger,
     )
     mark_answered(user_id=user_id, prompt_id=prompt.id, now=now)
     return kept

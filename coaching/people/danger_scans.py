@@ -12,9 +12,11 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from weakref import WeakValueDictionary
 
+from asgiref.sync import async_to_sync
+
 from coaching.safety.card import danger_in, metadata_of_danger
 from coaching.safety.danger import Danger
-from sessions_app.database import in_database
+from sessions_app.database import give_back_connections, in_database
 from sessions_app.queries import Condition, run_query
 from sessions_app.rate import RateLimit
 from sessions_app.services import refuse_early
@@ -60,6 +62,14 @@ def is_long(words: object) -> bool:
 
 
 scans = DangerScans()
+
+
+def danger_in_now(text: str, *, user_id: int) -> Danger | None:
+    """Return the danger in a text from sync code, outside transactions."""
+    if not is_long(text):
+        return danger_in(text)
+    give_back_connections()  # the scan may wait for the person's earlier texts
+    return async_to_sync(scans.danger_in)(text, user_id=user_id)
 
 
 async def scan_before_opening(

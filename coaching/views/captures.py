@@ -27,6 +27,11 @@ from coaching.life.captures import (
 from coaching.life.today import CAPTURES_SHOWN
 from coaching.models import Capture, Profile
 from coaching.people.accounts import load_profile, user_id_of
+from coaching.people.danger_scans import danger_in_now
+from coaching.safety.card import Card
+from coaching.safety.danger import Danger
+from coaching.views.capture_cards import capture_card, leave_card, take_card
+from coaching.views.conversation_page import counted
 from coaching.views.forms import CaptureActionForm, CaptureForm
 from coaching.views.parts import back_to, or_404, page_in, status_of, wants_part, with_wait
 from sessions_app.errors import Refused
@@ -47,6 +52,7 @@ def capture_context(
     then: str,
     refusal: str = "",
     draft: str = "",
+    card: Card | None = None,
 ) -> dict[str, Any]:
     """Return the context of the capture list and its form. `then` is the page that shows them."""
     rows = [
@@ -66,20 +72,22 @@ def capture_context(
         "capture_id": str(uuid.uuid4()),
         "capture_refusal": refusal,
         "capture_draft": draft,
+        "card": card or take_card(request, profile),
     }
 
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def captures(request: HttpRequest) -> HttpResponse:
-    """Show the waiting captures below a form; a POST adds one."""
+    """Show the waiting captures below a form; a POST adds one, with a card if its words suggest danger."""
     profile = load_profile(request)
     if request.method != "POST":
         return _page(request, profile, number=page_in(request))
     form = CaptureForm(request.POST)
     draft = request.POST.get("text", "")
+    danger = danger_in_now(draft, user_id=profile.user_id)
     if not form.is_valid():
-        return _page(request, profile, refusal=UNREADABLE, draft=draft)
+        return _page(request, profile, refusal=UNREADABLE, draft=draft, danger=danger)
     now = timezone.now()
     try:
         keep_capture(
@@ -88,12 +96,16 @@ def captures(request: HttpRequest) -> HttpResponse:
             client_id=form.cleaned_data["id"],
             now=now,
             timezone=profile.zone,
+            danger=danger,
         )
     except Refused as refusal:
-        page = _page(request, profile, refusal=str(refusal), draft=draft, status=status_of(refusal))
+        page = _page(
+            request, profile, refusal=str(refusal), draft=draft, danger=danger, status=status_of(refusal)
+        )
         return with_wait(page, refusal)
     if wants_part(request):
-        return _part(request, profile, then=form.cleaned_data["then"])
+        return _part(request, profile, then=form.cleaned_data["then"], danger=danger)
+    leave_card(request, danger)
     info(request, KEPT)
     return back_to(form.cleaned_data["then"] or "captures", "#captures")
 
@@ -163,20 +175,26 @@ def _page(
     *,
     refusal: str = "",
     draft: str = "",
+    danger: Danger | None = None,
     status: HTTPStatus = HTTPStatus.UNPROCESSABLE_ENTITY,
     number: int = 1,
 ) -> HttpResponse:
+    card = counted(capture_card(profile, danger))
     if wants_part(request) and refusal:
-        context = {"message": refusal}
-        notice = render(request, "coaching/components/notice.html", context, status=status)
+        context = {"message": refusal, "card": card}
+        notice = render(request, "coaching/components/capture_refused.html", context, status=status)
         return retarget(reswap(notice, "innerHTML"), "find .form-notice")
-    before = (number - 1) * CAPTURES_A_PAGE
-    context = {
-        "here": "captures",
-        **_context(
-            request, profile, then="", limit=CAPTURES_A_PAGE, before=before, refusal=refusal, draft=draft
-        ),
-    }
+    shown = _context(
+        request,
+        profile,
+        then="",
+        limit=CAPTURES_A_PAGE,
+        before=(number - 1) * CAPTURES_A_PAGE,
+        refusal=refusal,
+        draft=draft,
+        card=card,
+    )
+    context = {"here": "captures", **shown}
     if number > 1 and not context["rows"]:
         raise Http404
     return render(
@@ -193,12 +211,19 @@ def _page_left(user_id: int, number: int) -> int:
 
 
 def _part(
-    request: HttpRequest, profile: Profile, *, then: str, away: int | None = None, number: int = 1
+    request: HttpRequest,
+    profile: Profile,
+    *,
+    then: str,
+    away: int | None = None,
+    number: int = 1,
+    danger: Danger | None = None,
 ) -> HttpResponse:
+    card = capture_card(profile, danger)
     limit = CAPTURES_SHOWN if then == "home" else CAPTURES_A_PAGE
     before = 0 if then == "home" else (number - 1) * limit
-    context = {**_context(request, profile, then=then, limit=limit, before=before), "away": away}
-    return render(request, "coaching/components/captures.html", context)
+    context = {**_context(request, profile, then=then, limit=limit, before=before, card=card), "away": away}
+    return render(request, "coaching/components/captures_changed.html", context)
 
 
 def _context(
@@ -210,6 +235,7 @@ def _context(
     before: int = 0,
     refusal: str = "",
     draft: str = "",
+    card: Card | None = None,
 ) -> dict[str, Any]:
     number = before // limit + 1
     return capture_context(
@@ -220,4 +246,5 @@ def _context(
         then=then,
         refusal=refusal,
         draft=draft,
+        card=card,
     ) | {"number": number, "newer_page": number - 1, "older_page": number + 1}

@@ -21,8 +21,13 @@ from coaching.life.prompts import (
 )
 from coaching.models import Profile
 from coaching.people.accounts import load_profile
+from coaching.people.danger_scans import scans
+from coaching.safety.card import Card
+from coaching.safety.danger import Danger
 from coaching.sandbox.markdown import render_markdown
+from coaching.views.capture_cards import capture_card, leave_card
 from coaching.views.conversation import begin
+from coaching.views.conversation_page import counted
 from coaching.views.forms import PromptForm
 from coaching.views.parts import back_to, or_404, status_of, with_wait
 from sessions_app.database import in_database, in_database_page
@@ -43,18 +48,20 @@ async def prompt(request: HttpRequest, prompt_id: int) -> HttpResponse:
     if request.method != "POST":
         return await in_database_page(_page, request, shown)
     form = PromptForm(request.POST)
-    draft = request.POST.get("text", "")
-    if not form.is_valid():
-        return await in_database_page(_page, request, shown, refusal=UNREADABLE, draft=draft)
     try:
-        if form.cleaned_data["do"] == "talk":
-            return await _talk(request, shown, form, user_id=profile.user_id)
-        return await in_database_page(_write_down, request, shown, form, profile)
+        if not form.is_valid():
+            raise Refused(UNREADABLE)
+        match form.cleaned_data["do"]:
+            case "talk":
+                return await _talk(request, shown, form, user_id=profile.user_id)
+            case "write":
+                danger = await scans.danger_in(form.cleaned_data["text"], user_id=profile.user_id)
+                return await in_database_page(_write_down, request, shown, form, profile, danger)
+            case _:
+                return await in_database_page(_skip, request, shown, profile)
     except Refused as refusal:
-        page = await in_database_page(
-            _page, request, shown, refusal=str(refusal), draft=draft, status=status_of(refusal)
-        )
-        return with_wait(page, refusal)
+        danger = await scans.danger_in(request.POST.get("text", ""), user_id=profile.user_id)
+        return await in_database_page(_refused, request, shown, profile, refusal, danger)
 
 
 async def _talk(request: HttpRequest, shown: ShownPrompt, form: PromptForm, *, user_id: int) -> HttpResponse:
@@ -73,22 +80,41 @@ async def _talk(request: HttpRequest, shown: ShownPrompt, form: PromptForm, *, u
     return response
 
 
-def _write_down(request: HttpRequest, shown: ShownPrompt, form: PromptForm, profile: Profile) -> HttpResponse:
-    now = timezone.now()
-    if form.cleaned_data["do"] == "put_away":
-        skip_prompt(user_id=profile.user_id, prompt_id=shown.id, now=now)
-        info(request, SKIPPED)
-        return back_to("home")
+def _write_down(
+    request: HttpRequest, shown: ShownPrompt, form: PromptForm, profile: Profile, danger: Danger | None
+) -> HttpResponse:
     keep_answer(
         shown,
         user_id=profile.user_id,
         text=form.cleaned_data["text"],
         client_id=form.cleaned_data["id"],
-        now=now,
+        now=timezone.now(),
         timezone=profile.zone,
+        danger=danger,
     )
+    leave_card(request, danger)
     info(request, WRITTEN)
+    return back_to("home", "#captures" if danger else "")
+
+
+def _skip(request: HttpRequest, shown: ShownPrompt, profile: Profile) -> HttpResponse:
+    skip_prompt(user_id=profile.user_id, prompt_id=shown.id, now=timezone.now())
+    info(request, SKIPPED)
     return back_to("home")
+
+
+def _refused(
+    request: HttpRequest, shown: ShownPrompt, profile: Profile, refusal: Refused, danger: Danger | None
+) -> HttpResponse:
+    page = _page(
+        request,
+        shown,
+        refusal=str(refusal),
+        draft=request.POST.get("text", ""),
+        card=counted(capture_card(profile, danger)),
+        status=status_of(refusal),
+    )
+    return with_wait(page, refusal)
 
 
 def _read(request: HttpRequest, prompt_id: int) -> tuple[Profile, ShownPrompt]:
@@ -103,6 +129,7 @@ def _page(
     *,
     refusal: str = "",
     draft: str = "",
+    card: Card | None = None,
     status: HTTPStatus = HTTPStatus.UNPROCESSABLE_ENTITY,
 ) -> HttpResponse:
     context = {
@@ -111,6 +138,7 @@ def _page(
         "question": render_markdown(shown.text),
         "refusal": refusal,
         "draft": draft,
+        "card": card,
         "client_id": str(uuid.uuid4()),
     }
     return render(request, "coaching/pages/prompt.html", context, status=status if refusal else HTTPStatus.OK)

@@ -4,6 +4,7 @@
 import { afterPress } from "./press.js";
 
 const LOST = "That didn’t get through. Check your connection and try again.";
+const CARD = "#safety-capture";
 const FAILED = "Sage couldn’t do that right now. Try again in a moment.";
 
 // Requests that aren't answered yet, in the order of their presses. htmx sends those of one part one by one.
@@ -36,9 +37,9 @@ function onAnswer({ detail }) {
   const { target, serverResponse } = detail;
   const swapStyle = detail.swapOverride ?? request.form.closest("[hx-swap]").getAttribute("hx-swap");
   afterPress(() => {
-    // A part that other requests are about to change is out of date.
+    // A part that other requests are about to change is out of date; a safety card that comes along isn't.
     const isOutOfDate = [...unanswered].some((other) => other !== request && other.part === target.id);
-    if (!isOutOfDate) swap(target, serverResponse, swapStyle);
+    swap(target, serverResponse, isOutOfDate ? "none" : swapStyle);
   });
 }
 
@@ -91,7 +92,10 @@ export function isBusyPage(xhr) {
 function swap(target, html, swapStyle) {
   const present = document.getElementById(target.id) ?? target;
   const hadFocus = present.contains(document.activeElement);
+  const earlier = document.querySelector(CARD);
   htmx.swap(present, html, { swapStyle });
+  const card = document.querySelector(CARD);
+  if (card && card !== earlier) card.scrollIntoView({ block: "nearest" });
   if (hadFocus && document.activeElement === document.body) {
     document.getElementById(target.id)?.focus({ preventScroll: true });
   }

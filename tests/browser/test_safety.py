@@ -118,6 +118,58 @@ async def test_without_a_script_the_card_waits_for_no_answer(
     await expect(page.locator("#messages .prose")).to_have_text("I'm here.")  # the page refreshes itself
 
 
+async def test_a_capture_with_danger_brings_the_card_into_view_on_any_page(
+    page: Page, session: Session, in_germany: None, watcher: Watcher
+) -> None:
+    dialog, card = page.locator("#capture-dialog"), page.locator("#safety-now > .safety-card")
+    for address in ("/files/", path_of(session), "/"):
+        await page.goto(address)
+        await expect(page.locator("#safety-now")).to_have_count(1)
+        await page.get_by_role("link", name="Capture a thought").click()
+        await dialog.get_by_role("textbox").fill(DANGER)
+        await dialog.get_by_role("button", name="Save").click()
+        await expect(dialog).to_be_hidden()
+        await expect(card.get_by_role("link", name="Call 0800 1110111")).to_be_in_viewport()
+        assert await serious_findings(page) == []
+    await page.reload()
+    await expect(page.locator("#captures .thought")).to_have_count(3)
+    await expect(card).to_have_count(0)
+    assert watcher.faults == []
+
+
+async def test_a_calm_capture_right_after_doesnt_take_the_card_away(
+    page: Page, in_germany: None, watcher: Watcher
+) -> None:
+    await page.goto("/capture/")
+    field, thoughts = page.locator("#capture-text"), page.locator("#captures .thought")
+    await page.evaluate(
+        """([danger, calm]) => {
+            const form = document.querySelector("form.quick");
+            for (const words of [danger, calm]) {
+                form.elements.namedItem("text").value = words;
+                form.elements.namedItem("id").value = words;
+                form.requestSubmit();
+            }
+        }""",
+        [DANGER, "Call mum"],
+    )
+    await expect(thoughts).to_have_count(2)
+    await expect(page.locator("#safety-now > .safety-card")).to_be_visible()
+    await expect(field).to_have_value("")
+    assert watcher.faults == []
+
+
+async def test_without_a_script_a_capture_with_danger_brings_the_card(
+    open_context: OpenContext, cookie: str, in_germany: None
+) -> None:
+    page = await (await open_context(cookie, java_script_enabled=False)).new_page()
+    await page.goto("/")
+    await page.locator("#capture-text").fill(DANGER)
+    await page.get_by_role("button", name="Save", exact=True).click()
+    await expect(page.locator("#captures .thought")).to_have_count(1)
+    await expect(page.get_by_role("link", name="Call 0800 1110111")).to_be_in_viewport()
+
+
 async def test_the_welcome_leads_into_life_mapping(page: Page, practice: PracticeServer) -> None:
     await page.goto("/welcome/")
     assert await serious_findings(page) == []
