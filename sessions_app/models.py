@@ -342,11 +342,23 @@ class VerdictLevel(models.TextChoices):
     IMMEDIATE = "immediate", "Immediate"
 
 
+class LookOutcome(models.TextChoices):
+    """What a second look saw, or why it saw nothing."""
+
+    NONE = "none", "Nothing"
+    CONCERN = "concern", "Concern"
+    IMMEDIATE = "immediate", "Immediate"
+    SKIPPED = "skipped", "Skipped over the budget"
+    GIVEN_UP = "given_up", "Given up: too slow"
+    FAILED = "failed", "Failed"
+    NONSENSE = "nonsense", "No usable answer"
+
+
 class SafetyVerdict(Owned):
-    """What a second look, or Sage itself, made of a message of the user: one row for each message.
+    """What the rules, a second look, or Sage itself made of a message of the user: one row for each message.
 
     A row of its own, because the message's turn writes the message meanwhile. `level` is the most acute of
-    all, `looked` that of the second look alone, empty without one.
+    all, `looked` the outcome of the second look alone, empty without one; `usage` is what its request cost.
     """
 
     owner_path = "session__user"
@@ -356,9 +368,12 @@ class SafetyVerdict(Owned):
     level = models.CharField(max_length=16, choices=VerdictLevel)
     about = models.CharField(max_length=8, choices=[("self", "Themselves"), ("other", "Somebody else")])
     topic = models.CharField(max_length=16, choices=[("life", "Life"), ("violence", "Violence")])
-    looked = models.CharField(max_length=16, choices=VerdictLevel, blank=True, default="")
+    looked = models.CharField(max_length=16, choices=LookOutcome, blank=True, default="")
     model = models.CharField(max_length=100, blank=True, default="")
     milliseconds = models.PositiveIntegerField(default=0)
+    usage = models.ForeignKey(
+        "ModelUsage", null=True, blank=True, on_delete=models.SET_NULL, related_name="safety_verdicts"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -8,19 +8,22 @@ from django.db import transaction
 
 from sessions_app.models import Message, MessageRole, SafetyVerdict, Turn, VerdictLevel
 
+SEEN = frozenset(VerdictLevel.values)
+"""The outcomes of second looks that came to a verdict."""
 _ORDER = (VerdictLevel.NONE, VerdictLevel.CONCERN, VerdictLevel.IMMEDIATE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewVerdict:
-    """A verdict to store. `looked` is true for a second look, whose `model` and duration are kept."""
+    """A verdict to store. `looked` is the outcome of a second look, empty for any other verdict."""
 
     level: str
     about: str = "self"
     topic: str = "life"
-    looked: bool = False
+    looked: str = ""
     model: str = ""
     milliseconds: int = 0
+    usage_id: int | None = None
 
 
 def is_more_acute(level: str, than: str) -> bool:
@@ -45,19 +48,21 @@ def store_verdict(message_id: int, new: NewVerdict) -> bool:
     has_risen = is_more_acute(new.level, row.level)
     if has_risen:
         row.level, row.about, row.topic = new.level, new.about, new.topic
-    if new.looked:
-        row.looked, row.model, row.milliseconds = new.level, new.model, new.milliseconds
+    # A look that failed in another process doesn't replace one that saw.
+    if new.looked and (new.looked in SEEN or row.looked not in SEEN):
+        row.looked, row.model, row.milliseconds = new.looked, new.model, new.milliseconds
+        row.usage_id = new.usage_id
     row.save()
     return has_risen
 
 
 def read_verdicts(session_id: uuid.UUID, messages: Iterable[Message]) -> dict[int, SafetyVerdict]:
-    """Return the verdicts of danger about these messages of a session, by message."""
+    """Return the verdicts about these messages of a session, by message."""
     ids = [message.pk for message in messages if message.role == MessageRole.USER]
     if not ids:
         return {}
-    rows = SafetyVerdict.unscoped.filter(session_id=session_id).exclude(level=VerdictLevel.NONE)
-    return {row.message_id: row for row in rows.filter(message_id__in=ids)}
+    rows = SafetyVerdict.unscoped.filter(session_id=session_id, message_id__in=ids)
+    return {row.message_id: row for row in rows}
 
 
 def read_levels(session_ids: Collection[uuid.UUID]) -> Sequence[tuple[uuid.UUID, int, str]]:

@@ -14,7 +14,7 @@ from sessions_app.admin import ReadOnlyMixin, RoundInline, ToolCallInline, Usage
 from sessions_app.database import give_back_connections, in_database
 from sessions_app.errors import Refused
 from sessions_app.figures import FAILED
-from sessions_app.models import Session, Turn
+from sessions_app.models import SafetyVerdict, Session, Turn
 from sessions_app.services import is_last_turn
 from sessions_app.spending import read_spending_of_turn
 
@@ -91,4 +91,5 @@ async def _answer_again(turn: Turn) -> None:
 
 def _trace_of(turn: Turn) -> TurnTrace:
     calls = turn.calls.order_by("round_number", "position")
-    return read_trace(turn, calls, read_spending_of_turn(turn.id))
+    verdict = SafetyVerdict.within(turn.session).filter(message__turn=turn).first()
+    return read_trace(turn, calls, read_spending_of_turn(turn.id), verdict)

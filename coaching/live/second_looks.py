@@ -15,6 +15,7 @@ from django.db import DatabaseError
 from coaching.engine.errors import UpstreamError
 from coaching.engine.messages import ModelRequest
 from coaching.engine.metrics import SECOND_LOOKS
+from coaching.engine.reply import Reply
 from coaching.events import SafetyShown
 from coaching.live.notifier import Notifier
 from coaching.live.readers import Readers
@@ -22,9 +23,9 @@ from coaching.model.asking import ask
 from coaching.model.client import ModelConnection
 from coaching.safety.danger import Danger
 from coaching.safety.second_look import INSTRUCTIONS, SCHEMA, build_question, parse_answer
-from coaching.turns.looks import Looked, is_over_budget, read_words, store_look
+from coaching.turns.looks import Looked, Seen, is_over_budget, read_words, store_look
 from sessions_app.database import in_database
-from sessions_app.models import UsagePurpose
+from sessions_app.models import LookOutcome, ModelUsage, UsagePurpose
 
 logger = structlog.get_logger(__name__)
 
@@ -71,30 +72,43 @@ class SecondLooks:
             looked = await in_database(read_words, turn_id)
             if looked is None:
                 return
-            if await in_database(is_over_budget, looked.user_id):
-                SECOND_LOOKS.labels("skipped").inc()
-                return
-            began = time.monotonic()
-            danger = await self._ask(looked)
-            SECOND_LOOKS.labels(danger.level if danger else "none").inc()
-            milliseconds = round((time.monotonic() - began) * 1000)
-            model = settings.SAGE_SAFETY_MODEL
-            card = await in_database(store_look, looked, danger, model=model, milliseconds=milliseconds)
-        except UpstreamError as error:
-            SECOND_LOOKS.labels("failed").inc()
-            logger.info("second_look_failed", reason=error.reason)
-        except ValueError:
-            SECOND_LOOKS.labels("nonsense").inc()
-            logger.info("second_look_not_understood")
+            is_over = await in_database(is_over_budget, looked.user_id)
+            seen = Seen(outcome=LookOutcome.SKIPPED) if is_over else await self._see(looked)
+            card = await in_database(store_look, looked, seen)
         except DatabaseError as error:
-            SECOND_LOOKS.labels("failed").inc()
+            SECOND_LOOKS.labels(LookOutcome.FAILED).inc()
             logger.warning("second_look_without_database", error=type(error).__name__)
         else:
+            SECOND_LOOKS.labels(seen.outcome).inc()
             if card is not None:
                 await self._show(session_id, card)
 
-    async def _ask(self, looked: Looked) -> Danger | None:
-        """Return what the model sees. Raises `UpstreamError`, and `ValueError` for nonsense."""
+    async def _see(self, looked: Looked) -> Seen:
+        """Ask the model and return how that ended."""
+        began = time.monotonic()
+        usage: ModelUsage | None = None
+        danger: Danger | None = None
+        try:
+            reply, usage = await self._ask(looked)
+            danger = _danger_in(reply)
+            outcome = LookOutcome(danger.level if danger else "none")
+        except UpstreamError as error:
+            is_late = error.reason == "out_of_time"
+            outcome = LookOutcome.GIVEN_UP if is_late else LookOutcome.FAILED
+            logger.info("second_look_failed", reason=error.reason)
+        except ValueError:
+            outcome = LookOutcome.NONSENSE
+            logger.info("second_look_not_understood")
+        return Seen(
+            outcome=outcome,
+            danger=danger,
+            model=settings.SAGE_SAFETY_MODEL,
+            milliseconds=round((time.monotonic() - began) * 1000),
+            usage_id=usage.pk if usage else None,
+        )
+
+    async def _ask(self, looked: Looked) -> tuple[Reply, ModelUsage | None]:
+        """Return the model's reply and its usage. Raises `UpstreamError`."""
         request = ModelRequest(
             model=settings.SAGE_SAFETY_MODEL,
             max_tokens=MAX_ANSWER_TOKENS,
@@ -102,16 +116,13 @@ class SecondLooks:
             messages=[{"role": "user", "content": build_question(looked.words, looked.earlier)}],
             output_format={"type": "json_schema", "schema": dict(SCHEMA)},
         )
-        reply, _ = await ask(
+        return await ask(
             await self._connection.look_client(),
             request,
             session_id=looked.session_id,
             purpose=UsagePurpose.SAFETY,
             seconds=LOOK_SECONDS,
         )
-        if reply.stop_reason not in ("end_turn", "stop_sequence"):
-            raise ValueError("no answer")  # refused or cut
-        return parse_answer(reply.text)
 
     async def _show(self, session_id: uuid.UUID, card: SafetyShown) -> None:
         """Show a card to all readers of its session, in this process and in others."""
@@ -119,3 +130,10 @@ class SecondLooks:
         if hub is not None:
             hub.publish(card)
         await self._notifier.notify(session_id)
+
+
+def _danger_in(reply: Reply) -> Danger | None:
+    """Return what the model saw. Raises `ValueError` for nonsense."""
+    if reply.stop_reason not in ("end_turn", "stop_sequence"):
+        raise ValueError("no answer")  # refused or cut
+    return parse_answer(reply.text)

@@ -43,6 +43,11 @@ class Cards:
         card = danger and self.card(f"message-{message.number}", danger)
         return SafetyShown(card=card, number=message.number) if card else None
 
+    def verdict_among(self, messages: Iterable[Message]) -> SafetyVerdict | None:
+        """Return the verdict about one of a turn's messages: at most one is the user's."""
+        found = (self.verdicts.get(message.pk) for message in messages)
+        return next((verdict for verdict in found if verdict is not None), None)
+
     def of_answer(self, call: ToolCallRecord) -> SafetyShown | None:
         danger = kept_danger(call.metadata)
         card = danger and self.card(dom_id_of(call.tool_use_id), danger)

@@ -35,7 +35,6 @@ from coaching.transcript.trace import read_trace
 from coaching.transcript.why import why_of
 from sessions_app.models import Message, MessageRole, Turn, TurnStatus
 from sessions_app.opening_message import OPENING_ID
-from sessions_app.spending import Spending
 
 _TEXT_JOIN = "\n\n"
 
@@ -92,9 +91,15 @@ def items_of(rows: HistoryRows, *, zone: ZoneInfo, rendered: Rendered | None = N
         answer = next((message for message in messages if message.role == MessageRole.ASSISTANT), None)
         if turn.is_open:
             continue
-        calls = CallRows(calls=rows.calls.get(turn_id, ()), cards=rows.cards)
-        spent = rows.spent.get(turn_id)
-        if item := closed_turn_item(turn, answer, calls, spent, zone=zone, rendered=rendered):
+        ended = TurnRows(
+            turn=turn,
+            answer=answer,
+            shown=CallRows(calls=rows.calls.get(turn_id, ()), cards=rows.cards),
+            spent=rows.spent.get(turn_id),
+            verdict=rows.cards.verdict_among(messages),
+            zone=zone,
+        )
+        if item := turn_item(ended, rendered=rendered):
             items.append(item)
     return items
 
@@ -133,21 +138,9 @@ def answered_item(rows: TurnRows | CallRows) -> QuestionItem | TurnItem | None:
     return rows.cards.question(rows.calls[0]) if isinstance(rows, CallRows) else turn_item(rows)
 
 
-def turn_item(rows: TurnRows) -> TurnItem | None:
-    """Build a closed turn from its rows."""
-    return closed_turn_item(rows.turn, rows.answer, rows.shown, rows.spent, zone=rows.zone)
-
-
-def closed_turn_item(
-    turn: Turn,
-    answer: Message | None,
-    rows: CallRows,
-    spending: Spending | None,
-    *,
-    zone: ZoneInfo,
-    rendered: Rendered | None = None,
-) -> TurnItem | None:
-    """Build a closed turn; None if it has neither text nor a notice."""
+def turn_item(ended: TurnRows, *, rendered: Rendered | None = None) -> TurnItem | None:
+    """Build a closed turn from its rows; None if it has neither text nor a notice."""
+    turn, answer, rows = ended.turn, ended.answer, ended.shown
     is_stopped = turn.status == TurnStatus.STOPPED
     calls = rows.cards.calls_by_round(rows.calls, is_waiting=False)
     if answer is None and not turn.user_notice and not is_stopped:
@@ -163,9 +156,9 @@ def closed_turn_item(
             rendered,
         ),
         number=answer.number if answer else None,
-        at=_time_of(answer.created_at, zone) if answer else None,
+        at=_time_of(answer.created_at, ended.zone) if answer else None,
         made=files_written_by(answer) if answer else (),
-        why=why_of(read_trace(turn, rows.calls, spending)) if answer else None,
+        why=why_of(read_trace(turn, rows.calls, ended.spent, ended.verdict)) if answer else None,
         notice=turn.user_notice,
         is_stopped=is_stopped,
         can_retry=turn.can_be_retried,

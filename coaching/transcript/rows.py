@@ -21,7 +21,16 @@ from coaching.transcript.arcs import EndingItem, HeadItem, head_of, read_ending
 from coaching.transcript.calls import SHOWN_STATES
 from coaching.transcript.cards import NO_CARDS, Cards, read_cards
 from sessions_app import selectors
-from sessions_app.models import MARKS_DAY, CallState, Message, MessageRole, Session, ToolCallRecord, Turn
+from sessions_app.models import (
+    MARKS_DAY,
+    CallState,
+    Message,
+    MessageRole,
+    SafetyVerdict,
+    Session,
+    ToolCallRecord,
+    Turn,
+)
 from sessions_app.queries import Columns, parameter, prepared, run_queries, run_query
 from sessions_app.spending import Spending, read_spending_of_turns, spending_of
 from sessions_app.turn_answers import content_of, content_queries
@@ -29,7 +38,8 @@ from sessions_app.turn_answers import content_of, content_queries
 PAGE_MESSAGES = 60
 """How many messages a page shows at once."""
 
-_MESSAGE, _TURN = Columns(Message), Columns(Turn, without=("prefix", "shown"))
+_MESSAGE, _VERDICT = Columns(Message), Columns(SafetyVerdict)
+_TURN = Columns(Turn, without=("prefix", "shown"))
 _SESSION = Columns(Session, "session__", without=("opening",))
 
 
@@ -58,6 +68,12 @@ def _answer() -> QuerySet[Any, Any]:
     return answers.values_list(*_MESSAGE.lookups)
 
 
+@prepared
+def _verdict() -> QuerySet[Any, Any]:
+    verdicts = SafetyVerdict.unscoped.filter(message__turn=parameter("turn")).order_by()
+    return verdicts.values_list(*_VERDICT.lookups)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryRows:
     """A piece of a session's history, with calls, costs and cards of its turns."""
@@ -84,12 +100,13 @@ class CallRows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnRows:
-    """A closed turn with its answer, shown calls and cost."""
+    """A closed turn with its answer, shown calls and cost, and the verdict about its message."""
 
     turn: Turn
     answer: Message | None
     shown: CallRows
     spent: Spending | None
+    verdict: SafetyVerdict | None
     zone: ZoneInfo
 
 
@@ -170,8 +187,8 @@ def read_calls(turn_id: uuid.UUID) -> CallRows:
 
 def _read_turn(turn_id: uuid.UUID) -> tuple[Turn, CallRows, TurnRows | None]:
     """Read a turn with its session and calls, in one round trip; its rows where it is over and in history."""
-    queries = [_turn(turn=turn_id), _answer(turn=turn_id), *content_queries(turn_id)]
-    found, answers, *rows = run_queries(queries)
+    queries = [_turn(turn=turn_id), _answer(turn=turn_id), _verdict(turn=turn_id), *content_queries(turn_id)]
+    found, answers, verdicts, *rows = run_queries(queries)
     if not found:
         raise Turn.DoesNotExist
     timezone_name, *values = found[0]
@@ -187,6 +204,7 @@ def _read_turn(turn_id: uuid.UUID) -> tuple[Turn, CallRows, TurnRows | None]:
         answer=_MESSAGE.object_of(answers[0]) if answers else None,
         shown=shown,
         spent=spending_of(content.usage) if content.usage else None,
+        verdict=_VERDICT.object_of(verdicts[0]) if verdicts else None,
         zone=ZoneInfo(timezone_name or UNKNOWN_TIMEZONE),
     )
     return turn, shown, ended

@@ -10,7 +10,7 @@ from typing import Any
 
 from coaching.context.statement import SKILL_KEY
 from coaching.tools import SKILL_TOOLS
-from sessions_app.models import CallState, ToolCallRecord, Turn
+from sessions_app.models import CallState, LookOutcome, SafetyVerdict, ToolCallRecord, Turn
 from sessions_app.money import small_dollars
 from sessions_app.spending import Spending
 
@@ -73,10 +73,24 @@ class ToolRun:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SecondLook:
+    """How the second look at the turn's message ended, a `LookOutcome`."""
+
+    outcome: str
+    milliseconds: int
+
+    @property
+    def label(self) -> str:
+        """The outcome, as operators see it."""
+        return str(LookOutcome(self.outcome).label)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnTrace:
     """A turn's trace. `offered` is the arc that Sage could offer, `left_out` the sections that failed.
 
     `brief_version` is that of the brief in the opening, 0 for none; it covers the messages to `brief_covers`.
+    `look` is None where no second look was taken.
     """
 
     skills: Sequence[SkillInPlay]
@@ -89,6 +103,7 @@ class TurnTrace:
     tools: Sequence[ToolRun]
     spending: Spending | None
     build_ms: float | None
+    look: SecondLook | None
     brief_version: int = 0
     brief_covers: int = 0
 
@@ -108,8 +123,13 @@ class TurnTrace:
         return small_dollars(self.spending.cost_micro_usd if self.spending else None)
 
 
-def read_trace(turn: Turn, calls: Iterable[ToolCallRecord], spending: Spending | None) -> TurnTrace:
-    """Read the trace of a turn with its calls, in order, and its cost."""
+def read_trace(
+    turn: Turn,
+    calls: Iterable[ToolCallRecord],
+    spending: Spending | None,
+    verdict: SafetyVerdict | None = None,
+) -> TurnTrace:
+    """Read the trace of a turn with its calls, in order, its cost, and the verdict about its message."""
     calls = list(calls)
     skills, context = _mapping(turn.metadata, "skills"), _mapping(turn.metadata, "context")
     signals = [
@@ -135,6 +155,7 @@ def read_trace(turn: Turn, calls: Iterable[ToolCallRecord], spending: Spending |
         tools=[_run_of(call) for call in calls],
         spending=spending,
         build_ms=build_ms if isinstance(build_ms, int | float) else None,
+        look=_look_of(verdict) if verdict else None,
         brief_version=_number(brief.get("version")),
         brief_covers=_number(brief.get("covers")),
     )
@@ -177,6 +198,12 @@ def _sections(context: Mapping[str, Any]) -> list[SectionSent]:
         SectionSent(name=name, **{place: _number(sizes[place].get(name)) for place in PLACES})
         for name in names
     ]
+
+
+def _look_of(verdict: SafetyVerdict) -> SecondLook | None:
+    if verdict.looked not in LookOutcome.values:
+        return None
+    return SecondLook(outcome=verdict.looked, milliseconds=verdict.milliseconds)
 
 
 def _run_of(call: ToolCallRecord) -> ToolRun:

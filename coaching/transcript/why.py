@@ -9,7 +9,8 @@ from coaching.skills.rules import arc_of
 from coaching.skills.signals import says_of_the_past
 from coaching.tools import presentation_of
 from coaching.transcript.names import ARC_WORDS, in_words
-from coaching.transcript.trace import SkillInPlay, ToolRun, TurnTrace
+from coaching.transcript.trace import SecondLook, SkillInPlay, ToolRun, TurnTrace
+from sessions_app.models import LookOutcome
 from sessions_app.spending import Spending
 
 SECTION_NAMES: Mapping[str, str] = {
@@ -35,6 +36,15 @@ SECTION_NAMES: Mapping[str, str] = {
 }
 
 _REASONS = {ARC: "you are in it", USER: "you asked for it", MODEL: "it fits what you said"}
+_LOOKS: Mapping[str, str] = {
+    LookOutcome.NONE: "no danger noticed in your message",
+    LookOutcome.CONCERN: "a concern noticed in your message",
+    LookOutcome.IMMEDIATE: "immediate danger noticed in your message",
+    LookOutcome.GIVEN_UP: "given up because it took too long",
+    LookOutcome.SKIPPED: "skipped, because the day’s tokens were used up",
+    LookOutcome.FAILED: "not possible: the model didn’t answer",
+    LookOutcome.NONSENSE: "not possible: the model’s answer made no sense",
+}
 _MICRO_USD_PER_CENT = 10_000
 
 
@@ -56,7 +66,10 @@ class WhySection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WhyItem:
-    """The panel below an answer. `offer` is what Sage could offer; `used` are time, cost and cache."""
+    """The panel below an answer. `offer` is what Sage could offer; `used` are time, cost and cache.
+
+    `look` is how the second look at the message ended, empty without one.
+    """
 
     skills: Sequence[WhySkill]
     offer: WhySkill | None
@@ -65,11 +78,12 @@ class WhyItem:
     conversation_tokens: int
     tools: Sequence[str]
     used: Sequence[str]
+    look: str = ""
 
 
 def why_of(trace: TurnTrace) -> WhyItem | None:
     """Return the panel of a turn; None if nothing is known about it."""
-    if trace.spending is None and not (trace.sections or trace.skills or trace.tools):
+    if trace.spending is None and not (trace.sections or trace.skills or trace.tools or trace.look):
         return None
     return WhyItem(
         skills=[_skill(skill) for skill in trace.skills],
@@ -81,6 +95,7 @@ def why_of(trace: TurnTrace) -> WhyItem | None:
         conversation_tokens=trace.window_tokens,
         tools=_tools(trace.tools),
         used=_used(trace),
+        look=_look(trace.look) if trace.look else "",
     )
 
 
@@ -125,6 +140,11 @@ def _done(name: str, count: int, failed: int) -> str:
     if not failed:
         return words
     return f"{words} (which failed)" if failed == count else f"{words} ({failed} failed)"
+
+
+def _look(look: SecondLook) -> str:
+    words = _LOOKS[look.outcome]
+    return f"{words} ({look.milliseconds / 1000:.1f} seconds)" if look.milliseconds else words
 
 
 def _used(trace: TurnTrace) -> list[str]:

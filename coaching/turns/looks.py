@@ -15,7 +15,7 @@ from coaching.safety.second_look import EARLIER_MESSAGES
 from coaching.transcript.cards import read_card_of_message
 from sessions_app.models import Message, MessageRole, SafetyVerdict
 from sessions_app.usage import read_tokens_of_day
-from sessions_app.verdicts import NewVerdict, is_more_acute, store_verdict
+from sessions_app.verdicts import SEEN, NewVerdict, is_more_acute, store_verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,10 +29,22 @@ class Looked:
     earlier: Sequence[str]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """How a look ended. Without a request `model` is empty; `usage_id` is that of an answer."""
+
+    outcome: str
+    danger: Danger | None = None
+    model: str = ""
+    milliseconds: int = 0
+    usage_id: int | None = None
+
+
 def read_words(turn_id: UUID) -> Looked | None:
     """Return what a look at a turn's message needs; None where nothing is to be asked.
 
-    The card can't become more acute than the rules have made it, and each message is looked at once.
+    The card can't become more acute than the rules have made it. A message whose look came to nothing is
+    looked at again when it is answered again.
     """
     said = Message.unscoped.filter(turn_id=turn_id, role=MessageRole.USER, turn__is_withdrawn=False)
     message = said.select_related("session").order_by("number").first()
@@ -41,7 +53,7 @@ def read_words(turn_id: UUID) -> Looked | None:
     known = kept_danger(message.metadata)
     if known is not None and known.level == "immediate":
         return None
-    if SafetyVerdict.unscoped.filter(message=message).exclude(looked="").exists():
+    if SafetyVerdict.unscoped.filter(message=message, looked__in=SEEN).exists():
         return None
     before = Message.within(message.session).filter(role=MessageRole.USER, number__lt=message.number)
     before = before.filter(turn__is_withdrawn=False).exclude(metadata__has_key="is_hidden")
@@ -63,15 +75,17 @@ def is_over_budget(user_id: int) -> bool:
     return read_tokens_of_day(user_id=user_id, now=timezone.now(), limit=daily).tokens >= daily
 
 
-def store_look(looked: Looked, danger: Danger | None, *, model: str, milliseconds: int) -> SafetyShown | None:
-    """Store what a look saw; return the card if it makes one, or a more acute one, and count a new one."""
+def store_look(looked: Looked, seen: Seen) -> SafetyShown | None:
+    """Store how a look ended; return the card if it makes one, or a more acute one, and count a new one."""
+    danger = seen.danger
     new = NewVerdict(
         level=danger.level if danger else "none",
         about=danger.about if danger else "self",
         topic=danger.topic if danger else "life",
-        looked=True,
-        model=model,
-        milliseconds=milliseconds,
+        looked=seen.outcome,
+        model=seen.model,
+        milliseconds=seen.milliseconds,
+        usage_id=seen.usage_id,
     )
     return note_danger(looked.message_id, new)
 

@@ -86,6 +86,7 @@ UNSCOPED: Mapping[str, str] = {
     "coaching/transcript/rows.py:_place": READERS,
     "coaching/transcript/rows.py:_turn": READERS,
     "coaching/transcript/rows.py:_answer": READERS,
+    "coaching/transcript/rows.py:_verdict": READERS,
     "coaching/transcript/rows.py:read_calls": READERS,
     "sessions_app/spending.py:read_spending_of_turns": "by turns that a page has read through their session",
     # A person's whole data, found through all models.

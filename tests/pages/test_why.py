@@ -9,7 +9,15 @@ from django.utils import timezone
 
 from coaching.context.sections import ORDER
 from coaching.transcript.why import SECTION_NAMES
-from sessions_app.models import ModelUsage, Session, ToolCallRecord, Turn, UsagePurpose
+from sessions_app.models import (
+    LookOutcome,
+    ModelUsage,
+    SafetyVerdict,
+    Session,
+    ToolCallRecord,
+    Turn,
+    UsagePurpose,
+)
 from tests.conftest import MakeUser
 from tests.pages.conftest import Exchange
 
@@ -121,6 +129,44 @@ def test_a_trace_that_is_not_as_expected_breaks_no_page(
     assert "Sage wrote 2 files" in signed_in.get(f"/chat/{session.id}/").content.decode()
     signed_in.force_login(operator)
     assert signed_in.get(f"/admin/sessions_app/turn/{turn.id}/change/").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("looked", "level", "said"),
+    [
+        ("none", "none", "No danger noticed in your message (0.6 seconds)"),
+        ("concern", "concern", "A concern noticed in your message (0.6 seconds)"),
+        ("immediate", "immediate", "Immediate danger noticed in your message (0.6 seconds)"),
+        ("none", "concern", "No danger noticed in your message (0.6 seconds)"),
+        ("skipped", "none", "Skipped, because the day’s tokens were used up"),
+        ("given_up", "none", "Given up because it took too long (0.6 seconds)"),
+        ("failed", "none", "Not possible: the model didn’t answer (0.6 seconds)"),
+        ("nonsense", "none", "Not possible: the model’s answer made no sense (0.6 seconds)"),
+    ],
+)
+def test_it_says_how_the_second_look_ended(
+    signed_in: Client, operator: User, turn: Turn, looked: str, level: str, said: str
+) -> None:
+    judge(turn, looked=looked, level=level, milliseconds=0 if looked == "skipped" else 640)
+    page = signed_in.get(f"/chat/{turn.session_id}/").content.decode()
+    assert f"Second look for danger </dt> <dd> <p> {said} </p>" in words_of(page)
+    signed_in.force_login(operator)
+    trace = signed_in.get(f"/admin/sessions_app/turn/{turn.id}/change/").content.decode()
+    assert LookOutcome(looked).label in trace.partition("<h2>Second look</h2>")[2]
+
+
+def test_without_a_second_look_it_says_nothing_about_one(signed_in: Client, turn: Turn) -> None:
+    address = f"/chat/{turn.session_id}/"
+    assert "Second look" not in words_of(signed_in.get(address).content.decode())
+    judge(turn, looked="", level="concern")  # by the rules, or by Sage
+    assert "Second look" not in words_of(signed_in.get(address).content.decode())
+
+
+def judge(turn: Turn, **fields: Any) -> None:
+    """Store a verdict about the turn's message."""
+    message = turn.messages.earliest("number")
+    given = {"about": "self", "topic": "life", "model": "m", **fields}
+    SafetyVerdict.unscoped.create(session=turn.session, message=message, **given)
 
 
 def test_a_price_that_is_not_known_is_not_called_nothing(

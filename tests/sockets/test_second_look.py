@@ -82,12 +82,14 @@ async def test_a_hint_gets_its_card_in_every_tab_while_the_answer_waits(
         assert 'hx-swap-oob="afterend:#message-1"' in html
         practice.release("before")
         frames = await writer.until("done")
+        await page.html_until("Immediate danger noticed in your message (")
     assert not any("safety" in frame for frame in frames)
     assert (card["level"], card["message"], card["country"]) == ("immediate", 1, "DE")
     assert await verdicts() == [(1, "immediate", "immediate")]
     assert await counted() == [("immediate", 1)]
     usage = await in_database(ModelUsage.unscoped.get, purpose=UsagePurpose.SAFETY)
-    assert usage.model == MODEL
+    verdict = await in_database(SafetyVerdict.unscoped.get)
+    assert (usage.model, verdict.model, verdict.usage_id) == (MODEL, MODEL, usage.pk)
     assert (await in_database(Message.unscoped.earliest, "id")).metadata.get("safety") is None
 
 
@@ -140,7 +142,7 @@ async def test_an_outage_of_it_changes_nothing_else(
     practice.script(["Good."])
     frames = await _said(live_sage, session, cookie, practice, HINT)
     assert frames[-1]["done"]["stopReason"] == "end_turn"
-    assert await verdicts() == []
+    assert await until_judged() == [(1, "none", "failed")]
     assert await counted() == []
 
 
@@ -152,10 +154,29 @@ async def test_a_nonsense_answer_changes_nothing_else(
     practice.script(["Good."])
     frames = await _said(live_sage, session, cookie, practice, HINT)
     assert frames[-1]["done"]["stopReason"] == "end_turn"
-    assert await verdicts() == []
+    assert await until_judged() == [(1, "none", "nonsense")]
 
 
-async def test_a_look_that_hangs_is_given_up_and_a_drain_doesn_t_wait_for_it(
+async def test_a_look_that_hangs_is_given_up_and_the_trace_says_so(
+    live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
+) -> None:
+    practice.judge = lambda _: Reply.of(Hold("never"), Text("{}"))
+    practice.script([Reply.of(Hold("before"), Text("Good."))])
+    async with (
+        open_socket(live_sage, session.id, cookie) as client,
+        open_socket(live_sage, session.id, cookie, subprotocols=()) as page,
+    ):
+        await page.html_of_sync()
+        await client.until("sync")
+        await client.send(type="message", text=HINT)
+        assert await until_judged() == [(1, "none", "given_up")]
+        practice.release("before")
+        await page.html_until("Given up because it took too long (")
+    verdict = await in_database(SafetyVerdict.unscoped.get)
+    assert verdict.milliseconds >= LOOK_SECONDS * 1000 - 100
+
+
+async def test_a_drain_doesn_t_wait_for_a_look(
     practice: PracticeServer, live_sage: LiveSage, session: Session, cookie: str, shared_sage: SharedSage
 ) -> None:
     practice.judge = lambda _: Reply.of(Hold("never"), Text("{}"))
@@ -209,7 +230,9 @@ async def test_clear_danger_and_a_message_that_was_looked_at_ask_nobody(
         await client.until("done")
         await client.send(type="message", text="Thank you.")
         await client.until("done")
-        await until_judged(3)
+        async with asyncio.timeout(FRAME_SECONDS):
+            while "Thank you." not in practice.judged:  # noqa: ASYNC110 - another process asks
+                await asyncio.sleep(0.02)
     assert practice.judged == ["Good morning.", "Thank you."]
 
 
