@@ -1,15 +1,17 @@
-"""Help lines, which operators maintain, and read-only card counts."""
+"""Help lines, which operators maintain, and read-only card counts and verdicts."""
 
 from typing import Any
 
 from django.contrib import admin
 from django.db import models
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 from django.http import HttpRequest
 
 from coaching.models import CardCount, HelpLine
 from coaching.safety.countries import COUNTRY_NAMES
 from sessions_app.admin import ReadOnlyMixin
+from sessions_app.models import SafetyVerdict
+from sessions_app.money import small_dollars
 
 
 @admin.register(HelpLine)
@@ -62,3 +64,40 @@ class CardCountAdmin(ReadOnlyMixin, admin.ModelAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[CardCount]:
         counts: QuerySet[CardCount] = super().get_queryset(request)
         return counts.order_by("-day", "level")
+
+
+@admin.register(SafetyVerdict)
+class SafetyVerdictAdmin(ReadOnlyMixin, admin.ModelAdmin):
+    """What was noticed in people's messages, and how the second look went; never the words."""
+
+    list_display = (
+        "created_at", "person", "level", "looked", "milliseconds", "model", "cost", "session", "number",
+    )  # fmt: skip
+    list_filter = ("level", "looked", "model", "created_at")
+    list_select_related = ("session__user", "usage")
+    date_hierarchy = "created_at"
+    show_full_result_count = False
+    ordering = ("-created_at",)
+    search_fields = ("=session__id", "session__user__username", "session__user__email")
+    fields = (
+        "created_at", "person", "session", "number", "level", "about", "topic", "looked", "milliseconds",
+        "model", "cost",
+    )  # fmt: skip
+    readonly_fields = fields
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[SafetyVerdict]:
+        verdicts: QuerySet[SafetyVerdict] = super().get_queryset(request)
+        return verdicts.annotate(message_number=F("message__number"))
+
+    @admin.display(description="Person", ordering="session__user__username")
+    def person(self, verdict: SafetyVerdict) -> str:
+        return verdict.session.user.get_username()
+
+    @admin.display(description="Message")
+    def number(self, verdict: SafetyVerdict) -> int:
+        return int(getattr(verdict, "message_number", 0))
+
+    @admin.display(description="Cost", ordering="usage__cost_micro_usd")
+    def cost(self, verdict: SafetyVerdict) -> str:
+        """Return what the second look cost; it is unknown where no answer came."""
+        return small_dollars(verdict.usage.cost_micro_usd) if verdict.usage else "–"

@@ -17,7 +17,7 @@ from procrastinate.contrib.django.models import ProcrastinateJob
 
 from coaching.job_queue import BRIEF_ATTEMPTS, BRIEF_JOB
 from sessions_app.admin import ROWS_LISTED, ReadOnlyMixin
-from sessions_app.models import Message, ModelUsage, Session, SessionBrief
+from sessions_app.models import Message, ModelUsage, SafetyVerdict, Session, SessionBrief
 from sessions_app.owned import Owned
 from tests.conftest import MakeUser
 from tests.pages.conftest import Exchange, KeepFile
@@ -170,6 +170,56 @@ def test_briefs_are_shown_by_version_with_lag_and_cost_and_written_again(
         assert str(session.id) not in client.get(f"{sessions}?brief={state}").content.decode()
 
 
+def test_verdicts_are_shown_with_time_and_cost_and_without_words_and_can_t_be_changed(
+    make_user: MakeUser, session: Session, exchange: Exchange
+) -> None:
+    verdicts = []
+    for level, looked in (("concern", "concern"), ("none", "failed")):
+        message = exchange(SECRET, SECRET).messages.earliest("number")
+        usage = ModelUsage.unscoped.create(
+            user=session.user, session=session, purpose="safety", model="m", cost_micro_usd=2_500
+        )
+        verdicts.append(
+            SafetyVerdict.unscoped.create(
+                session=session, message=message, level=level, about="self", topic="life", looked=looked,
+                model="claude-haiku-5-5", milliseconds=617, usage=usage if looked == level else None,
+            )
+        )  # fmt: skip
+    address = "/admin/sessions_app/safetyverdict/"
+    assert staff_with(make_user, "view_session").get(address).status_code == 403
+    member = User.objects.get(username="staff")
+    codenames = ["view_safetyverdict", "change_safetyverdict", "delete_safetyverdict"]
+    member.user_permissions.set(Permission.objects.filter(codename__in=codenames))
+    client = Client()
+    client.force_login(member)
+    pages = [client.get(path).content.decode() for path in (address, f"{address}{verdicts[0].pk}/change/")]
+    for page in pages:
+        for said in (
+            session.user.get_username(),
+            "Concern",
+            "claude-haiku-5-5",
+            "617",
+            "$0.0025",
+            str(session),
+        ):
+            assert said in page, said
+        assert SECRET not in page
+    assert "Failed" in pages[0]
+    today = f"{verdicts[0].created_at:%Y-%m-%d}"
+    for condition, count in (
+        ({"level__exact": "concern"}, 1),
+        ({"looked__exact": "failed"}, 1),
+        ({"level__exact": "immediate"}, 0),
+        ({"created_at__gte": f"{today} 00:00Z"}, 2),
+        ({"created_at__lt": f"{today} 00:00Z"}, 0),
+    ):
+        listed = client.get(address, condition).content.decode()
+        assert listed.count('class="field-person') == count, condition
+    assert client.post(f"{address}{verdicts[0].pk}/change/", {"level": "none"}).status_code == 403
+    assert client.post(f"{address}{verdicts[0].pk}/delete/", {"post": "yes"}).status_code == 403
+    assert client.get(address, {"message__content__contains": "what"}).status_code == 400
+
+
 PEOPLES_PAGES = [
     pages
     for model, pages in admin.site._registry.items()
@@ -204,7 +254,9 @@ def test_nothing_is_found_by_what_a_page_does_not_show(
 def test_every_page_with_rows_of_people_hides_something_or_shows_all() -> None:
     """The test above covers all pages with people's rows; a new one must be in it, or named here."""
     names = {pages.model.__name__ for pages in PEOPLES_PAGES}
-    assert names == {"CalendarSource", "ModelUsage", "Session", "SessionBrief", "Turn", "UserFile"}
+    assert names == {
+        "CalendarSource", "ModelUsage", "SafetyVerdict", "Session", "SessionBrief", "Turn", "UserFile",
+    }  # fmt: skip
     others = {model.__name__ for model in admin.site._registry if issubclass(model, Owned)} - names
     assert others == {"Profile"}
 
