@@ -8,8 +8,7 @@ from django.utils import timezone
 
 from sessions_app.models import Message, MessageRole, Session, Turn
 from sessions_app.queries import write_together
-
-_TITLE_CHARACTERS = 80
+from sessions_app.text import title_from
 
 
 def append_message(
@@ -50,7 +49,7 @@ def next_message(
     session.last_message_number += 1
     session.last_active_at = timezone.now()
     if role == MessageRole.USER and not metadata and not session.title:
-        session.title, session.title_covers = _title_from(content), session.last_message_number
+        session.title, session.title_covers = title_from(content), session.last_message_number
     return Message(
         session=session,
         number=session.last_message_number,
@@ -78,10 +77,3 @@ def store_message(
         changed[turn] = turn_fields
     is_new_turn = turn._state.adding
     write_together(changed=changed, added=[*([turn] if is_new_turn else []), *added, message])
-
-
-def _title_from(text: str) -> str:
-    line = " ".join(text.split())
-    if len(line) <= _TITLE_CHARACTERS:
-        return line
-    return line[:_TITLE_CHARACTERS].rsplit(" ", 1)[0] + "…"

@@ -11,6 +11,7 @@ from sessions_app.opening_message import OPENING_ID
 
 MAX_MESSAGE_CHARACTERS = 20_000
 MAX_CLIENT_ID_CHARACTERS = 100
+TITLE_CHARACTERS = 80
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
@@ -71,3 +72,11 @@ def mended_json(value: Any) -> Any:
     if isinstance(value, dict):
         return {mended(str(key)): mended_json(item) for key, item in value.items()}
     return value
+
+
+def title_from(text: str) -> str:
+    """Return the title that a message's first words make."""
+    line = " ".join(text.split())
+    if len(line) <= TITLE_CHARACTERS:
+        return line
+    return line[:TITLE_CHARACTERS].rsplit(" ", 1)[0] + "…"

@@ -9,9 +9,9 @@ from collections.abc import Collection
 from django.db import transaction
 
 from sessions_app.errors import Refused
-from sessions_app.models import MessageRole, Session, TitleSource
+from sessions_app.models import Message, MessageRole, SafetyVerdict, Session, TitleSource, VerdictLevel
 from sessions_app.selectors import accessible_session
-from sessions_app.text import is_storable
+from sessions_app.text import is_storable, title_from
 
 MAX_CHARACTERS = 80
 FIELDS = ("title", "title_source", "title_covers")
@@ -37,19 +37,42 @@ def rename_session(*, user_id: int, session_id: uuid.UUID, title: str) -> Sessio
 def store_title(*, user_id: int, session_id: uuid.UUID, title: str, numbers: Collection[int]) -> bool:
     """Store Sage's title for the messages with these numbers; an empty one leaves the session's as it is.
 
-    Either way it isn't made again. Returns False, with nothing stored, if the session has got a title or one
-    of the messages was withdrawn. Raises `Session.DoesNotExist`.
+    Either way it isn't made again. Returns False if the title wasn't stored: the session has got another one
+    meanwhile, or one of the messages was withdrawn or judged to be danger. Raises `Session.DoesNotExist`.
     """
     session = accessible_session(user_id=user_id, session_id=session_id, is_locked=True)
     if session.title_source != TitleSource.WORDS:
         return False
     if session.messages.filter(number__in=numbers, turn__is_withdrawn=True).exists():
         return False
+    verdicts = SafetyVerdict.within(session).exclude(level=VerdictLevel.NONE)
+    is_withheld = bool(title) and verdicts.filter(message__number__in=numbers).exists()
+    title = "" if is_withheld else title
     session.title_source = TitleSource.MODEL if title else TitleSource.WITHHELD
     session.title = title or session.title
     session.title_covers = max(numbers)
     session.save(update_fields=FIELDS)
-    return True
+    return not is_withheld
+
+
+@transaction.atomic
+def withhold_title(message: Message) -> None:
+    """Take back a title made from a message that turned out to be danger; the user's own stays.
+
+    Raises `Session.DoesNotExist`.
+    """
+    session = accessible_session(
+        user_id=message.session.user_id, session_id=message.session_id, is_locked=True
+    )
+    if session.title_source == TitleSource.USER:
+        return
+    if session.title_source == TitleSource.MODEL and message.number <= session.title_covers:
+        session.title, session.title_source = "", TitleSource.WITHHELD
+    elif session.title and session.title == title_from(message.content):
+        session.title = ""
+    else:
+        return
+    session.save(update_fields=FIELDS)
 
 
 def withdraw_title(session: Session, *, since: int) -> None:

@@ -17,12 +17,13 @@ from coaching.engine.messages import ModelRequest
 from coaching.engine.ports import ModelClient
 from coaching.jobs.asking import said_lines
 from coaching.model.asking import ask
-from coaching.safety.card import danger_in, kept_danger
+from coaching.safety.card import danger_in, kept_danger, known_danger
 from coaching.transcript.names import without_directions
 from sessions_app.database import in_database
 from sessions_app.models import Message, MessageRole, Session, TitleSource, ToolCallRecord, UsagePurpose
 from sessions_app.text import mended
 from sessions_app.titles import MAX_CHARACTERS, store_title
+from sessions_app.verdicts import read_verdicts
 
 logger = structlog.get_logger(__name__)
 
@@ -135,7 +136,9 @@ def _turns_in_danger(session: Session, messages: Sequence[Message]) -> set[uuid.
     noticed = [(row.turn_id, row.metadata) for row in messages] + [
         (row.turn_id, row.metadata) for row in calls
     ]
-    return {turn_id for turn_id, metadata in noticed if kept_danger(metadata)}
+    verdicts = read_verdicts(session.id, messages)
+    judged = {row.turn_id for row in messages if known_danger({}, verdicts.get(row.pk))}
+    return judged | {turn_id for turn_id, metadata in noticed if kept_danger(metadata)}
 
 
 def _store(beginning: Beginning, title: str) -> bool:

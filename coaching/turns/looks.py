@@ -14,6 +14,7 @@ from coaching.safety.danger import Danger
 from coaching.safety.second_look import EARLIER_MESSAGES
 from coaching.transcript.cards import read_card_of_message
 from sessions_app.models import Message, MessageRole, SafetyVerdict
+from sessions_app.titles import withhold_title
 from sessions_app.usage import read_tokens_of_day
 from sessions_app.verdicts import SEEN, NewVerdict, is_more_acute, store_verdict
 
@@ -95,6 +96,7 @@ def note_danger(message_id: int, new: NewVerdict) -> SafetyShown | None:
     before = Message.unscoped.filter(id=message_id).select_related("safety_verdict").first()
     if before is None or not store_verdict(message_id, new):
         return None
+    withhold_title(before)
     known = [kept_danger(before.metadata), before.known_verdict]
     levels = [each.level for each in known if each is not None]
     had_card = any(level != "none" for level in levels)
