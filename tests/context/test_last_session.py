@@ -1,0 +1,33 @@
+"""What a session's header says about the one before it."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from coaching.safety.card import metadata_of
+from sessions_app.history import append_message
+from sessions_app.models import MessageRole, Session, ToolCallRecord, Turn, TurnStatus
+from tests.context.test_pipeline import built, texts
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize(
+    ("words", "is_withdrawn", "had_card"),
+    [("I want to die.", False, True), ("I want to die.", True, False), ("A walk.", False, False)],
+)
+def test_danger_in_the_answer_to_a_question_is_said_in_the_next_session(
+    person: User, words: str, is_withdrawn: bool, had_card: bool
+) -> None:
+    last = Session.unscoped.create(user=person)
+    ended = {"status": TurnStatus.COMPLETED, "ended_at": timezone.now()}
+    first = Turn.unscoped.create(session=last, **ended)
+    append_message(session=last, turn=first, role=MessageRole.USER, content="Hello")
+    turn = Turn.unscoped.create(session=last, is_withdrawn=is_withdrawn, **ended)
+    ToolCallRecord.unscoped.create(
+        turn=turn, round_number=1, position=0, tool_use_id="toolu_1", name="show_options", state="answered",
+        value=words, finished_at=timezone.now(), metadata=metadata_of(words),
+    )  # fmt: skip
+    header = "\n".join(texts(built(person)))
+    assert "Last session: conversation" in header
+    assert ("it had a card with help lines" in header) is had_card
