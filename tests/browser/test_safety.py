@@ -2,16 +2,18 @@
 
 import pytest
 from django.contrib.auth.models import User
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, WebSocketRoute, expect
 
 from coaching.models import Profile, TimezoneSource
 from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Hold, Reply, Text
 from coaching.practice.server import PracticeServer
+from coaching.safety.danger import Danger
+from coaching.turns.looks import Seen, read_words, store_look
 from sessions_app import services
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionKind
-from tests.browser.chat_page import messages_markup, path_of, say, until_done
+from tests.browser.chat_page import WAIT_MS, messages_markup, path_of, say, until_done
 from tests.browser.fixtures import OpenContext, Watcher
 from tests.browser.test_accessibility import serious_findings
 
@@ -58,6 +60,37 @@ async def test_the_card_is_there_before_the_answer_in_both_tabs_and_after_a_relo
     await page.get_by_role("link", name="Back to the conversation").click()
     await expect(page.get_by_role("link", name="Call 1737")).to_be_visible()
     assert watcher.faults == []
+
+
+async def test_a_card_that_came_while_the_page_was_offline_is_there_once_it_is_back(
+    practice: PracticeServer, page: Page, session: Session, in_germany: None
+) -> None:
+    sockets: list[WebSocketRoute] = []
+
+    async def through(route: WebSocketRoute) -> None:
+        sockets.append(route)
+        if len(sockets) == 2:
+            await in_database(see_danger, session)
+        route.connect_to_server()
+
+    await page.route_web_socket("**/ws/**", through)
+    practice.script(["Good."])
+    await page.goto(path_of(session))
+    await say(page, "She won't need me after Friday.")
+    await until_done(page)
+    await expect(page.locator(".safety-card")).to_have_count(0)
+    await sockets[-1].close(code=1012)
+    await expect(page.locator("#messages > #card-message-1 > .safety-card")).to_be_visible(timeout=WAIT_MS)
+    shown = await messages_markup(page)
+    await page.reload()
+    assert await messages_markup(page) == shown
+
+
+def see_danger(session: Session) -> None:
+    """Store that a second look saw danger in the session's first message."""
+    looked = read_words(session.turns.earliest("started_at").id)
+    assert looked is not None
+    store_look(looked, Seen(outcome="concern", danger=Danger(level="concern", about="self", topic="life")))
 
 
 async def test_it_stays_when_the_model_fails_and_goes_with_the_words_that_are_changed(

@@ -20,6 +20,16 @@ export class History {
     return Math.max(0, ...numbers);
   }
 
+  // `cards` are the numbers and levels of messages that have a card: "3:concern 5:immediate".
+  lacksCard(cards = "") {
+    return cards.split(" ").filter(Boolean).some((each) => {
+      const [number, level] = each.split(":");
+      if (!document.getElementById(`message-${number}`)) return false;
+      const card = document.getElementById(`safety-message-${number}`);
+      return !card || (level === "immediate" && !card.classList.contains("is-immediate"));
+    });
+  }
+
   // Frames wait during a fetch: what they change may be replaced.
   holds(frame) {
     if (this.#isFetching) this.#held.push(frame);

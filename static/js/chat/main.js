@@ -105,13 +105,14 @@ function begin() {
   }
 
   const signals = {
-    async sync({ status, turn, lastNumber, ended }) {
+    async sync({ status, turn, lastNumber, ended, cards }) {
       live.flush();
       activity.finishAll();
       announcer.forget();
       phase.take(status === "running" ? "begin" : "done");
       const isEndMissed = ended && !byId("ending").childElementCount;
-      if (shownTurn !== turn || Number(lastNumber) > history.lastNumber || isEndMissed) await history.fetchAgain();
+      const isBehind = shownTurn !== turn || Number(lastNumber) > history.lastNumber;
+      if (isBehind || isEndMissed || history.lacksCard(cards)) await history.fetchAgain();
       outbox.settle();
       outbox.resume();
       questions.settle();
