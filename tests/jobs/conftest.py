@@ -1,16 +1,20 @@
 """An empty queue, a practice model in the settings, and a worker that runs what is due."""
 
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, MutableMapping
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
+import structlog
 from django.contrib.auth.models import User
 from django.db import connection
 from django.test import override_settings
 from procrastinate import PsycopgConnector
 from procrastinate.contrib.django import connector_params
 from procrastinate.contrib.django.models import ProcrastinateJob
+from structlog.testing import capture_logs
 
+from coaching.jobs import tasks
 from coaching.jobs.tasks import MODELS
 from coaching.jobs.worker import open_queue
 from coaching.model.client import ModelConnection
@@ -110,6 +114,17 @@ def completed_session(user: User, *texts: str) -> Session:
     """Open a session with these texts and complete it."""
     session = opened_session(user, *texts)
     return services.end_session(user_id=user.pk, session_id=session.pk, status=SessionStatus.COMPLETED)
+
+
+@contextmanager
+def logged_by_jobs() -> Iterator[list[MutableMapping[str, Any]]]:
+    """Capture what the jobs log: their logger keeps the configuration that it was first used with."""
+    used, tasks.logger = tasks.logger, structlog.get_logger(tasks.__name__)
+    try:
+        with capture_logs() as logged:
+            yield logged
+    finally:
+        tasks.logger = used
 
 
 async def jobs_named(name: str) -> list[ProcrastinateJob]:

@@ -13,7 +13,6 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import override_settings
 from procrastinate.contrib.django.models import ProcrastinateEvent, ProcrastinateJob
-from structlog.testing import capture_logs
 
 from coaching.context.brief import MAX_TOKENS, corrected_text
 from coaching.context.budget import count_tokens
@@ -43,7 +42,7 @@ from sessions_app.models import (
     SessionBrief,
     UsagePurpose,
 )
-from tests.jobs.conftest import RATE, WorkOff, add_turn, jobs_named, make_due, opened_session
+from tests.jobs.conftest import RATE, WorkOff, add_turn, jobs_named, logged_by_jobs, make_due, opened_session
 
 TOLD = ("I sleep badly since we moved.", "What keeps you awake?", "The noise. I want to work less.", "Good.")
 BRIEF_ASKED = "new version of the brief"
@@ -329,7 +328,7 @@ async def test_a_failing_brief_is_tried_for_ever_with_an_alert_after_five_attemp
     session = await queued(user)
     practice.faults.push(Fault(kind="refusal", times=7))  # the breaker doesn't count it
     waits = []
-    with capture_logs() as logged:
+    with logged_by_jobs() as logged:
         for attempt in range(1, 8):
             await work_off()
             await work_off()  # too early: nothing happens
@@ -424,7 +423,7 @@ async def test_a_rewrite_in_pieces_is_one_attempt_and_none_that_failed(
     working = asyncio.create_task(work_off())
     await practice.reached("second")
     assert (await fresh(session)).brief_attempts == 1
-    with capture_logs() as logged:
+    with logged_by_jobs() as logged:
         await enqueue_missing_briefs(0)
     assert len(await jobs_named(BRIEF_JOB)) == 1
     assert [entry["event"] for entry in logged] == ["briefs_behind"]
