@@ -194,7 +194,7 @@ async def expire_sessions(timestamp: int) -> None:  # noqa: ARG001 - every perio
     retry=AfterStop(),
     priority=JobPriority.BULK,
 )
-async def encode_new_passages(timestamp: int) -> None:  # noqa: ARG001
+async def encode_new_passages(timestamp: int) -> None:  # noqa: ARG001 - every periodic job gets it
     """Encode what recall's index has got since the last time, if SAGE_EMBEDDING_MODEL is set."""
     count = await encode_what_is_new()
     if count:

@@ -1,4 +1,4 @@
-"""Takes a second look at each message, beside its turn: never before it and never in its way.
+"""Takes a second look at each message while its turn runs, without delaying it.
 
 A look is a task of its own that begins when the turn's request has gone out. It is bounded in time, stands
 behind a breaker of its own, and whatever happens to it changes nothing else: then the rules' card is all.

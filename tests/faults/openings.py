@@ -191,7 +191,7 @@ async def _act(opening: Opening) -> None:
             await second.send(type="stop")
         case "reload":
             await asyncio.gather(first.drop(), second.drop())
-            await asyncio.gather(*(tab.until(lambda tab=tab: tab.is_connected) for tab in (first, second)))  # type: ignore[misc]
+            await asyncio.gather(*(tab.until(lambda tab=tab: tab.is_connected) for tab in (first, second)))  # type: ignore[misc]  # a default value hides its type
         case "begin again":
             await asyncio.gather(opening.begin(), opening.begin())
         case "leave" | "kill":

@@ -192,7 +192,7 @@ def test_a_person_has_a_bounded_number_of_corrections(
         assert f"up to {MOST_CORRECTIONS} corrections in all your conversations together" in page
     response, page = send(signed_in, session, do="correct", words="One more")
     assert "One more" in page, "what was written isn't lost"
-    BriefCorrection.of(session.user_id).filter(session=elsewhere).first().delete()  # type: ignore[union-attr]
+    BriefCorrection.of(session.user_id).filter(session=elsewhere).first().delete()  # type: ignore[union-attr]  # there is one
     _, page = send(signed_in, session, do="correct", words="One more")
     assert CORRECTED in page
 

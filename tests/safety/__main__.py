@@ -15,7 +15,7 @@ def main() -> None:
     parser.add_argument("--show", action="store_true", help="print what is wrong")
     is_shown = parser.parse_args().show
     sentences = read_sentences()
-    print(table_of(sentences))  # noqa: T201
+    print(table_of(sentences))  # noqa: T201 - its output
     for name, found in measure_unseen().items():
         values = ", ".join(f"{field.name} {getattr(found, field.name)}" for field in fields(found))
         print(f"\nNever seen, {name}: {values}")  # noqa: T201

@@ -266,9 +266,8 @@ async def _said(
         await client.until("sync")
         await client.send(type="message", text=words)
         frames = await client.until("done")
-        is_look_over = lambda seen: any(  # noqa: E731
-            not each.body.get("tools") and each.finished_at is not None for each in seen
+        await practice.wait_until(
+            lambda seen: any(not each.body.get("tools") and each.finished_at is not None for each in seen)
         )
-        await practice.wait_until(is_look_over)
         assert not any("safety" in frame for frame in frames)
         return frames
