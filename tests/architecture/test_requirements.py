@@ -11,8 +11,8 @@ from packaging.utils import canonicalize_name
 from tests.sage.processes import PROJECT
 
 LOCK = PROJECT / "requirements.lock"
-MOST_PACKAGES = 100
-"""What `uv run` may install in a new clone, for `up` and for the suite."""
+MOST_PACKAGES = 105
+"""What `uv run` may install in a new clone, for `up` and for the suite. Eleven read documents."""
 
 
 def _pinned() -> dict[str, str]:
