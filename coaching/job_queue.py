@@ -22,6 +22,7 @@ from procrastinate.exceptions import AlreadyEnqueued, UniqueViolation
 from procrastinate.jobs import Job
 from procrastinate.tasks import ConfigureTaskOptions
 
+from coaching.models import Document, DocumentSource
 from sessions_app.arcs import unsummarised_arc
 from sessions_app.database import in_database
 from sessions_app.models import Session, TitleSource
@@ -35,6 +36,7 @@ BRIEF_ATTEMPTS = 5
 """After as many failures, a brief is tried once an hour."""
 _BRIEF_RETRY_SECONDS = (5, 25, 125, 625, 3600)
 TITLE_JOB = "write_title"
+DOCUMENT_JOB = "read_document"
 
 BULK_QUEUE = "bulk"
 """The queue of jobs that may be many and long: a worker always keeps a slot for the others."""
@@ -231,3 +233,18 @@ def enqueue_follow_ups(session_ids: Collection[uuid.UUID]) -> Collection[uuid.UU
         for job in missing:
             _enqueue([job])
     return {session_id for session_id, (brief, *_) in jobs.items() if brief.queueing_lock not in queued}
+
+
+def enqueue_document(document: Document) -> bool:
+    """Queue the reading of a document; False if it is queued already. Sync ORM code.
+
+    What comes from a conversation is read first; the others are bulk.
+    """
+    is_asked_for = document.source == DocumentSource.CHAT
+    return enqueue(
+        DOCUMENT_JOB,
+        key=f"document:{document.pk}",
+        priority=JobPriority.CHAT_UPLOAD if is_asked_for else JobPriority.BULK,
+        queue=None if is_asked_for else BULK_QUEUE,
+        document_id=document.pk,
+    )

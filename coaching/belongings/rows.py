@@ -31,6 +31,10 @@ LEFT_OUT_MODELS: Mapping[str, str] = {
 LEFT_OUT_FIELDS: Mapping[str, str] = {
     "auth.User.password": "opens the account",
     "coaching.CalendarSource.digest": "found again from the content",
+    "coaching.Document.storage_key": "says where this Sage stores it",
+    "coaching.DocumentCall.request": "made of documents that the archive has",
+    "coaching.DocumentCall.rounds": "made of documents that the archive has",
+    "coaching.DocumentText.fingerprint": "found again from the text",
     "coaching.UserFileVersion.content": "stands in the files of the archive",
     "coaching.UserFileVersion.storage_key": "says where this Sage stores it",
     "sessions_app.SessionBrief.corrected_text": "made of the text and the corrections",

@@ -1,4 +1,4 @@
-"""Deletes objects without a version that are too old for a write still in progress."""
+"""Deletes objects without a version or a document that are too old for a write still in progress."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ import structlog
 from django.core.files.storage import storages
 
 from coaching.files.objects import OBJECTS_PREFIX, STORAGE_ERRORS, ObjectStorage
-from coaching.models import UserFileVersion
+from coaching.models import Document, UserFileVersion
 from sessions_app.database import give_back_connections
 
 logger = structlog.get_logger(__name__)
@@ -28,7 +28,7 @@ class GarbageReport:
 
 
 def collect_garbage(*, now: datetime) -> GarbageReport:
-    """Delete old objects without a version. Blocks. Raises `STORAGE_ERRORS` if they can't be listed."""
+    """Delete old objects without a row. Blocks. Raises `STORAGE_ERRORS` if they can't be listed."""
     storage = storages["default"]
     if not isinstance(storage, ObjectStorage):
         raise TypeError(f"{type(storage).__name__} can't list its objects")
@@ -49,6 +49,9 @@ def collect_garbage(*, now: datetime) -> GarbageReport:
 
 
 def _read_keys_without_row(keys: Sequence[str]) -> list[str]:
-    named = set(UserFileVersion.unscoped.filter(storage_key__in=keys).values_list("storage_key", flat=True))
+    named: set[str | None] = set(
+        UserFileVersion.unscoped.filter(storage_key__in=keys).values_list("storage_key", flat=True)
+    )
+    named.update(Document.unscoped.filter(storage_key__in=keys).values_list("storage_key", flat=True))
     give_back_connections()  # the storage is queried next
     return [key for key in keys if key not in named]

@@ -19,11 +19,14 @@ MOMENT = datetime(2026, 11, 20, 21, 30, tzinfo=UTC)
 
 FITTING: Mapping[str, Mapping[str, Any]] = {
     "account.EmailAddress": {"primary": False},
+    "coaching.ActionItem": {"state": "done", "done_at": MOMENT},
     "coaching.CalendarEvent": {"starts_at": MOMENT, "ends_at": MOMENT, "starts_on": None, "ends_on": None},
     "coaching.CalendarSource": {"kind": "file", "failures": 0, "failing_since": None, "error": ""},
+    "coaching.Document": {"state": "filed", "level": "client", "duplicate_of": None, "similar_to": None},
     "coaching.Profile": {"timezone": "Asia/Tokyo"},
     "coaching.PulseRating": {"rating": 3},
     "coaching.RecallVector": {"vector": "[1, 0]"},
+    "coaching.StandingYes": {"kind": "note"},
     "coaching.UserFile": {"path": "life-map/career.md", "file_type": "domain", "version_number": 1},
     "sessions_app.BriefCorrection": {"kind": "correction"},
     "sessions_app.Session": {

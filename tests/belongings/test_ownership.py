@@ -12,11 +12,15 @@ from django.db.models import Model
 from coaching.belongings.ownership import owned_models
 from coaching.belongings.rows import LEFT_OUT_FIELDS, LEFT_OUT_MODELS, exported_models, file_name_of
 
-MENTIONS = {"coaching.HistoricalSkill.history_user"}
+MENTIONS = {
+    "coaching.HistoricalPlacementRule.history_user",
+    "coaching.HistoricalReference.history_user",
+    "coaching.HistoricalSkill.history_user",
+}
 """Rows of the installation that name an operator; the name is removed, the row stays."""
 NOBODYS_COLUMNS = {"sessions_app.RunnerProcess.owner"}
 """These look like references to a person but identify a process."""
-OBJECTS = {"coaching.UserFileVersion.storage_key"}
+OBJECTS = {"coaching.Document.storage_key", "coaching.UserFileVersion.storage_key"}
 
 _LOOKS_LIKE_A_PERSON = re.compile(r"(^|_)(user|owner|person|author|account|username|email)(_id|_name)?$")
 

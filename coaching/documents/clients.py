@@ -1,0 +1,125 @@
+"""Clients and projects: whom documents are about. Another user's looks missing."""
+
+from django.db import IntegrityError, transaction
+
+from coaching.models import Client, ClientStatus, ClientType, Project, ProjectStatus
+from sessions_app.database import lock_until_commit
+from sessions_app.errors import Refused
+
+MAX_CLIENTS = 500
+MAX_PROJECTS = 2_000
+OWN_NAME = "Me"
+_LOCK = 0x11B0
+"""The namespace of the lock under which a user's clients and projects are counted."""
+
+
+def own_client(user_id: int) -> Client:
+    """Return the client that is the user, made on first use."""
+    own = Client.of(user_id).filter(client_type=ClientType.SELF).first()
+    if own is None:
+        values = {"user_id": user_id, "name": OWN_NAME, "client_type": ClientType.SELF}
+        # Another process may make it at the same time; a client of this name gets it otherwise.
+        Client.of(user_id).bulk_create([Client(**values)], ignore_conflicts=True)
+        own = Client.of(user_id).filter(client_type=ClientType.SELF).first()
+    if own is None:
+        own = Client.of(user_id).create(name=f"{OWN_NAME} (my own)", client_type=ClientType.SELF)
+    return own
+
+
+def accessible_client(*, user_id: int, client_id: int) -> Client:
+    """Return the user's client. Raises `Client.DoesNotExist` for a missing one and for another user's."""
+    return Client.of(user_id).get(id=client_id)
+
+
+def accessible_project(*, user_id: int, project_id: int) -> Project:
+    """Return the user's project with its client. Raises `Project.DoesNotExist`."""
+    return Project.of(user_id).select_related("client").get(id=project_id)
+
+
+@transaction.atomic
+def create_client(*, user_id: int, name: str, client_type: ClientType, notes: str = "") -> Client:
+    """Create a client. Raises `Refused`."""
+    if client_type == ClientType.SELF:
+        raise Refused("You are the first client yourself, and there is one of you.")
+    lock_until_commit(_LOCK, user_id % 2**31)
+    if Client.of(user_id).count() >= MAX_CLIENTS:
+        raise Refused(f"There can be {MAX_CLIENTS} clients. Delete one that you don't need any more.")
+    try:
+        with transaction.atomic():
+            return Client.of(user_id).create(
+                name=_name(name, "client"), client_type=client_type, notes=notes.strip()[:2_000]
+            )
+    except IntegrityError:
+        raise Refused("There is a client of that name already.") from None
+
+
+@transaction.atomic
+def create_project(*, user_id: int, client_id: int, name: str, notes: str = "") -> Project:
+    """Create a project of a client. Raises `Refused` and `Client.DoesNotExist`."""
+    client = accessible_client(user_id=user_id, client_id=client_id)
+    lock_until_commit(_LOCK, user_id % 2**31)
+    if Project.of(user_id).count() >= MAX_PROJECTS:
+        raise Refused(f"There can be {MAX_PROJECTS:,} projects. Delete one that you don't need any more.")
+    try:
+        with transaction.atomic():
+            return Project.of(user_id).create(
+                client=client, name=_name(name, "project"), notes=notes.strip()[:2_000]
+            )
+    except IntegrityError:
+        raise Refused(f"{client.name} has a project of that name already.") from None
+
+
+@transaction.atomic
+def change_client(
+    *, user_id: int, client_id: int, name: str, client_type: ClientType, status: ClientStatus, notes: str
+) -> Client:
+    """Change a client. The user stays the one of type `self`. Raises `Refused` and `Client.DoesNotExist`."""
+    client = Client.of(user_id).select_for_update().get(id=client_id)
+    if (client.client_type == ClientType.SELF) != (client_type == ClientType.SELF):
+        raise Refused("You are the first client yourself, and there is one of you.")
+    if client.client_type == ClientType.SELF and status != ClientStatus.ACTIVE:
+        raise Refused("Your own part of the library can't be archived.")
+    client.name, client.client_type, client.status = _name(name, "client"), client_type, status
+    client.notes = notes.strip()[:2_000]
+    try:
+        with transaction.atomic():
+            client.save()
+    except IntegrityError:
+        raise Refused("There is a client of that name already.") from None
+    return client
+
+
+@transaction.atomic
+def change_project(*, user_id: int, project_id: int, name: str, status: ProjectStatus, notes: str) -> Project:
+    """Change a project. Raises `Refused` and `Project.DoesNotExist`."""
+    project = Project.of(user_id).select_for_update(of=("self",)).select_related("client").get(id=project_id)
+    project.name, project.status, project.notes = _name(name, "project"), status, notes.strip()[:2_000]
+    try:
+        with transaction.atomic():
+            project.save()
+    except IntegrityError:
+        raise Refused(f"{project.client.name} has a project of that name already.") from None
+    return project
+
+
+@transaction.atomic
+def delete_client(*, user_id: int, client_id: int) -> None:
+    """Delete a client with its projects, documents, knowledge and action items. Raises `Refused`."""
+    client = Client.of(user_id).select_for_update().get(id=client_id)
+    if client.client_type == ClientType.SELF:
+        raise Refused("Your own part of the library can't be deleted; its documents can.")
+    client.delete()
+
+
+@transaction.atomic
+def delete_project(*, user_id: int, project_id: int) -> None:
+    """Delete a project with its documents, knowledge and action items. Raises `Project.DoesNotExist`."""
+    Project.of(user_id).select_for_update().get(id=project_id).delete()
+
+
+def _name(name: str, what: str) -> str:
+    """Return a name on one line. Raises `Refused`."""
+    kept = " ".join(name.replace("\x00", "").split())
+    if not kept or len(kept) > 120:
+        raise Refused(f"A {what}'s name has 1 to 120 characters.")
+    return kept

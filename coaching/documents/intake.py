@@ -1,0 +1,118 @@
+"""Takes documents in: their bytes into the storage, a row, and the job that reads them.
+
+The bytes are stored before the row commits, and the job is a row of the same transaction: a document that is
+shown is stored, and is read.
+"""
+
+import uuid
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.db import transaction
+
+from coaching.documents.clients import accessible_client, accessible_project, own_client
+from coaching.files.objects import store_object_now
+from coaching.files.quota import BYTES_A_MB, check_room, lock_usage, refuse_when_full
+from coaching.job_queue import enqueue_document
+from coaching.models import Client, Document, DocumentSource, DocumentState, Project
+
+MAX_NAME = 255
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Destination:
+    """Whose document it is, and where it came from. `batch` is the same for documents that came together."""
+
+    client: Client
+    project: Project | None = None
+    source: DocumentSource = DocumentSource.UPLOAD
+    session_id: uuid.UUID | None = None
+    batch: uuid.UUID
+
+
+def destination_of(
+    *,
+    user_id: int,
+    client_id: int | None = None,
+    project_id: int | None = None,
+    source: DocumentSource = DocumentSource.UPLOAD,
+    session_id: uuid.UUID | None = None,
+    batch: uuid.UUID | None = None,
+) -> Destination:
+    """Return the destination with these ids: of a project its client, and without any the user.
+
+    Raises `Client.DoesNotExist` and `Project.DoesNotExist`, also for a project of another client.
+    """
+    project = accessible_project(user_id=user_id, project_id=project_id) if project_id else None
+    if project and client_id not in (None, project.client_id):
+        raise Project.DoesNotExist
+    if project:
+        client = project.client
+    elif client_id:
+        client = accessible_client(user_id=user_id, client_id=client_id)
+    else:
+        client = own_client(user_id)
+    return Destination(
+        client=client, project=project, source=source, session_id=session_id, batch=batch or uuid.uuid4()
+    )
+
+
+def take_in(
+    *, user_id: int, name: str, data: bytes, destination: Destination, is_withheld: bool = False
+) -> Document:
+    """Store a document and queue its reading; one that is over a limit becomes `refused`, with the reason.
+
+    Sync code, outside transactions. Raises `StorageFailed`, and `QuotaReached` where there is no room for it.
+    """
+    name = clean_name(name)
+    if reason := _refusal(data):
+        return refuse(user_id=user_id, name=name, size=len(data), destination=destination, reason=reason)
+    refuse_when_full(user_id=user_id, size=len(data))
+    stored = store_object_now(user_id=user_id, data=data)
+    with transaction.atomic():
+        check_room(lock_usage(user_id), size=len(data), is_new_file=True)
+        document = Document.of(user_id).create(
+            **_values(name, destination),
+            size=stored.size,
+            sha256=stored.sha256,
+            storage_key=stored.key,
+            is_withheld=is_withheld,
+        )
+        enqueue_document(document)
+    return document
+
+
+def refuse(*, user_id: int, name: str, size: int, destination: Destination, reason: str) -> Document:
+    """Record a document that is over a limit, without its bytes."""
+    return Document.of(user_id).create(
+        **_values(clean_name(name), destination),
+        size=size,
+        storage_key=None,
+        state=DocumentState.REFUSED,
+        reason=reason,
+    )
+
+
+def clean_name(name: str) -> str:
+    """Return a file's name without folders and control characters; it is only shown, never used as a path."""
+    last = name.replace("\\", "/").rsplit("/", 1)[-1]
+    shown = "".join(character for character in last if character.isprintable()).strip()
+    return shown[-MAX_NAME:] or "document"
+
+
+def _refusal(data: bytes) -> str:
+    limit = settings.SAGE_MAX_UPLOAD_MB
+    if len(data) > limit * BYTES_A_MB:
+        return f"It has {len(data) / BYTES_A_MB:,.0f} MB, and a document can have {limit}."
+    return "" if data else "The file is empty."
+
+
+def _values(name: str, destination: Destination) -> dict[str, object]:
+    return {
+        "name": name,
+        "client": destination.client,
+        "project": destination.project,
+        "source": destination.source,
+        "session_id": destination.session_id,
+        "batch": destination.batch,
+    }
