@@ -14,6 +14,7 @@ from django.views.decorators.http import require_safe
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, Gauge, generate_latest
 
 from coaching.job_queue import BRIEF_ATTEMPTS, count_failed_jobs, count_jobs
+from coaching.live.runner import get_runner
 from coaching.people.socket_access import open_sockets
 from sessions_app.database import in_database
 from sessions_app.figures import read_brief_figures
@@ -24,6 +25,8 @@ log = structlog.get_logger(__name__)
 
 _open_sockets = Gauge("sage_open_sockets", "WebSockets that are open in this process.")
 _open_sockets.set_function(lambda: len(open_sockets))
+_running_turns = Gauge("sage_running_turns", "Turns that run in this process.")
+_running_turns.set_function(lambda: len(get_runner().running))
 
 
 @require_safe

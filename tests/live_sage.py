@@ -12,6 +12,7 @@ import signal
 import socket
 import subprocess
 import time
+import urllib.request
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -36,6 +37,7 @@ START_SECONDS = 60
 FRAME_SECONDS = 30.0
 """A frame's time limit, wide enough for a busy machine."""
 WEB = ("manage.py", "web")
+METRICS_TOKEN = "metrics of the tests"
 
 Frame = dict[str, Any]
 
@@ -66,6 +68,7 @@ def start_web_process(*, practice_port: int, program: tuple[str, ...] = WEB, **v
         "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{practice_port}",
         "ANTHROPIC_API_KEY": "practice",
         "SAGE_RATE_LIMIT": "1000/60s",
+        "SAGE_METRICS_TOKEN": METRICS_TOKEN,
         "SAGE_SAFETY_MODEL": "off",  # else a second look would be among the requests
         "DJANGO_SETTINGS_MODULE": "sage.settings",
         **variables,
@@ -162,14 +165,34 @@ def live_sage(shared_sage: SharedSage, request: pytest.FixtureRequest) -> Iterat
         yield shared_sage.serve()
 
 
-async def end_turns() -> None:
-    """Stop running turns and wait for them: otherwise they would call the next test's model."""
+async def end_turns(sage: LiveSage) -> None:
+    """Stop running turns and wait for them: otherwise they would call the next test's model.
+
+    Some run on without a row that says so: those that were withdrawn, and those of a test before whose rows
+    are deleted.
+    """
     running = Turn.unscoped.filter(status=TurnStatus.RUNNING)
     deadline = time.monotonic() + FRAME_SECONDS
     while (  # noqa: ASYNC110  # no event tells it: another process runs them
         await in_database(running.update, is_stop_requested=True) and time.monotonic() < deadline
     ):
         await asyncio.sleep(0.02)
+    while (  # noqa: ASYNC110 - as above
+        await asyncio.to_thread(count_running_turns, sage) and time.monotonic() < deadline
+    ):
+        await asyncio.sleep(0.05)
+
+
+def count_running_turns(sage: LiveSage) -> int:
+    """Return how many turns run in the process; 0 if it doesn't answer any more."""
+    headers = {"Authorization": f"Bearer {METRICS_TOKEN}"}
+    request = urllib.request.Request(f"{sage.origin}/metrics", headers=headers)
+    try:
+        with urllib.request.urlopen(request, timeout=FRAME_SECONDS) as answer:
+            found = re.search(rb"^sage_running_turns (\d+)", answer.read(), re.MULTILINE)
+    except OSError:
+        return 0
+    return int(found[1]) if found else 0
 
 
 @asynccontextmanager
@@ -178,12 +201,13 @@ async def serve_practice(sage: LiveSage) -> AsyncIterator[PracticeServer]:
 
     The web process's log is printed, so that a failure shows it.
     """
+    await end_turns(sage)
     logged = sage.log.stat().st_size
     async with PracticeServer(keeps_bodies=True, port=sage.practice_port, tokens_per_second=0) as server:
         try:
             yield server
         finally:
-            await end_turns()
+            await end_turns(sage)
             print(sage.log.read_bytes()[logged:].decode(errors="replace"))  # noqa: T201 - pytest shows it with the failure
 
 
