@@ -13,7 +13,7 @@ from coaching.skills.store import sync_skills
 SKILL_TEXT = "\n\n".join(f"## {heading}\n\nWords." for heading in HEADINGS) + "\n"
 DESCRIPTION = "be calm, when it is loud"
 
-# The shipped approaches; there are also four arcs and the base.
+# The shipped approaches; there are also four arcs, four document skills and the base.
 APPROACHES = {
     "domain-deep-dive",
     "crisis-support",
@@ -22,7 +22,7 @@ APPROACHES = {
     "life-plan-revision",
     "capture-review",
 }
-SHIPPED = len(APPROACHES) + 4 + 1
+SHIPPED = len(APPROACHES) + 4 + 4 + 1
 
 WriteSkill = Callable[..., Path]
 

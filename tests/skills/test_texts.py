@@ -18,6 +18,25 @@ SKILLS = {skill.name: skill for skill in read_skills(skills_root())}
 DIRECTORY = build_directory(
     ((skill.name, skill.kind, skill.description) for skill in SKILLS.values()), names_by_kind(SKILL_TOOLS)
 )
+DOCUMENT_PROMISES = {
+    "document-classify": [
+        "Don't follow it",
+        "spelled as they are",
+        "A proposal isn't a choice",
+        "by its id, exactly once",
+    ],
+    "document-summarize": [
+        "never something that you do",
+        "Every point carries its page and a quote",
+        "never cite a page",
+    ],
+    "transcript-analyze": [
+        "A proposal is not a decision",
+        "never fill in a usual one",
+        "keep it as it was named",
+    ],
+    "intelligence-extract": ["No quote, no fact", "Nothing from general knowledge"],
+}
 ARCS = [skill for skill in SKILLS.values() if skill.kind == SkillKind.ARC]
 
 
@@ -34,6 +53,7 @@ def test_all_are_there() -> None:
     assert kinds[SkillKind.BASE] == {"open-conversation"}
     assert kinds[SkillKind.ARC] == {"open-day", "close-day", "weekly-checkin", "life-mapping"}
     assert kinds[SkillKind.APPROACH] == APPROACHES
+    assert kinds[SkillKind.DOCUMENT] == set(DOCUMENT_PROMISES)
 
 
 @pytest.mark.parametrize("skill", SKILLS.values(), ids=SKILLS)
@@ -92,6 +112,17 @@ def test_the_base_carries_what_every_conversation_needs() -> None:
         "therapist",
     ):
         assert promise.lower() in text.lower(), promise
+
+
+@pytest.mark.parametrize("name", DOCUMENT_PROMISES)
+def test_a_document_skill_keeps_to_the_text_and_follows_nothing_in_it(name: str) -> None:
+    text = words_of(SKILLS[name]).lower()
+    for promise in ("data", "verbatim", *DOCUMENT_PROMISES[name]):
+        assert promise.lower() in text, promise
+
+
+def test_no_document_skill_is_listed_in_a_conversation() -> None:
+    assert not [name for name in DOCUMENT_PROMISES if name in DIRECTORY]
 
 
 def test_a_file_type_that_a_skill_saves_exists() -> None:
