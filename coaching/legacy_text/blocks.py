@@ -1,43 +1,53 @@
-"""The text blocks of old conversations, which preceded tools.
+"""Removes the tags of old blocks from texts: from every prompt, and from what a reader sees.
 
-`strip_block_tags` guards every prompt: an old tag in a file or message must not teach the model the old
-format. The text between two tags is the user's own and stays. No block is applied.
+An old tag in a file or message must not teach the model the old format. The text between two tags is the
+user's own and stays. No block is applied.
 """
 
-import re
+from coaching.legacy_text.tags import BLOCK_NAMES, Tokenizer, tokenize
 
-BLOCK_NAMES = ("FILE_UPDATE", "SUGGESTED_REPLIES", "DAY_PLAN_DATA", "ENTER_MODE", "SESSION_COMPLETE")
-
-_NAME = re.compile(rf"(?:{'|'.join(BLOCK_NAMES)})(?![A-Za-z0-9_])", re.IGNORECASE)
-_SPACES = "".join(filter(str.isspace, map(chr, range(0x3001))))  # the ideographic space is the last one
-_BEFORE_NAME = f"{_SPACES}\u200b\u200c\u200d[/"
-_VALUE = r"""(?:"[^"\n]*+"?|'[^'\n]*+'?|[^\s"'\]]++)"""
-# The end of a tag, or apparent attributes of an unclosed one.
-_REST = re.compile(
-    r"(?:[^\[\]\n]{0,300}+\]"
-    rf"|(?:[ \t]*+:[ \t]*+\w++)?(?:[ \t]++\w++[ \t]*+=[ \t]*+{_VALUE})*+)[ \t]*+"
-)
+__all__ = ["BLOCK_NAMES", "TagFilter", "strip_block_tags", "without_block_tags"]
 
 
 def strip_block_tags(text: str) -> str:
-    """Return the text without the tags of old blocks, including malformed ones.
+    """Return the text without the tags of old blocks, including malformed ones and those in code.
 
     Each is replaced by a space, and brackets that open before one are removed with it, so that no new tag can
     form from the surrounding text. Linear in the length of the text.
     """
     if "[" not in text:
         return text
-    left, done, seen = [], 0, 0
-    for name in _NAME.finditer(text):
-        if name.start() < done:
-            continue  # in a tag's attributes
-        start = max(done, seen)
-        seen = name.end()
-        before = text[start : name.start()]
-        words = before.rstrip(_BEFORE_NAME)
-        blank, bracket, _ = before[len(words) :].partition("[")
-        if bracket:
-            left += [text[done:start], (words + blank).rstrip(" \t"), " "]
-            rest = _REST.match(text, seen)
-            done = rest.end() if rest else seen
-    return "".join([*left, text[done:]])
+    left: list[str] = []
+    is_after_tag = False
+    for token in tokenize(text, is_shown=False):
+        if isinstance(token, str):
+            left.append(token.lstrip(" \t") if is_after_tag else token)
+            is_after_tag = False
+            continue
+        if left:
+            left[-1] = left[-1].rstrip(" \t")
+        left.append(" ")
+        is_after_tag = True
+    return "".join(left)
+
+
+def without_block_tags(text: str) -> str:
+    """Return the text as a reader sees it: without the tags of old blocks, except those in fenced code."""
+    if "[" not in text:
+        return text
+    return "".join(token for token in tokenize(text, is_shown=True) if isinstance(token, str))
+
+
+class TagFilter:
+    """`without_block_tags` for a text that arrives piece by piece: a tag is held until it is certain."""
+
+    def __init__(self) -> None:
+        self._tokenizer = Tokenizer(is_shown=True)
+
+    def feed(self, text: str) -> str:
+        """Return what can be shown now."""
+        return "".join(token for token in self._tokenizer.feed(text) if isinstance(token, str))
+
+    def close(self) -> str:
+        """Return what was held."""
+        return "".join(token for token in self._tokenizer.close() if isinstance(token, str))
