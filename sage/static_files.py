@@ -77,7 +77,7 @@ def collect_static_files() -> None:
 
 
 def _bundle_styles(paths: Sources) -> tuple[Storage, str]:
-    """Put what the stylesheet imports in the place of its imports. No `url()` in them may be relative."""
+    """Put what the stylesheet imports in the place of its imports. A `url()` is relative to the bundle."""
 
     def inline(found: re.Match[str]) -> str:
         imported = posixpath.join(posixpath.dirname(STYLESHEET), found[1])

@@ -1,0 +1,43 @@
+"""The typefaces come with Sage: unmodified files, their licence, and the same ones in styles and preloads."""
+
+import re
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.test import Client
+
+FONTS = Path(settings.BASE_DIR) / "static" / "fonts"
+STYLES = (Path(settings.BASE_DIR) / "static" / "css" / "fonts.css").read_text()
+FACES = re.findall(r"@font-face \{(.*?)\n\}", STYLES, re.DOTALL)
+
+
+def test_each_file_is_a_face_and_has_its_licence() -> None:
+    files = {path.relative_to(FONTS).as_posix() for path in FONTS.glob("*/*.woff2")}
+    assert set(re.findall(r'url\("\.\./fonts/([^"]+)"\)', STYLES)) == files
+    assert len(FACES) == len(files) == 8
+    for folder in FONTS.iterdir():
+        assert "SIL Open Font License, Version 1.1" in (folder / "LICENSE").read_text()
+    assert all((FONTS / name).read_bytes()[:4] == b"wOF2" for name in files)
+
+
+@pytest.mark.django_db
+def test_a_page_preloads_the_upright_latin_faces_alone(client: Client) -> None:
+    page = client.get("/accounts/login/").content.decode()
+    preloads = re.findall(
+        r'<link rel="preload" as="font" type="font/woff2" crossorigin href="([^"]+)">', page
+    )
+    assert len(preloads) == 2
+    assert all("-latin-wght-normal." in address for address in preloads)
+    assert sum((FONTS / name).stat().st_size for name in _names(preloads)) < 90_000
+
+
+def test_no_text_changes_its_face_once_it_is_shown() -> None:
+    assert all("font-display: optional;" in face and "unicode-range: " in face for face in FACES)
+
+
+def _names(addresses: list[str]) -> list[str]:
+    """Return the files behind addresses, whose names may carry a hash."""
+    return [
+        re.sub(r"\.[0-9a-f]{12}(?=\.woff2)", "", address.partition("/fonts/")[2]) for address in addresses
+    ]
