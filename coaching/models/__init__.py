@@ -36,12 +36,19 @@ from coaching.models.library import (
 )
 from coaching.models.life import Capture, DayPlan, LifeDomain, PulseRating, ReflectionPrompt
 from coaching.models.people import Profile, TimezoneSource, Weekday
-from coaching.models.recall import RecallLanguage, RecallPassage, RecallSource, RecallVector
+from coaching.models.recall import (
+    WITHHELD_SOURCES,
+    RecallLanguage,
+    RecallPassage,
+    RecallSource,
+    RecallVector,
+)
 from coaching.models.safety import CardCount, DangerLevel, HelpLine, HelpLineKind
 from coaching.models.skills import Skill, SkillKind
 
 __all__ = [
     "UNFINISHED_STATES",
+    "WITHHELD_SOURCES",
     "ActionItem",
     "ActionPriority",
     "ActionState",

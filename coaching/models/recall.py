@@ -1,4 +1,4 @@
-"""The index that recall searches: rows that triggers derive from messages, summaries, briefs and files.
+"""The index that recall searches: rows that triggers derive from what was said, files and the library.
 
 Nothing in Python writes passages, so no writer can forget to: `coaching/migrations/0008_recall.py` does.
 A job writes their vectors.
@@ -21,22 +21,32 @@ class RecallSource(models.TextChoices):
     SUMMARY = "summary", "Summary"
     BRIEF = "brief", "Brief"
     FILE = "file", "File"
+    DOCUMENT = "document", "Document"
+    WITHHELD_DOCUMENT = "document_withheld", "Document that the model never gets"
+    KNOWLEDGE = "knowledge", "Knowledge"
+    WITHHELD_KNOWLEDGE = "knowledge_withheld", "Knowledge that the model never gets"
+
+
+WITHHELD_SOURCES = frozenset({RecallSource.WITHHELD_DOCUMENT, RecallSource.WITHHELD_KNOWLEDGE})
+"""What only a page may show."""
 
 
 class RecallPassage(Owned):
-    """The words of one passage: at most 1,260 characters of a message, tool call, summary, brief or file.
+    """The words of one passage: at most 1,260 characters of one of the sources.
 
     `lexemes` holds stems with their positions, and without positions each word that differs from its stem and
     each pair of characters of a script without word breaks. `part` is 0 for a message's text and n for its
-    n-th tool call; 0 for a session's summary and n for that of its n-th arc. Triggers delete a row together
-    with what it was made from: more foreign keys would cost each message that is indexed a lookup per key.
+    n-th tool call; 0 for a session's summary and n for that of its n-th arc; 0 for what is known of a
+    document and n for its page n. `file_id` is the id of a file, document or knowledge entry, by source.
+    Triggers delete a row together with what it was made from: more foreign keys would cost each message that
+    is indexed a lookup per key.
     """
 
     id = models.BigAutoField(primary_key=True)
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, db_index=False, related_name="recall_passages"
     )
-    source = models.CharField(max_length=8, choices=RecallSource)
+    source = models.CharField(max_length=24, choices=RecallSource)
     session_id = models.UUIDField(null=True)
     message_id = models.BigIntegerField(null=True)
     file_id = models.BigIntegerField(null=True)
@@ -54,9 +64,9 @@ class RecallPassage(Owned):
                 fields=["user", "message_id", "part", "piece"], name="recall_message_once"
             ),
             models.UniqueConstraint(
-                fields=["user", "file_id", "source", "piece"],
+                fields=["user", "file_id", "source", "part", "piece"],
                 condition=Q(file_id__isnull=False),
-                name="recall_file_once",
+                name="recall_record_part_once",
             ),
             models.UniqueConstraint(
                 fields=["user", "session_id", "source", "part", "piece"],

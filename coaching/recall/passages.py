@@ -83,6 +83,25 @@ JOIN coaching_userfile AS file ON file.id = hit.id AND file.user_id = %(user)s
 JOIN coaching_userfileversion AS version ON version.file_id = file.id AND version.number = file.version_number
 """
 
+_DOCUMENTS_SQL = """
+SELECT hit.place, document.name, coaching_recall_piece(
+    CASE hit.part WHEN 0 THEN coaching_recall_document_words(document)
+        ELSE coaching_recall_page(stored.text, stored.pages_read, hit.part) END,
+    hit.piece
+)
+FROM unnest(%(places)s::int[], %(ids)s::bigint[], %(parts)s::int[], %(pieces)s::int[])
+    AS hit(place, id, part, piece)
+JOIN coaching_document AS document ON document.id = hit.id AND document.user_id = %(user)s
+LEFT JOIN coaching_documenttext AS stored ON stored.document_id = document.id
+WHERE hit.part = 0 OR stored.text IS NOT NULL
+"""
+_KNOWLEDGE_SQL = """
+SELECT hit.place, entry.title, coaching_recall_piece(coaching_recall_entry_words(entry), hit.piece)
+FROM unnest(%(places)s::int[], %(ids)s::bigint[], %(pieces)s::int[]) AS hit(place, id, piece)
+JOIN coaching_knowledgeentry AS entry
+    ON entry.id = hit.id AND entry.user_id = %(user)s AND entry.state = 'accepted'
+"""
+
 
 def read_passages(hits: Sequence[Hit], *, user_id: int) -> Sequence[Passage]:
     """Return the passages of hits in their order, without those that are gone."""
@@ -137,6 +156,16 @@ def _read_files(hits: Mapping[int, Hit], *, user_id: int) -> Places:
     return _read_texts(_FILES_SQL, hits, ids, user_id=user_id)
 
 
+def _read_documents(hits: Mapping[int, Hit], *, user_id: int) -> Places:
+    ids = [hit.file_id for hit in hits.values()]
+    return _read_texts(_DOCUMENTS_SQL, hits, ids, user_id=user_id)
+
+
+def _read_knowledge(hits: Mapping[int, Hit], *, user_id: int) -> Places:
+    ids = [hit.file_id for hit in hits.values()]
+    return _read_texts(_KNOWLEDGE_SQL, hits, ids, user_id=user_id)
+
+
 def _read_texts(sql: str, hits: Mapping[int, Hit], ids: Sequence[object], *, user_id: int) -> Places:
     values = {
         "user": user_id,
@@ -146,7 +175,7 @@ def _read_texts(sql: str, hits: Mapping[int, Hit], ids: Sequence[object], *, use
         "pieces": [hit.piece for hit in hits.values()],
     }
     rows = run_query(Query(sql, values))
-    return {place: Passage(hit=hits[place], text=text, title=title) for place, title, text in rows}
+    return {place: Passage(hit=hits[place], text=text or "", title=title) for place, title, text in rows}
 
 
 _READERS: Sequence[tuple[frozenset[str], Reader]] = (
@@ -154,4 +183,6 @@ _READERS: Sequence[tuple[frozenset[str], Reader]] = (
     (frozenset({RecallSource.SUMMARY}), _read_summaries),
     (frozenset({RecallSource.BRIEF}), _read_briefs),
     (frozenset({RecallSource.FILE}), _read_files),
+    (frozenset({RecallSource.DOCUMENT, RecallSource.WITHHELD_DOCUMENT}), _read_documents),
+    (frozenset({RecallSource.KNOWLEDGE, RecallSource.WITHHELD_KNOWLEDGE}), _read_knowledge),
 )

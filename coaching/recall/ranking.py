@@ -50,8 +50,11 @@ _GREETINGS = " | ".join(
 )
 _NAMES_WEIGHED = 2
 
-# A message is one hit together with its tool calls; any other text of a session or file is one of its own.
-_KIND = "CASE WHEN message_id IS NOT NULL THEN 'message' WHEN part = 0 THEN source ELSE source || part END"
+# A message is one hit together with its tool calls, and a document with its pages; any other text is its own.
+_KIND = (
+    "CASE WHEN message_id IS NOT NULL THEN 'message' WHEN part = 0 OR source ^@ 'document' THEN source "
+    "ELSE source || part END"
+)
 
 # A row that has any term matches. ts_rank of a word is 0.6079 * (1 + 1/4 + 1/9 + …) for its occurrences, and
 # 0.6079 / (1 - rank) - 0.55 is their number again, within 2 %.

@@ -3,12 +3,12 @@
 import uuid
 from collections.abc import Collection, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from coaching.models import Profile, RecallSource
+from coaching.models import WITHHELD_SOURCES, Profile, RecallSource
 from coaching.recall.encoder import Encoder, NotEncoded, Vector, configured_encoder
 from coaching.recall.hits import Hit
 from coaching.recall.meaning import Meaning
@@ -24,15 +24,21 @@ ENCODE_SECONDS = 1.0
 """How long a search waits for its question's vector, which takes some hundredths of a second."""
 
 
+FOR_MODELS: Sequence[str] = tuple(source for source in RecallSource if source not in WITHHELD_SOURCES)
+"""The sources that a model may get."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
     """What may be found. `session_id` limits to one session, `since` to what was said then or later.
+
+    What may never be sent to a model is found only where `sources` name it.
 
     Of the session `open_session_id` neither the brief nor a message from `open_number` on is found: the model
     sees them anyway.
     """
 
-    sources: Collection[str] = field(default_factory=lambda: tuple(RecallSource.values))
+    sources: Collection[str] = FOR_MODELS
     session_id: uuid.UUID | None = None
     since: datetime | None = None
     open_session_id: uuid.UUID | None = None
@@ -41,7 +47,7 @@ class Bounds:
     @property
     def are_narrow(self) -> bool:
         """Say whether most of what is close to a question may be out of bounds."""
-        is_some = len(set(self.sources)) < len(RecallSource.values)
+        is_some = not set(self.sources).issuperset(FOR_MODELS)
         return is_some or self.session_id is not None or self.since is not None
 
 

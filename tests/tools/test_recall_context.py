@@ -9,7 +9,9 @@ from django.contrib.auth.models import User
 
 from coaching.context.opening import Opening, Statement
 from coaching.context.window import Edge
+from coaching.documents.clients import own_client
 from coaching.engine.errors import ToolError
+from coaching.models import Document, DocumentText
 from coaching.tools.recall_context import MAX_BYTES, RECALL_CONTEXT
 from sessions_app.database import in_database
 from sessions_app.models import Message, Session
@@ -102,3 +104,23 @@ async def test_a_session_scope_needs_a_conversation(user: User) -> None:
 async def test_bad_input_is_refused(given: dict[str, Any]) -> None:
     with pytest.raises(Exception, match="doesn't fit"):
         RECALL_CONTEXT.parse(json.dumps(given))
+
+
+async def test_a_document_is_named_by_its_id_and_page_and_one_that_is_withheld_never(user: User) -> None:
+    def store(name: str, **values: Any) -> int:
+        made = Document.of(user.pk).create(
+            client=own_client(user.pk), name=name, storage_key=name, size=1, **values
+        )
+        DocumentText.unscoped.create(document=made, text="Nothing here.\fThe pangolin sleeps.")
+        return made.pk
+
+    wanted = await in_database(store, "zoo.pdf")
+    await in_database(store, "secret.pdf", is_withheld=True)
+    (hit,) = await recall(user, query="pangolin")
+    assert (hit["source"], hit["title"], hit["document_id"], hit["page"], hit["text"]) == (
+        "document",
+        "zoo.pdf",
+        wanted,
+        2,
+        "The pangolin sleeps.",
+    )
