@@ -1,0 +1,171 @@
+"""Effects: what was changed in the library and by whom, and how one click undoes it.
+
+An effect holds the fields that it changed, before and after, and can be undone while they are as it left
+them. A row that it made isn't deleted but dismissed, so that the same document doesn't propose it again.
+"""
+
+import json
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from django.core.serializers.json import DjangoJSONEncoder
+from django.db import transaction
+from django.db.models import Field
+from django.utils import timezone
+
+from coaching.models import (
+    UNFINISHED_STATES,
+    ActionItem,
+    ActionState,
+    Client,
+    Document,
+    DocumentCorrection,
+    DocumentState,
+    EffectKind,
+    EntryState,
+    KnowledgeEntry,
+    LibraryEffect,
+    MadeBy,
+    Project,
+)
+from sessions_app.errors import Refused
+
+Changeable = Document | KnowledgeEntry | ActionItem
+
+UNDONE_ALREADY = "This was undone already."
+CHANGED_SINCE = "It has been changed since then, so it can’t be undone any more. Change it by hand instead."
+PLACE_GONE = "The client or project that it belonged to is gone, so it can’t be moved back."
+FILING_UNDONE = "You undid its filing. Say what it is and where it belongs."
+
+_PLACE = frozenset({"client_id", "project_id"})
+_MADE_FIELDS: Mapping[type[Changeable], Collection[str]] = {
+    KnowledgeEntry: (
+        "client_id", "project_id", "title", "content", "entry_type", "key_points", "tags", "state",
+    ),
+    ActionItem: (
+        "client_id", "project_id", "title", "description", "due_date", "due_words", "priority", "owner",
+        "quote", "state",
+    ),
+}  # fmt: skip
+_MADE_KINDS: Mapping[type[Changeable], EffectKind] = {
+    KnowledgeEntry: EffectKind.KNOWLEDGE_CREATED,
+    ActionItem: EffectKind.ACTION_CREATED,
+}
+
+
+def record_created(
+    row: KnowledgeEntry | ActionItem, *, made_by: MadeBy, tool_use_id: str = ""
+) -> LibraryEffect:
+    """Record that an entry or an action item was made."""
+    after = _values_of(row, _MADE_FIELDS[type(row)])
+    return _record(row, _MADE_KINDS[type(row)], {}, after, made_by=made_by, tool_use_id=tool_use_id)
+
+
+@transaction.atomic
+def change(
+    row: Changeable, *, kind: EffectKind, made_by: MadeBy, values: Mapping[str, Any], tool_use_id: str = ""
+) -> LibraryEffect | None:
+    """Change fields of a row that the caller has locked, and record that; None if they have these values.
+
+    A document takes what was made from it along to another client or project.
+    """
+    before = _values_of(row, values)
+    for name, value in values.items():
+        setattr(row, name, value)
+    changed = [name for name, value in _values_of(row, values).items() if value != before[name]]
+    if not changed:
+        return None
+    _save(row, changed)
+    before = {name: before[name] for name in changed}
+    after = _values_of(row, changed)
+    return _record(row, kind, before, after, made_by=made_by, tool_use_id=tool_use_id)
+
+
+@transaction.atomic
+def undo(*, user_id: int, effect_id: int) -> LibraryEffect:
+    """Undo one effect. Raises `Refused` with a sentence, and `LibraryEffect.DoesNotExist`."""
+    effect = LibraryEffect.of(user_id).select_for_update().get(id=effect_id)
+    if effect.undone_at is not None:
+        raise Refused(UNDONE_ALREADY)
+    row = _locked_row(effect)
+    is_made = not effect.before
+    watched = set(effect.after) - (_PLACE if is_made else frozenset())
+    if any(value != effect.after[name] for name, value in _values_of(row, watched).items()):
+        raise Refused(CHANGED_SINCE)
+    if is_made:
+        row.state = ActionState.DISMISSED if isinstance(row, ActionItem) else EntryState.DISMISSED
+        _save(row, ["state"])
+    else:
+        _restore(row, effect)
+    effect.undone_at = timezone.now()
+    effect.save(update_fields=["undone_at"])
+    return effect
+
+
+def _locked_row(effect: LibraryEffect) -> Changeable:
+    if effect.document_id is not None:
+        return Document.of(effect.user_id).select_for_update().get(id=effect.document_id)
+    if effect.entry_id is not None:
+        return KnowledgeEntry.of(effect.user_id).select_for_update().get(id=effect.entry_id)
+    return ActionItem.of(effect.user_id).select_for_update().get(id=effect.action_item_id or 0)
+
+
+def _restore(row: Changeable, effect: LibraryEffect) -> None:
+    if isinstance(row, Document) and effect.kind == EffectKind.CORRECTED:
+        corrections = DocumentCorrection.of(effect.user_id).filter(document=row, to_type=row.file_type)
+        if (newest := corrections.first()) is not None:
+            newest.delete()
+    for name, value in effect.before.items():
+        kept = row._meta.get_field(name)
+        setattr(row, name, kept.to_python(value) if isinstance(kept, Field) else value)
+    if not _place_exists(row):
+        raise Refused(PLACE_GONE)
+    changed = list(effect.before)
+    if isinstance(row, Document) and row.state in UNFINISHED_STATES:
+        row.state, row.reason = DocumentState.REVIEW, FILING_UNDONE
+        changed += ["state", "reason"]
+    _save(row, changed)
+
+
+def _place_exists(row: Changeable) -> bool:
+    if not Client.of(row.user_id).filter(id=row.client_id).exists():
+        return False
+    if row.project_id is None:
+        return True
+    return Project.of(row.user_id).filter(id=row.project_id, client_id=row.client_id).exists()
+
+
+def _save(row: Changeable, changed: Collection[str]) -> None:
+    row.save(update_fields={*changed, "updated_at"})
+    if isinstance(row, Document) and _PLACE & set(changed):
+        place = {"client_id": row.client_id, "project_id": row.project_id}
+        for made in (KnowledgeEntry, ActionItem):
+            made.of(row.user_id).filter(document=row).update(**place)
+
+
+def _record(
+    row: Changeable,
+    kind: EffectKind,
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+    *,
+    made_by: MadeBy,
+    tool_use_id: str,
+) -> LibraryEffect:
+    return LibraryEffect.of(row.user_id).create(
+        kind=kind,
+        document=row if isinstance(row, Document) else None,
+        entry=row if isinstance(row, KnowledgeEntry) else None,
+        action_item=row if isinstance(row, ActionItem) else None,
+        before=before,
+        after=after,
+        made_by=made_by,
+        tool_use_id=tool_use_id,
+    )
+
+
+def _values_of(row: Changeable, names: Collection[str] | Mapping[str, Any]) -> dict[str, Any]:
+    """Return fields of a row as they are stored in JSON."""
+    values = {name: getattr(row, name) for name in names}
+    plain: dict[str, Any] = json.loads(json.dumps(values, cls=DjangoJSONEncoder))
+    return plain
