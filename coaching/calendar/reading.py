@@ -17,7 +17,7 @@ from typing import Any
 
 import structlog
 
-from coaching.sandbox.killable import worker_environment
+from coaching.sandbox.worker_process import worker_environment
 from sessions_app.database import give_back_connections
 from sessions_app.errors import Refused
 

@@ -9,9 +9,10 @@ import hashlib
 import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol, runtime_checkable
+from typing import BinaryIO, Protocol, cast, runtime_checkable
 
 import structlog
 from asgiref.sync import async_to_sync
@@ -98,6 +99,18 @@ def store_object_now(*, user_id: int, data: bytes) -> StoredObject:
     """Store bytes from sync code, outside transactions and without a connection. Raises `StorageFailed`."""
     give_back_connections()
     return async_to_sync(store_object)(user_id=user_id, data=data)
+
+
+@contextmanager
+def open_object(key: str) -> Iterator[BinaryIO]:
+    """Open an object to read. Blocks; large objects don't lie in memory. Raises `StorageFailed`."""
+    give_back_connections()
+    try:
+        with storages["default"].open(key) as file:
+            yield cast("BinaryIO", file)
+    except STORAGE_ERRORS as error:
+        logger.warning("object_not_read", key=key, error=type(error).__name__)
+        raise StorageFailed from error
 
 
 async def erase_objects(*, user_id: int, deadline_seconds: float = ERASE_SECONDS) -> int:

@@ -48,6 +48,7 @@ class S3ObjectStorage(S3Storage):  # type: ignore[misc]  # the package has no ty
             client_config=client_config,
             transfer_config=TransferConfig(use_threads=False),
             file_overwrite=True,
+            max_memory_size=MAX_BYTES_AT_ONCE,
             **options,
         )
 

@@ -23,7 +23,7 @@ from typing import Protocol
 import structlog
 from django.conf import settings
 
-from coaching.sandbox.killable import worker_environment
+from coaching.sandbox.worker_process import worker_environment
 
 logger = structlog.get_logger(__name__)
 

@@ -1,0 +1,167 @@
+"""The type of a file by its content. Its name only decides between forms of text, and is checked."""
+
+import re
+import zipfile
+from pathlib import PurePath
+
+import puremagic
+
+from coaching.library.extractors.archive import open_archive
+from coaching.library.extractors.decoding import decode, is_text
+from coaching.library.extractors.extracted import LOCKED, Unread
+
+PDF = "application/pdf"
+DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+HTML, EML = "text/html", "message/rfc822"
+TXT, MD, VTT, SRT = "text/plain", "text/markdown", "text/vtt", "application/x-subrip"
+JPEG, PNG, GIF, WEBP, TIFF, BMP = (f"image/{name}" for name in ("jpeg", "png", "gif", "webp", "tiff", "bmp"))
+IMAGES = frozenset({JPEG, PNG, GIF, WEBP, TIFF, BMP})
+
+NAMES = {
+    PDF: "a PDF", DOCX: "a Word document", XLSX: "an Excel workbook", PPTX: "a PowerPoint presentation",
+    HTML: "a web page", EML: "an e-mail", TXT: "plain text", MD: "plain text", VTT: "a transcript",
+    SRT: "a transcript", **dict.fromkeys(IMAGES, "an image"),
+}  # fmt: skip
+"""For people."""
+
+_EXTENSIONS = {
+    ".pdf": PDF, ".docx": DOCX, ".docm": DOCX, ".xlsx": XLSX, ".xlsm": XLSX, ".pptx": PPTX, ".pptm": PPTX,
+    ".html": HTML, ".htm": HTML, ".eml": EML, ".txt": TXT, ".md": MD, ".markdown": MD, ".vtt": VTT,
+    ".srt": SRT, ".jpg": JPEG, ".jpeg": JPEG, ".png": PNG, ".gif": GIF, ".webp": WEBP, ".tif": TIFF,
+    ".tiff": TIFF, ".bmp": BMP,
+}  # fmt: skip
+_MARKDOWN = (".md", ".markdown")
+_PDF_SEARCHED = 1_024
+_SIGNATURES = (
+    (b"\xff\xd8\xff", JPEG),
+    (b"\x89PNG\r\n\x1a\n", PNG),
+    (b"GIF87a", GIF),
+    (b"GIF89a", GIF),
+    (b"II*\x00", TIFF),
+    (b"MM\x00*", TIFF),
+)
+_MEMBERS = {"word/document.xml": DOCX, "xl/workbook.xml": XLSX, "ppt/presentation.xml": PPTX}
+_MAIN_PARTS = {
+    b"wordprocessingml.document.main": DOCX,
+    b"spreadsheetml.sheet.main": XLSX,
+    b"presentationml.presentation.main": PPTX,
+}
+_MEDIA = {"audio": "an audio file", "video": "a video", "image": "another kind of image"}
+_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
+_SAMPLE = 16 * 1024
+_HTML_START = re.compile(
+    r"\s*(?:<!--.*?-->\s*|<\?xml[^>]*>\s*)*<(?:!doctype html|html|head|body)\b", re.IGNORECASE | re.DOTALL
+)
+_SRT_START = re.compile(r"\s*\d+\s*\n\s*\d{1,2}:\d\d:\d\d[,.]\d{1,3}\s+-->")
+_HEADER = re.compile(r"([A-Za-z][A-Za-z0-9-]*):[ \t]?.*(?:\n[ \t].*)*\n")
+_MAIL_HEADERS = {"from", "to", "date", "subject", "received", "message-id", "mime-version", "return-path"}
+_MARKDOWN_SIGNS = re.compile(r"^(?:#{1,6} \S|```|\[[^\]]+\]: )", re.MULTILINE)
+
+USABLE = "Save it as PDF, DOCX, XLSX, PPTX or text, and upload that."
+
+
+def find_type(data: bytes, name: str) -> str:
+    """Return the content type. Raises `Unread` for what Sage doesn't read."""
+    if not data.strip():
+        raise Unread("refused", "The file is empty.")
+    if b"%PDF-" in data[:_PDF_SEARCHED]:
+        return PDF
+    for start, content_type in _SIGNATURES:
+        if data.startswith(start):
+            return content_type
+    if data.startswith(b"RIFF") and data[8:12] == b"WEBP":
+        return WEBP
+    if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        return _in_archive(data)
+    if data.startswith(_OLE):
+        return _refuse_old_office(data)
+    return _kind_of_text(data, name)
+
+
+def wrong_name(name: str, content_type: str) -> str:
+    """Return a sentence if a file's name promises another type than its content has."""
+    extension = PurePath(name).suffix.lower()
+    promised = _EXTENSIONS.get(extension)
+    if promised is None or NAMES[promised] == NAMES[content_type] or (promised == TXT and content_type == MD):
+        return ""
+    return f"Its name ends in {extension}, but it is {NAMES[content_type]}."
+
+
+def _in_archive(data: bytes) -> str:
+    with open_archive(data) as archive:
+        members = set(archive.namelist())
+        for member, content_type in _MEMBERS.items():
+            if member in members:
+                return content_type
+        if "[Content_Types].xml" in members:
+            return _by_declared_parts(archive)
+        if "mimetype" in members and b"opendocument" in _first_bytes(archive, "mimetype"):
+            raise Unread("refused", f"Sage doesn’t read OpenDocument files. {USABLE}")
+    raise Unread("refused", "Sage doesn’t open archives. Upload the files in it instead.")
+
+
+def _by_declared_parts(archive: zipfile.ZipFile) -> str:
+    """Return the type of a package whose main part has another name than usual."""
+    declared = _first_bytes(archive, "[Content_Types].xml")
+    for main, content_type in _MAIN_PARTS.items():
+        if main in declared:
+            return content_type
+    raise Unread("broken", "The file is damaged: parts of it are missing.")
+
+
+def _first_bytes(archive: zipfile.ZipFile, member: str) -> bytes:
+    try:
+        with archive.open(member) as opened:
+            return opened.read(_SAMPLE)
+    except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError):
+        raise Unread("broken", "The file is damaged: parts of it can’t be unpacked.") from None
+
+
+def _refuse_old_office(data: bytes) -> str:
+    if _ENCRYPTED_PACKAGE in data:
+        raise Unread("needs_password", LOCKED)
+    raise Unread("refused", f"Sage doesn’t read the Office formats from before 2007. {USABLE}")
+
+
+def _kind_of_text(data: bytes, name: str) -> str:
+    if data.startswith(b"{\\rtf"):
+        raise Unread("refused", f"Sage doesn’t read RTF. {USABLE}")
+    text = decode(data[:_SAMPLE]).lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    if not is_text(text):
+        raise Unread("refused", f"{_unread_kind(data)} {USABLE}")
+    if text.startswith("WEBVTT"):
+        return VTT
+    if _SRT_START.match(text):
+        return SRT
+    if _HTML_START.match(text):
+        return HTML
+    if _is_mail(text):
+        return EML
+    is_markdown = name.lower().endswith(_MARKDOWN) or len(_MARKDOWN_SIGNS.findall(text)) >= 2
+    return MD if is_markdown else TXT
+
+
+def _is_mail(text: str) -> bool:
+    """Say whether the text begins with an e-mail's headers: a sender and two others."""
+    found: set[str] = set()
+    at = 0
+    while header := _HEADER.match(text, at):
+        found.add(header[1].lower())
+        at = header.end()
+    return "from" in found and len(found & _MAIL_HEADERS) >= 3
+
+
+def _unread_kind(data: bytes) -> str:
+    """Return a sentence on a format that Sage doesn't read."""
+    if data[4:12] in (b"ftypheic", b"ftypheix", b"ftypmif1", b"ftypavif"):
+        return "Sage doesn’t read this kind of image; JPEG and PNG it does."
+    try:
+        found = puremagic.magic_string(data[:_SAMPLE])
+    except (puremagic.PureError, ValueError):
+        found = []
+    kinds = (match.mime_type.split("/")[0] for match in found)
+    said = next((_MEDIA[kind] for kind in kinds if kind in _MEDIA), None)
+    return f"This is {said}, which Sage doesn’t read." if said else "Sage doesn’t know this kind of file."

@@ -1,0 +1,37 @@
+"""What an extractor returns, and how it says that a file can't be read."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+UnreadOutcome = Literal["needs_password", "broken", "refused"]
+
+
+LOCKED = "The file is locked with a password. Remove the password and try again."
+
+
+class Unread(Exception):
+    """A file that isn't read. `sentence` says why, in words for the person."""
+
+    def __init__(self, outcome: UnreadOutcome, sentence: str) -> None:
+        super().__init__(sentence)
+        self.outcome = outcome
+        self.sentence = sentence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extracted:
+    """The text of a file by page, or an image prepared for a model that sees.
+
+    `pages_read` are the numbers of the pages in `pages`, empty if all are. `hints` are facts that the file
+    states about itself, such as its title; they are as untrusted as its text. `note` says in a sentence what
+    was left out.
+    """
+
+    pages: tuple[str, ...] = ()
+    page_count: int = 1
+    pages_read: tuple[int, ...] = ()
+    hints: Mapping[str, str] = field(default_factory=dict)
+    note: str = ""
+    image: bytes = b""
+    media_type: str = ""

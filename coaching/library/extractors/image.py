@@ -1,0 +1,48 @@
+"""Images: no text, but prepared for a model that sees, as a JPEG of bounded size without metadata."""
+
+import io
+
+from PIL import Image, ImageOps, UnidentifiedImageError
+
+from coaching.library.extractors.extracted import Extracted, Unread
+
+FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "TIFF", "BMP")
+MOST_PIXELS = 40_000_000
+LONGEST_EDGE = 1_568
+"""Above it, the models reduce images themselves (docs.claude.com, Vision)."""
+SHORTEST_EDGE = 8
+QUALITY = 85
+
+
+def extract(data: bytes) -> Extracted:
+    """Return the image, upright and reduced. Raises `Unread`."""
+    try:
+        with Image.open(io.BytesIO(data), formats=FORMATS) as opened:
+            width, height = opened.size
+            if width * height > MOST_PIXELS:
+                raise Unread("refused", f"The image has more than {MOST_PIXELS // 1_000_000} million pixels.")
+            if min(width, height) < SHORTEST_EDGE:
+                raise Unread("refused", "The image is too small to show anything.")
+            opened.draft("RGB", (LONGEST_EDGE, LONGEST_EDGE))
+            reduced = _reduced(opened)
+    except (UnidentifiedImageError, OSError, SyntaxError, ValueError, Image.DecompressionBombError):
+        raise Unread("broken", "The image is damaged and can’t be opened.") from None
+    written = io.BytesIO()
+    reduced.save(written, "JPEG", quality=QUALITY)
+    return Extracted(
+        hints={"width": str(width), "height": str(height)}, image=written.getvalue(), media_type="image/jpeg"
+    )
+
+
+def _reduced(image: Image.Image) -> Image.Image:
+    """Return the image reduced first, since every copy of a large one takes a third of the memory limit."""
+    has_alpha = image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info
+    small = image.convert("RGBA" if has_alpha else "RGB") if image.mode not in ("RGB", "RGBA") else image
+    small.thumbnail((LONGEST_EDGE, LONGEST_EDGE))
+    upright = ImageOps.exif_transpose(small)
+    if not has_alpha:
+        return upright.convert("RGB")
+    layered = upright.convert("RGBA")
+    opaque = Image.new("RGB", layered.size, "white")
+    opaque.paste(layered, mask=layered.getchannel("A"))
+    return opaque

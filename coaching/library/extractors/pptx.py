@@ -1,0 +1,54 @@
+"""PowerPoint presentations: a page for each slide, with tables and speaker notes."""
+
+import io
+from collections.abc import Iterable, Iterator
+
+from pptx import Presentation
+from pptx.shapes.base import BaseShape
+from pptx.shapes.graphfrm import GraphicFrame
+from pptx.shapes.group import GroupShape
+from pptx.slide import Slide
+
+from coaching.library.extractors.archive import open_archive
+from coaching.library.extractors.extracted import Extracted
+from coaching.library.extractors.office import package_hints
+
+
+def extract(data: bytes) -> Extracted:
+    """Return the text of each slide. Raises `Unread`."""
+    open_archive(data).close()
+    presentation = Presentation(io.BytesIO(data))
+    pages = tuple("\n".join(_lines(slide)) for slide in presentation.slides)
+    return Extracted(pages=pages, page_count=len(pages), hints=package_hints(presentation.core_properties))
+
+
+def _lines(slide: Slide) -> Iterator[str]:
+    title = slide.shapes.title
+    for shape in _all_shapes(slide.shapes):
+        is_title = title is not None and shape.shape_id == title.shape_id
+        for line in _texts(shape):
+            yield f"# {line}" if is_title else line
+    if slide.has_notes_slide:
+        frame = slide.notes_slide.notes_text_frame
+        notes = " ".join(frame.text.split()) if frame is not None else ""
+        if notes:
+            yield f"Notes: {notes}"
+
+
+def _all_shapes(shapes: Iterable[BaseShape]) -> Iterator[BaseShape]:
+    for shape in shapes:
+        if isinstance(shape, GroupShape):
+            yield from _all_shapes(shape.shapes)
+        else:
+            yield shape
+
+
+def _texts(shape: BaseShape) -> Iterator[str]:
+    if shape.has_text_frame:
+        lines = shape.text_frame.text.splitlines()  # type: ignore[attr-defined]
+        yield from (text for line in lines if (text := " ".join(line.split())))
+    if isinstance(shape, GraphicFrame) and shape.has_table:
+        for row in shape.table.rows:
+            cells = [" ".join(cell.text.split()) for cell in row.cells]
+            if any(cells):
+                yield " | ".join(cells)

@@ -1,0 +1,84 @@
+"""Reads one document: the script of processes that `coaching.library.extraction` starts."""
+
+import json
+import re
+from collections.abc import Sequence
+
+from coaching.library.extractors import EXTRACTORS
+from coaching.library.extractors.content_types import find_type, wrong_name
+from coaching.library.extractors.extracted import Extracted, Unread
+
+MOST_CHARACTERS = 2_000_000
+TAIL_CHARACTERS = 500_000
+MOST_HINT_CHARACTERS = 300
+
+# PostgreSQL takes no zeros, nothing takes lone surrogates, and form feeds separate pages.
+_UNWANTED = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ud800-\udfff\ufeff\ufffe\uffff]")
+_LINE_ENDS = re.compile("\r\n|[\r\x0c\x85\u2028\u2029]")
+_BLANK_LINES = re.compile(r"\n[ \t]*\n(?:[ \t]*\n)+")
+
+
+def answer(name: str, data: bytes) -> bytes:
+    """Return a line of JSON, then the image, if there is one."""
+    content_type = ""
+    try:
+        content_type = find_type(data, name)
+        extracted = EXTRACTORS[content_type](data)
+    except Unread as error:
+        said = {"outcome": error.outcome, "sentence": error.sentence, "content_type": content_type}
+        return json.dumps(said).encode() + b"\n"
+    return _line(extracted, name, content_type) + b"\n" + extracted.image
+
+
+def _line(extracted: Extracted, name: str, content_type: str) -> bytes:
+    pages = [_clean(page) for page in extracted.pages]
+    numbers = list(extracted.pages_read or range(1, len(pages) + 1))
+    is_cut = sum(map(len, pages)) > MOST_CHARACTERS
+    if is_cut:
+        pages, numbers = _cut(pages, numbers)
+    has_text = any(character.isalnum() for page in pages for character in page)
+    notes = [wrong_name(name, content_type), extracted.note]
+    notes.append("It is very long: only its beginning and its end were read." if is_cut else "")
+    said = {
+        "outcome": "text" if has_text else "no_text",
+        "sentence": " ".join(note for note in notes if note),
+        "content_type": content_type,
+        "pages": pages if has_text else [],
+        "page_count": extracted.page_count,
+        "pages_read": numbers if has_text and (extracted.pages_read or is_cut) else [],
+        "hints": {key: _hint(hint) for key, hint in extracted.hints.items()},
+        "media_type": extracted.media_type,
+    }
+    return json.dumps(said, ensure_ascii=False).encode()
+
+
+def _clean(text: str) -> str:
+    kept = _UNWANTED.sub("", _LINE_ENDS.sub("\n", text))
+    return _BLANK_LINES.sub("\n\n", kept).strip()
+
+
+def _hint(text: str) -> str:
+    return " ".join(_clean(text).split())[:MOST_HINT_CHARACTERS]
+
+
+def _cut(pages: Sequence[str], numbers: Sequence[int]) -> tuple[list[str], list[int]]:
+    """Return the beginning and the end of a text, with the numbers of the pages they come from."""
+    head = _up_to(list(zip(pages, numbers, strict=True)), MOST_CHARACTERS - TAIL_CHARACTERS)
+    rest = sum(map(len, pages)) - sum(len(page) for page, _ in head)
+    backwards = [(page[::-1], number) for page, number in zip(pages, numbers, strict=True)][::-1]
+    tail = [(page[::-1], number) for page, number in _up_to(backwards, min(TAIL_CHARACTERS, rest))][::-1]
+    if tail and tail[0][1] == head[-1][1]:
+        head[-1] = (f"{head[-1][0]}\n[…]\n{tail[0][0]}", head[-1][1])
+        tail = tail[1:]
+    kept = [*head, *tail]
+    return [page for page, _ in kept], [number for _, number in kept]
+
+
+def _up_to(pages: Sequence[tuple[str, int]], most: int) -> list[tuple[str, int]]:
+    kept: list[tuple[str, int]] = []
+    for page, number in pages:
+        if most <= 0:
+            break
+        kept.append((page[:most], number))
+        most -= len(page)
+    return kept

@@ -1,0 +1,51 @@
+"""Excel workbooks: a page for each sheet, a line for each row, as values."""
+
+import io
+from collections.abc import Iterator
+from datetime import date, datetime, time
+
+from openpyxl import load_workbook
+
+from coaching.library.extractors.archive import open_archive
+from coaching.library.extractors.extracted import Extracted
+
+MOST_ROWS = 20_000
+MOST_COLUMNS = 200
+
+
+def extract(data: bytes) -> Extracted:
+    """Return the rows of each sheet under its name. Raises `Unread`."""
+    open_archive(data).close()
+    workbook = load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
+    pages = []
+    is_cut = False
+    for sheet in workbook.worksheets:
+        lines = [f"Sheet: {sheet.title}"]
+        for number, cells in enumerate(sheet.iter_rows(max_col=MOST_COLUMNS, values_only=True)):
+            if number >= MOST_ROWS:
+                is_cut = True
+                break
+            lines += _line(cells)
+        pages.append("\n".join(lines) if len(lines) > 1 else "")
+    note = f"Of each sheet, the first {MOST_ROWS:,} rows were read." if is_cut else ""
+    return Extracted(pages=tuple(pages), page_count=len(pages), note=note)
+
+
+def _line(cells: tuple[object, ...]) -> Iterator[str]:
+    texts = [_shown(cell) for cell in cells]
+    while texts and not texts[-1]:
+        texts.pop()
+    if texts:
+        yield " | ".join(texts)
+
+
+def _shown(cell: object) -> str:
+    if cell is None:
+        return ""
+    if isinstance(cell, datetime):
+        return cell.date().isoformat() if cell.time() == time.min else cell.isoformat(" ", "minutes")
+    if isinstance(cell, date):
+        return cell.isoformat()
+    if isinstance(cell, float):
+        return str(int(cell)) if cell.is_integer() else f"{cell:.10g}"
+    return " ".join(str(cell).split())

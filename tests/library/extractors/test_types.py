@@ -1,0 +1,151 @@
+"""Every type of document is found by its content, and its text can be read."""
+
+import io
+from collections.abc import Callable
+
+import pytest
+
+from coaching.library.extraction import Extraction, extract_now
+from coaching.library.extractors import content_types
+from tests.library.extractors import files
+
+
+def read(data: bytes, name: str = "upload") -> Extraction:
+    return extract_now(io.BytesIO(data), size=len(data), name=name)
+
+
+DOCX_TEXT = """Smith & Co
+# Lease of 12 High Street
+The rent is £1,200 a month.
+Deposit | £2,400\fSigned by both parties."""
+EML_TEXT = """From: Jürgen Groß <jg@example.org>
+To: mia@example.org
+Date: Mon, 01 Jun 2026 10:00:00 +0200
+Subject: Schlüssel
+Attachments: lease.pdf
+
+The keys are ready."""
+TEXTS: dict[str, tuple[Callable[[], bytes], str, str]] = {
+    "pdf": (
+        lambda: files.pdf([["Lease", "12 High Street"], ["Page two"]]),
+        content_types.PDF,
+        "Lease\n12 High Street\fPage two",
+    ),
+    "docx": (
+        files.docx,
+        content_types.DOCX,
+        DOCX_TEXT,
+    ),
+    "xlsx": (
+        files.xlsx,
+        content_types.XLSX,
+        "Sheet: Rents\nUnit | Rent | From\n1a | 1200.5\fSheet: Notes\nUnit 2 is empty.",
+    ),
+    "pptx": (files.pptx, content_types.PPTX, "# Offer\nTwo floors\nNotes: Mention the parking."),
+    "html": (lambda: files.HTML, content_types.HTML, "Rooms\nThree bright rooms.\nRent | 900"),
+    "eml": (
+        files.eml,
+        content_types.EML,
+        EML_TEXT,
+    ),
+    "vtt": (
+        lambda: files.VTT,
+        content_types.VTT,
+        "[00:00:01] Ann Lee: We sign on Friday.\n[01:00:05] Bob: Agreed.",
+    ),
+    "srt": (
+        lambda: files.SRT,
+        content_types.SRT,
+        "[00:00:01] Ann: We sign on Friday.\n[00:01:05] Bob: Agreed.",
+    ),
+    "md": (lambda: b"# Plan\n\n## Monday\n- run\n", content_types.MD, "# Plan\n\n## Monday\n- run"),
+    "txt": (lambda: b"Dear Mia,\r\n\r\n\r\n\r\nthank you.\0", content_types.TXT, "Dear Mia,\n\nthank you."),
+}
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+def test_each_type_is_read_without_its_name(kind: str) -> None:
+    make, content_type, text = TEXTS[kind]
+    found = read(make())
+    assert (found.outcome, found.sentence) == ("text", "")
+    assert found.content_type == content_type
+    assert found.text == text
+    assert found.page_count == len(found.pages)
+    assert found.pages_read == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("Grüße aus München, 20 € bis „Freitag“", "cp1252"),
+        ("Grüße aus München", "utf-8-sig"),
+        ("Grüße aus München", "utf-16"),
+        ("A plain lease of two rooms", "utf-16-le"),
+        ("Привет! Это письмо о квартире на Невском проспекте.", "cp1251"),
+        ("Umowa najmu lokalu: właściciel zgadza się na przedłużenie umowy.", "cp1250"),
+        ("これは日本語のテキストです。契約書の内容を確認してください。", "shift_jis"),
+    ],
+)
+def test_text_is_read_in_its_encoding(text: str, encoding: str) -> None:
+    assert read(text.encode(encoding)).text == text
+
+
+def test_a_wrong_extension_is_named() -> None:
+    found = read(files.pdf([["A lease of ten years"]]), "lease.docx")
+    assert found.content_type == content_types.PDF
+    assert found.sentence == "Its name ends in .docx, but it is a PDF."
+    assert read(b"# Plan\n\n## Monday", "plan.txt").sentence == ""
+
+
+@pytest.mark.parametrize(
+    ("kind", "mode", "size"),
+    [
+        ("PNG", "RGBA", (2_000, 1_000)),
+        ("JPEG", "RGB", (4_000, 3_000)),
+        ("GIF", "P", (20, 20)),
+        ("TIFF", "L", (2_000, 1_000)),
+        ("WEBP", "RGB", (300, 2_000)),
+    ],
+)
+def test_an_image_has_no_text_and_is_prepared_for_a_model_that_sees(
+    kind: str, mode: str, size: tuple[int, int]
+) -> None:
+    found = read(files.image(kind, mode=mode, size=size))
+    assert (found.outcome, found.media_type) == ("no_text", "image/jpeg")
+    assert found.content_type == f"image/{kind.lower()}"
+    assert found.image.startswith(b"\xff\xd8")
+    assert len(found.image) < 100_000
+    assert found.sentence == "It is an image, so it has no text of its own."
+
+
+def test_of_a_long_pdf_the_first_and_last_pages_are_read() -> None:
+    found = read(files.pdf([[f"This is page {number}"] for number in range(1, 261)]))
+    assert found.page_count == 260
+    assert found.pages_read == (*range(1, 151), *range(211, 261))
+    assert (found.pages[149], found.pages[150]) == ("This is page 150", "This is page 211")
+    assert found.sentence == "Of its 260 pages, the first 150 and the last 50 were read."
+
+
+def test_of_a_very_long_text_the_beginning_and_the_end_are_read() -> None:
+    found = read(b"begin " + b"word " * 600_000 + b"end")
+    assert found.text.startswith("begin")
+    assert found.text.endswith("end")
+    assert "\n[…]\n" in found.text
+    assert len(found.text) < 2_000_100
+    assert found.sentence == "It is very long: only its beginning and its end were read."
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        (b"", "The file is empty."),
+        (b" \n ", "The file is empty."),
+        (b"{\\rtf1 Hello}", "Sage doesn’t read RTF."),
+        (b"ID3\x03\x00" + bytes(200), "This is an audio file, which Sage doesn’t read."),
+        (bytes(range(256)) * 20, "Sage doesn’t know this kind of file."),
+    ],
+)
+def test_what_is_not_read_is_refused_with_a_reason(data: bytes, sentence: str) -> None:
+    found = read(data)
+    assert found.outcome == "refused"
+    assert found.sentence.startswith(sentence)
