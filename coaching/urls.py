@@ -14,6 +14,7 @@ from coaching.views import (
     files,
     home,
     life_map,
+    organising,
     prompts,
     safety,
     search,
@@ -40,6 +41,7 @@ urlpatterns = [
     path("chat/<uuid:session_id>/message/", conversation.message, name="message"),
     path("chat/<uuid:session_id>/brief/", brief.brief, name="brief"),
     path("chat/<uuid:session_id>/title/", titles.rename, name="rename_session"),
+    path("chat/<uuid:session_id>/organise/", organising.organise, name="organise_session"),
     path("files/", files.files, name="files"),
     # No file path ends with a slash, and every file is in a folder.
     path("files/all.zip", file_archive.archive, name="file_archive"),

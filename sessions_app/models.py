@@ -8,6 +8,7 @@ Longer than other modules, since the tables refer to each other.
 
 import json
 import uuid
+from typing import Self
 
 from django.conf import settings
 from django.db import models
@@ -15,7 +16,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from sessions_app.opening_message import OPENING_ID
-from sessions_app.owned import Owned
+from sessions_app.owned import Owned, OwnedQuerySet
 
 
 class SessionKind(models.TextChoices):
@@ -103,6 +104,11 @@ class Session(Owned):
     client_id = models.CharField(  # noqa: DJ001 - nulls are distinct
         max_length=100, null=True, blank=True, help_text="Of the form that opened it: sent twice, it is one."
     )
+    pinned_at = models.DateTimeField(null=True, blank=True)
+    archived_at = models.DateTimeField(null=True, blank=True, help_text="It isn't among the others then.")
+    deleted_at = models.DateTimeField(
+        null=True, blank=True, help_text="By its user, who can undo it until the row is deleted."
+    )
 
     class Meta:
         ordering = ["-last_active_at"]
@@ -132,6 +138,16 @@ class Session(Owned):
 
     def __str__(self) -> str:
         return f"{self.get_kind_display()} {self.id}"
+
+    @classmethod
+    def of(cls, user_id: int) -> OwnedQuerySet[Self]:
+        """Return the user's sessions without those that they deleted, which look missing everywhere."""
+        return super().of(user_id).filter(deleted_at=None)
+
+    @classmethod
+    def deleted_of(cls, user_id: int) -> OwnedQuerySet[Self]:
+        """Return the sessions that the user deleted and can still restore."""
+        return super().of(user_id).exclude(deleted_at=None)
 
     @property
     def is_used(self) -> bool:

@@ -54,14 +54,14 @@ def accessible_session(*, user_id: int, session_id: uuid.UUID, is_locked: bool =
 
 
 def recent_sessions(*, user_id: int, limit: int) -> Sequence[Session]:
-    """Return the sessions in which the user said something, the last active first."""
-    sessions = Session.of(user_id).filter(USED).defer("opening")
+    """Return the sessions in which the user said something, the last active first, without archived ones."""
+    sessions = Session.of(user_id).filter(USED, archived_at=None).defer("opening")
     return list(sessions.order_by("-last_active_at")[:limit])
 
 
 def session_to_go_on_with(*, user_id: int, kind: str) -> Session | None:
     """Return the most recent active session of that kind in which the user said something, or None."""
-    sessions = Session.of(user_id).filter(USED, kind=kind, status=SessionStatus.ACTIVE)
+    sessions = Session.of(user_id).filter(USED, kind=kind, status=SessionStatus.ACTIVE, archived_at=None)
     return sessions.defer("opening").order_by("-last_active_at").first()
 
 

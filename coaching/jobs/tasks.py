@@ -48,6 +48,7 @@ from coaching.model.client import ModelConnection
 from sessions_app.briefs import sessions_behind
 from sessions_app.database import in_database, in_database_unhurried
 from sessions_app.models import Session
+from sessions_app.organising import purge_deleted_sessions
 
 logger = structlog.get_logger(__name__)
 
@@ -175,7 +176,7 @@ async def remove_account(*, user_id: int) -> None:
 @app.periodic(cron="*/10 * * * *")
 @app.task(name="expire_sessions", queueing_lock="expire_sessions")
 async def expire_sessions(timestamp: int) -> None:  # noqa: ARG001 - every periodic job gets it
-    """End idle sessions and arcs, and notify open pages."""
+    """End idle sessions and arcs, notify open pages, and delete the rows of deleted sessions."""
     report = await in_database(expire_idle_sessions, now=timezone.now())
     logger.info("sessions_expired", expired=len(report.expired), arcs_left=len(report.arcs_left))
     runner = get_runner()
@@ -183,6 +184,8 @@ async def expire_sessions(timestamp: int) -> None:  # noqa: ARG001 - every perio
         if session_id in runner.readers.hubs:  # in `up`, the pages are in this process
             await runner.readers.catch_up(session_id)
         await runner.notifier.notify(session_id)
+    purged = await in_database_unhurried(purge_deleted_sessions, now=timezone.now())
+    logger.info("deleted_sessions_purged", count=len(purged))
 
 
 @app.periodic(cron="*/5 * * * *")

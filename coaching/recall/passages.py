@@ -37,6 +37,7 @@ FROM unnest(%(places)s::int[], %(ids)s::bigint[], %(parts)s::int[], %(pieces)s::
 JOIN sessions_app_message AS message ON message.id = hit.id
 JOIN sessions_app_turn AS turn ON turn.id = message.turn_id AND {visible}
 JOIN sessions_app_session AS session ON session.id = message.session_id AND session.user_id = %(user)s
+    AND session.deleted_at IS NULL
 JOIN LATERAL coaching_recall_texts(message.content, message.metadata) AS texts ON texts.part = hit.part
 LEFT JOIN LATERAL (
     SELECT near.role = 'user' AS is_by_user, left(near.content, %(around)s) AS text
@@ -63,6 +64,7 @@ SELECT hit.place, session.title, coaching_recall_piece(
 FROM unnest(%(places)s::int[], %(ids)s::uuid[], %(parts)s::int[], %(pieces)s::int[])
     AS hit(place, id, part, piece)
 JOIN sessions_app_session AS session ON session.id = hit.id AND session.user_id = %(user)s
+    AND session.deleted_at IS NULL
 """
 _BRIEFS_SQL = """
 SELECT hit.place, session.title, coaching_recall_piece(
@@ -70,6 +72,7 @@ SELECT hit.place, session.title, coaching_recall_piece(
 )
 FROM unnest(%(places)s::int[], %(ids)s::uuid[], %(pieces)s::int[]) AS hit(place, id, piece)
 JOIN sessions_app_session AS session ON session.id = hit.id AND session.user_id = %(user)s
+    AND session.deleted_at IS NULL
 JOIN LATERAL (
     SELECT text, corrected_text, corrected_at FROM sessions_app_sessionbrief
     WHERE session_id = session.id AND NOT is_withdrawn

@@ -8,18 +8,20 @@ import re
 import uuid
 from dataclasses import replace
 from http import HTTPStatus
+from itertools import groupby
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.contrib.messages import info
 from django.core.paginator import Paginator
+from django.db.models import F
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from coaching.live.runner import get_runner, rate_limit
-from coaching.people.accounts import load_profile, user_id_of
+from coaching.people.accounts import load_profile, local_now, user_id_of
 from coaching.people.danger_scans import scans
 from coaching.people.help_lines import country_of
 from coaching.people.in_flight import waiting
@@ -33,6 +35,7 @@ from coaching.turns.start import StartedTurn
 from coaching.views.conversation_page import counted, show_conversation
 from coaching.views.earlier import earlier, number_in
 from coaching.views.forms import MessageForm, NewSessionForm
+from coaching.views.organising import group_of
 from coaching.views.starters import starters_for
 from sessions_app.database import in_database, in_database_page
 from sessions_app.errors import Refused, TooManySessions
@@ -51,14 +54,27 @@ KEPT = "Files that Sage has already written stay as they are: {files}."
 @login_required
 @require_safe
 def sessions(request: HttpRequest) -> HttpResponse:
-    """List the conversations in which the person said something, last active first."""
-    rows = Session.of(user_id_of(request)).filter(USED).order_by("-last_active_at")
-    profile = load_profile(request)
+    """List the conversations in which the person said something: pinned ones, then the last active first."""
+    user_id, profile = user_id_of(request), load_profile(request)
+    is_archive = request.GET.get("show") == "archive"
+    used = Session.of(user_id).filter(USED).defer("opening", "summary", "metadata")
+    rows = used.filter(archived_at__isnull=not is_archive)
+    rows = rows.order_by(F("pinned_at").desc(nulls_last=True), "-last_active_at", "id")
+    page = Paginator(rows, SESSIONS_A_PAGE).get_page(request.GET.get("page"))
+    today = local_now(profile).date()
+    groups = groupby(
+        page.object_list,
+        key=lambda row: group_of(row, today=today, day=row.last_active_at.astimezone(profile.zone).date()),
+    )
     context = {
         "here": "sessions",
         "zone": profile.zone,
-        "starters": starters_for(profile),
-        "page": Paginator(rows, SESSIONS_A_PAGE).get_page(request.GET.get("page")),
+        "starters": [] if is_archive else starters_for(profile),
+        "page": page,
+        "groups": [(name, list(members)) for name, members in groups],
+        "is_archive": is_archive,
+        "archived": used.filter(archived_at__isnull=False).count(),
+        "deleted": Session.deleted_of(user_id).filter(USED).order_by("-deleted_at")[:SESSIONS_A_PAGE],
     }
     return render(request, "coaching/pages/sessions.html", context)
 

@@ -85,6 +85,15 @@ class TitleForm(forms.Form):
     then = forms.CharField(max_length=20, required=False)
 
 
+class OrganiseForm(forms.Form):
+    """What to do with a conversation, and the list to go back to."""
+
+    ACTIONS = ("pin", "unpin", "archive", "unarchive", "delete", "restore")
+
+    do = forms.ChoiceField(choices=[(name, name) for name in ACTIONS])
+    then = forms.CharField(max_length=20, required=False)
+
+
 class ProfileForm(forms.Form):
     """The profile that Sage uses."""
 

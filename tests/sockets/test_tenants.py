@@ -137,6 +137,25 @@ ROUTES = {
         method="post",
         form={"title": "mine now"},
     ),
+    "organise_session": Row(
+        path="/chat/{session}/organise/",
+        missing=f"/chat/{MISSING_ID}/organise/",
+        method="post",
+        form={"do": "delete"},
+    ),
+    "organise_session restored": Row(
+        path="/chat/{session}/organise/",
+        missing=f"/chat/{MISSING_ID}/organise/",
+        method="post",
+        form={"do": "restore"},
+        is_refused=True,
+    ),
+    "organise_session with an unreadable form": Row(
+        path="/chat/{session}/organise/",
+        missing=f"/chat/{MISSING_ID}/organise/",
+        method="post",
+        form={"do": "x" * 100},
+    ),
     "rename_session with an unreadable form": Row(
         path="/chat/{session}/title/",
         missing=f"/chat/{MISSING_ID}/title/",

@@ -6,6 +6,7 @@ from django.core.management.base import BaseCommand
 from django.utils import timezone
 
 from coaching.jobs.expiry import expire_idle_sessions
+from sessions_app.organising import purge_deleted_sessions
 
 
 class Command(BaseCommand):
@@ -14,7 +15,9 @@ class Command(BaseCommand):
 
     def handle(self, *_args: Any, **_options: Any) -> None:
         report = expire_idle_sessions(now=timezone.now())
+        purged = purge_deleted_sessions(now=timezone.now())
         self.stdout.write(
             f"Sessions expired: {len(report.expired)}. "
-            f"Arcs left in open conversations: {len(report.arcs_left)}."
+            f"Arcs left in open conversations: {len(report.arcs_left)}. "
+            f"Deleted sessions removed: {len(purged)}."
         )
