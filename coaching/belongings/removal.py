@@ -117,7 +117,8 @@ def remove_rows(user_id: int) -> Mapping[str, int]:
     if user is None:
         return {}
     # Lock order: session, then turn.
-    list(Session.of(user_id).select_for_update().order_by("pk").values_list("pk"))
+    sessions = Session.of(user_id) | Session.deleted_of(user_id)
+    list(sessions.select_for_update().order_by("pk").values_list("pk"))
     _forget_what_operators_did(user_id)
     _forget_jobs(user_id)
     counts: dict[str, int] = {}

@@ -33,6 +33,7 @@ FITTING: Mapping[str, Mapping[str, Any]] = {
         "status": "active",
         "active_arc": "",
         "ended_at": None,
+        "deleted_at": None,
         "last_message_number": 1,
         "title_source": "user",
     },
