@@ -14,6 +14,7 @@ from coaching.engine.errors import UpstreamError
 from coaching.engine.events import EngineEvent, NoteDelta, RoundBoundary, RoundRestarted, TextDelta
 from coaching.engine.messages import ModelRequest
 from coaching.engine.metrics import FIRST_TOKEN_SECONDS, UPSTREAM_ERRORS
+from coaching.engine.ports import TextFilter
 from coaching.engine.reply import MessageRestarted, Reply, ReplyDelta
 from coaching.engine.retry import RoundRetries
 from coaching.engine.setup import PartSetup
@@ -23,6 +24,42 @@ from coaching.engine.usage import RoundUsage
 _log = logging.getLogger(__name__)
 
 
+class ShownText:
+    """One kind of text of a round, as it is shown. The filter is made at the first bracket."""
+
+    def __init__(self, make_filter: Callable[[], TextFilter] | None) -> None:
+        self._make_filter = make_filter
+        self._filter: TextFilter | None = None
+        self._parts: list[str] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._parts)
+
+    def __str__(self) -> str:
+        return "".join(self._parts)
+
+    def add(self, text: str) -> str:
+        """Add streamed text; return what of it can be shown now."""
+        if self._filter is None and self._make_filter is not None and "[" in text:
+            self._filter = self._make_filter()
+            self._filter.feed(str(self))
+        return self._keep(text if self._filter is None else self._filter.feed(text))
+
+    def finish(self) -> str:
+        """Return what the filter held."""
+        held, self._filter = self._filter, None
+        return self._keep(held.close()) if held else ""
+
+    def clear(self) -> None:
+        self._filter = None
+        self._parts.clear()
+
+    def _keep(self, text: str) -> str:
+        if text:
+            self._parts.append(text)
+        return text
+
+
 class RunningRound:
     """What the running round has shown, and the usage of its reply.
 
@@ -30,24 +67,30 @@ class RunningRound:
     """
 
     def __init__(
-        self, number: int, emit: Callable[[EngineEvent], None], *, shows_notes: bool, is_words_only: bool
+        self,
+        number: int,
+        emit: Callable[[EngineEvent], None],
+        *,
+        shows_notes: bool,
+        is_words_only: bool,
+        bracket_filter: Callable[[], TextFilter] | None = None,
     ) -> None:
         self.number = number
         self.is_words_only = is_words_only
         self._emit = emit
         self._shows_notes = shows_notes
         self._has_begun = number == 1
-        self._text: list[str] = []
-        self._notes: list[str] = []
+        self._text = ShownText(bracket_filter)
+        self._notes = ShownText(bracket_filter)
         self._usage: RoundUsage | None = None
 
     @property
     def text(self) -> str:
-        return "".join(self._text)
+        return str(self._text)
 
     @property
     def notes(self) -> str:
-        return "".join(self._notes)
+        return str(self._notes)
 
     @property
     def has_shown(self) -> bool:
@@ -62,15 +105,26 @@ class RunningRound:
 
     def show(self, delta: ReplyDelta) -> None:
         if isinstance(delta, TextDelta):
-            self.begin()
-            self._text.append(delta.text)
-            self._emit(delta)
+            self._show_text(self._text.add(delta.text))
         elif isinstance(delta, MessageRestarted):
             self.restart()
         elif self._shows_notes:
+            self._show_note(self._notes.add(delta.text))
+
+    def finish(self) -> None:
+        """Show what was held: the reply has ended."""
+        self._show_note(self._notes.finish())
+        self._show_text(self._text.finish())
+
+    def _show_text(self, text: str) -> None:
+        if text:
             self.begin()
-            self._notes.append(delta.text)
-            self._emit(NoteDelta(delta.text))
+            self._emit(TextDelta(text))
+
+    def _show_note(self, text: str) -> None:
+        if text:
+            self.begin()
+            self._emit(NoteDelta(text))
 
     def restart(self) -> None:
         """Discard what was shown, and emit a restart if there was anything."""

@@ -71,6 +71,7 @@ class Part(Generic[C]):
     async def record(self, reply: Reply, *, is_last: bool = False) -> FinishedRound:
         """Record a complete round, before any of its calls runs."""
         self.round.begin()
+        self.round.finish()
         reply = with_unique_ids(reply, self._used_call_ids)
         finished = FinishedRound(
             number=self.round.number,
@@ -93,6 +94,7 @@ class Part(Generic[C]):
         `reply` is None for a round that never ended.
         """
         self.round.begin()
+        self.round.finish()
         words = self.round.text
         blocks = ({"type": "text", "text": words},) if words.strip() else ()
         await self._record(
@@ -124,6 +126,7 @@ class Part(Generic[C]):
 
     async def close(self, result: PartResult) -> PartResult:
         """Record what a round has shown that was never recorded, and return the result."""
+        self.round.finish()
         if self.round.has_shown:
             await self.record_words(None)
         await self._record_usage()
@@ -133,7 +136,13 @@ class Part(Generic[C]):
         is_words_only = self._budget.open_round()
         number = self.setup.rounds_before + self._budget.rounds
         shows_notes = profile_for(self.request.model).shows_notes(is_first_round=number == 1)
-        return RunningRound(number, self.setup.emit, shows_notes=shows_notes, is_words_only=is_words_only)
+        return RunningRound(
+            number,
+            self.setup.emit,
+            shows_notes=shows_notes,
+            is_words_only=is_words_only,
+            bracket_filter=self.setup.bracket_filter,
+        )
 
     async def _record(self, finished: FinishedRound) -> None:
         self.has_shown_anything = self.has_shown_anything or bool(finished.text.strip())

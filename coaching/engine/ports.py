@@ -39,6 +39,18 @@ class Words:
     failure: Callable[[UpstreamError], str]
 
 
+class TextFilter(Protocol):
+    """Decides what of a streamed text is shown; it may hold some until more has come."""
+
+    def feed(self, text: str) -> str:
+        """Return what can be shown now."""
+        ...
+
+    def close(self) -> str:
+        """Return what was held: nothing follows."""
+        ...
+
+
 class ReplyStream(Protocol):
     """A reply being received. Iterating yields the deltas of each network read, already merged."""
 

@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 from coaching.engine.budget import PartLimits, StopSignal
 from coaching.engine.events import EngineEvent
 from coaching.engine.messages import FinishedRound, ModelRequest
-from coaching.engine.ports import DEFAULT_TIMEOUTS, ModelClient, Recorder, StreamTimeouts, Words
+from coaching.engine.ports import DEFAULT_TIMEOUTS, ModelClient, Recorder, StreamTimeouts, TextFilter, Words
 from coaching.engine.tools import WAITING_KINDS, ToolCall, ToolKind, ToolResult, Toolset
 
 C = TypeVar("C")
@@ -31,7 +31,8 @@ class PartSetup(Generic[C]):
 
     `shrink` builds a smaller request if the model's window is full, or returns None. The calls of
     `resumed`, the last round of a lost runner, are finished first. `used_call_ids` are those of the
-    turn's earlier rounds.
+    turn's earlier rounds. `bracket_filter` makes a filter for the text of a round: what it leaves out is
+    neither shown nor recorded, except in the model's own blocks. It may change only what follows a bracket.
     """
 
     request: ModelRequest
@@ -49,3 +50,4 @@ class PartSetup(Generic[C]):
     timeouts: StreamTimeouts = DEFAULT_TIMEOUTS
     resumed: ResumedRound | None = None
     used_call_ids: Iterable[str] = ()
+    bracket_filter: Callable[[], TextFilter] | None = None

@@ -7,6 +7,7 @@ Each text is stripped of tags again when it stands alone: a fence that was none 
 there, and the other way round.
 """
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,6 +22,8 @@ NOT_CLOSED = "it is never closed"
 NOT_OPENED = "it closes nothing"
 
 _TEXT_JOIN = "\n\n"
+# Blank lines, and an indentation that makes no code.
+_BLANK_START = re.compile(r"\A(?:[ \t]*+[\r\n]++)*+(?: {1,3}(?![ \t]))?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +83,9 @@ class _Parser:
                 self._add_text(token)
             elif index in self._closers:
                 tag, texts = self._open.pop()
-                self._add_block(tag, without_block_tags("".join(texts).strip()).strip())
+                self._add_block(tag, _alone(texts))
+                if self._open:  # the words around it must not meet
+                    self._add_text("\n")
             elif index in self._openers:
                 self._open.append((token, []))
             elif token.name not in WITH_BODY and not token.is_closing:
@@ -108,25 +113,38 @@ class _Parser:
             self._rounds[-1].calls.append(BlockCall(block=tag.name, name=name, input=values))
 
     def _reply(self) -> ParsedReply:
-        texts: list[str] = []
         calls: list[BlockCall] = []
-        ends: list[int] = []
-        length = 0
         for number, each in enumerate(self._rounds, start=1):
-            if text := without_block_tags("".join(each.texts).strip()).strip():
-                length += len(text) + (len(_TEXT_JOIN) if texts else 0)
-                texts.append(text)
-            ends.append(length)
             # The file of a day's plan has more words than its data, so it is written after it.
             ordered = sorted(each.calls, key=lambda call: call.block != "DAY_PLAN_DATA")
             calls += [replace(call, round_number=number) for call in ordered]
+        texts = [_alone(each.texts) for each in self._rounds]
+        joined = _TEXT_JOIN.join(filter(None, texts))
+        if (shown := without_block_tags(joined)) != joined:  # unclosed code goes on in the next round
+            joined = shown.rstrip()
+            texts, calls = [joined], [replace(call, round_number=1) for call in calls]
         return ParsedReply(
-            text=_TEXT_JOIN.join(texts),
-            round_ends=ends,
+            text=joined,
+            round_ends=_ends_of(texts),
             calls=calls,
             unread=sorted(self._unread, key=lambda block: block.place),
             has_tags=True,
         )
+
+
+def _ends_of(texts: Sequence[str]) -> Sequence[int]:
+    """Return where each text ends once they are joined; an empty one ends with the one before."""
+    ends: list[int] = []
+    length = 0
+    for text in texts:
+        length += len(text) + (len(_TEXT_JOIN) if text and length else 0)
+        ends.append(length)
+    return ends
+
+
+def _alone(texts: Sequence[str]) -> str:
+    text = _BLANK_START.sub("", "".join(texts)).rstrip()
+    return _BLANK_START.sub("", without_block_tags(text)).rstrip()
 
 
 def _pairs(tokens: Sequence[Token]) -> tuple[set[int], set[int], list[UnreadBlock]]:

@@ -1,7 +1,7 @@
 """Finds the tags of old blocks in a text, whole or as it arrives, in linear time. Reads no block.
 
 A tag is an opening bracket, blanks and slashes, a block's name in any case, and the rest up to the closing
-bracket, or apparent attributes without one.
+bracket, or apparent attributes without one. In a text that is shown the name may be cut.
 """
 
 import re
@@ -16,11 +16,13 @@ MOST_HELD = 512
 """How many characters are held while they may be the beginning of a tag."""
 
 _SPACES = "".join(filter(str.isspace, map(chr, range(0x3001))))  # the ideographic space is the last one
-_BEFORE_NAME = f"{_SPACES}\u200b\u200c\u200d[/"
+_BEFORE_NAME = f"{_SPACES}\u200b\u200c\u200d[/*"
 _RUN = re.compile(rf"\[[{re.escape(_BEFORE_NAME)}]*+")
 _RUN_IN_LINE = re.compile(rf"\[[{re.escape(''.join(_BEFORE_NAME.splitlines()))}]*+")
-_NAME = re.compile(rf"(?:{'|'.join(BLOCK_NAMES)})(?![A-Za-z0-9_])", re.IGNORECASE)
-_LONGEST_NAME = max(map(len, BLOCK_NAMES))
+# Markdown may escape an underscore.
+_NAMES = "|".join(BLOCK_NAMES).replace("_", r"\\?_")
+_NAME = re.compile(rf"(?:{_NAMES})(?![A-Za-z0-9_])", re.IGNORECASE)
+_LONGEST_NAME = max(map(len, BLOCK_NAMES)) + 2
 # A quoted value may contain pairs of brackets.
 _QUOTED = r"{0}(?:[^{0}\n\[\]]|\[[^{0}\n\[\]]{{0,100}}+\]){{0,300}}+{0}"
 _CLOSED_VALUE = "|".join((_QUOTED.format('"'), _QUOTED.format("'"), r"[^\s\"'\[\]]++"))
@@ -113,22 +115,32 @@ class Tokenizer:
         name = _NAME.match(buffer, run.end())
         if not is_last and _is_cut(buffer, run.end(), name):
             raise _Undecided
+        is_closing = "/" in run[0].rpartition("[")[2]
         if name is None:
-            self._add_lines(run[0])
-            return run.end()
+            cut = _CUT_NAME.match(buffer, run.end()) if self._is_shown else None
+            if cut is None:
+                self._add_lines(run[0])
+                return run.end()
+            begun = cut[0].upper()
+            full = next(each for each in BLOCK_NAMES if each.startswith(begun))
+            self._add_tag(Tag(name=full, is_closing=is_closing, rest="", place=self._offset + at))
+            return cut.end()
         rest = _REST.match(buffer, name.end())
         assert rest is not None
         if rest["unclosed"] is not None and not is_last and _may_close(buffer, name.end()):
             raise _Undecided
         tag = Tag(
-            name=name[0].upper(),
-            is_closing="/" in run[0].rpartition("[")[2],
+            name=name[0].upper().replace("\\", ""),
+            is_closing=is_closing,
             rest=next(value for value in rest.groups() if value is not None),
             place=self._offset + at,
         )
+        self._add_tag(tag)
+        return rest.end()
+
+    def _add_tag(self, tag: Tag) -> None:
         self._tokens.append(tag)
         self._is_after_tag = True
-        return rest.end()
 
     def _add_lines(self, text: str) -> None:
         for piece in _LINE_ENDS.split(text):
@@ -158,8 +170,16 @@ def _is_cut(buffer: str, start: int, name: re.Match[str] | None) -> bool:
     """Whether the buffer ends where a name may go on."""
     if name is not None:
         return name.end() == len(buffer)
-    rest = buffer[start : start + _LONGEST_NAME + 1].upper()
-    return start + len(rest) == len(buffer) and any(each.startswith(rest) for each in BLOCK_NAMES)
+    if (cut := _CUT_NAME.match(buffer, start)) and not buffer[cut.end() :].strip():
+        return True
+    rest = buffer[start : start + _LONGEST_NAME + 1]
+    begun = rest.upper().replace("\\", "")
+    return start + len(rest) == len(buffer) and any(each.startswith(begun) for each in BLOCK_NAMES)
+
+
+def _beginnings(name: str) -> str:
+    """Return a pattern of a name's beginnings that have its first word whole, the longest first."""
+    return "|".join(name[:end] for end in range(len(name) - 1, name.index("_"), -1))
 
 
 def _may_close(buffer: str, start: int) -> bool:
@@ -173,6 +193,9 @@ def _held_from(buffer: str, start: int) -> int:
         return start
     later = buffer.find("[", len(buffer) - MOST_HELD)
     return len(buffer) if later < 0 else later
+
+
+_CUT_NAME = re.compile(rf"(?:{'|'.join(map(_beginnings, BLOCK_NAMES))})(?=\s*+(?:\[|\Z))", re.IGNORECASE)
 
 
 def _joined(tokens: Sequence[Token]) -> Sequence[Token]:

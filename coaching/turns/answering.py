@@ -22,6 +22,7 @@ from coaching.engine.ports import ModelClient
 from coaching.engine.setup import PartSetup
 from coaching.engine.steps import PartResult
 from coaching.events import CallAnswered, ErrorShown, HistoryChanged, Publish, TurnDone
+from coaching.legacy_text.blocks import TagFilter
 from coaching.tools import CHAT_TOOLS
 from coaching.turns.recorder import TurnRecorder
 from coaching.turns.resume import load_setup, shrink_turn
@@ -110,6 +111,7 @@ async def _run(
         rounds_before=len(setup.rounds),
         resumed=setup.resumed,
         used_call_ids=setup.call_ids,
+        bracket_filter=TagFilter,
     )
     return await run_part(part), recorder.last_round
 

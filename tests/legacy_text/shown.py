@@ -22,8 +22,8 @@ class _Page(HTMLParser):
 
 
 def words_of_page(markup: str, *, with_code: bool = True) -> str:
-    """Return what somebody reads of HTML, with or without what is in blocks of code."""
+    """Return the texts between the tags of HTML, with or without those in blocks of code."""
     page = _Page(with_code=with_code)
     page.feed(markup)
     page.close()
-    return "".join(page.texts)
+    return "\0".join(page.texts)

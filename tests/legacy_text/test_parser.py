@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coaching.files.types import RULES
+from coaching.legacy_text.blocks import strip_block_tags
 from coaching.legacy_text.parser import NOT_CLOSED, NOT_OPENED, parse_blocks
 from coaching.legacy_text.readers import ARCS, DOMAINS, FILE_TYPES, STATUSES
-from coaching.legacy_text.tags import Tag, tokenize
 from coaching.models import FileType, LifeDomain
 from coaching.models.life import DomainStatus
 from coaching.tools import CHAT_TOOLS
@@ -22,7 +22,7 @@ from tests.legacy_text.replies import REPLIES
 def test_every_word_stays_and_no_tag(text: str) -> None:
     reply = parse_blocks(text)
     shown = "\n".join([reply.text, *_texts_in([call.input for call in reply.calls])])
-    assert not _words(text) - set(re.findall(r"\w+", shown))
+    assert [word for word in _words(text) if word not in shown] == []
     if reply.has_tags:
         assert parse_blocks(reply.text).text == reply.text
         assert not parse_blocks(reply.text).has_tags
@@ -169,7 +169,7 @@ def test_nested_blocks_are_calls_of_their_own() -> None:
         '[FILE_UPDATE type="overview"]a[SUGGESTED_REPLIES]x\ny[/SUGGESTED_REPLIES]'
         '[FILE_UPDATE type="life-plan"]b[/FILE_UPDATE]c[SUGGESTED_REPLIES]z[/FILE_UPDATE]'
     )
-    assert [call.input.get("content") for call in reply.calls] == [None, "b", "a c z"]
+    assert [call.input.get("content") for call in reply.calls] == [None, "b", "a\n\n c z"]
     assert [block.reason for block in reply.unread] == [NOT_CLOSED]
 
 
@@ -192,9 +192,13 @@ def test_the_closed_sets_are_those_of_today() -> None:
 
 
 def _words(text: str) -> set[str]:
-    """Return the words outside tags, without the keys and braces of JSON."""
-    outside = (token for token in tokenize(text, is_shown=True) if not isinstance(token, Tag))
-    return {word for token in outside for word in re.findall(r"\w+", token)} - {"intention", "priorities"}
+    """Return the words outside tags, without the keys of JSON and what may be a name that was cut."""
+    return set(re.findall(r"\w+", strip_block_tags(text))) - {
+        "intention",
+        "priorities",
+        "FILE_",
+        "SESSION_COM",
+    }
 
 
 def _texts_in(value: object) -> list[str]:

@@ -55,6 +55,10 @@ def test_a_text_in_pieces_shows_the_same_and_never_a_tag(text: str, sizes: Seque
         ("- a\n  ```\n[SESSION_COMPLETE]", "- a\n  ```\n"),
         ("[SESSION_COMPLETE]```\n[ENTER_MODE: x]\n```", "```\n[ENTER_MODE: x]\n```"),
         ("`[SESSION_COMPLETE]`", "` `"),
+        ("Cut [FILE_UPD", "Cut "),
+        ("a [**ENTER\\_MODE: x**] b", "a b"),
+        ("Cut [FILE", "Cut [FILE"),
+        ("a [FILE_ b", "a [FILE_ b"),
         ("[a](https://b.example) and [FILES_UPDATED] [SESSION_COMPLETED]",) * 2,
     ],
 )  # fmt: skip
