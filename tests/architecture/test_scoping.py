@@ -51,6 +51,8 @@ UNSCOPED: Mapping[str, str] = {
     "coaching/recall/vectors.py:people_behind": "a job looks for people with passages to encode",
     "coaching/live/upkeep.py:_read_stop_requests": "turns that this process runs",
     "sessions_app/expiry.py:_idle": "a job looks for idle sessions",
+    "sessions_app/organising.py:_purge": "a job removes deleted sessions",
+    "sessions_app/organising.py:purge_deleted_sessions": "a job removes deleted sessions",
     "sessions_app/leases.py:read_leases": "turns of other processes, to be taken over",
     # The running turn.
     "coaching/turns/resume.py:load_setup": BY_KEY,

@@ -1,7 +1,7 @@
 """A tool is named in `coaching/tools` alone: what it means to other packages, it brings along itself.
 
-Skills and the practice model, which stand for people and for the model, name tools as they like. Migrations
-stay as they were written.
+Skills and the practice model, which stand for people and for the model, name tools as they like. So does the
+parser of old replies, whose blocks stand for calls. Migrations stay as they were written.
 """
 
 import ast
@@ -14,7 +14,9 @@ from tests.architecture.parsing import parse
 from tests.sage.processes import PROJECT
 
 PACKAGES = ("coaching", "sage", "sessions_app")
-NAMES_TOOLS = tuple(PROJECT / "coaching" / name for name in ("tools", "practice", "migrations"))
+NAMES_TOOLS = tuple(
+    PROJECT / "coaching" / name for name in ("tools", "practice", "legacy_text", "migrations")
+)
 NAMED = re.compile(rf"\b({'|'.join(TOOL_NAMES)})\b")
 
 
