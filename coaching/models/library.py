@@ -564,7 +564,26 @@ class ReferenceArea(models.TextChoices):
     LIFE = "life", "A person's life"
 
 
-class Reference(models.Model):
+class Recorded(models.Model):
+    """A row with a history that says who changed it and why."""
+
+    # The history reads them when the row is saved or deleted.
+    _history_user: User | None
+    _change_reason: str
+
+    class Meta:
+        abstract = True
+
+    def save_with_reason(self, *, editor: User | None, reason: str) -> None:
+        self._history_user, self._change_reason = editor, reason
+        self.save()
+
+    def delete_with_reason(self, *, editor: User | None, reason: str) -> None:
+        self._history_user, self._change_reason = editor, reason
+        self.delete()
+
+
+class Reference(Recorded):
     """How to recognise a type of document: the file as last synced, and an operator's override.
 
     `look_alikes` are `{file_type, tell}`. The other fields are read from the text in use.
@@ -592,10 +611,6 @@ class Reference(models.Model):
     updated_at = models.DateTimeField(auto_now=True)
     history = HistoricalRecords(excluded_fields=["updated_at"])
 
-    # The history reads it when the row is saved.
-    _history_user: User | None
-    _change_reason: str
-
     class Meta:
         ordering = ["area", "file_type"]
         constraints = [
@@ -614,8 +629,16 @@ class Reference(models.Model):
     def text(self) -> str:
         return self.override or self.file_text
 
+    @property
+    def is_overridden(self) -> bool:
+        return bool(self.override)
 
-class PlacementRule(models.Model):
+    @property
+    def has_file_changed(self) -> bool:
+        return self.is_overridden and self.overridden_sha256 != self.file_sha256
+
+
+class PlacementRule(Recorded):
     """Where documents of a type, or of any type of a category, are filed. An empty client type is any."""
 
     file_type = models.CharField(max_length=64, blank=True, default="")
@@ -626,10 +649,6 @@ class PlacementRule(models.Model):
     is_overridden = models.BooleanField(default=False, help_text="An operator's, kept when files are synced.")
     updated_at = models.DateTimeField(auto_now=True)
     history = HistoricalRecords(excluded_fields=["updated_at"])
-
-    # The history reads it when the row is saved.
-    _history_user: User | None
-    _change_reason: str
 
     class Meta:
         ordering = ["category", "file_type", "client_type"]

@@ -34,9 +34,12 @@ MINE = SKILL_TEXT.replace("Words.", "My own words.")
 
 
 def run_sync() -> str:
+    """Sync, and return what is said of the skills."""
     said = io.StringIO()
     call_command("sync_skills", stdout=said)
-    return said.getvalue()
+    skills, references = said.getvalue().splitlines(keepends=True)
+    assert " references: " in references
+    return skills
 
 
 def test_a_sync_loads_all_and_a_second_one_writes_nothing() -> None:

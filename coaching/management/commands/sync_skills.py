@@ -1,7 +1,8 @@
-"""`manage.py sync_skills`: loads `skills/` into the database; `--check` only validates."""
+"""`manage.py sync_skills`: loads skills, references and placement rules; `--check` only validates."""
 
 import sys
 from argparse import ArgumentParser
+from collections.abc import Sequence
 from typing import Any
 
 from django.core.management.base import BaseCommand
@@ -9,7 +10,13 @@ from django.core.management.base import BaseCommand
 from coaching.context.fences import TAGS
 from coaching.context.prompt_rules import SPEAKING, definition_faults, section_faults
 from coaching.files.types import ATTRIBUTE_ORDER
+from coaching.library.reference_files import (
+    find_reference_faults,
+    read_reference_files,
+    sync_reference_files,
+)
 from coaching.life.arcs import ARCS
+from coaching.models import Reference
 from coaching.skills.reader import Terms, find_faults, read_skill, skill_folders, skills_root
 from coaching.skills.store import sync_skills
 from coaching.tools import CHAT_TOOLS, SKILL_TOOLS, TOOL_NAMES
@@ -25,7 +32,10 @@ TERMS = Terms(
 
 
 class Command(BaseCommand):
-    help = "Load skills/ into the database; overrides stay. --check only validates and needs no database."
+    help = (
+        "Load skills/, references and placement rules into the database; what operators changed stays. "
+        "--check only validates and needs no database."
+    )
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -35,7 +45,7 @@ class Command(BaseCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         root = skills_root()
-        faults = find_faults(root, TERMS)
+        faults = [*find_faults(root, TERMS), *find_reference_faults()]
         if options["check"]:
             faults += [*definition_faults(CHAT_TOOLS.definitions()), *section_faults()]
         if faults:
@@ -43,20 +53,23 @@ class Command(BaseCommand):
             sys.exit(1)
         skills = [read_skill(folder) for folder in skill_folders(root)]
         if options["check"]:
-            self._print(f"{len(skills)} skills, no faults.", options)
+            number = len(read_reference_files().references)
+            self._print(f"{len(skills)} skills, {number} references, no faults.", options)
             return
         report = sync_skills(files=skills)
-        changes = [
-            f"{word} {', '.join(names)}"
-            for word, names in (
-                ("added", report.added),
-                ("changed", report.changed),
-                ("retired", report.retired),
-            )
-            if names
-        ]
-        self._print(f"{len(skills)} skills: {'; '.join(changes) or 'nothing has changed'}.", options)
+        said = describe(report.added, report.changed, report.retired)
+        self._print(f"{len(skills)} skills: {said}.", options)
+        synced = sync_reference_files()
+        said = describe(synced.added, synced.changed, synced.retired)
+        number = Reference.objects.filter(is_retired=False).count()
+        self._print(f"{number} references: {said}; {synced.rules} placement rules changed.", options)
 
     def _print(self, line: str, options: dict[str, Any]) -> None:
         if options["verbosity"] > 0:
             self.stdout.write(line)
+
+
+def describe(added: Sequence[str], changed: Sequence[str], retired: Sequence[str]) -> str:
+    """Return what a sync changed in words."""
+    named = (("added", added), ("changed", changed), ("retired", retired))
+    return "; ".join(f"{word} {', '.join(names)}" for word, names in named if names) or "nothing has changed"

@@ -1,0 +1,53 @@
+"""`python -m tests.library`: how often the right reference is among the six that are selected.
+
+Confusions of the held-out texts aren't shown, so that references aren't fitted to them.
+"""
+
+import os
+from collections.abc import Sequence
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.settings")
+django.setup()
+
+# The models can be imported now, not before.
+from coaching.documents.references import References  # noqa: E402
+from coaching.library.reference_files import read_reference_files  # noqa: E402
+from tests.library.labelled_texts import Outcome, read_labelled_texts, select_for_all  # noqa: E402
+
+
+def main() -> None:
+    """Print the figures and the confusions."""
+    files = read_reference_files()
+    references = References({text.file_type: text for text in files.references}, files.rules)
+    items = read_labelled_texts()
+    for has_names in (True, False):
+        outcomes = select_for_all(references, items, has_names=has_names)
+        for is_held_out in (False, True):
+            part = [found for found in outcomes if found.item.is_held_out == is_held_out]
+            words = f"{'held out' if is_held_out else 'tuned on'}, {'with' if has_names else 'without'} names"
+            print(f"{words}: {figures(part)}")  # noqa: T201 - its output
+            for found in () if is_held_out else part:
+                if found.place != 1:
+                    print(f"  {describe(found)}")  # noqa: T201
+
+
+def figures(outcomes: Sequence[Outcome]) -> str:
+    """Return how many are right, in words."""
+    right = sum(found.place > 0 for found in outcomes)
+    first = sum(found.place == 1 for found in outcomes)
+    return f"{right} of {len(outcomes)} among six ({right / len(outcomes):.1%}), {first} first"
+
+
+def describe(found: Outcome) -> str:
+    """Return a confusion in words."""
+    ahead = ", ".join(found.selected[: found.place - 1 if found.place else None])
+    place = f"place {found.place}" if found.place else "missing"
+    return (
+        f"{found.item.file_type} {found.item.number} ({found.item.name or 'no name'}): {place}, after {ahead}"
+    )
+
+
+if __name__ == "__main__":
+    main()
