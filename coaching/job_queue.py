@@ -37,9 +37,14 @@ BRIEF_ATTEMPTS = 5
 _BRIEF_RETRY_SECONDS = (5, 25, 125, 625, 3600)
 TITLE_JOB = "write_title"
 DOCUMENT_JOB = "read_document"
+LANE_JOB = "read_documents"
 
 BULK_QUEUE = "bulk"
 """The queue of jobs that may be many and long: a worker always keeps a slot for the others."""
+DOCUMENTS_QUEUE = "documents"
+"""The queue of documents that nobody waits for in a conversation: a worker has slots for it alone."""
+LANES = 4
+"""How many calls about documents of one user can run at once."""
 
 
 class JobPriority(IntEnum):
@@ -235,16 +240,36 @@ def enqueue_follow_ups(session_ids: Collection[uuid.UUID]) -> Collection[uuid.UU
     return {session_id for session_id, (brief, *_) in jobs.items() if brief.queueing_lock not in queued}
 
 
-def enqueue_document(document: Document) -> bool:
-    """Queue the reading of a document; False if it is queued already. Sync ORM code.
+def enqueue_document(document: Document, *, wait_seconds: int = 0) -> bool:
+    """Queue the reading of a document; False if nothing needs to be queued. Sync ORM code.
 
-    What comes from a conversation is read first; the others are bulk.
+    One that comes from a conversation has a job of its own. The others of a user are read in lanes, eight at
+    a time, and `manage.py classify` reads its own.
     """
-    is_asked_for = document.source == DocumentSource.CHAT
+    if document.source == DocumentSource.COMMAND:
+        return False
+    if document.source == DocumentSource.UPLOAD:
+        return enqueue_lane(document.user_id, document.pk % LANES, wait_seconds=wait_seconds)
     return enqueue(
         DOCUMENT_JOB,
         key=f"document:{document.pk}",
-        priority=JobPriority.CHAT_UPLOAD if is_asked_for else JobPriority.BULK,
-        queue=None if is_asked_for else BULK_QUEUE,
+        priority=JobPriority.CHAT_UPLOAD,
+        wait_seconds=wait_seconds,
         document_id=document.pk,
+    )
+
+
+def enqueue_lane(user_id: int, lane: int, *, wait_seconds: int = 0) -> bool:
+    """Queue a call about documents of a user; False if it is queued already. Sync ORM code.
+
+    Each such job makes one call and queues the next, so that users take turns.
+    """
+    return enqueue(
+        LANE_JOB,
+        key=f"documents:{user_id}:{lane}",
+        priority=JobPriority.BULK,
+        queue=DOCUMENTS_QUEUE,
+        wait_seconds=wait_seconds,
+        user_id=user_id,
+        lane=lane,
     )

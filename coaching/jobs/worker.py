@@ -1,7 +1,8 @@
 """Runs background jobs in this process: alone in `manage.py worker`, or with the web process in `up`.
 
 It restarts by itself after a database outage, and frees the jobs of dead workers. One of its slots is never
-given to bulk jobs. It handles no signals: its owner stops it.
+given to bulk jobs, and documents that came in bulk have slots of their own. It handles no signals: its owner
+stops it.
 """
 
 import asyncio
@@ -17,7 +18,7 @@ from procrastinate.contrib.django import app, connector_params
 from procrastinate.exceptions import ConnectorException
 from procrastinate.periodic import PeriodicRegistry
 
-from coaching.job_queue import BULK_QUEUE
+from coaching.job_queue import BULK_QUEUE, DOCUMENTS_QUEUE
 from coaching.jobs.endings import WorkersJobs
 from coaching.jobs.tasks import MODELS, free_stalled_jobs
 from coaching.model.client import ModelConnection
@@ -27,6 +28,8 @@ logger = structlog.get_logger(__name__)
 
 SLOTS = 3
 """For any job; one more is kept for those that aren't bulk."""
+DOCUMENT_SLOTS = 2
+"""As many calls about documents in bulk run at once."""
 POLL_SECONDS = 2.0
 BEAT_SECONDS = 5.0
 SILENT_SECONDS = 20.0
@@ -47,14 +50,18 @@ class JobWorker:
         # transactions.
         self._any_jobs = open_queue()
         self._no_bulk = open_queue(has_periodic=False)
+        self._documents = open_queue(has_periodic=False)
         self._tasks: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Self:
-        queues = sorted({task.queue for task in app.tasks.values()})
+        queues = sorted({task.queue for task in app.tasks.values()} - {DOCUMENTS_QUEUE})
         without_bulk = [queue for queue in queues if queue != BULK_QUEUE]
         self._tasks = [
             asyncio.create_task(self._work(self._any_jobs, queues, slots=SLOTS), name="work on any jobs"),
             asyncio.create_task(self._work(self._no_bulk, without_bulk, slots=1), name="work without bulk"),
+            asyncio.create_task(
+                self._work(self._documents, [DOCUMENTS_QUEUE], slots=DOCUMENT_SLOTS), name="read documents"
+            ),
             asyncio.create_task(_free_stalled(), name="free stalled jobs"),
         ]
         return self

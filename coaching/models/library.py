@@ -162,6 +162,8 @@ class Document(Owned):
     state = models.CharField(max_length=16, choices=DocumentState, default=DocumentState.QUEUED)
     reason = models.CharField(max_length=500, blank=True, default="")
     attempts = models.PositiveIntegerField(default=0)
+    claim = models.CharField(max_length=100, blank=True, default="", help_text="Who reads it now.")
+    claimed_at = models.DateTimeField(null=True, blank=True)
     page_count = models.PositiveIntegerField(default=0)
 
     file_type = models.CharField(max_length=64, blank=True, default="")
@@ -285,6 +287,9 @@ class DocumentCall(Owned):
     error = models.CharField(max_length=500, blank=True, default="")
     attempts = models.PositiveIntegerField(default=0)
     batch = models.CharField(max_length=100, blank=True, default="", help_text="The model API's batch.")
+    prefix = models.CharField(max_length=64, blank=True, default="", help_text="Of its tools and system.")
+    prompt_tokens = models.PositiveIntegerField(default=0, help_text="An estimate.")
+    sent_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     answered_at = models.DateTimeField(null=True, blank=True)
 
@@ -297,7 +302,10 @@ class DocumentCall(Owned):
             ),
             models.CheckConstraint(condition=Q(state__in=CallState.values), name="document_call_state_known"),
         ]
-        indexes = [models.Index(fields=["state", "batch"], name="document_call_open")]
+        indexes = [
+            models.Index(fields=["state", "batch"], name="document_call_open"),
+            models.Index(fields=["prefix", "-sent_at"], name="document_call_prefix"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.purpose} {self.key}"

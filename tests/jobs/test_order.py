@@ -8,7 +8,15 @@ import pytest
 from django.contrib.auth.models import User
 from procrastinate.contrib.django import app
 
-from coaching.job_queue import BULK_QUEUE, SUMMARY_JOB, JobPriority, enqueue, enqueue_summary
+from coaching.job_queue import (
+    BULK_QUEUE,
+    DOCUMENT_JOB,
+    DOCUMENTS_QUEUE,
+    SUMMARY_JOB,
+    JobPriority,
+    enqueue,
+    enqueue_summary,
+)
 from coaching.jobs.worker import SLOTS, JobWorker
 from coaching.practice import PracticeServer
 from sessions_app.database import in_database
@@ -72,10 +80,12 @@ async def test_each_job_has_the_place_of_what_it_does(queue: None) -> None:
     priorities = {task.name: task.priority for task in app.tasks.values()}
     assert priorities["remove_person"] == JobPriority.REMOVAL
     assert priorities[SUMMARY_JOB] == JobPriority.TITLE
-    assert {task.name for task in app.tasks.values() if task.queue == BULK_QUEUE} == {
+    in_bulk = (BULK_QUEUE, DOCUMENTS_QUEUE)
+    assert {task.name for task in app.tasks.values() if task.queue in in_bulk} == {
         task.name for task in app.tasks.values() if task.priority == JobPriority.BULK
     }
     assert priorities["refresh_calendar"] == JobPriority.BULK
+    assert priorities[DOCUMENT_JOB] == JobPriority.CHAT_UPLOAD
 
 
 async def test_bulk_jobs_leave_one_slot_to_all_others(

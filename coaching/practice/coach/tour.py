@@ -10,6 +10,7 @@ from typing import Any
 from coaching.practice.coach import texts
 from coaching.practice.coach.asides import answer_question, in_both_languages, pick
 from coaching.practice.coach.conversation import Call, Conversation, Exchange
+from coaching.practice.coach.documents import classify, is_classification
 from coaching.practice.coach.file_names import reason_in_words
 from coaching.practice.coach.hearing import Heard, hear
 from coaching.practice.coach.jobs import do_job
@@ -32,6 +33,8 @@ _LAST_WORDS = {"pause": "bye", "no": "declined", "leave": "dropped", "correction
 
 def answer(body: Mapping[str, Any]) -> Reply:
     """Answer a validated request."""
+    if is_classification(body):
+        return classify(body)
     conversation = Conversation(body)
     return do_job(conversation) or _lead_on(conversation)
 

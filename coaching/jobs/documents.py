@@ -1,0 +1,118 @@
+"""Background jobs that read documents. `library` does the work.
+
+A document of a conversation has a job of its own. The others of a user are read in lanes: each job makes one
+call and queues the next, so that users take turns.
+"""
+
+from collections.abc import Sequence
+
+import structlog
+from django.conf import settings
+from django.utils import timezone
+from procrastinate import JobContext
+from procrastinate.contrib.django import app
+
+from coaching.job_queue import (
+    DOCUMENT_JOB,
+    DOCUMENTS_QUEUE,
+    LANE_JOB,
+    LANES,
+    JobPriority,
+    enqueue_document,
+    enqueue_lane,
+)
+from coaching.jobs.tasks import MODELS, Retries
+from coaching.library.batch import Change, Services
+from coaching.library.claims import claim_chosen, claim_lane, free_silent
+from coaching.library.pipeline import read_batch
+from coaching.live.documents import show_documents
+from coaching.live.runner import get_runner
+from coaching.model.client import ModelConnection
+from coaching.models import Document, DocumentSource, DocumentState
+from sessions_app.database import in_database
+from sessions_app.usage import read_tokens_of_day
+
+logger = structlog.get_logger(__name__)
+
+UNREACHABLE_SECONDS = 30
+"""How long documents wait where the model can't be reached."""
+
+
+@app.task(name=DOCUMENT_JOB, pass_context=True, retry=Retries(), priority=JobPriority.CHAT_UPLOAD)
+async def read_document(context: JobContext, *, document_id: int) -> None:
+    """Read a document that came in a conversation."""
+    user_id = await in_database(_owner, document_id)
+    services = _services(context)
+    while user_id is not None:
+        lane = f"document:{document_id}"
+        claim = await in_database(claim_chosen, user_id=user_id, lane=lane, document_ids=[document_id])
+        if claim is None:
+            return
+        if not await read_batch(claim, services):
+            await in_database(_queue_again, document_id)
+            return
+
+
+@app.task(name=LANE_JOB, pass_context=True, queue=DOCUMENTS_QUEUE, retry=Retries(), priority=JobPriority.BULK)
+async def read_documents(context: JobContext, *, user_id: int, lane: int) -> None:
+    """Make one call about documents of a user, and queue the next."""
+    claim = await in_database(claim_lane, user_id=user_id, lane=f"lane:{lane}")
+    if claim is None:
+        return
+    is_reached = await read_batch(claim, _services(context))
+    await in_database(enqueue_lane, user_id, lane, wait_seconds=0 if is_reached else UNREACHABLE_SECONDS)
+
+
+@app.periodic(cron="*/10 * * * *")
+@app.task(name="resume_documents", queueing_lock="resume_documents")
+async def resume_documents(timestamp: int) -> None:  # noqa: ARG001 - every periodic job gets it
+    """Go on with documents that waited for the budget, and with those whose job was lost."""
+    freed = await in_database(free_silent, timezone.now())
+    resumed = await in_database(resume_waiting)
+    logger.info("documents_resumed", freed=freed, resumed=resumed)
+
+
+def resume_waiting() -> int:
+    """Queue the documents of users whose budget isn't used up; return how many. Sync ORM code."""
+    waiting = Document.unscoped.filter(state=DocumentState.WAITING)
+    resumed = 0
+    for user_id in waiting.order_by().values_list("user_id", flat=True).distinct():
+        if not _is_over_budget(user_id):
+            own = Document.of(user_id).filter(state=DocumentState.WAITING)
+            resumed += own.update(state=DocumentState.QUEUED, reason="", updated_at=timezone.now())
+    for user_id in _users_with(DocumentSource.UPLOAD):
+        for lane in range(LANES):
+            enqueue_lane(user_id, lane)
+    for document in Document.unscoped.filter(state=DocumentState.QUEUED, source=DocumentSource.CHAT):
+        enqueue_document(document)
+    return resumed
+
+
+def _users_with(source: DocumentSource) -> Sequence[int]:
+    queued = Document.unscoped.filter(state=DocumentState.QUEUED, source=source)
+    return list(queued.order_by().values_list("user_id", flat=True).distinct())
+
+
+def _is_over_budget(user_id: int) -> bool:
+    daily = settings.SAGE_DAILY_TOKENS
+    if daily is None:
+        return False
+    return read_tokens_of_day(user_id=user_id, now=timezone.now(), limit=daily).tokens >= daily
+
+
+def _owner(document_id: int) -> int | None:
+    return Document.unscoped.filter(id=document_id).values_list("user_id", flat=True).first()
+
+
+def _queue_again(document_id: int) -> None:
+    if document := Document.unscoped.filter(id=document_id).first():
+        enqueue_document(document, wait_seconds=UNREACHABLE_SECONDS)
+
+
+def _services(context: JobContext) -> Services:
+    models: ModelConnection = context.additional_context[MODELS]
+
+    async def show(changes: Sequence[Change]) -> None:
+        await show_documents(get_runner(), changes)
+
+    return Services(client=models.client, show=show)

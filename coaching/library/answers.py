@@ -1,0 +1,168 @@
+"""The form of a classification's answer: its JSON schema, and its reading.
+
+Whatever the model writes, only words of the vocabulary and facts that the text has get past this module.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from coaching.documents.reference_text import Vocabulary
+from coaching.engine.json_text import scrub_surrogates
+from coaching.library.batch import Verdict
+
+MOST_SUMMARY = 1_500
+MOST_FACTS = 20
+MOST_WHY = 600
+MOST_TAGS = 8
+
+_STRING = {"type": "string"}
+_NUMBER = {"type": "number"}
+
+
+class _Alternative(BaseModel):
+    file_type: str
+    confidence: float = 0.0
+
+
+class _Fact(BaseModel):
+    name: str
+    value: str
+    quote: str = ""
+    page: int = 0
+
+
+class _Proposal(BaseModel):
+    file_type: str = ""
+    folder: str = ""
+    tags: list[str] = Field(default_factory=list)
+
+
+class _Classified(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    document: int
+    file_type: str
+    confidence: float
+    alternatives: list[_Alternative] = Field(default_factory=list)
+    tags: list[str] = Field(default_factory=list)
+    summary: str = ""
+    key_facts: list[_Fact] = Field(default_factory=list)
+    why: str = ""
+    proposal: _Proposal = Field(default_factory=_Proposal)
+
+
+class _Answer(BaseModel):
+    documents: list[dict[str, Any]]
+
+
+def build_output_format(vocabulary: Vocabulary) -> dict[str, Any]:
+    """Build the structured output of a classification."""
+    file_type = {"type": "string", "enum": list(vocabulary.file_types)}
+    document = {
+        "document": {"type": "integer"},
+        "file_type": file_type,
+        "confidence": _NUMBER,
+        "alternatives": _list(_object({"file_type": file_type, "confidence": _NUMBER})),
+        "tags": _list({"type": "string", "enum": list(vocabulary.tags)}),
+        "summary": _STRING,
+        "key_facts": _list(
+            _object({"name": _STRING, "value": _STRING, "quote": _STRING, "page": {"type": "integer"}})
+        ),
+        "why": _STRING,
+        "proposal": _object({"file_type": _STRING, "folder": _STRING, "tags": _list(_STRING)}),
+    }
+    return {"type": "json_schema", "schema": _object({"documents": _list(_object(document))})}
+
+
+def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _list(items: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": dict(items)}
+
+
+def read_answer(answer: str, texts: Sequence[str], vocabulary: Vocabulary) -> Sequence[Verdict | None]:
+    """Return what the answer says of each document, in the order sent; None where it says nothing usable.
+
+    `texts` are the texts that the documents were sent with: facts that they don't have are left out.
+    """
+    try:
+        rows = _Answer.model_validate(json.loads(answer)).documents
+    except (ValidationError, ValueError, RecursionError):
+        return [None] * len(texts)
+    verdicts: list[Verdict | None] = [None] * len(texts)
+    for row in rows:
+        try:
+            said = _Classified.model_validate(scrub_surrogates(row))
+        except ValidationError:
+            continue
+        if 1 <= said.document <= len(texts) and verdicts[said.document - 1] is None:
+            verdicts[said.document - 1] = _verdict(said, texts[said.document - 1], vocabulary)
+    return verdicts
+
+
+def _verdict(said: _Classified, text: str, vocabulary: Vocabulary) -> Verdict:
+    known = said.file_type if said.file_type in vocabulary.file_types else ""
+    unknown_tags = [tag for tag in [*said.tags, *said.proposal.tags] if tag not in vocabulary.tags]
+    proposal = {
+        "file_type": _line(said.proposal.file_type) or ("" if known else _line(said.file_type)),
+        "folder": _line(said.proposal.folder),
+        "tags": [_line(tag) for tag in unknown_tags][:MOST_TAGS],
+    }
+    if proposal["file_type"] in vocabulary.file_types:
+        proposal["file_type"] = ""
+    if proposal["folder"] in vocabulary.folders:
+        proposal["folder"] = ""
+    alternatives = [
+        {"file_type": each.file_type, "confidence": _share(each.confidence)}
+        for each in said.alternatives
+        if each.file_type in vocabulary.file_types and each.file_type != known
+    ]
+    return Verdict(
+        file_type=known,
+        confidence=_share(said.confidence) if known else 0.0,
+        alternatives=sorted(alternatives, key=lambda each: -float(str(each["confidence"])))[:3],
+        tags=[tag for tag in dict.fromkeys(said.tags) if tag in vocabulary.tags][:MOST_TAGS],
+        summary=said.summary.replace("\x00", "").strip()[:MOST_SUMMARY],
+        key_facts=_facts(said.key_facts, text),
+        why=_line(said.why, MOST_WHY),
+        proposal={key: value for key, value in proposal.items() if value},
+    )
+
+
+def _facts(facts: Sequence[_Fact], text: str) -> list[dict[str, Any]]:
+    """Return the facts whose value or quote the text has, without quotes that it doesn't have."""
+    plain = _plain(text)
+    kept: list[dict[str, Any]] = []
+    for fact in facts[:MOST_FACTS]:
+        has_quote = bool(_plain(fact.quote)) and _plain(fact.quote) in plain
+        if not has_quote and (not _plain(fact.value) or _plain(fact.value) not in plain):
+            continue
+        row: dict[str, Any] = {"name": _line(fact.name), "value": _line(fact.value, 300)}
+        if has_quote:
+            row["quote"] = _line(fact.quote, 300)
+        if f"[page {fact.page}]" in text:
+            row["page"] = fact.page
+        kept.append(row)
+    return kept
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _share(value: float) -> float:
+    return round(min(1.0, max(0.0, value)), 3) if value == value else 0.0  # noqa: PLR0124 - not a number
+
+
+def _line(text: str, most: int = 120) -> str:
+    return " ".join(text.replace("\x00", "").split())[:most]

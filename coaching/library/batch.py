@@ -1,0 +1,142 @@
+"""What the stages pass on: documents that are read together, and how each of them ended.
+
+Values only. A stage takes a batch and returns the next one; it changes no row by itself, except that the
+model's calls are recorded as they are made.
+"""
+
+from base64 import b64encode
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+from uuid import UUID
+
+from coaching.documents.filing import Decision
+from coaching.engine.ports import ModelClient
+from coaching.library.claims import Claim
+from coaching.models import Document, DocumentState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Image:
+    """An image that the model is shown."""
+
+    data: bytes
+    media_type: str
+
+    @property
+    def base64(self) -> str:
+        return b64encode(self.data).decode()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What a model says about a document, with words of the vocabulary only.
+
+    `proposal` holds what it suggested that isn't in the vocabulary.
+    """
+
+    file_type: str
+    confidence: float
+    alternatives: Sequence[Mapping[str, Any]] = ()
+    tags: Sequence[str] = ()
+    summary: str = ""
+    key_facts: Sequence[Mapping[str, Any]] = ()
+    why: str = ""
+    proposal: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def next_confidence(self) -> float:
+        """How likely the next best type is."""
+        return max((each["confidence"] for each in self.alternatives), default=0.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """How a document ends, or why it waits. `values` are further fields of its row."""
+
+    state: DocumentState
+    reason: str = ""
+    decision: Decision | None = None
+    values: Mapping[str, Any] = field(default_factory=dict)
+    is_attempt: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Twin:
+    """A document with almost the same text."""
+
+    document_id: int
+    name: str
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """A document on its way through the stages.
+
+    `references` are the types whose references the model is shown, the likeliest first; `is_unseen` says that
+    it chose one whose reference it wasn't shown. `placement_fault` says why it can't be filed by itself.
+    """
+
+    document: Document
+    text: str = ""
+    pages_read: Sequence[int] = ()
+    hints: Mapping[str, Any] = field(default_factory=dict)
+    image: Image | None = None
+    references: Sequence[str] = ()
+    verdict: Verdict | None = None
+    is_second_reading: bool = False
+    is_unseen: bool = False
+    twin: Twin | None = None
+    decision: Decision | None = None
+    placement_fault: str = ""
+    ending: Ending | None = None
+
+    def ended(self, state: DocumentState, reason: str, **values: Any) -> "Item":
+        return replace(self, ending=Ending(state=state, reason=reason, values=values))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """The documents of a claim that haven't ended, and the calls that were made about them."""
+
+    claim: Claim
+    items: Sequence[Item]
+    call_ids: tuple[int, ...] = ()
+
+    def with_items(self, items: Sequence[Item]) -> "Batch":
+        return replace(self, items=tuple(items))
+
+    def each(self, change: Callable[[Item], Item]) -> "Batch":
+        """Return the batch with every document that hasn't ended changed."""
+        return self.with_items([item if item.ending else change(item) for item in self.items])
+
+    @property
+    def open_items(self) -> Sequence[Item]:
+        return [item for item in self.items if item.ending is None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """A document's new state, for whoever watches it."""
+
+    document_id: int
+    session_id: UUID | None
+    state: DocumentState
+    reason: str
+
+
+async def _tell_nobody(_changes: Sequence[Change]) -> None:
+    """Nobody watches."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Services:
+    """What stages need from outside. `is_offered_tools` is off for `classify --no-tools`."""
+
+    client: Callable[[], Awaitable[ModelClient]]
+    is_offered_tools: bool = True
+    show: Callable[[Sequence[Change]], Awaitable[None]] = _tell_nobody
+
+
+Stage = Callable[[Batch, Services], Awaitable[Batch]]

@@ -1,0 +1,109 @@
+"""Which documents a runner reads now: claimed by it, so that no other runner reads them too.
+
+A claim names its lane and one run of it. Whoever works in a lane next takes over what an earlier run left:
+from then on that run can't change these documents any more.
+"""
+
+import secrets
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import F, QuerySet
+from django.utils import timezone
+
+from coaching.models import Document, DocumentSource, DocumentState
+
+MOST_DOCUMENTS = 8
+"""As many documents go into one call."""
+SILENT = timedelta(minutes=10)
+"""A claim is given up after that time. Longer than a call can take."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """Documents of one client of a user, in the order of their ids. `token` names lane and run."""
+
+    user_id: int
+    client_id: int
+    token: str
+    document_ids: tuple[int, ...]
+
+    def rows(self) -> QuerySet[Document]:
+        """Return the claimed documents that are still this run's."""
+        return Document.of(self.user_id).filter(
+            id__in=self.document_ids, claim=self.token, state=DocumentState.READING
+        )
+
+
+def claim_lane(*, user_id: int, lane: str) -> Claim | None:
+    """Claim the next documents of a user that came in bulk; None if there are none."""
+    waiting = Document.of(user_id).filter(source=DocumentSource.UPLOAD)
+    return _claim(user_id, lane, waiting)
+
+
+def claim_chosen(*, user_id: int, lane: str, document_ids: Collection[int]) -> Claim | None:
+    """Claim the next of these documents; None if none of them waits."""
+    return _claim(user_id, lane, Document.of(user_id).filter(id__in=document_ids))
+
+
+@transaction.atomic
+def _claim(user_id: int, lane: str, waiting: QuerySet[Document]) -> Claim | None:
+    left = Document.of(user_id).filter(state=DocumentState.READING, claim__startswith=f"{lane}:")
+    taken = list(left.select_for_update().order_by("id")[:MOST_DOCUMENTS]) or _next(waiting)
+    if not taken:
+        return None
+    claim = Claim(
+        user_id=user_id,
+        client_id=taken[0].client_id,
+        token=f"{lane}:{secrets.token_hex(8)}",
+        document_ids=tuple(document.pk for document in taken if document.client_id == taken[0].client_id),
+    )
+    now = timezone.now()
+    Document.of(user_id).filter(id__in=claim.document_ids).update(
+        state=DocumentState.READING, claim=claim.token, claimed_at=now, reason="", updated_at=now
+    )
+    return claim
+
+
+def _next(waiting: QuerySet[Document]) -> Sequence[Document]:
+    """Return the oldest document with others of its client; one that was tried before alone."""
+    queued = waiting.filter(state=DocumentState.QUEUED).order_by("id")
+    oldest = queued.select_for_update(skip_locked=True).first()
+    if oldest is None or oldest.attempts:
+        return [oldest] if oldest else []
+    others = queued.filter(client_id=oldest.client_id, attempts=0).exclude(id=oldest.pk)
+    return [oldest, *others.select_for_update(skip_locked=True)[: MOST_DOCUMENTS - 1]]
+
+
+def keep(claim: Claim, document_ids: Collection[int]) -> Claim:
+    """Return the claim on some of its documents."""
+    kept = tuple(each for each in claim.document_ids if each in document_ids)
+    return Claim(user_id=claim.user_id, client_id=claim.client_id, token=claim.token, document_ids=kept)
+
+
+def put_back(
+    claim: Claim,
+    *,
+    document_ids: Collection[int] | None = None,
+    state: DocumentState = DocumentState.QUEUED,
+    reason: str = "",
+    is_attempt: bool = False,
+) -> None:
+    """Let claimed documents wait again. `is_attempt` counts against how often each is tried."""
+    rows = claim.rows() if document_ids is None else claim.rows().filter(id__in=document_ids)
+    rows.update(
+        state=state,
+        reason=reason[:500],
+        claim="",
+        claimed_at=None,
+        attempts=F("attempts") + int(is_attempt),
+        updated_at=timezone.now(),
+    )
+
+
+def free_silent(now: datetime) -> int:
+    """Let documents wait again whose runner has been silent for long; return how many there are."""
+    silent = Document.unscoped.filter(state=DocumentState.READING, claimed_at__lt=now - SILENT)
+    return silent.update(state=DocumentState.QUEUED, claim="", claimed_at=None, updated_at=now)

@@ -1,0 +1,71 @@
+"""What classifications are built from: the skill, the references, the client, and the user's corrections."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from coaching.documents.corrections import read_corrections
+from coaching.documents.reference_text import ReferenceText, Vocabulary
+from coaching.documents.references import References, current_references
+from coaching.models import Client, DocumentCorrection
+from coaching.skills.loader import skill_text
+
+SKILL = "document-classify"
+MOST_CORRECTIONS = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Knowledge:
+    """What classifications are built from: the skill's text and the references."""
+
+    skill: str
+    references: References
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        return self.references.vocabulary
+
+    def text_of(self, file_type: str) -> str:
+        """Return a reference as a call carries it; empty for an unknown type."""
+        found = self.references.by_type.get(file_type)
+        return f"{found.guidance}\n## Phrases\n\n{'; '.join(found.phrases)}" if found else ""
+
+    def system(self) -> list[dict[str, Any]]:
+        vocabulary = self.vocabulary
+        types = "\n".join(map(_line, self.references.in_category()))
+        text = "\n\n".join(
+            [
+                self.skill.strip(),
+                f"## Folders\n\n{'; '.join(vocabulary.folders)}",
+                f"## Tags\n\n{', '.join(vocabulary.tags)}",
+                f"## File types\n\n{types}",
+            ]
+        )
+        return [{"type": "text", "text": text, "cache_control": {"type": "ephemeral"}}]
+
+
+def _line(reference: ReferenceText) -> str:
+    """Return a type with its title, category and tags, and how it differs from others."""
+    tells = " ".join(f"Not {other.file_type}: {other.tell}" for other in reference.look_alikes)
+    tags = ", ".join(reference.tags)
+    return f"- {reference.file_type}: {reference.title} ({reference.category}; {tags}). {tells}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What a call says about its documents besides them."""
+
+    client: Client
+    corrections: Sequence[DocumentCorrection]
+
+
+def read_knowledge() -> Knowledge:
+    """Read what all classifications are built from. Sync ORM code."""
+    return Knowledge(skill=skill_text(SKILL), references=current_references())
+
+
+def read_surroundings(user_id: int, client_id: int) -> Surroundings:
+    """Read the client, and what the user has corrected for it lately. Sync ORM code."""
+    client = Client.of(user_id).get(id=client_id)
+    corrections = read_corrections(user_id=user_id, client_id=client_id, limit=MOST_CORRECTIONS)
+    return Surroundings(client=client, corrections=corrections[::-1])

@@ -1,0 +1,92 @@
+"""Stores how the documents of a batch ended, all of them at once, and what follows for others."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from coaching.documents.filing import file_document, put_to_review
+from coaching.library.batch import Batch, Change, Ending, Item, Twin
+from coaching.library.call_records import close_calls
+from coaching.library.claims import Claim, keep
+from coaching.models import UNFINISHED_STATES, Document, DocumentState
+
+
+@transaction.atomic
+def settle(batch: Batch) -> tuple[Batch, Sequence[Change]]:
+    """Store the endings that the documents have got; return what is left to do, and the changes.
+
+    A document that was deleted or taken over meanwhile is left alone. Sync ORM code.
+    """
+    ended = {item.document.pk: item.ending for item in batch.items if item.ending}
+    if not ended:
+        return batch, []
+    rows = batch.claim.rows().select_for_update().filter(id__in=ended).order_by("id")
+    changes = [_end(document, ended[document.pk]) for document in rows]
+    left = [item for item in batch.items if item.ending is None]
+    if not left and batch.call_ids:
+        close_calls(user_id=batch.claim.user_id, call_ids=batch.call_ids)
+    claim = keep(batch.claim, [item.document.pk for item in left])
+    return replace(batch, claim=claim, items=tuple(left)), changes
+
+
+def begin(claim: Claim) -> tuple[Batch, Sequence[Change]]:
+    """Read the documents of a claim. Sync ORM code."""
+    documents = list(claim.rows().select_related("text", "similar_to").order_by("id"))
+    items = [_item(document) for document in documents]
+    return Batch(claim=claim, items=tuple(items)), [change_of(document) for document in documents]
+
+
+def change_of(document: Document) -> Change:
+    """Return a document's state for whoever watches it."""
+    return Change(
+        document_id=document.pk,
+        session_id=document.session_id,
+        state=DocumentState(document.state),
+        reason=document.reason,
+    )
+
+
+def _item(document: Document) -> Item:
+    text = getattr(document, "text", None) if document.read_at else None
+    if text is None:
+        return Item(document=document)
+    twin = None
+    if document.similar_to_id is not None:
+        twin = Twin(
+            document_id=document.similar_to_id,
+            name=document.similar_to.name if document.similar_to else "",
+            similarity=document.similarity or 0.0,
+        )
+    return Item(
+        document=document,
+        text=text.text,
+        pages_read=tuple(text.pages_read),
+        hints=dict(text.hints),
+        twin=twin,
+    )
+
+
+def _end(document: Document, ending: Ending) -> Change:
+    user_id, document_id = document.user_id, document.pk
+    if ending.state == DocumentState.FILED and ending.decision is not None:
+        file_document(user_id=user_id, document_id=document_id, decision=ending.decision)
+    elif ending.state == DocumentState.REVIEW:
+        put_to_review(
+            user_id=user_id, document_id=document_id, reason=ending.reason, decision=ending.decision
+        )
+    else:
+        Document.of(user_id).filter(id=document_id).update(state=ending.state, reason=ending.reason[:500])
+    now = timezone.now()
+    decided = {} if ending.state in UNFINISHED_STATES else {"decided_at": now}
+    Document.of(user_id).filter(id=document_id).update(
+        claim="",
+        claimed_at=None,
+        attempts=F("attempts") + int(ending.is_attempt),
+        updated_at=now,
+        **decided,
+        **ending.values,
+    )
+    return change_of(Document.of(user_id).get(id=document_id))

@@ -1,0 +1,126 @@
+"""Asks the model what the documents are: one call, up to three rounds with tools, a structured answer."""
+
+import json
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from functools import partial
+from uuid import uuid4
+
+from coaching.library.answers import read_answer
+from coaching.library.batch import Batch, Ending, Item, Services, Verdict
+from coaching.library.call_records import CallPlan, pending_call, read_rounds
+from coaching.library.calls import NO_TOOLS, CallFailed, make_call, prefix_of, resume_call
+from coaching.library.claims import keep, put_back
+from coaching.library.knowledge import Knowledge, read_knowledge, read_surroundings
+from coaching.library.pipeline_tools import pipeline_tools
+from coaching.library.requests import build_request, request_tokens, take_what_fits, text_of
+from coaching.models import CallPurpose, DocumentCall, DocumentState
+from sessions_app.database import in_database
+
+LOOKUP = "lookup_reference"
+MOST_ATTEMPTS = 2
+"""A document is tried this often; the last time alone."""
+FAILED = "Sage couldn’t read this document: {because} You can try again or file it yourself."
+WITHOUT_ANSWER = "The model said nothing usable about it."
+
+
+async def classify(batch: Batch, services: Services) -> Batch:
+    """Classify the documents that fit into one call; the others wait for the next.
+
+    Raises what `make_call` raises, except `CallFailed`: then the documents are tried again one by one, and
+    one that fails alone has failed.
+    """
+    if not batch.open_items:
+        return batch
+    knowledge = await in_database(read_knowledge)
+    pending = await in_database(_pending, batch)
+    fitting = take_what_fits(batch.open_items, knowledge)
+    if pending is not None:
+        fitting = [item for item in batch.open_items if item.document.pk in pending.documents]
+    batch = await in_database(_put_back_others, batch, fitting)
+    tools = pipeline_tools() if services.is_offered_tools else NO_TOOLS
+    around = await in_database(read_surroundings, batch.claim.user_id, batch.claim.client_id)
+    definitions = tools.toolset.definitions()
+    request = build_request(fitting, knowledge=knowledge, around=around, tools=definitions)
+    client = await services.client()
+    try:
+        if pending is None:
+            plan = CallPlan(
+                user_id=batch.claim.user_id,
+                client_id=batch.claim.client_id,
+                purpose=CallPurpose.CLASSIFY,
+                key=f"classify:{uuid4().hex}",
+                document_ids=[item.document.pk for item in fitting],
+                request=request,
+                prefix=prefix_of(request),
+                prompt_tokens=request_tokens(request),
+            )
+            call = await make_call(plan, client=client, tools=tools)
+        else:
+            call = await resume_call(pending, request, client=client, tools=tools)
+    except CallFailed as failure:
+        return batch.each(partial(without_answer, because=str(failure)))
+    return _with_verdicts(batch, call, knowledge)
+
+
+def without_answer(item: Item, because: str) -> Item:
+    """Let a document be tried again alone, or end it as failed."""
+    if item.document.attempts + 1 < MOST_ATTEMPTS:
+        return replace(item, ending=Ending(state=DocumentState.QUEUED, is_attempt=True))
+    reason = FAILED.format(because=because)
+    return replace(item, ending=Ending(state=DocumentState.FAILED, reason=reason, is_attempt=True))
+
+
+def _pending(batch: Batch) -> DocumentCall | None:
+    document_ids = [item.document.pk for item in batch.open_items]
+    return pending_call(user_id=batch.claim.user_id, purpose=CallPurpose.CLASSIFY, document_ids=document_ids)
+
+
+def _put_back_others(batch: Batch, fitting: Sequence[Item]) -> Batch:
+    kept = [item.document.pk for item in fitting]
+    others = [each for each in batch.claim.document_ids if each not in kept]
+    if others:
+        put_back(batch.claim, document_ids=others)
+    return replace(batch, claim=keep(batch.claim, kept), items=tuple(fitting))
+
+
+def _with_verdicts(batch: Batch, call: DocumentCall, knowledge: Knowledge) -> Batch:
+    sent = {document_id: number for number, document_id in enumerate(call.documents)}
+    items = {item.document.pk: item for item in batch.items}
+    texts = [text_of(items[each]) if each in items else "" for each in call.documents]
+    verdicts = read_answer(call.answer, texts, knowledge.vocabulary)
+    seen = {each for item in batch.items for each in item.references} | looked_up(call)
+
+    def judged(item: Item) -> Item:
+        verdict: Verdict | None = verdicts[sent[item.document.pk]]
+        if verdict is None:
+            return without_answer(item, WITHOUT_ANSWER)
+        return replace(item, verdict=verdict, is_unseen=_is_unseen(verdict, seen))
+
+    return replace(batch.each(judged), call_ids=(*batch.call_ids, call.pk))
+
+
+def _is_unseen(verdict: Verdict, seen: Collection[str]) -> bool:
+    return bool(verdict.file_type) and verdict.file_type not in seen
+
+
+def looked_up(call: DocumentCall) -> set[str]:
+    """Return the types whose references the model has looked up in a call."""
+    found: set[str] = set()
+    for stored in read_rounds(call):
+        names = {block["id"]: block["name"] for block in stored["blocks"] if block["type"] == "tool_use"}
+        for tool_use_id, result in stored["results"].items():
+            if names.get(tool_use_id) == LOOKUP and not result["is_error"]:
+                found.update(re.findall(r'file_type="([a-z0-9-]+)"', result["content"]))
+                found.update(_named_in_json(result["content"]))
+    return found
+
+
+def _named_in_json(content: str) -> set[str]:
+    try:
+        rows = json.loads(content)
+    except ValueError:
+        return set()
+    found = rows.get("references", []) if isinstance(rows, dict) else []
+    return {str(row.get("file_type")) for row in found if isinstance(row, dict)}

@@ -1,0 +1,33 @@
+"""Links documents whose bytes the client has already: they aren't read again."""
+
+from dataclasses import replace
+
+from coaching.library.batch import Batch, Ending, Item, Services
+from coaching.models import Document, DocumentState
+from sessions_app.database import in_database
+
+DUPLICATE = "The same file is there already: “{name}”."
+_NOT_ORIGINAL = (DocumentState.DUPLICATE, DocumentState.FAILED, DocumentState.REFUSED)
+
+
+async def find_duplicates(batch: Batch, _services: Services) -> Batch:
+    """End each document as a duplicate that has the bytes of an earlier one of the same client."""
+    return await in_database(_find, batch)
+
+
+def _find(batch: Batch) -> Batch:
+    digests = {item.document.sha256 for item in batch.open_items if item.document.duplicate_of_id is None}
+    same = Document.of(batch.claim.user_id).filter(client_id=batch.claim.client_id, sha256__in=digests)
+    originals: dict[str, Document] = {}
+    for document in same.exclude(state__in=_NOT_ORIGINAL).order_by("id").only("id", "sha256", "name"):
+        originals.setdefault(document.sha256, document)
+
+    def linked(item: Item) -> Item:
+        original = originals.get(item.document.sha256)
+        if original is None or original.pk >= item.document.pk:
+            return item
+        reason = DUPLICATE.format(name=original.name)
+        ending = Ending(state=DocumentState.DUPLICATE, reason=reason, values={"duplicate_of_id": original.pk})
+        return replace(item, ending=ending)
+
+    return batch.each(linked)

@@ -1,0 +1,25 @@
+"""Chooses the references that the model is shown with each document."""
+
+from dataclasses import replace
+
+from coaching.documents.references import References, current_references
+from coaching.library.batch import Batch, Item, Services
+from coaching.library.stages.select_references import select_references
+from sessions_app.database import in_database
+
+_TRANSCRIPTS = ("text/vtt", "application/x-subrip")
+
+
+async def choose_references(batch: Batch, _services: Services) -> Batch:
+    """Choose at most six references for each document, by its text, name and hints."""
+    references = await in_database(current_references)
+    return batch.each(lambda item: with_references(item, references))
+
+
+def with_references(item: Item, references: References) -> Item:
+    """Return a document with its references, the likeliest first."""
+    tags = ("transcript",) if item.document.content_type in _TRANSCRIPTS else ()
+    hints = "\n".join(str(value) for value in item.hints.values())
+    text = f"{hints}\n{item.text}" if hints else item.text
+    selected = select_references(references, name=item.document.name, text=text, tags=tags)
+    return replace(item, references=selected.file_types)

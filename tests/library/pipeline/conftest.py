@@ -1,0 +1,77 @@
+"""A synced library, and documents that come in as an upload does."""
+
+from collections.abc import Iterable, Sequence
+
+import pytest
+from django.contrib.auth.models import User
+
+from coaching.documents.intake import Destination, destination_of, take_in
+from coaching.library.reference_files import sync_reference_files
+from coaching.models import Document, DocumentSource
+from coaching.practice import PracticeServer
+from coaching.practice.api.records import ReceivedRequest
+from sessions_app.database import in_database
+from tests.jobs.conftest import practice, queue, work_off
+
+__all__ = ["practice", "queue", "work_off"]
+
+LEASE = """\
+COMMERCIAL LEASE
+
+This lease of premises is made between Harbour Estates Ltd (landlord) and Blue Door Bakery (tenant).
+The demised premises are the ground floor of 12 Quay Street. The term of years is ten from 1 May 2026.
+
+Permitted use: bakery and shop
+Base rent: EUR 24,000 a year
+The tenant covenants to keep the premises in repair. The landlord covenants quiet enjoyment.
+"""
+PAYSLIP = """\
+PAYSLIP for March 2026
+
+Employee: Ada Example
+Gross pay: 4,100.00
+Net pay: 2,712.40
+National insurance: 312.18. Tax code 1257L. Year to date gross pay 12,300.00. Employer: Northwind Ltd.
+"""
+
+
+@pytest.fixture
+def references(transactional_db: None) -> None:
+    """The shipped references and rules."""
+    sync_reference_files()
+
+
+def take_texts(
+    user: User,
+    texts: Iterable[tuple[str, str]],
+    *,
+    destination: Destination | None = None,
+    source: DocumentSource = DocumentSource.UPLOAD,
+) -> Sequence[Document]:
+    """Take in documents of these names and texts. Sync."""
+    destination = destination or destination_of(user_id=user.pk, source=source)
+    return [
+        take_in(user_id=user.pk, name=name, data=text.encode(), destination=destination)
+        for name, text in texts
+    ]
+
+
+async def upload(
+    user: User, *texts: tuple[str, str], source: DocumentSource = DocumentSource.UPLOAD
+) -> Sequence[Document]:
+    """Take in documents of these names and texts, for the user's own client."""
+    return await in_database(take_texts, user, texts, source=source)
+
+
+async def fresh(*documents: Document) -> Sequence[Document]:
+    """Return the documents as they are now."""
+    ids = [document.pk for document in documents]
+    found = await in_database(lambda: Document.unscoped.in_bulk(ids))
+    return [found[each] for each in ids]
+
+
+def calls_to(practice: PracticeServer) -> list[ReceivedRequest]:
+    """Return the requests that asked what documents are."""
+    return [
+        request for request in practice.requests if (request.body.get("output_config") or {}).get("format")
+    ]

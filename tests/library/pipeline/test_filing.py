@@ -1,0 +1,39 @@
+"""Documents on their way from bytes to a folder, read by jobs."""
+
+import json
+
+import pytest
+from django.contrib.auth.models import User
+
+from coaching.models import DecidedBy, DocumentCall, DocumentState, LibraryEffect
+from coaching.practice import PracticeServer
+from sessions_app.database import in_database
+from sessions_app.models import ModelUsage
+from tests.jobs.conftest import WorkOff
+from tests.library.pipeline.conftest import LEASE, PAYSLIP, calls_to, fresh, upload
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("references")]
+
+
+async def test_documents_are_filed_with_their_reasons_in_one_call(
+    user: User, practice: PracticeServer, work_off: WorkOff
+) -> None:
+    documents = await upload(user, ("scan 7.txt", PAYSLIP), ("contract.txt", LEASE))
+    await work_off()
+    payslip, lease = await fresh(*documents)
+    assert (payslip.state, payslip.file_type, payslip.folder) == (DocumentState.FILED, "payslip", "Work")
+    assert payslip.decided_by == DecidedBy.MODEL
+    assert payslip.why
+    assert payslip.summary
+    assert ("Net pay", "2,712.40") in [(fact["name"], fact["value"]) for fact in payslip.key_facts]
+    assert (lease.file_type, lease.folder) == ("lease", "Home")
+    assert await in_database(LibraryEffect.of(user.pk).count) == 2
+    (call,) = calls_to(practice)
+    assert len(json.dumps(call.body)) > 4 * 4_096
+    rows = await in_database(lambda: list(DocumentCall.of(user.pk)))
+    assert [(row.state, row.request, row.documents) for row in rows] == [
+        ("answered", "", [payslip.pk, lease.pk])
+    ]
+    assert await in_database(lambda: set(ModelUsage.of(user.pk).values_list("purpose", flat=True))) == {
+        "classify"
+    }
