@@ -157,7 +157,7 @@ def store_brief(work: BriefWork, written: WrittenBrief) -> SessionBrief | None:
         model=written.model[:100],
         usage_id=written.usage_id,
         cost_micro_usd=written.cost_micro_usd,
-        lag_seconds=_seconds_since(written.messages, newest),
+        lag_seconds=_seconds_since(written.messages, newest, session.imported_until),
     )
     session.brief_covers, session.brief_attempts = last, 0
     session.save(update_fields=["brief_covers", "brief_attempts"])
@@ -283,7 +283,7 @@ def _finished(session: Session) -> "QuerySet[Message]":
     return session.messages.filter(turn__is_withdrawn=False, turn__ended_at__isnull=False)
 
 
-def _seconds_since(messages: Sequence[Message], newest: SessionBrief | None) -> int:
-    known = newest.covers_until if newest else 0
+def _seconds_since(messages: Sequence[Message], newest: SessionBrief | None, imported_until: int) -> int:
+    known = max(newest.covers_until if newest else 0, imported_until)
     added = [message for message in messages if message.number > known]
     return max(0, round((timezone.now() - added[0].created_at).total_seconds())) if added else 0

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db.models import Aggregate, Count, F, FloatField, Min, Q, QuerySet
+from django.db.models.functions import Greatest
 
-from sessions_app.models import USED, Message, ModelUsage, Session, Turn, TurnStatus, UsagePurpose
+from sessions_app.models import ASKED_HERE, USED, Message, ModelUsage, Session, Turn, TurnStatus, UsagePurpose
 
 FAILED = (TurnStatus.FAILED, TurnStatus.INTERRUPTED)
 _RECENT = timedelta(days=1)
@@ -40,7 +41,7 @@ class BriefFigures:
 
 def read_turn_figures(*, since: datetime) -> TurnFigures:
     """Count everybody's turns since a moment."""
-    turns = Turn.unscoped.filter(started_at__gte=since).aggregate(
+    turns = Turn.unscoped.filter(ASKED_HERE, started_at__gte=since).aggregate(
         people=Count("session__user", distinct=True),
         turns=Count("pk"),
         failures=Count("pk", filter=Q(status__in=FAILED)),
@@ -62,7 +63,7 @@ def read_brief_figures(*, now: datetime, failing_from: int) -> BriefFigures:
     """Measure the briefs of recent sessions and of those whose brief fails, `failing_from` times or more."""
     waiting = Message.unscoped.filter(
         session__in=sessions_with_brief_behind(now=now),
-        number__gt=F("session__brief_covers"),
+        number__gt=Greatest("session__brief_covers", "session__imported_until"),
         turn__is_withdrawn=False,
         turn__ended_at__isnull=False,
     )
@@ -74,6 +75,10 @@ def read_brief_figures(*, now: datetime, failing_from: int) -> BriefFigures:
 
 
 def sessions_with_brief_behind(*, now: datetime) -> QuerySet[Session]:
-    """Return the used sessions with messages after their brief: recent ones, and those whose brief fails."""
-    wanted = Q(brief_attempts__gt=0) | Q(last_active_at__gt=now - _RECENT)
+    """Return the used sessions with messages after their brief: recent ones, and those whose brief fails.
+
+    An imported session in which nobody has gone on isn't one: its brief costs, and was not asked for.
+    """
+    is_recent = Q(last_active_at__gt=now - _RECENT, last_message_number__gt=F("imported_until"))
+    wanted = Q(brief_attempts__gt=0) | is_recent
     return Session.unscoped.filter(USED & wanted, last_message_number__gt=F("brief_covers"))

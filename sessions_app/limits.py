@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from sessions_app.database import lock_until_commit
 from sessions_app.errors import Refused, TooManySessions
-from sessions_app.models import OPEN_TURN_STATUSES, Session, Turn, TurnStatus
+from sessions_app.models import ASKED_HERE, OPEN_TURN_STATUSES, Session, Turn, TurnStatus
 from sessions_app.queries import Query, Rows, parameter, prepared, run_queries
 from sessions_app.rate import RateLimit
 from sessions_app.usage import read_tokens_of_day
@@ -39,7 +39,7 @@ def _open_turns() -> QuerySet[Any, Any]:
 
 @prepared
 def _recent() -> QuerySet[Any, Any]:
-    recent = Turn.of(parameter("user")).filter(started_at__gt=parameter("since"))
+    recent = Turn.of(parameter("user")).filter(ASKED_HERE, started_at__gt=parameter("since"))
     return recent.order_by("-started_at").values_list("started_at")
 
 
@@ -110,7 +110,7 @@ def refuse_too_many_sessions(*, user_id: int, rate_limit: RateLimit) -> None:
     now = timezone.now()
     window = timedelta(seconds=rate_limit.seconds)
     most = rate_limit.turns * SESSIONS_PER_TURN
-    opened = Session.of(user_id).filter(started_at__gt=now - window).order_by("-started_at")
+    opened = Session.of(user_id).filter(started_at__gt=now - window, imported_until=0).order_by("-started_at")
     recent = list(opened.values_list("started_at", flat=True)[:most])
     if len(recent) >= most:
         raise TooManySessions(_a_lot(recent[-1] + window - now))

@@ -13,6 +13,7 @@ from typing import Self
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
+from django.db.models.fields.json import KeyTextTransform
 from django.utils import timezone
 
 from sessions_app.opening_message import OPENING_ID
@@ -98,8 +99,14 @@ class Session(Owned):
     continues = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="continued_by"
     )
-    started_at = models.DateTimeField(auto_now_add=True)
-    last_active_at = models.DateTimeField(auto_now_add=True)
+    imported_until = models.PositiveIntegerField(
+        default=0,
+        db_default=0,
+        help_text="The last message that an import has brought; 0 for a session that began here.",
+    )
+    # `auto_now_add` would replace the times of an import.
+    started_at = models.DateTimeField(default=timezone.now, editable=False)
+    last_active_at = models.DateTimeField(default=timezone.now, editable=False)
     ended_at = models.DateTimeField(null=True, blank=True)
     client_id = models.CharField(  # noqa: DJ001 - nulls are distinct
         max_length=100, null=True, blank=True, help_text="Of the form that opened it: sent twice, it is one."
@@ -114,6 +121,12 @@ class Session(Owned):
         ordering = ["-last_active_at"]
         constraints = [
             models.UniqueConstraint(fields=["user", "kind", "client_id"], name="session_client_id_once"),
+            models.UniqueConstraint(
+                F("user"),
+                KeyTextTransform("imported_id", "metadata"),
+                condition=Q(metadata__has_key="imported_id"),
+                name="session_imported_id_once",
+            ),
             models.CheckConstraint(condition=Q(status__in=SessionStatus.values), name="session_status_known"),
             models.CheckConstraint(condition=Q(kind__in=SessionKind.values), name="session_kind_known"),
             models.CheckConstraint(
@@ -177,6 +190,8 @@ class TurnStatus(models.TextChoices):
 
 
 OPEN_TURN_STATUSES = (TurnStatus.RUNNING, TurnStatus.AWAITING_USER)
+ASKED_HERE = ~Q(metadata__has_key="is_imported")
+"""Turns that were asked for here, not brought by an import."""
 RETRIED_TURN_STATUSES = (TurnStatus.FAILED, TurnStatus.INTERRUPTED, TurnStatus.STOPPED)
 CUT_FOR_LENGTH = "max_tokens"
 """The model's word for an answer that was cut because it got too long."""
@@ -216,7 +231,7 @@ class Turn(Owned):
         default=False, db_default=False, help_text="Sage speaks first: no message of the user began it."
     )
     metadata = models.JSONField(default=dict, blank=True)
-    started_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(default=timezone.now, editable=False)
     ended_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
@@ -317,7 +332,7 @@ class Message(Owned):
     content = models.TextField(blank=True, default="")
     metadata = models.JSONField(default=dict, blank=True)
     client_id = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001 - nulls are distinct
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
         ordering = ["session", "number"]

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from django.db.models import Count, F, Min, Q, Sum, Window
 
-from sessions_app.models import ModelUsage, Turn, UsagePurpose
+from sessions_app.models import ASKED_HERE, ModelUsage, Turn, UsagePurpose
 
 DAY = timedelta(days=1)
 
@@ -76,7 +76,7 @@ def usage_by_purpose(*, user_id: int, since: datetime, until: datetime) -> Seque
 
 def count_turns(*, user_id: int, since: datetime, until: datetime) -> int:
     """Return how many turns the user's messages opened in that time."""
-    return Turn.of(user_id).filter(started_at__gte=since, started_at__lt=until).count()
+    return Turn.of(user_id).filter(ASKED_HERE, started_at__gte=since, started_at__lt=until).count()
 
 
 def read_tokens_of_day(*, user_id: int, now: datetime, limit: int) -> DayTokens:

@@ -1,0 +1,190 @@
+"""Stores sessions that another program has recorded, and removes them as long as nobody went on in them.
+
+Each user message opens a turn; an assistant message without one before it gets a turn of its own. The turns
+count in no limit and no figure of what was asked here. A session and all of its messages are stored in one
+transaction, so a session that exists is whole.
+"""
+
+import hashlib
+import uuid
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import count
+from typing import Any
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.db.models.fields.json import KeyTextTransform
+
+from sessions_app.models import (
+    BriefCorrection,
+    Message,
+    MessageRole,
+    Session,
+    SessionStatus,
+    TitleSource,
+    Turn,
+    TurnStatus,
+)
+
+IMPORT_KEY = "import"
+"""In a session's metadata: the import that made it."""
+_ROWS_A_STATEMENT = 2_000
+_PLAIN_ID_CHARACTERS = 80
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedMessage:
+    """A message as it was recorded; `imported_id` is unique in its session."""
+
+    imported_id: str
+    role: MessageRole
+    content: str
+    created_at: datetime
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedSession:
+    """A session as it was recorded, with at least one message."""
+
+    imported_id: str
+    kind: str
+    status: SessionStatus
+    title: str
+    title_source: TitleSource
+    started_at: datetime
+    messages: Sequence[RecordedMessage]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownSession:
+    """A session that exists under an imported id; `import_id` is that of the import that made it."""
+
+    session_id: uuid.UUID
+    import_id: int | None
+    messages: int
+
+
+def known_sessions(*, user_id: int, imported_ids: Collection[str]) -> Mapping[str, KnownSession]:
+    """Return the user's sessions that were imported under these ids, also those that were just deleted."""
+    columns = ("imported_id", "pk", "metadata", "imported_until")
+    return {
+        imported_id: KnownSession(session_id=pk, import_id=metadata.get(IMPORT_KEY), messages=until)
+        for sessions in (Session.of(user_id), Session.deleted_of(user_id))
+        for imported_id, pk, metadata, until in _with_imported_id(sessions)
+        .filter(imported_id__in=imported_ids)
+        .values_list(*columns)
+    }
+
+
+@transaction.atomic
+def store_recorded(*, user_id: int, import_id: int, recorded: Sequence[RecordedSession]) -> None:
+    """Store sessions with their messages. Raises `IntegrityError` where one is stored already."""
+    sessions: list[Session] = []
+    turns: list[Turn] = []
+    messages: list[Message] = []
+    for each in recorded:
+        session = _session_of(user_id, import_id, each)
+        sessions.append(session)
+        for turn, said in _rows_of(session, each.messages):
+            turns.append(turn)
+            messages += said
+    Session.of(user_id).bulk_create(sessions)
+    Turn.of(user_id).bulk_create(turns, batch_size=_ROWS_A_STATEMENT)
+    Message.of(user_id).bulk_create(messages, batch_size=_ROWS_A_STATEMENT)
+
+
+def sessions_of_import(*, user_id: int, import_id: int) -> QuerySet[Session]:
+    """Return the sessions that an import has made."""
+    return Session.of(user_id).filter(
+        metadata__has_key="imported_id", **{f"metadata__{IMPORT_KEY}": import_id}
+    )
+
+
+@transaction.atomic
+def remove_unchanged(*, user_id: int, session_ids: Collection[uuid.UUID]) -> Collection[uuid.UUID]:
+    """Remove imported sessions in which their user has changed nothing since; return those that stay."""
+    locked = Session.of(user_id).filter(pk__in=session_ids).select_for_update(no_key=True).order_by("pk")
+    kept = {session.pk for session in locked.defer("opening") if _is_changed(session)}
+    kept |= set(
+        BriefCorrection.of(user_id).filter(session__in=session_ids).values_list("session_id", flat=True)
+    )
+    kept |= set(Session.of(user_id).filter(continues__in=session_ids).values_list("continues_id", flat=True))
+    Session.of(user_id).filter(pk__in=set(session_ids) - kept).delete()
+    return kept
+
+
+def message_id_of(imported_id: str) -> str:
+    """Return an imported message's `client_id`, which is unique in its session."""
+    if len(imported_id) > _PLAIN_ID_CHARACTERS:
+        imported_id = hashlib.sha256(imported_id.encode()).hexdigest()
+    return f"imported:{imported_id}"
+
+
+def _with_imported_id(sessions: QuerySet[Session]) -> QuerySet[Any]:
+    named = sessions.filter(metadata__has_key="imported_id")
+    return named.annotate(imported_id=KeyTextTransform("imported_id", "metadata"))
+
+
+def _is_changed(session: Session) -> bool:
+    is_marked = session.title_source == TitleSource.USER or session.pinned_at is not None
+    return session.last_message_number > session.imported_until or is_marked
+
+
+def _session_of(user_id: int, import_id: int, recorded: RecordedSession) -> Session:
+    last = max(message.created_at for message in recorded.messages)
+    is_active = recorded.status == SessionStatus.ACTIVE
+    return Session(
+        user_id=user_id,
+        kind=recorded.kind,
+        status=recorded.status,
+        title=recorded.title,
+        title_source=recorded.title_source,
+        metadata={"imported_id": recorded.imported_id, IMPORT_KEY: import_id},
+        last_message_number=len(recorded.messages),
+        imported_until=len(recorded.messages),
+        started_at=recorded.started_at,
+        last_active_at=last,
+        ended_at=None if is_active else last,
+    )
+
+
+def _rows_of(session: Session, recorded: Sequence[RecordedMessage]) -> Iterator[tuple[Turn, list[Message]]]:
+    numbers = count(1)
+    for said in _turns_of(recorded):
+        moments = [message.created_at for message in said]
+        turn = Turn(
+            session=session,
+            status=TurnStatus.COMPLETED,
+            metadata={"is_imported": True},
+            started_at=min(moments),
+            part_started_at=min(moments),
+            ended_at=max(moments),
+        )
+        yield turn, [_message(turn, next(numbers), message) for message in said]
+
+
+def _turns_of(recorded: Sequence[RecordedMessage]) -> Sequence[list[RecordedMessage]]:
+    turns: list[list[RecordedMessage]] = []
+    for message in recorded:
+        is_answer = message.role == MessageRole.ASSISTANT
+        if is_answer and turns and turns[-1][-1].role == MessageRole.USER:
+            turns[-1].append(message)
+        else:
+            turns.append([message])
+    return turns
+
+
+def _message(turn: Turn, number: int, recorded: RecordedMessage) -> Message:
+    return Message(
+        session=turn.session,
+        turn=turn,
+        number=number,
+        role=recorded.role,
+        content=recorded.content,
+        client_id=message_id_of(recorded.imported_id),
+        metadata={**recorded.metadata, "imported_id": recorded.imported_id},
+        created_at=recorded.created_at,
+    )
