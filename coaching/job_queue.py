@@ -154,6 +154,12 @@ def queue_again(job_id: int) -> bool:
     return True
 
 
+def is_queued(key: str) -> bool:
+    """Return whether a job with this key waits or runs. Sync ORM code."""
+    jobs = ProcrastinateJob.objects.filter(queueing_lock=key, status__in=["todo", "doing"])
+    return jobs.exists()
+
+
 def enqueue_arc_summary(session: Session) -> bool:
     """Queue the summary of the arc that has just ended; False if it has one. Sync ORM code."""
     arc = unsummarised_arc(session)

@@ -36,6 +36,7 @@ LEFT_OUT_FIELDS: Mapping[str, str] = {
     "coaching.DocumentCall.rounds": "made of documents that the archive has",
     "coaching.DocumentText.fingerprint": "found again from the text",
     "coaching.UserFileVersion.content": "stands in the files of the archive",
+    "coaching.Import.storage_key": "says where this Sage stores an upload until it is read",
     "coaching.UserFileVersion.storage_key": "says where this Sage stores it",
     "sessions_app.SessionBrief.corrected_text": "made of the text and the corrections",
     "sessions_app.Round.blocks": "the text once more, with what only its model can read",

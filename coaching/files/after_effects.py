@@ -108,4 +108,6 @@ EFFECTIVE: Mapping[Occasion, frozenset[FileType]] = {
     "written": frozenset(AFTER_EFFECTS),
     "edited": frozenset({FileType.DAY_PLAN, FileType.DOMAIN, FileType.REFLECTION_PROMPT}),
     "restored": frozenset({FileType.DAY_PLAN, FileType.REFLECTION_PROMPT}),
+    # Ratings are imported by themselves, and logs and check-ins of the past change nothing now.
+    "imported": frozenset({FileType.DAY_PLAN, FileType.REFLECTION_PROMPT, FileType.CAPTURE}),
 }

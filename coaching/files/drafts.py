@@ -16,7 +16,7 @@ from coaching.models import FileType
 MAX_CONTENT_CHARACTERS = 100_000
 
 
-Occasion = Literal["written", "edited", "restored"]
+Occasion = Literal["written", "edited", "restored", "imported"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -118,6 +118,31 @@ def build_restore(old: FileText, newest: FileText, *, now: datetime, timezone: Z
     )
 
 
+def build_imported(
+    file_type: FileType, path: str, *, content: str, now: datetime, timezone: ZoneInfo
+) -> FileDraft:
+    """Build the draft of a new file that keeps an imported text, frontmatter included. Raises `FileRefused`.
+
+    `now` is when the file was written.
+    """
+    text = check_content(content.replace("\r\n", "\n")).strip() + "\n"
+    frontmatter, body = parse_file(text)
+    if not body.strip():
+        raise FileRefused("The file is empty.")
+    return FileDraft(
+        file_type=file_type,
+        path=path_of_stored(file_type, path, now=now, timezone=timezone),
+        text=text,
+        body=_trimmed(body),
+        frontmatter=frontmatter,
+        attributes=_typed(file_type, frontmatter, None),
+        now=now,
+        timezone=timezone,
+        occasion="imported",
+        expected_version=0,
+    )
+
+
 def merge_attributes(base: FileAttributes, mine: FileAttributes, theirs: FileAttributes) -> FileAttributes:
     """Apply the changes from `base` to `mine` on top of `theirs`."""
     was, own, others = _values(base), _values(mine), _values(theirs)

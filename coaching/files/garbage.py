@@ -1,4 +1,4 @@
-"""Deletes objects without a version or a document that are too old for a write still in progress."""
+"""Deletes objects without a row that are too old for a write still in progress."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ import structlog
 from django.core.files.storage import storages
 
 from coaching.files.objects import OBJECTS_PREFIX, STORAGE_ERRORS, ObjectStorage
-from coaching.models import Document, UserFileVersion
+from coaching.models import Document, Import, UserFileVersion
 from sessions_app.database import give_back_connections
 
 logger = structlog.get_logger(__name__)
@@ -52,6 +52,7 @@ def _read_keys_without_row(keys: Sequence[str]) -> list[str]:
     named: set[str | None] = set(
         UserFileVersion.unscoped.filter(storage_key__in=keys).values_list("storage_key", flat=True)
     )
+    named.update(Import.unscoped.filter(storage_key__in=keys).values_list("storage_key", flat=True))
     named.update(Document.unscoped.filter(storage_key__in=keys).values_list("storage_key", flat=True))
     give_back_connections()  # the storage is queried next
     return [key for key in keys if key not in named]

@@ -17,7 +17,7 @@ from typing import BinaryIO, Protocol, cast, runtime_checkable
 import structlog
 from asgiref.sync import async_to_sync
 from botocore.exceptions import BotoCoreError, ClientError
-from django.core.files.base import ContentFile
+from django.core.files.base import ContentFile, File
 from django.core.files.storage import storages
 
 from coaching.files.errors import ObjectsNotErased, StorageFailed
@@ -93,6 +93,30 @@ async def store_object(
         logger.warning("object_not_stored", user_id=user_id, key=key, error=type(error).__name__)
         raise StorageFailed from error
     return StoredObject(key=key, size=len(data), sha256=hashlib.sha256(data).hexdigest())
+
+
+def store_upload_now(*, user_id: int, file: "File[bytes]") -> str:
+    """Store a large file from sync code, without reading it into memory, and return its key.
+
+    Outside transactions and without a connection. Raises `StorageFailed`.
+    """
+    give_back_connections()
+    key = f"{OBJECTS_PREFIX}{user_id}/{uuid.uuid4().hex}"
+    try:
+        saved_as = storages["default"].save(key, file)
+    except STORAGE_ERRORS as error:
+        logger.warning("object_not_stored", user_id=user_id, key=key, error=type(error).__name__)
+        raise StorageFailed from error
+    return saved_as
+
+
+def erase_object_now(key: str) -> None:
+    """Delete an object; what fails is left to garbage collection, once no row names it."""
+    give_back_connections()
+    try:
+        storages["default"].delete(key)
+    except STORAGE_ERRORS as error:
+        logger.warning("object_not_removed", key=key, error=type(error).__name__)
 
 
 def store_object_now(*, user_id: int, data: bytes) -> StoredObject:

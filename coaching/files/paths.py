@@ -20,6 +20,7 @@ MAX_NAME_CHARACTERS = 100
 MAX_SLUG_CHARACTERS = 60
 
 _ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,150}\.md")
 _UNFIT_FOR_TITLE = re.compile(
     r"[/\\%:*?<>|\x00-\x1f\x7f]|\.\.|[\ud800-\udfff\u200b-\u200f\u2028-\u202e\u2066-\u2069]"
 )
@@ -71,6 +72,30 @@ def path_of_stored(file_type: FileType, path: str, *, now: datetime, timezone: Z
         return FilePath(stem=stem, day=date.fromisoformat(stem.rpartition("/")[2][:10]))
     except ValueError:
         return FilePath(stem=stem, day=today)
+
+
+def type_of_path(path: str) -> FileType | None:
+    """Return the type whose files have such a path, None where no type has."""
+    folder, _, name = path.rpartition("/")
+    for file_type, rule in RULES.items():
+        if rule.naming == "fixed":
+            is_fitting = path == rule.place
+        elif folder != rule.place or not _FILE_NAME.fullmatch(name):
+            is_fitting = False
+        elif rule.naming == "domain":
+            is_fitting = name.removesuffix(".md") in LifeDomain.values
+        else:
+            is_fitting = rule.naming != "date" or _is_date(name.removesuffix(".md"))
+        if is_fitting:
+            return file_type
+    return None
+
+
+def _is_date(text: str) -> bool:
+    try:
+        return bool(_ISO_DATE.fullmatch(text) and date.fromisoformat(text))
+    except ValueError:
+        return False
 
 
 def _refuse_name(file_type: FileType, name: str | None) -> None:

@@ -15,6 +15,7 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.db import transaction
+from django.utils import timezone as clock
 
 from coaching.files.after_effects import Write, apply_after_effects
 from coaching.files.drafts import FileDraft
@@ -100,6 +101,17 @@ def store_below_newest(*, user_id: int, draft: FileDraft, newest: FileText) -> S
     )
 
 
+def store_imported(*, user_id: int, draft: FileDraft, mark: str) -> StoredFile:
+    """Store an imported file outside a transaction; its first version gets the `mark`. Blocks.
+
+    Raises `FileMoved` where there is a file of that path, `QuotaReached` and `StorageFailed`.
+    """
+    stored = _stored_object(user_id, draft)
+    return store_version(
+        user_id=user_id, draft=draft, stored=stored, source=FileSource.IMPORT, tool_use_id=mark
+    )
+
+
 def restore_version(*, user_id: int, path: str, number: int, now: datetime, timezone: ZoneInfo) -> StoredFile:
     """Store an older version's text as the newest. Blocks. Raises `StorageFailed` and `DoesNotExist`."""
     old = read_file(user_id=user_id, path=path, number=number)
@@ -181,8 +193,12 @@ def _append_version(
     file.size = stored.size
     file.sha256 = stored.sha256
     file.updated_at = draft.now
-    file.save(update_fields=["version_number", "frontmatter", "size", "sha256", "updated_at"])
+    is_imported = draft.occasion == "imported"
+    if is_imported:
+        file.created_at = draft.now
+    file.save(update_fields=["version_number", "frontmatter", "size", "sha256", "created_at", "updated_at"])
     file.versions.create(
+        created_at=draft.now if is_imported else clock.now(),
         number=file.version_number,
         content=draft.text,
         size=stored.size,

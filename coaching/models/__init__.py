@@ -2,6 +2,7 @@
 
 from coaching.models.calendar import CalendarEvent, CalendarKind, CalendarSource
 from coaching.models.files import FileSource, FileType, FileUsage, UserFile, UserFileVersion
+from coaching.models.imports import Import, ImportFormat, ImportState
 from coaching.models.library import (
     UNFINISHED_STATES,
     ActionItem,
@@ -80,6 +81,9 @@ __all__ = [
     "FilingLevel",
     "HelpLine",
     "HelpLineKind",
+    "Import",
+    "ImportFormat",
+    "ImportState",
     "KnowledgeEntry",
     "LibraryEffect",
     "LifeDomain",

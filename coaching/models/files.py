@@ -7,6 +7,7 @@ under its own key before the row commits.
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils import timezone
 
 from sessions_app.owned import Owned
 
@@ -46,8 +47,9 @@ class UserFile(Owned):
     size = models.PositiveIntegerField(default=0, help_text="Bytes of the newest version.")
     sha256 = models.CharField(max_length=64, blank=True, default="")
     version_number = models.PositiveIntegerField(default=0)
-    created_at = models.DateTimeField(auto_now_add=True)
-    updated_at = models.DateTimeField(auto_now_add=True)
+    # `auto_now_add` would replace the times of an import.
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    updated_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
         ordering = ["path"]
@@ -90,7 +92,7 @@ class UserFileVersion(Owned):
         "sessions_app.Session", null=True, blank=True, on_delete=models.SET_NULL, related_name="file_versions"
     )
     tool_use_id = models.CharField(max_length=100, blank=True, default="")
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
         ordering = ["file", "-number"]

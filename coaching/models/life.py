@@ -66,10 +66,18 @@ class PulseRating(Owned):
         "sessions_app.Session", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
     rated_at = models.DateTimeField()
+    made_by_import = models.ForeignKey(
+        "coaching.Import", null=True, blank=True, on_delete=models.SET_NULL, related_name="ratings"
+    )
 
     class Meta:
         ordering = ["-rated_at"]
         constraints = [
+            models.UniqueConstraint(
+                fields=["user", "domain", "rated_at"],
+                condition=Q(made_by_import__isnull=False),
+                name="pulse_imported_once",
+            ),
             models.CheckConstraint(condition=Q(rating__gte=1, rating__lte=5), name="pulse_rating_1_to_5"),
             models.CheckConstraint(condition=Q(domain__in=LifeDomain.values), name="pulse_domain_known"),
         ]

@@ -20,7 +20,11 @@ MENTIONS = {
 """Rows of the installation that name an operator; the name is removed, the row stays."""
 NOBODYS_COLUMNS = {"sessions_app.RunnerProcess.owner"}
 """These look like references to a person but identify a process."""
-OBJECTS = {"coaching.Document.storage_key", "coaching.UserFileVersion.storage_key"}
+OBJECTS = {
+    "coaching.Document.storage_key",
+    "coaching.Import.storage_key",
+    "coaching.UserFileVersion.storage_key",
+}
 
 _LOOKS_LIKE_A_PERSON = re.compile(r"(^|_)(user|owner|person|author|account|username|email)(_id|_name)?$")
 

@@ -1,0 +1,1 @@
+"""What came before: exports of other programs are imported, old blocks rewritten."""

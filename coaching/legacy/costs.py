@@ -1,0 +1,38 @@
+"""What it would cost to write the briefs of imported conversations, before anybody asks for them."""
+
+from django.conf import settings
+from django.utils import timezone
+
+from coaching.context.brief import MAX_TOKENS
+from coaching.engine.profiles import cost_micro_usd
+from coaching.engine.usage import TokenCounts
+from coaching.job_queue import enqueue_brief_anew
+from coaching.models import Import
+from sessions_app.imports import sessions_of_import
+
+REQUEST_TOKENS = 700
+"""The instructions of each request."""
+
+
+def estimate_cost(*, tokens: int, sessions: int) -> int | None:
+    """Estimate in millionths of a dollar, rather too much; None where the model's price isn't known."""
+    if not sessions:
+        return 0
+    # One request of average size: long prompts may have another price.
+    counts = TokenCounts(input_tokens=tokens // sessions + REQUEST_TOKENS, output_tokens=MAX_TOKENS)
+    cost = cost_micro_usd(settings.SAGE_BRIEF_MODEL, counts, on=timezone.now().date())
+    return None if cost is None else cost * sessions
+
+
+def cost_of(row: Import) -> int | None:
+    """Estimate what the briefs of an import's conversations would cost."""
+    return estimate_cost(tokens=row.brief_tokens, sessions=row.counts.get("sessions", 0))
+
+
+def enqueue_briefs(row: Import) -> int:
+    """Queue a brief for each conversation that has none, behind all other jobs; return how many."""
+    made = sessions_of_import(user_id=row.user_id, import_id=row.pk).filter(brief_covers=0)
+    return sum(
+        enqueue_brief_anew(session, is_bulk=True)
+        for session in made.only("id", "brief_attempts").order_by("-last_active_at")
+    )

@@ -1,0 +1,153 @@
+"""What an export holds, whatever its format: conversations, files, ratings, a profile, and problems."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Literal, Protocol, TypeAlias
+
+from coaching.legacy.importers.json_stream import Item, Unreadable
+from coaching.models import ImportFormat
+
+MOST_MESSAGE_CHARACTERS = 200_000
+LATEST_SECONDS = 32_503_680_000
+"""The year 3000: numbers above it are no seconds since 1970."""
+
+
+class NotImportable(Exception):
+    """The file can't be imported at all. The text is a sentence for the person."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundMessage:
+    """A message as its export has it. `metadata` is what it has besides words."""
+
+    imported_id: str
+    role: Literal["user", "assistant"]
+    text: str
+    created_at: datetime | None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundConversation:
+    """A conversation with the messages that were shown, in order. `status` is as its export has it."""
+
+    imported_id: str
+    messages: Sequence[FoundMessage]
+    started_at: datetime | None
+    where: str
+    title: str = ""
+    kind: str = ""
+    status: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundFile:
+    """A file of the earlier app."""
+
+    path: str
+    content: str
+    updated_at: datetime
+    where: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundRating:
+    """A rating of a life domain."""
+
+    domain: str
+    rating: int
+    rated_at: datetime
+    where: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundProfile:
+    """Who the export is from; empty where it doesn't say."""
+
+    name: str
+    timezone: str
+    where: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """Something that wasn't taken over as it is; `is_lost` where nothing of it was."""
+
+    where: str
+    text: str
+    is_lost: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownFields:
+    """Names of fields that the reader doesn't know, such as `sessions[].mood`."""
+
+    names: frozenset[str]
+
+
+Thing: TypeAlias = FoundConversation | FoundFile | FoundRating | FoundProfile | Problem | UnknownFields
+
+
+class Adapter(Protocol):
+    """Reads one format."""
+
+    format: ImportFormat
+
+    def recognises(self, item: Item) -> bool:
+        """Say whether an item is this format's."""
+        ...
+
+    def read(self, item: Item) -> Iterator[Thing]:
+        """Yield what an item holds; never raises."""
+        ...
+
+
+def where_of(item: Item, *path: str | int) -> str:
+    """Say where in the file a value is, such as `line 12, sessions[3].messages[0].role`."""
+    return f"line {item.line_of(path)}, {item.name_of(path)}"
+
+
+def too_large(item: Item, unreadable: Unreadable) -> Problem:
+    """Describe an item that is larger than what is read into memory at once."""
+    return Problem(where=where_of(item), text=unreadable.reason)
+
+
+def moment_of(value: object) -> datetime | None:
+    """Return a moment from ISO text or seconds since 1970, None where it is neither."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int | float):
+        return datetime.fromtimestamp(value, tz=UTC) if 0 < value < LATEST_SECONDS else None
+    if not isinstance(value, str):
+        return None
+    try:
+        moment = datetime.fromisoformat(value)
+    except ValueError:
+        return None
+    try:
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except OverflowError:
+        return None
+
+
+def text_of(value: object) -> str:
+    """Return text, empty for anything else."""
+    return value if isinstance(value, str) else ""
+
+
+def id_of(value: object) -> str:
+    """Return an id as text, empty where there is none."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    return text_of(value)
+
+
+def unknown_in(value: Mapping[str, Any], known: frozenset[str], prefix: str) -> frozenset[str]:
+    """Return the names of a JSON object's fields that aren't known."""
+    return frozenset(f"{prefix}.{name[:60]}" for name in value.keys() - known)
+
+
+def words(text: str) -> frozenset[str]:
+    """Return the words of a table of names."""
+    return frozenset(text.split())

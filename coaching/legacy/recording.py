@@ -1,0 +1,131 @@
+"""Turns a found conversation into what is stored: known kinds and states, storable words, times."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from coaching.legacy.importers.things import (
+    MOST_MESSAGE_CHARACTERS,
+    FoundConversation,
+    FoundMessage,
+    Problem,
+)
+from coaching.safety.card import danger_in
+from sessions_app.imports import RecordedMessage, RecordedSession
+from sessions_app.models import MessageRole, SessionKind, SessionStatus, TitleSource
+from sessions_app.text import mended, mended_json, title_from
+
+MOST_METADATA_CHARACTERS = 16_000
+METADATA_KEY = "imported_metadata"
+"""In a message's metadata: what its export had there, which means nothing here."""
+
+CUT = f"This message was cut to {MOST_MESSAGE_CHARACTERS:,} characters."
+TWICE = "Its id occurs twice in this conversation, so it was left out."
+UNKNOWN_KIND = "Its kind isn’t known here, so it became an ordinary conversation."
+UNKNOWN_STATUS = "Its status isn’t known here, so it counts as active."
+
+
+@dataclass(slots=True)
+class Recording:
+    """The result: None where the conversation has no words. `problems` are what was changed or left out."""
+
+    session: RecordedSession | None = None
+    problems: list[Problem] = field(default_factory=list)
+
+
+def record(found: FoundConversation, *, now: datetime, idle_since: datetime) -> Recording:
+    """Make a session of a conversation.
+
+    An arc that was idle at `idle_since` has expired, whatever its words say; `completed` it is only where its
+    export says so. No time is in the future.
+    """
+    made = Recording()
+    messages = list(_messages(found, now=now, problems=made.problems))
+    if not messages:
+        return made
+    kind = _kind(found, made.problems)
+    last = max(message.created_at for message in messages)
+    status = _status(found, made.problems)
+    if status == SessionStatus.ACTIVE and kind != SessionKind.OPEN_CONVERSATION and last <= idle_since:
+        status = SessionStatus.EXPIRED
+    title, source = _title(found, messages)
+    made.session = RecordedSession(
+        imported_id=mended(found.imported_id),
+        kind=kind,
+        status=status,
+        title=title,
+        title_source=source,
+        started_at=min([message.created_at for message in messages] + _given(found.started_at)),
+        messages=messages,
+    )
+    return made
+
+
+def _messages(
+    found: FoundConversation, *, now: datetime, problems: list[Problem]
+) -> Iterator[RecordedMessage]:
+    earlier = found.started_at or next(
+        (message.created_at for message in found.messages if message.created_at), now
+    )
+    seen: set[str] = set()
+    for place, message in enumerate(found.messages):
+        where = f"{found.where}, message {place + 1}"
+        imported_id = mended(message.imported_id)
+        if imported_id in seen:
+            problems.append(Problem(where=where, text=TWICE))
+            continue
+        if not message.text.strip():
+            continue
+        seen.add(imported_id)
+        if len(message.text) > MOST_MESSAGE_CHARACTERS:
+            problems.append(Problem(where=where, text=CUT, is_lost=False))
+        earlier = min(message.created_at or earlier, now)
+        yield RecordedMessage(
+            imported_id=imported_id,
+            role=MessageRole(message.role),
+            content=mended(message.text[:MOST_MESSAGE_CHARACTERS]),
+            created_at=earlier,
+            metadata=_metadata(message),
+        )
+
+
+def _metadata(message: FoundMessage) -> dict[str, Any]:
+    if not message.metadata:
+        return {}
+    kept = mended_json(dict(message.metadata))
+    is_small = len(json.dumps(kept, default=str)) <= MOST_METADATA_CHARACTERS
+    return {METADATA_KEY: kept} if is_small else {}
+
+
+def _kind(found: FoundConversation, problems: list[Problem]) -> str:
+    if found.kind in SessionKind.values:
+        return found.kind
+    if found.kind:
+        problems.append(Problem(where=f"{found.where}.kind", text=UNKNOWN_KIND, is_lost=False))
+    return SessionKind.OPEN_CONVERSATION
+
+
+def _status(found: FoundConversation, problems: list[Problem]) -> SessionStatus:
+    if found.status in SessionStatus.values:
+        return SessionStatus(found.status)
+    if found.status:
+        problems.append(Problem(where=f"{found.where}.status", text=UNKNOWN_STATUS, is_lost=False))
+    return SessionStatus.ACTIVE
+
+
+def _title(found: FoundConversation, messages: Sequence[RecordedMessage]) -> tuple[str, TitleSource]:
+    """Return the title; one that speaks of danger is withheld, since titles stand in lists.
+
+    A title of the export counts as Sage's, so that one of the user's own shows that they changed it.
+    """
+    said = next((message.content for message in messages if message.role == MessageRole.USER), "")
+    title = title_from(mended(found.title))
+    if danger_in(title or title_from(said)):
+        return "", TitleSource.WITHHELD
+    return (title, TitleSource.MODEL) if title else (title_from(said), TitleSource.WORDS)
+
+
+def _given(moment: datetime | None) -> list[datetime]:
+    return [moment] if moment else []

@@ -1,0 +1,159 @@
+"""Stores what an export holds, a batch at a time: conversations, files, ratings, the profile.
+
+What exists is never changed. Each batch is a transaction of its own that can be repeated: what this import
+made already counts as made, what others made as skipped.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from django.db import transaction
+
+from coaching.clock.timezones import known_timezones
+from coaching.context.budget import count_tokens
+from coaching.files.edits import build_imported
+from coaching.files.errors import FileMoved, FileRefused
+from coaching.files.paths import type_of_path
+from coaching.files.store import store_imported
+from coaching.legacy.importers.things import FoundFile, FoundProfile, FoundRating, Problem
+from coaching.legacy.tally import Tally
+from coaching.models import FileSource, Import, Profile, PulseRating, TimezoneSource, UserFile
+from sessions_app.imports import RecordedSession, known_sessions, store_recorded
+from sessions_app.text import mended
+
+LINE_TOKENS = 25
+"""What a brief's request adds to each message."""
+
+NO_PLACE = "Sage has no files with such a path, so it was left out."
+FILE_EXISTS = "You have this file already. It stays as it is."
+UNKNOWN_ZONE = "This time zone isn’t known here."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """Where an import stores. Without `row` it is a dry run, which only counts."""
+
+    user_id: int
+    row: Import | None
+    timezone: ZoneInfo
+    now: datetime
+
+    @property
+    def import_id(self) -> int | None:
+        return self.row.pk if self.row else None
+
+    @property
+    def mark(self) -> str:
+        """What the first version of a file made by this import is marked with."""
+        return mark_of(self.import_id or 0)
+
+
+def mark_of(import_id: int) -> str:
+    """Return the mark in the versions that an import has made."""
+    return f"import:{import_id}"
+
+
+def store_sessions(target: Target, recorded: Sequence[RecordedSession], tally: Tally) -> None:
+    """Store the sessions that the user doesn't have yet."""
+    first = {each.imported_id: each for each in reversed(recorded)}
+    tally.skipped += len(recorded) - len(first)
+    known = known_sessions(user_id=target.user_id, imported_ids=first.keys())
+    new = [each for each in first.values() if each.imported_id not in known]
+    mine = [each for each in known.values() if each.import_id == target.import_id]
+    tally.sessions += len(new) + len(mine)
+    tally.messages += sum(len(each.messages) for each in new) + sum(each.messages for each in mine)
+    tally.skipped += len(known) - len(mine)
+    for each in first.values():
+        if each.imported_id not in known or known[each.imported_id] in mine:
+            tally.brief_tokens += sum(count_tokens(said.content) + LINE_TOKENS for said in each.messages)
+    if target.import_id is not None and new:
+        store_recorded(user_id=target.user_id, import_id=target.import_id, recorded=new)
+
+
+def store_file(target: Target, found: FoundFile, tally: Tally) -> None:
+    """Store a file unless there is one of its path. Raises `StorageFailed`."""
+    file_type = type_of_path(found.path)
+    if file_type is None:
+        tally.report(Problem(where=found.where, text=NO_PLACE))
+        return
+    held = UserFile.of(target.user_id).filter(path=found.path, version_number__gt=0).first()
+    if held is not None:
+        if is_made_by(target, held):
+            tally.files += 1
+        else:
+            tally.skipped += 1
+            tally.report(Problem(where=found.where, text=FILE_EXISTS, is_lost=False))
+        return
+    try:
+        draft = build_imported(
+            file_type,
+            found.path,
+            content=mended(found.content),
+            now=min(found.updated_at, target.now),
+            timezone=target.timezone,
+        )
+        if target.row is not None:
+            store_imported(user_id=target.user_id, draft=draft, mark=target.mark)
+    except FileMoved:
+        tally.skipped += 1
+    except FileRefused as refused:
+        tally.report(Problem(where=found.where, text=str(refused)))
+    else:
+        tally.files += 1
+
+
+def is_made_by(target: Target, held: UserFile) -> bool:
+    """Return whether this import made a file that exists."""
+    first = held.versions.filter(number=1, source=FileSource.IMPORT, tool_use_id=target.mark)
+    return target.row is not None and first.exists()
+
+
+@transaction.atomic
+def store_ratings(target: Target, found: Iterable[FoundRating], tally: Tally) -> None:
+    """Store the ratings of moments for which there is none."""
+    wanted = {(each.domain, min(each.rated_at, target.now)): each for each in found}
+    moments = {rated_at for _, rated_at in wanted}
+    held = {
+        (domain, rated_at): import_id
+        for domain, rated_at, import_id in PulseRating.of(target.user_id)
+        .filter(rated_at__in=moments)
+        .values_list("domain", "rated_at", "made_by_import_id")
+    }
+    new = [
+        PulseRating(
+            user_id=target.user_id,
+            domain=domain,
+            rating=each.rating,
+            rated_at=rated_at,
+            made_by_import=target.row,
+        )
+        for (domain, rated_at), each in wanted.items()
+        if (domain, rated_at) not in held
+    ]
+    mine = sum(target.row is not None and held.get(key) == target.row.pk for key in wanted)
+    tally.ratings += len(new) + mine
+    tally.skipped += len(wanted) - len(new) - mine
+    if target.row is not None:
+        PulseRating.of(target.user_id).bulk_create(new)
+
+
+@transaction.atomic
+def fill_profile(target: Target, found: FoundProfile, tally: Tally) -> None:
+    """Fill the empty fields of the profile; a time zone that a browser or the user set isn't empty."""
+    profile = Profile.of(target.user_id).select_for_update().first() or Profile(user_id=target.user_id)
+    filled: dict[str, str] = {}
+    name = " ".join(mended(found.name).split())[:100]
+    if name and not profile.name:
+        profile.name = filled["name"] = name
+    if found.timezone and profile.timezone_source == TimezoneSource.NOBODY:
+        if found.timezone in known_timezones():
+            profile.timezone = filled["timezone"] = found.timezone
+            profile.timezone_source = TimezoneSource.USER
+        else:
+            tally.report(Problem(where=f"{found.where}.timezone", text=UNKNOWN_ZONE))
+    if filled and target.row is not None:
+        profile.save()
+        target.row.profile = {**target.row.profile, **filled}
+        target.row.save(update_fields=["profile"])

@@ -1,0 +1,63 @@
+"""What an import has done so far, as numbers and as the problems that its person is shown."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from coaching.legacy.importers.things import Problem
+from coaching.models import Import
+
+MOST_PROBLEMS = 200
+"""More aren't listed, only counted."""
+MOST_NAMES = 100
+UNKNOWN_FIELD = "This field isn’t known here, so it was left out."
+
+
+@dataclass(slots=True, kw_only=True)
+class Tally:
+    """Numbers of what was made, of what exists already (`skipped`), and of what couldn't be read."""
+
+    sessions: int = 0
+    messages: int = 0
+    files: int = 0
+    ratings: int = 0
+    skipped: int = 0
+    unread: int = 0
+    done: int = 0
+    total: int = 0
+    brief_tokens: int = 0
+    problem_count: int = 0
+    problems: list[Problem] = field(default_factory=list)
+    unknown: set[str] = field(default_factory=set)
+
+    def report(self, problem: Problem) -> None:
+        """Take in a problem."""
+        self.unread += problem.is_lost
+        self.problem_count += 1
+        if len(self.problems) < MOST_PROBLEMS:
+            self.problems.append(problem)
+
+    def report_unknown(self, names: frozenset[str]) -> None:
+        """Take in names of unknown fields, each once."""
+        for name in sorted(names - self.unknown)[: max(0, MOST_NAMES - len(self.unknown))]:
+            self.unknown.add(name)
+            self.report(Problem(where=name, text=UNKNOWN_FIELD, is_lost=False))
+
+    def counts(self) -> dict[str, int]:
+        """Return the numbers of `import_legacy --json`."""
+        names = ("sessions", "messages", "files", "ratings", "skipped", "unread")
+        return {name: getattr(self, name) for name in names}
+
+    def put_into(self, row: Import) -> Sequence[str]:
+        """Set an import's fields to the tally; return their names."""
+        values: dict[str, Any] = {
+            "counts": self.counts(),
+            "problems": [{"where": each.where, "text": each.text} for each in self.problems],
+            "problem_count": self.problem_count,
+            "done": self.done,
+            "total": self.total,
+            "brief_tokens": self.brief_tokens,
+        }
+        for name, value in values.items():
+            setattr(row, name, value)
+        return list(values)

@@ -1,0 +1,120 @@
+"""Removes what an import made, except what its person has changed since, which is listed."""
+
+from collections.abc import Iterator, Sequence
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from coaching.files.quota import lock_usage
+from coaching.legacy.storing import mark_of
+from coaching.models import (
+    DayPlan,
+    FileSource,
+    Import,
+    ImportState,
+    Profile,
+    PulseRating,
+    TimezoneSource,
+    UserFile,
+    UserFileVersion,
+)
+from sessions_app.imports import remove_unchanged, sessions_of_import
+from sessions_app.models import Session
+
+SESSIONS_AT_ONCE = 25
+FILES_AT_ONCE = 100
+MOST_KEPT = 500
+NO_ZONE = "UTC"
+
+WENT_ON = "You wrote in this conversation, renamed it or pinned it."
+EDITED = "You changed this file."
+TICKED = "You ticked off something in this plan."
+
+
+def undo_steps(row: Import) -> Iterator[None]:
+    """Undo an import, yielding after each step; repeatable."""
+    row.kept = []
+    last: UUID | None = None
+    while ids := _next_sessions(row, last):
+        kept = remove_unchanged(user_id=row.user_id, session_ids=ids)
+        _keep(row, [{"session": str(pk), "text": WENT_ON} for pk in sorted(kept)])
+        last = ids[-1]
+        yield
+    after = 0
+    while versions := _next_files(row, after):
+        _remove_files(row, versions)
+        after = versions[-1].file_id
+        yield
+    _end(row)
+
+
+def _next_sessions(row: Import, last: UUID | None) -> Sequence[UUID]:
+    made = sessions_of_import(user_id=row.user_id, import_id=row.pk).order_by("pk")
+    if last is not None:
+        made = made.filter(pk__gt=last)
+    return list(made.values_list("pk", flat=True)[:SESSIONS_AT_ONCE])
+
+
+def _next_files(row: Import, after: int) -> Sequence[UserFileVersion]:
+    made = UserFileVersion.of(row.user_id).filter(
+        source=FileSource.IMPORT, tool_use_id=mark_of(row.pk), file_id__gt=after
+    )
+    return list(made.defer("content").order_by("file_id")[:FILES_AT_ONCE])
+
+
+@transaction.atomic
+def _remove_files(row: Import, versions: Sequence[UserFileVersion]) -> None:
+    """Remove files that are still at their first version; garbage collection removes their objects."""
+    lock_usage(row.user_id)
+    ids = [version.file_id for version in versions]
+    locked = UserFile.of(row.user_id).filter(pk__in=ids).select_for_update().order_by("pk")
+    plans = {plan.file_id: plan for plan in DayPlan.of(row.user_id).filter(file__in=ids)}
+    unchanged = []
+    for file in locked:
+        plan = plans.get(file.pk)
+        if file.version_number > 1:
+            _keep(row, [{"path": file.path, "text": EDITED}])
+        elif plan is not None and any(priority.get("is_done") for priority in plan.priorities):
+            _keep(row, [{"path": file.path, "text": TICKED}])
+        else:
+            unchanged.append(file.pk)
+    DayPlan.of(row.user_id).filter(file__in=unchanged).delete()
+    UserFile.of(row.user_id).filter(pk__in=unchanged).delete()
+
+
+@transaction.atomic
+def _end(row: Import) -> None:
+    PulseRating.of(row.user_id).filter(made_by_import=row).delete()
+    _empty_profile(row)
+    row.state, row.ended_at = ImportState.UNDONE, timezone.now()
+    row.save(update_fields=["state", "ended_at", "kept", "profile"])
+
+
+def _empty_profile(row: Import) -> None:
+    profile = Profile.of(row.user_id).select_for_update().first()
+    if profile is None or not row.profile:
+        return
+    if profile.name == row.profile.get("name"):
+        profile.name = ""
+    if profile.timezone == row.profile.get("timezone"):
+        profile.timezone, profile.timezone_source = NO_ZONE, TimezoneSource.NOBODY
+    profile.save(update_fields=["name", "timezone", "timezone_source"])
+    row.profile = {}
+
+
+def _keep(row: Import, kept: Sequence[dict[str, str]]) -> None:
+    row.kept = [*row.kept, *kept][:MOST_KEPT]
+
+
+def names_of_kept(row: Import) -> Sequence[dict[str, str]]:
+    """Return what an undo left, each with a name and, where it still exists, the key of its page."""
+    ids = [each["session"] for each in row.kept if "session" in each]
+    titles = {
+        str(session.pk): session.title or session.get_kind_display()
+        for session in Session.of(row.user_id).filter(pk__in=ids).only("title", "kind")
+    }
+    return [
+        {**each, "name": titles.get(each["session"], "A conversation") if "session" in each else each["path"]}
+        for each in row.kept
+    ]

@@ -1,0 +1,104 @@
+"""The undo of an import removes what it made, except what its user has changed since."""
+
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from coaching.files.edits import build_edit, editable_of
+from coaching.files.selectors import read_file
+from coaching.files.store import store_edit
+from coaching.legacy.imports import begin_undo, job_steps
+from coaching.legacy.one_at_a_time import BUSY, only_import_of
+from coaching.legacy.undoing import EDITED, WENT_ON, names_of_kept
+from coaching.models import Import, ImportState, Profile, PulseRating, RecallPassage, UserFile
+from sessions_app.errors import Refused
+from sessions_app.limits import RateLimit
+from sessions_app.models import Message, Session, Turn
+from sessions_app.services import open_turn
+from sessions_app.titles import rename_session
+from tests.jobs.conftest import empty_queue
+from tests.legacy.exports import write_sage_export
+from tests.legacy.test_import_command import rows_of, run_import
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+RATE = RateLimit(turns=5, seconds=60)
+
+
+@pytest.fixture
+def export(tmp_path: Path) -> Path:
+    empty_queue()
+    return write_sage_export(tmp_path / "export.json", sessions=10, messages=60, files=4, ratings=5)
+
+
+def undo(user: User) -> Import:
+    row = Import.of(user.pk).get()
+    begin_undo(user_id=user.pk, import_id=row.pk)
+    for _ in job_steps(row.pk):
+        pass
+    row.refresh_from_db()
+    empty_queue()
+    return row
+
+
+def test_an_undo_removes_all_that_the_import_made(export: Path, user: User, other_user: User) -> None:
+    run_import(export, other_user)
+    others = rows_of(other_user)
+    run_import(export, user)
+    row = undo(user)
+    assert (row.state, row.kept) == (ImportState.UNDONE, [])
+    for model in (Session, Turn, Message, UserFile, PulseRating, RecallPassage):
+        assert not model.of(user.pk).exists(), model
+    assert (Profile.of(user.pk).get().name, Profile.of(user.pk).get().timezone) == ("", "UTC")
+    assert rows_of(other_user) == others
+    assert run_import(export, user)["sessions"] == 10
+
+
+def test_an_undo_keeps_what_was_edited_or_continued_and_names_it(export: Path, user: User) -> None:
+    run_import(export, user)
+    newest, second, *_ = Session.of(user.pk).filter(kind="open_conversation").order_by("-started_at")
+    ended = Session.of(user.pk).filter(status="completed").first()
+    assert ended is not None
+    open_turn(
+        user_id=user.pk, session_id=newest.pk, text="And now?", client_id=None, owner="test", rate_limit=RATE
+    )
+    rename_session(user_id=user.pk, session_id=second.pk, title="Mine")
+    open_turn(
+        user_id=user.pk, session_id=ended.pk, text="More.", client_id=None, owner="test", rate_limit=RATE
+    )
+    held = read_file(user_id=user.pk, path="check-ins/2023-01-03.md")
+    draft = build_edit(
+        held,
+        body="Changed.",
+        attributes=editable_of(held).attributes,
+        now=timezone.now(),
+        timezone=Profile.of(user.pk).get().zone,
+    )
+    store_edit(user_id=user.pk, draft=draft, expected_version=1)
+
+    row = undo(user)
+    kept = set(Session.of(user.pk).filter(imported_until__gt=0).values_list("pk", flat=True))
+    assert kept == {newest.pk, second.pk, ended.pk}
+    assert newest.messages.count() == 7
+    assert UserFile.of(user.pk).get().path == "check-ins/2023-01-03.md"
+    assert [(each["name"], each["text"]) for each in names_of_kept(row)][-1] == (
+        "check-ins/2023-01-03.md",
+        EDITED,
+    )
+    assert {each["name"] for each in names_of_kept(row) if each["text"] == WENT_ON} >= {"Mine"}
+
+
+def test_a_second_import_at_the_same_time_is_refused_with_a_sentence(export: Path, user: User) -> None:
+    with only_import_of(user.pk), pytest.raises(Refused, match="Another import"), only_import_of(user.pk):
+        pass
+    run_import(export, user)
+    row = Import.of(user.pk).get()
+    begin_undo(user_id=user.pk, import_id=row.pk)
+    with only_import_of(user.pk), pytest.raises(Refused) as refused:
+        list(job_steps(row.pk))
+    assert str(refused.value) == BUSY
+    with pytest.raises(Import.DoesNotExist):
+        begin_undo(user_id=user.pk + 1, import_id=row.pk)
+    empty_queue()
