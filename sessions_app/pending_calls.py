@@ -25,6 +25,10 @@ EXPIRED = "The conversation ended before the user answered."
 
 DISMISSED_STOP_REASON = "dismissed"
 
+FACTS = "facts"
+"""In a call's metadata: what the user is shown besides its input, by label."""
+NO_FACTS: Mapping[str, Mapping[str, str]] = {}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndedCall:
@@ -66,7 +70,7 @@ def answer_call(
     """
     session, call = _locked_call(user_id=user_id, session_id=session_id, tool_use_id=tool_use_id)
     answer = build_answer(session, call)
-    call.metadata = dict(answer.metadata)
+    call.metadata |= answer.metadata
     _end_call(call, CallState.ANSWERED, answer.result, value=answer.value)
     if session.is_only_opened:
         session.is_only_opened = False
@@ -88,13 +92,18 @@ def dismiss_call(
 
 
 @transaction.atomic
-def await_user(key: TurnKey, *, stop_reason: str) -> tuple[str, ...]:
+def await_user(
+    key: TurnKey, *, stop_reason: str, facts: Mapping[str, Mapping[str, str]] = NO_FACTS
+) -> tuple[str, ...]:
     """Leave the turn open until the user answers; end it if its session has ended meanwhile.
 
-    Returns the ids of the calls that expired with it.
+    `facts` are shown besides the inputs of pending calls, by `tool_use_id`. Returns the ids of the calls that
+    expired with it.
     """
     session = lock_session_of(key.turn_id)
-    pause_turn(key, stop_reason=stop_reason)
+    turn = pause_turn(key, stop_reason=stop_reason)
+    for tool_use_id, shown in facts.items():
+        turn.calls.filter(tool_use_id=tool_use_id).update(metadata={FACTS: dict(shown)})
     if session.status == SessionStatus.ACTIVE:
         return ()
     expired = _end_waiting_turn(session, CallState.EXPIRED, EXPIRED, TurnStatus.COMPLETED)

@@ -266,7 +266,7 @@ def _usage_of(turn: Turn, usage: ModelUsage | None) -> list[ModelUsage]:
 
 
 @transaction.atomic
-def pause_turn(key: TurnKey, *, stop_reason: str) -> None:
+def pause_turn(key: TurnKey, *, stop_reason: str) -> Turn:
     """Leave the turn open until the user answers: it keeps its prefix, and no process owns it."""
     turn = lock_turn(key)
     turn.status = TurnStatus.AWAITING_USER
@@ -274,6 +274,7 @@ def pause_turn(key: TurnKey, *, stop_reason: str) -> None:
     turn.owner = ""
     turn.is_stop_requested = False
     turn.save(update_fields=["status", "stop_reason", "owner", "is_stop_requested"])
+    return turn
 
 
 @transaction.atomic

@@ -50,6 +50,17 @@ def dates_meant(words: str, *, spoken_on: date | None = None) -> frozenset[date]
     return frozenset(found)
 
 
+def words_meaning(text: str, day: date) -> str:
+    """Return the first words of a text that write this day out, year included; empty if there are none."""
+    plain = " ".join(text.split())
+    lower = plain.lower()
+    plain = plain if len(plain) == len(lower) else lower
+    found = (match for style in (_ISO, _NUMERIC, _DAY_FIRST, _MONTH_FIRST) for match in style.finditer(lower))
+    meant = (match for match in found if day in _written(match[0], None))
+    first = min(meant, key=lambda match: match.start(), default=None)
+    return plain[first.start() : first.end()] if first else ""
+
+
 def _written(said: str, spoken_on: date | None) -> Iterator[date]:
     for year, month, day in _ISO.findall(said):
         yield from _day(int(year), int(month), int(day))

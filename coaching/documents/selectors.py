@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from django.db.models import Case, Count, Q, QuerySet, When
 
@@ -22,6 +23,8 @@ from coaching.models import (
 )
 
 MAX_MATCHES = 10
+
+RowT = TypeVar("RowT", KnowledgeEntry, ActionItem)
 _NUMBERED_COPY = re.compile(
     r"\s*(?:\((?:\d{1,3}|copy)\)|[-_ ](?:copy|kopie|final|v\d{1,3}|\d{1,2}))$", re.IGNORECASE
 )
@@ -100,6 +103,11 @@ def actions_of(
     return rows.filter(state=state) if state else rows.exclude(state=ActionState.DISMISSED)
 
 
+def for_models(rows: "QuerySet[RowT]") -> "QuerySet[RowT]":
+    """Return entries or action items without those of documents that a model never gets."""
+    return rows.exclude(document__is_withheld=True)
+
+
 def folders_of(*, user_id: int, client_id: int, project_id: int | None = None) -> Sequence[Folder]:
     """Return the folders of a client, or of one of its projects, by name."""
     rows = documents_of(user_id=user_id, client_id=client_id, project_id=project_id).exclude(folder="")
@@ -167,7 +175,8 @@ def possible_duplicates(
     stem = _NUMBERED_COPY.sub("", stem or extension)[:200]
     if not stem:
         return []
-    rows = documents_of(user_id=user_id, client_id=client_id).filter(name__istartswith=stem)
+    rows = documents_of(user_id=user_id, client_id=client_id)
+    rows = rows.filter(name__istartswith=stem, is_withheld=False)
     rows = rows.filter(file_type=file_type) if file_type else rows
     return list(rows.select_related("duplicate_of", "similar_to")[:MAX_MATCHES])
 

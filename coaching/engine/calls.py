@@ -6,13 +6,13 @@ this module.
 
 import asyncio
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from coaching.engine.budget import PartBudget
 from coaching.engine.errors import StaleRunnerError, ToolError, ToolInputError
-from coaching.engine.events import ToolCallFinished, ToolCallStarted
+from coaching.engine.events import CallPending, ToolCallFinished, ToolCallStarted
 from coaching.engine.metrics import TOOL_SECONDS
 from coaching.engine.setup import PartSetup
 from coaching.engine.spans import span
@@ -34,6 +34,7 @@ NOTHING_KNOWN: Mapping[str, ToolResult] = {}
 _log = logging.getLogger(__name__)
 
 C = TypeVar("C")
+DoneT = TypeVar("DoneT")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,10 +49,10 @@ class PlannedCall(Generic[C]):
 
 @dataclass(slots=True, kw_only=True)
 class RoundOutcome:
-    """Results by `tool_use_id`, and the calls that wait for the user with their input."""
+    """Results by `tool_use_id`, and the calls that wait for the user."""
 
     results: dict[str, ToolResult] = field(default_factory=dict)
-    pending: list[tuple[ToolCall, Mapping[str, Any]]] = field(default_factory=list)
+    pending: list[CallPending] = field(default_factory=list)
 
     def all_failed(self) -> bool:
         return bool(self.results) and not self.pending and all(r.is_error for r in self.results.values())
@@ -88,7 +89,7 @@ class CallRunner(Generic[C]):
             if self._setup.stop.is_requested:
                 await self._settle(outcome, item.call, ToolResult.error(STOPPED))
             else:
-                outcome.pending.append((item.call, item.values.model_dump(mode="json", exclude_none=True)))
+                await self._let_wait(item, outcome)
         return outcome
 
     async def _plan(
@@ -114,6 +115,20 @@ class CallRunner(Generic[C]):
             raise ToolError(f"There is no tool of that name. The tools are: {names}.")
         values = tool.parse(call.input_json)
         return PlannedCall(call=call, tool=tool, values=values, conflict_key=tool.conflict_key(values))
+
+    async def _let_wait(self, item: PlannedCall[C], outcome: RoundOutcome) -> None:
+        """Let a call wait for the user, unless its tool refuses it first."""
+        facts: Mapping[str, str] = {}
+        if item.tool.check is not None:
+            checked = await self._isolated(item, item.tool.check)
+            if isinstance(checked, ToolResult):
+                await self._settle(outcome, item.call, checked)
+                return
+            facts = checked
+        values = item.values.model_dump(mode="json", exclude_none=True)
+        outcome.pending.append(
+            CallPending(tool_use_id=item.call.tool_use_id, name=item.call.name, input=values, facts=facts)
+        )
 
     async def _run_phase(
         self, items: Sequence[PlannedCall[C]], phase: ToolPhase, outcome: RoundOutcome
@@ -147,17 +162,19 @@ class CallRunner(Generic[C]):
                 result = ToolResult.error(STOPPED)
             else:
                 has_begun = True
-                result = await self._run_call(item)
+                result = await self._isolated(item, item.tool.run)
             await self._settle(outcome, item.call, result)
             self._setup.emit(ToolCallFinished(tool_use_id=item.call.tool_use_id))
 
-    async def _run_call(self, item: PlannedCall[C]) -> ToolResult:
-        """Run one call; any failure becomes its result."""
+    async def _isolated(
+        self, item: PlannedCall[C], act: Callable[[C, ToolInput], Awaitable[DoneT]]
+    ) -> DoneT | ToolResult:
+        """Return what a tool returns for a call; any failure becomes a result."""
         scope = asyncio.timeout_at(self._budget.deadline)
         try:
             async with scope:
                 with span("tool", tool=item.tool.name), TOOL_SECONDS.labels(item.tool.name).time():
-                    return await item.tool.run(self._setup.context_for(item.call), item.values)
+                    return await act(self._setup.context_for(item.call), item.values)
         except (ToolError, ToolInputError) as refusal:
             return ToolResult.error(str(refusal))
         except StaleRunnerError:

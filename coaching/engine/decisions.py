@@ -11,7 +11,7 @@ from typing import Any
 
 from coaching.engine.calls import NOTHING_KNOWN
 from coaching.engine.errors import UpstreamError
-from coaching.engine.events import CallPending, TextDelta
+from coaching.engine.events import TextDelta
 from coaching.engine.messages import FinishedRound
 from coaching.engine.part import Part
 from coaching.engine.ports import Words
@@ -44,11 +44,7 @@ async def finish_calls(
     """Run the calls of a recorded round that have no `known` result, and decide what follows."""
     ran = await part.run_calls(finished, known=known)
     if ran.pending:
-        pending = tuple(
-            CallPending(tool_use_id=call.tool_use_id, name=call.name, input=values)
-            for call, values in ran.pending
-        )
-        return PartResult(outcome="awaiting_user", stop_reason="tool_use", pending=pending)
+        return PartResult(outcome="awaiting_user", stop_reason="tool_use", pending=tuple(ran.pending))
     if part.round.is_words_only:  # asked for words only, and called all the same
         return _completed(part, finished.stop_reason)
     if part.failed_rounds >= 2:

@@ -4,7 +4,7 @@ The union `EngineEvent` is closed. A test checks that every event has a frame an
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 
@@ -57,12 +57,13 @@ class RoundRestarted:
 class CallPending:
     """A call waits for the user. It is returned with the part's result, not emitted.
 
-    `input` is the validated input as plain JSON values.
+    `input` is the validated input as plain JSON values, and `facts` what its tool's `check` adds to it.
     """
 
     tool_use_id: str
     name: str
     input: Mapping[str, Any]
+    facts: Mapping[str, str] = field(default_factory=dict)
 
 
 EngineEvent = TextDelta | NoteDelta | ToolCallStarted | ToolCallFinished | RoundBoundary | RoundRestarted

@@ -10,6 +10,7 @@ The kind decides whether a call waits:
 import json
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -123,10 +124,11 @@ class Tool(Generic[ContextT_contra, InputT]):
     """One tool.
 
     `conflict_key(input)`: calls of one round with the same key run one after another in the order
-    written; with `None` a call runs concurrently with all others. `is_transactional`: effect and
-    result commit together, so a call without a result may run again. `phase`: calls of the phases
-    `first` and `last` run one by one before and after all others of their round; one of `last` can't
-    be combined with a call that waits for the user. `saved_fields`: input that is stored elsewhere
+    written; with `None` a call runs concurrently with all others. `check` runs before a call waits: it
+    refuses what can't be done, and returns what the user is shown besides the input. `is_transactional`:
+    effect and result commit together, so a call without a result may run again. `phase`: calls of the
+    phases `first` and `last` run one by one before and after all others of their round; one of `last`
+    can't be combined with a call that waits for the user. `saved_fields`: input that is stored elsewhere
     once the call has run, and sent again only as `[saved: N chars]`.
     """
 
@@ -139,12 +141,12 @@ class Tool(Generic[ContextT_contra, InputT]):
     phase: ToolPhase = "normal"
     conflict_key: Callable[[InputT], str | None] = field(default=_never_conflicts)
     answer: Callable[[Any, InputT, Any], AnsweredCall] | None = None
+    check: Callable[[ContextT_contra, InputT], Awaitable[Mapping[str, str]]] | None = None
     saved_fields: frozenset[str] = frozenset()
 
     def definition(self) -> dict[str, Any]:
-        schema = _without_titles(self.input_model.model_json_schema(schema_generator=_ShortSchema))
-        schema.pop("description", None)
-        return {"name": self.name, "description": self.description, "input_schema": schema}
+        """Return the definition for the API: one object for all requests. Don't change it."""
+        return _definition_of(self)
 
     def parse(self, input_json: str) -> InputT:
         """Parse a call's raw JSON strictly. Raises `ToolInputError` that names every fault."""
@@ -158,6 +160,13 @@ class Tool(Generic[ContextT_contra, InputT]):
             return self.input_model.model_validate(values)
         except ValidationError as error:
             raise ToolInputError(_explain(error)) from error
+
+
+@cache
+def _definition_of(tool: Tool[Any, Any]) -> dict[str, Any]:
+    schema = _without_titles(tool.input_model.model_json_schema(schema_generator=_ShortSchema))
+    schema.pop("description", None)
+    return {"name": tool.name, "description": tool.description, "input_schema": schema}
 
 
 def _explain(error: ValidationError) -> str:
@@ -177,7 +186,6 @@ class Toolset(Generic[ContextT_contra]):
             if tool.name in self._tools:
                 raise ValueError(f"two tools are named {tool.name}")
             self._tools[tool.name] = tool
-        # Building a schema costs milliseconds, and every turn sends the same ones.
         self._definitions = [tool.definition() for tool in self._tools.values()]
         self.saved_fields: SavedFields = {
             tool.name: tool.saved_fields for tool in self._tools.values() if tool.saved_fields

@@ -12,9 +12,10 @@ from dataclasses import replace
 import structlog
 from django.db import DatabaseError
 
-from coaching.events import CallAnswered, CallPending, HistoryChanged, MessageStored, Sync, TurnDone
+from coaching.events import CallAnswered, HistoryChanged, MessageStored, Sync, TurnDone
 from coaching.live.following import Signature, idle_signature, read_changes, read_end, read_missed
 from coaching.live.hub import SessionHub, Subscription
+from coaching.live.stored_turn import pending_of
 from coaching.turns import answering
 from coaching.turns.start import StartedTurn
 from sessions_app import selectors
@@ -188,7 +189,7 @@ def call_answered(call: ToolCallRecord) -> CallAnswered:
 
 def publish_question(hub: SessionHub, call: ToolCallRecord) -> None:
     """Publish the next call that waits for the user, after the one before it has ended."""
-    pending = CallPending(tool_use_id=call.tool_use_id, name=call.name, input=call.input)
+    pending = pending_of(call)
     hub.publish(pending)
     if hub.shown is not None:
         hub.end_live(replace(hub.shown, pending=(pending,)))

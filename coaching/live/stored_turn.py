@@ -2,8 +2,8 @@
 
 from coaching.events import CallPending, RoundShown, SessionFacts, Sync
 from sessions_app import selectors
-from sessions_app.models import CallState, Session, TitleSource, Turn, TurnStatus
-from sessions_app.pending_calls import read_pending_calls
+from sessions_app.models import CallState, Session, TitleSource, ToolCallRecord, Turn, TurnStatus
+from sessions_app.pending_calls import FACTS, read_pending_calls
 from sessions_app.verdicts import read_levels
 
 
@@ -56,7 +56,14 @@ def read_first_pending(turn: Turn) -> tuple[CallPending, ...]:
     """Return the first pending call, since they are shown one after another; empty while the turn runs."""
     if turn.status != TurnStatus.AWAITING_USER:
         return ()
-    return tuple(
-        CallPending(tool_use_id=call.tool_use_id, name=call.name, input=call.input)
-        for call in read_pending_calls(turn)[:1]
+    return tuple(pending_of(call) for call in read_pending_calls(turn)[:1])
+
+
+def pending_of(call: ToolCallRecord) -> CallPending:
+    """Return a call that waits, as it is shown."""
+    return CallPending(
+        tool_use_id=call.tool_use_id,
+        name=call.name,
+        input=call.input,
+        facts=call.metadata.get(FACTS, {}),
     )

@@ -32,6 +32,8 @@ FOR_MODELS: Sequence[str] = tuple(source for source in RecallSource if source no
 class Bounds:
     """What may be found. `session_id` limits to one session, `since` to what was said then or later.
 
+    `client_id` and `project_id` limit to what the library has of a client or a project.
+
     What may never be sent to a model is found only where `sources` name it.
 
     Of the session `open_session_id` neither the brief nor a message from `open_number` on is found: the model
@@ -41,6 +43,8 @@ class Bounds:
     sources: Collection[str] = FOR_MODELS
     session_id: uuid.UUID | None = None
     since: datetime | None = None
+    client_id: int | None = None
+    project_id: int | None = None
     open_session_id: uuid.UUID | None = None
     open_number: int = 0
 
@@ -48,12 +52,19 @@ class Bounds:
     def are_narrow(self) -> bool:
         """Say whether most of what is close to a question may be out of bounds."""
         is_some = not set(self.sources).issuperset(FOR_MODELS)
-        return is_some or self.session_id is not None or self.since is not None
+        limits = (self.session_id, self.since, self.client_id, self.project_id)
+        return is_some or any(limit is not None for limit in limits)
 
 
 ANYTHING = Bounds()
 
 _NEAR_WITHIN = "AND passage_id IN (SELECT id FROM coaching_recallpassage WHERE user_id = %(user)s {only})"
+
+_OF_LIBRARY = """AND CASE WHEN source ^@ 'document' THEN file_id IN (
+        SELECT id FROM coaching_document WHERE user_id = %(user)s AND {column} = %({column})s)
+    WHEN source ^@ 'knowledge' THEN file_id IN (
+        SELECT id FROM coaching_knowledgeentry WHERE user_id = %(user)s AND {column} = %({column})s)
+    ELSE false END"""
 
 # A scan of the whole partition costs more than the planner thinks: it would compare every vector first.
 _BY_INDEX = Query("SELECT set_config('enable_seqscan', 'off', true)", {})
@@ -134,6 +145,10 @@ def _conditions(bounds: Bounds) -> tuple[str, str, dict[str, Any]]:
         only.append("AND moment >= %(since)s")
         around.append("AND message.created_at >= %(since)s")
         values["since"] = bounds.since
+    for column, wanted in (("client_id", bounds.client_id), ("project_id", bounds.project_id)):
+        if wanted is not None:
+            only.append(_OF_LIBRARY.format(column=column))
+            values[column] = wanted
     if bounds.open_session_id is not None:
         only.append("AND NOT (number >= %(open_number)s AND number > 0 AND session_id = %(open_session)s)")
         only.append("AND NOT (source = 'brief' AND session_id = %(open_session)s)")

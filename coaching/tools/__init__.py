@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from coaching.context.prompt_tools import PromptTools
+from coaching.engine.tools import Toolset
 from coaching.skills.callers import SkillTools
 from coaching.tools.complete_session import COMPLETE_SESSION
 from coaching.tools.context import ToolContext
@@ -37,8 +38,14 @@ TOOLS: tuple[SageTool[Any], ...] = (
 SKILL_TOOLS: SkillTools = {tool.name: tool.skills for tool in TOOLS if tool.skills}
 
 CHAT_TOOLS: PromptTools[ToolContext] = PromptTools(
-    TOOLS, skill_tools=SKILL_TOOLS, file_reader=READ_FILE.name, danger_tool=SHOW_HELP_LINES.name
+    (tool for tool in TOOLS if "chat" in tool.tiers),
+    skill_tools=SKILL_TOOLS,
+    file_reader=READ_FILE.name,
+    danger_tool=SHOW_HELP_LINES.name,
 )
+
+PIPELINE_TOOLS: Toolset[ToolContext] = Toolset(tool for tool in TOOLS if "pipeline" in tool.tiers)
+"""The same objects as in a conversation, those that the pipeline may use."""
 
 TOOL_NAMES = frozenset(CHAT_TOOLS.names())
 """The tools that skills may name."""

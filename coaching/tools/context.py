@@ -11,14 +11,14 @@ from zoneinfo import ZoneInfo
 
 from coaching.engine.tools import ToolResult
 from coaching.models import FileSource
+from coaching.tools.tiers import Binding, Tier
 from sessions_app.models import Message
 
 
-class ToolContext(Protocol):
-    """The context of one call.
+class CallContext(Protocol):
+    """What a call and a user's answer to one have in common.
 
-    `effective_kind` is the conversation's current `SessionKind`, which decides what may be written.
-    `source` is recorded with the versions that the call writes. `now` is aware and in UTC.
+    `binding` is what the call is about, where it may reach nothing else. `now` is aware and in UTC.
     """
 
     @property
@@ -28,16 +28,30 @@ class ToolContext(Protocol):
     def session_id(self) -> UUID | None: ...
 
     @property
-    def effective_kind(self) -> str: ...
-
-    @property
     def tool_use_id(self) -> str: ...
 
     @property
-    def source(self) -> FileSource: ...
+    def now(self) -> datetime: ...
 
     @property
-    def now(self) -> datetime: ...
+    def tier(self) -> Tier: ...
+
+    @property
+    def binding(self) -> Binding | None: ...
+
+
+class ToolContext(CallContext, Protocol):
+    """The context of one call.
+
+    `effective_kind` is the conversation's current `SessionKind`, which decides what may be written.
+    `source` is recorded with the versions that the call writes.
+    """
+
+    @property
+    def effective_kind(self) -> str: ...
+
+    @property
+    def source(self) -> FileSource: ...
 
     @property
     def timezone(self) -> ZoneInfo: ...
@@ -55,14 +69,8 @@ class ToolContext(Protocol):
         ...
 
 
-class AnswerContext(Protocol):
-    """The context of a user's answer, inside the transaction that records it. `now` is aware and in UTC."""
-
-    @property
-    def user_id(self) -> int: ...
+class AnswerContext(CallContext, Protocol):
+    """The context of a user's answer, inside the transaction that records it."""
 
     @property
     def session_id(self) -> UUID: ...
-
-    @property
-    def now(self) -> datetime: ...

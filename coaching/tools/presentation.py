@@ -4,16 +4,48 @@ Values only: `transcript` and `sockets` turn them into pages and frames.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar
 
 from coaching.engine.tools import Tool, ToolInput
 from coaching.models import LifeDomain
 from coaching.skills.callers import SkillTool
 from coaching.tools.context import ToolContext
+from coaching.tools.tiers import TierName
 
-QuestionKind = Literal["options", "pulse", "other"]
+QuestionKind = Literal["options", "pulse", "confirm", "other"]
+FieldKind = Literal["line", "text", "lines", "date", "choice"]
 InputT = TypeVar("InputT", bound=ToolInput)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardField:
+    """A field of a write that the user may edit before their yes. `value` is text as a form holds it.
+
+    `choices` are values and labels.
+    """
+
+    name: str
+    label: str
+    kind: FieldKind = "line"
+    choices: Sequence[tuple[str, str]] = ()
+    is_required: bool = False
+    max_length: int = 200
+    value: str = ""
+
+    def with_value(self, value: object) -> "CardField":
+        """Return the field with a value of a call's input."""
+        if isinstance(value, list | tuple):
+            return replace(self, value="\n".join(map(str, value)))
+        return replace(self, value="" if value is None else str(value))
+
+    def parsed(self, value: object) -> object:
+        """Return a form's value as an input has it: nothing for an empty one, and a list for lines."""
+        if not isinstance(value, str):
+            return value
+        if self.kind == "lines":
+            return [line.strip() for line in value.splitlines() if line.strip()]
+        return value if value.strip() else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +56,7 @@ class Question:
     prompt: str = ""
     options: Sequence[tuple[str, str]] = ()
     domains: Sequence[LifeDomain] = ()
+    fields: Sequence[CardField] = ()
 
 
 def text_in(values: Mapping[str, Any], name: str) -> str:
@@ -35,6 +68,16 @@ def text_in(values: Mapping[str, Any], name: str) -> str:
 def any_question(values: Mapping[str, Any]) -> Question:
     """Return the question of a call without a component of its own."""
     return Question(kind="other", prompt=text_in(values, "prompt"))
+
+
+def card(prompt: str, *fields: CardField) -> Callable[[Mapping[str, Any]], Question]:
+    """Return the question of a write that wants the user's yes."""
+
+    def question(values: Mapping[str, Any]) -> Question:
+        filled = [field.with_value(values.get(field.name)) for field in fields]
+        return Question(kind="confirm", prompt=prompt, fields=filled)
+
+    return question
 
 
 def no_arc(_: Mapping[str, Any]) -> str:
@@ -63,7 +106,8 @@ class Presentation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SageTool(Tool[ToolContext, InputT]):
-    """A tool of Sage. `skills` is set if its results contain skills."""
+    """A tool of Sage. `skills` is set if its results contain skills; `tiers` offer it."""
 
     presentation: Presentation
     skills: SkillTool | None = None
+    tiers: frozenset[TierName] = frozenset({"chat"})

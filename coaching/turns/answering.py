@@ -24,6 +24,7 @@ from coaching.engine.steps import PartResult
 from coaching.events import CallAnswered, ErrorShown, HistoryChanged, Publish, TurnDone
 from coaching.legacy_text.blocks import TagFilter
 from coaching.tools import CHAT_TOOLS
+from coaching.tools.tiers import CHAT
 from coaching.turns.recorder import TurnRecorder
 from coaching.turns.resume import load_setup, shrink_turn
 from coaching.turns.setup import TurnSetup
@@ -101,6 +102,7 @@ async def _run(
         request=setup.request,
         client=client,
         toolset=CHAT_TOOLS,
+        waiting_kinds=CHAT.waiting_kinds,
         words=WORDS,
         context_for=tool_session.context_for,
         recorder=recorder,
@@ -138,7 +140,8 @@ async def _wait_for_user(key: TurnKey, result: PartResult, *, publish: Publish) 
 
     Where a tool has ended the session they have expired instead.
     """
-    expired = await in_database(pending_calls.await_user, key, stop_reason=result.stop_reason)
+    facts = {pending.tool_use_id: pending.facts for pending in result.pending if pending.facts}
+    expired = await in_database(pending_calls.await_user, key, stop_reason=result.stop_reason, facts=facts)
     turn_id = str(key.turn_id)
     if expired:
         for tool_use_id in expired:

@@ -8,9 +8,10 @@ from datetime import datetime
 
 from django.utils import timezone
 
-from coaching.engine.errors import ToolInputError
+from coaching.engine.errors import ToolError, ToolInputError
 from coaching.safety.card import metadata_of
 from coaching.tools import CHAT_TOOLS
+from coaching.tools.tiers import CHAT, Binding, Tier
 from sessions_app.errors import Refused
 from sessions_app.models import Session, ToolCallRecord
 from sessions_app.pending_calls import Answer
@@ -25,7 +26,10 @@ class ChatAnswerContext:
 
     user_id: int
     session_id: uuid.UUID
+    tool_use_id: str
     now: datetime
+    tier: Tier = CHAT
+    binding: Binding | None = None
 
 
 def builder_for(*, user_id: int, value: object) -> Callable[[Session, ToolCallRecord], Answer]:
@@ -38,10 +42,12 @@ def builder_for(*, user_id: int, value: object) -> Callable[[Session, ToolCallRe
         tool = CHAT_TOOLS.get(call.name)
         if tool is None or tool.answer is None:
             raise Refused(NO_ANSWER_POSSIBLE)
-        context = ChatAnswerContext(user_id=user_id, session_id=session.id, now=timezone.now())
+        context = ChatAnswerContext(
+            user_id=user_id, session_id=session.id, tool_use_id=call.tool_use_id, now=timezone.now()
+        )
         try:
             answered = tool.answer(context, tool.parse(json.dumps(call.input)), value)
-        except ToolInputError as error:
+        except (ToolInputError, ToolError) as error:
             raise Refused(str(error)) from error
         result = CallResult(content=answered.result.content, is_error=answered.result.is_error)
         metadata = metadata_of(answered.words or answered.value)

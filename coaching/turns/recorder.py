@@ -7,6 +7,7 @@ from coaching.engine.usage import RoundUsage
 from coaching.events import Publish, RoundClosed
 from coaching.model.usage import usage_row
 from coaching.tools import CHAT_TOOLS
+from coaching.tools.tiers import CHAT
 from coaching.turns.tool_session import ToolSession
 from sessions_app import turn_records
 from sessions_app.database import in_database
@@ -84,7 +85,7 @@ class TurnRecorder:
 
 def _is_interactive(name: str) -> bool:
     tool = CHAT_TOOLS.get(name)
-    return tool is not None and tool.kind in ("interactive", "confirm")
+    return tool is not None and tool.kind in CHAT.waiting_kinds
 
 
 def _input_projection(finished: FinishedRound, call: ToolCall) -> object:

@@ -17,6 +17,7 @@ from coaching.events import ArcCompleted, ModeChanged, Publish, SessionCompleted
 from coaching.job_queue import enqueue_arc_summary, enqueue_summary
 from coaching.models import FileSource
 from coaching.safety.card import kept_danger
+from coaching.tools.tiers import CHAT, Binding, Tier
 from coaching.transcript.cards import read_card_of_message
 from coaching.turns.setup import SessionState, TurnSetup, read_state
 from sessions_app import turn_records
@@ -123,6 +124,8 @@ class ChatToolContext:
     effective_kind: str
     now: datetime
     source: FileSource = FileSource.TOOL
+    tier: Tier = CHAT
+    binding: Binding | None = None
 
     @property
     def user_id(self) -> int:

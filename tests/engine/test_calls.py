@@ -1,6 +1,7 @@
 """How a part runs calls: their order, their failures and their budgets."""
 
 import asyncio
+from collections.abc import Mapping
 
 import pytest
 
@@ -115,6 +116,28 @@ async def test_a_confirm_tool_runs_at_once_where_nothing_waits(bench: Bench) -> 
     bench.upstream.script(calling(call(1, "n", "create_note")), saying("Done"))
     result = await bench.part(waiting_kinds=frozenset())
     assert (result.outcome, bench.ran) == ("completed", ["n"])
+
+
+async def test_a_call_is_checked_before_it_waits(bench: Bench) -> None:
+    async def check(_: ToolCall, values: SaveInput) -> Mapping[str, str]:
+        if values.path == "broken":
+            raise ZeroDivisionError
+        if values.path == "gone":
+            raise ToolError("There is no such client.")
+        return {"For": "Anna"}
+
+    bench.tool("create_note", kind="confirm", check=check)
+    calls = [
+        call(n, path, "create_note", {"path": path}) for n, path in enumerate(("gone", "fine", "broken"))
+    ]
+    bench.upstream.script(calling(*calls))
+    result = await bench.part()
+    assert [(item.tool_use_id, item.facts) for item in result.pending] == [("fine", {"For": "Anna"})]
+    assert bench.recorder.results == {
+        "gone": ToolResult.error("There is no such client."),
+        "broken": ToolResult.error(UNEXPECTED),
+    }
+    assert bench.ran == []
 
 
 async def test_an_interactive_call_with_bad_input_is_an_error_result_and_does_not_wait(bench: Bench) -> None:

@@ -10,6 +10,7 @@ from django.db import transaction
 
 from coaching.engine.tools import ToolResult
 from coaching.models import FileSource
+from coaching.tools.tiers import CHAT, Binding, Tier
 from sessions_app.database import in_database
 from sessions_app.models import Message, SessionKind
 
@@ -27,6 +28,8 @@ class CommittingContext:
     source: FileSource = FileSource.TOOL
     now: datetime = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
     timezone: ZoneInfo = BERLIN
+    tier: Tier = CHAT
+    binding: Binding | None = None
     results: dict[str, ToolResult] = field(default_factory=dict)
 
     async def commit(self, effect: Callable[[], ToolResult]) -> ToolResult:

@@ -1,0 +1,41 @@
+"""Tiers: where tools are offered, and what becomes of their writes there.
+
+A tool is one object in all of them. What it may reach and whether its writes wait for the user is the tier's.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Literal
+
+from coaching.engine.tools import WAITING_KINDS, ToolKind
+from coaching.models import MadeBy
+
+TierName = Literal["chat", "pipeline"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tier:
+    """The policy of a tier. With `only_proposes` a write waits in the library for the user's yes."""
+
+    name: TierName
+    waiting_kinds: frozenset[ToolKind]
+    only_proposes: bool
+    made_by: MadeBy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Binding:
+    """The client, and perhaps project and documents, that a call is about: its tools reach nothing else."""
+
+    client_id: int
+    project_id: int | None = None
+    document_ids: Collection[int] = ()
+
+    @property
+    def only_document_id(self) -> int | None:
+        """The document, if the call is about a single one."""
+        return next(iter(self.document_ids)) if len(self.document_ids) == 1 else None
+
+
+CHAT = Tier(name="chat", waiting_kinds=WAITING_KINDS, only_proposes=False, made_by=MadeBy.CHAT)
+PIPELINE = Tier(name="pipeline", waiting_kinds=frozenset(), only_proposes=True, made_by=MadeBy.PIPELINE)
