@@ -128,7 +128,7 @@ async def test_a_call_is_checked_before_it_waits(bench: Bench) -> None:
 
     bench.tool("create_note", kind="confirm", check=check)
     calls = [
-        call(n, path, "create_note", {"path": path}) for n, path in enumerate(("gone", "fine", "broken"))
+        call(n, path, "create_note", {"path": path}) for n, path in enumerate(("gone", "fine", "broken"), 1)
     ]
     bench.upstream.script(calling(*calls))
     result = await bench.part()
