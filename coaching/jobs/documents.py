@@ -80,7 +80,7 @@ def resume_waiting() -> int:
         if not _is_over_budget(user_id):
             own = Document.of(user_id).filter(state=DocumentState.WAITING)
             resumed += own.update(state=DocumentState.QUEUED, reason="", updated_at=timezone.now())
-    for user_id in _users_with(DocumentSource.UPLOAD):
+    for user_id in _users_with_queued():
         for lane in range(LANES):
             enqueue_lane(user_id, lane)
     for document in Document.unscoped.filter(state=DocumentState.QUEUED, source=DocumentSource.CHAT):
@@ -88,8 +88,8 @@ def resume_waiting() -> int:
     return resumed
 
 
-def _users_with(source: DocumentSource) -> Sequence[int]:
-    queued = Document.unscoped.filter(state=DocumentState.QUEUED, source=source)
+def _users_with_queued() -> Sequence[int]:
+    queued = Document.unscoped.filter(state=DocumentState.QUEUED).exclude(source=DocumentSource.CHAT)
     return list(queued.order_by().values_list("user_id", flat=True).distinct())
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from coaching.models import Document, DocumentSource, DocumentState
@@ -39,8 +39,9 @@ class Claim:
 
 def claim_lane(*, user_id: int, lane: str) -> Claim | None:
     """Claim the next documents of a user that came in bulk; None if there are none."""
-    waiting = Document.of(user_id).filter(source=DocumentSource.UPLOAD)
-    return _claim(user_id, lane, waiting)
+    # What `manage.py classify` has left behind is read here, too.
+    is_left = Q(source=DocumentSource.COMMAND, created_at__lt=timezone.now() - SILENT)
+    return _claim(user_id, lane, Document.of(user_id).filter(is_left | Q(source=DocumentSource.UPLOAD)))
 
 
 def claim_chosen(*, user_id: int, lane: str, document_ids: Collection[int]) -> Claim | None:
@@ -50,7 +51,7 @@ def claim_chosen(*, user_id: int, lane: str, document_ids: Collection[int]) -> C
 
 @transaction.atomic
 def _claim(user_id: int, lane: str, waiting: QuerySet[Document]) -> Claim | None:
-    left = Document.of(user_id).filter(state=DocumentState.READING, claim__startswith=f"{lane}:")
+    left = waiting.filter(state=DocumentState.READING, claim__startswith=f"{lane}:")
     taken = list(left.select_for_update().order_by("id")[:MOST_DOCUMENTS]) or _next(waiting)
     if not taken:
         return None

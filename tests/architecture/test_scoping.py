@@ -52,7 +52,7 @@ UNSCOPED: Mapping[str, str] = {
     "coaching/recall/vectors.py:people_behind": "a job looks for people with passages to encode",
     "coaching/jobs/documents.py:_owner": "a job reads a document",
     "coaching/jobs/documents.py:_queue_again": "a job reads a document",
-    "coaching/jobs/documents.py:_users_with": "a job looks for documents that wait",
+    "coaching/jobs/documents.py:_users_with_queued": "a job looks for documents that wait",
     "coaching/jobs/documents.py:resume_waiting": "a job looks for documents that wait",
     "coaching/library/call_records.py:begin_call": "the cache of a prefix is shared by everybody's calls",
     "coaching/library/claims.py:free_silent": "a job looks for documents whose job was lost",
