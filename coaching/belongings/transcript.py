@@ -9,19 +9,26 @@ from datetime import date, datetime
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
+from django.utils.safestring import SafeString
+
 from coaching.belongings.rows import in_batches
 from coaching.downloads.zip_stream import safe_name
+from coaching.legacy_text.blocks import without_block_tags
 from coaching.transcript.calls import (
     SHOWN_STATES,
     MarkItem,
     QuestionItem,
     ShownCall,
+    WrittenItem,
     calls_by_round,
     files_written,
     files_written_by,
+    old_calls_by_round,
+    written_texts,
 )
 from coaching.transcript.conversation import rounds_of_answer
 from coaching.transcript.names import MadeFile, note_in_words
+from coaching.transcript.old_replies import old_calls
 from sessions_app.models import (
     CallState,
     Message,
@@ -63,7 +70,7 @@ def write_transcript(session: Session, *, zone: ZoneInfo) -> Iterator[str]:
         yield from (
             _said(message, local)
             if message.role == MessageRole.USER
-            else _answered(message, local, calls.get(message.turn_id, ()))
+            else _answered(message, local, calls.get(message.turn_id, ()), zone)
         )
     if (turn := read_open_turn(session)) is not None:
         yield from _still_open(turn)
@@ -89,10 +96,15 @@ def _said(message: Message, local: datetime) -> Iterator[str]:
         yield f"\n*{message.turn.user_notice}*\n"
 
 
-def _answered(message: Message, local: datetime, records: Sequence[ToolCallRecord]) -> Iterator[str]:
+def _answered(
+    message: Message, local: datetime, records: Sequence[ToolCallRecord], zone: ZoneInfo
+) -> Iterator[str]:
     note = " (withdrawn)" if message.turn.is_withdrawn else ""
     yield f"\n### Sage, {local:%H:%M}{note}\n"
     calls = calls_by_round(records, is_waiting=False)
+    if old := old_calls(message, zone=zone):
+        texts = {text: SafeString("") for text in written_texts(message)}  # the archive has no HTML
+        calls |= old_calls_by_round(old, rendered=texts)
     rounds = [
         (text, notes, calls.pop(number, ()))
         for number, (text, notes) in enumerate(rounds_of_answer(message), start=1)
@@ -121,7 +133,14 @@ def _rounds(rounds: Iterable[Round]) -> Iterator[str]:
         if text.strip():
             yield f"\n{text.strip()}\n"
         for call in calls:
-            yield from [f"\n*— {call.text} —*\n"] if isinstance(call, MarkItem) else _question(call)
+            match call:
+                case MarkItem():
+                    yield f"\n*— {call.text} —*\n"
+                case WrittenItem():
+                    name = ": ".join(dict.fromkeys(filter(None, (call.folder, call.name))))
+                    yield f"\n**Written down, {name}:**\n\n{_quoted(without_block_tags(call.text))}\n"
+                case QuestionItem():
+                    yield from _question(call)
 
 
 def _question(question: QuestionItem) -> Iterator[str]:

@@ -27,11 +27,22 @@ def stored_call(call: Mapping[str, Any]) -> StoredCall:
     return StoredCall(
         tool_use_id=call["id"],
         name=call["name"],
-        input=call["input"],
+        input=_values_without_tags(call["input"]),
         result=strip_block_tags(call["result"]) if call["result"] else call["result"],
         is_error=call["is_error"],
         round_number=call["round"],
     )
+
+
+def _values_without_tags(value: Any) -> Any:
+    match value:
+        case str():
+            return strip_block_tags(value)
+        case list():
+            return [_values_without_tags(item) for item in value]
+        case dict():
+            return {key: _values_without_tags(item) for key, item in value.items()}
+    return value
 
 
 def count_message(message: Message, *, saved_fields: SavedFields) -> int:

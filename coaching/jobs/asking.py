@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from coaching.legacy_text.blocks import strip_block_tags
 from sessions_app.models import Message
 
 _TAG = re.compile(r"<(?=/?\s*(?:transcript|beginning|said)\b)", re.IGNORECASE)
@@ -19,4 +20,4 @@ def said_lines(messages: Sequence[Message], *, most_characters: int | None = Non
 
 def _fenced(text: str) -> str:
     """Return text that can neither close its section nor open another."""
-    return _TAG.sub("&lt;", text)
+    return _TAG.sub("&lt;", strip_block_tags(text))

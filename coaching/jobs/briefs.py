@@ -20,6 +20,7 @@ from coaching.context.budget import count_tokens
 from coaching.engine.errors import UpstreamError
 from coaching.engine.messages import ModelRequest
 from coaching.engine.ports import ModelClient
+from coaching.legacy_text.blocks import strip_block_tags
 from coaching.model.asking import ask
 from coaching.models import Profile
 from sessions_app.briefs import (
@@ -133,14 +134,15 @@ async def _write(
     reply, usage = await ask(
         client, request, session_id=work.session_id, purpose=UsagePurpose.BRIEF, seconds=BRIEF_SECONDS
     )
-    if reply.stop_reason not in ("end_turn", "stop_sequence") or not lines_of(reply.text):
+    text = strip_block_tags(reply.text)
+    if reply.stop_reason not in ("end_turn", "stop_sequence") or not lines_of(text):
         raise UpstreamError("rejected", detail=f"no brief, stop reason {reply.stop_reason}")
     return WrittenBrief(
         messages=piece,
         model=request.model,
         usage_id=usage.pk if usage else None,
         cost_micro_usd=usage.cost_micro_usd if usage else None,
-        finish=partial(corrected_text, reply.text),
+        finish=partial(corrected_text, text),
     )
 
 
@@ -205,7 +207,7 @@ def _said(message: Message, zone: ZoneInfo) -> str:
 
 def _fenced(text: str) -> str:
     """Return text that can neither close its section nor open another."""
-    return _TAG.sub("&lt;", text)
+    return _TAG.sub("&lt;", strip_block_tags(text))
 
 
 def _has_words(message: Message) -> bool:

@@ -16,6 +16,7 @@ from coaching.engine.errors import UpstreamError
 from coaching.engine.messages import ModelRequest
 from coaching.engine.ports import ModelClient
 from coaching.jobs.asking import said_lines
+from coaching.legacy_text.blocks import strip_block_tags
 from coaching.model.asking import ask
 from sessions_app import selectors
 from sessions_app.arcs import EndedArc, store_arc_summary, unsummarised_arc
@@ -74,7 +75,7 @@ async def write_summary(session_id: uuid.UUID, *, client: ModelClient, arc: int 
         purpose=UsagePurpose.SUMMARY,
         seconds=SUMMARY_SECONDS,
     )
-    text = mended(reply.text).strip()[:MAX_SUMMARY_CHARACTERS]
+    text = strip_block_tags(mended(reply.text)).strip()[:MAX_SUMMARY_CHARACTERS]
     if reply.stop_reason not in ("end_turn", "stop_sequence") or not text:
         raise UpstreamError("rejected", detail=f"no summary, stop reason {reply.stop_reason}")
     return await in_database(_store_summary, source, text)

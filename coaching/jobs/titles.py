@@ -16,6 +16,7 @@ from coaching.engine.errors import UpstreamError
 from coaching.engine.messages import ModelRequest
 from coaching.engine.ports import ModelClient
 from coaching.jobs.asking import said_lines
+from coaching.legacy_text.blocks import strip_block_tags
 from coaching.model.asking import ask
 from coaching.safety.card import danger_in, kept_danger, known_danger
 from coaching.transcript.names import without_directions
@@ -112,7 +113,7 @@ def build_title_request(messages: Sequence[Message]) -> ModelRequest:
 
 def cleaned_title(text: str) -> str:
     """Return the first line of a model's answer without quotation marks and markdown, cut to a title."""
-    found = _LINE.search(without_directions(mended(text)))
+    found = _LINE.search(strip_block_tags(without_directions(mended(text))))
     title = " ".join(found[0].strip(_AROUND).split()) if found else ""
     if len(title) <= MAX_CHARACTERS:
         return title

@@ -4,9 +4,13 @@ An old tag in a file or message must not teach the model the old format. The tex
 user's own and stays. No block is applied.
 """
 
+import re
+
 from coaching.legacy_text.tags import BLOCK_NAMES, Tokenizer, tokenize
 
-__all__ = ["BLOCK_NAMES", "TagFilter", "strip_block_tags", "without_block_tags"]
+__all__ = ["BLOCK_NAMES", "TagFilter", "excerpt_without_tags", "strip_block_tags", "without_block_tags"]
+
+_END_OF_TAG = re.compile(r"\A[^\[\]\n]{0,100}?\b(?:type|name)=(?:\"[^\"\n]{0,100}\"|'[^'\n]{0,100}')[ \t]*\]")
 
 
 def strip_block_tags(text: str) -> str:
@@ -36,6 +40,11 @@ def without_block_tags(text: str) -> str:
     if "[" not in text:
         return text
     return "".join(token for token in tokenize(text, is_shown=True) if isinstance(token, str))
+
+
+def excerpt_without_tags(text: str) -> str:
+    """Return part of a text without tags; the rest of one that was cut where the part begins goes, too."""
+    return without_block_tags(_END_OF_TAG.sub("", text, count=1))
 
 
 class TagFilter:

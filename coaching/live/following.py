@@ -27,6 +27,7 @@ from coaching.events import (
 )
 from coaching.live.stored_turn import read_shown_rounds, read_sync, title_for_readers
 from coaching.transcript.cards import NO_CARDS, Cards, late_card, read_cards
+from coaching.transcript.old_replies import text_of_reply
 from coaching.turns.answering import turn_done
 from sessions_app.database import one_snapshot
 from sessions_app.models import (
@@ -237,7 +238,7 @@ def _read_end_of(turn: Turn, before: Sync | None) -> tuple[list[TurnEvent], Turn
     if turn.is_withdrawn:
         return [], turn_done(turn.id, status=turn.status, stop_reason=turn.stop_reason)
     message = turn.messages.filter(role=MessageRole.ASSISTANT).first()
-    text = message.content if message else ""
+    text = text_of_reply(message) if message else ""
     rounds = read_shown_rounds(turn)
     notes = tuple(row.notes for row in rounds if row.notes)
     events: list[TurnEvent] = []

@@ -6,6 +6,7 @@ The text of a piece is cut by the database's own function, so it is the text tha
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from coaching.legacy_text.blocks import excerpt_without_tags
 from coaching.models import RecallSource
 from coaching.recall.hits import Hit, Passage, Words
 from coaching.recall.visibility import visible
@@ -133,15 +134,20 @@ def _message_passage(hit: Hit, row: Sequence[Any]) -> Passage:
     _, is_by_user, title, imported_id, anchor, later, text, before_by, before, after_by, after = row
     return Passage(
         hit=hit,
-        text=text,
+        text=text if is_by_user else excerpt_without_tags(text),
         title=title,
         is_by_user=is_by_user,
         imported_id=imported_id,
         anchor=anchor,
         later=later,
-        before=Words(is_by_user=before_by, text=before) if before else None,
-        after=Words(is_by_user=after_by, text=after) if after else None,
+        before=_words(before_by, before),
+        after=_words(after_by, after),
     )
+
+
+def _words(is_by_user: bool, text: str | None) -> Words | None:
+    shown = text if is_by_user else excerpt_without_tags(text or "")
+    return Words(is_by_user=is_by_user, text=shown) if shown else None
 
 
 def _read_summaries(hits: Mapping[int, Hit], *, user_id: int) -> Places:

@@ -5,20 +5,25 @@ raise.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2s
 from typing import Any, Literal
+
+from django.utils.safestring import SafeString
 
 from coaching.events import CallPending
 from coaching.safety.card import Card, kept_danger
 from coaching.safety.danger import Danger
 from coaching.tools import presentation_of
-from coaching.tools.presentation import QuestionKind
-from coaching.transcript.names import ARC_WORDS, MadeFile, made_file
+from coaching.tools.presentation import QuestionKind, text_in
+from coaching.transcript.names import ARC_WORDS, MadeFile, in_words, made_file
+from coaching.transcript.old_replies import ORIGINAL_KEY, old_inputs
 from sessions_app.models import CallState, Message, ToolCallRecord
 
 RATINGS = range(1, 6)
+
+SESSION_DONE = "This conversation was completed here."
 
 _UNANSWERED_ENDS = (CallState.SUPERSEDED, CallState.EXPIRED)
 _ENDS = (CallState.ANSWERED, CallState.DISMISSED, *_UNANSWERED_ENDS)
@@ -76,7 +81,19 @@ class MarkItem:
     kind: Literal["mark"] = "mark"
 
 
-ShownCall = QuestionItem | MarkItem
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenItem:
+    """A file that an old reply holds whole, folded. `path` is set if the user has such a file today."""
+
+    name: str
+    folder: str
+    html: SafeString
+    text: str
+    path: str = ""
+    kind: Literal["written"] = "written"
+
+
+ShownCall = QuestionItem | MarkItem | WrittenItem
 
 
 def calls_by_round(records: Iterable[ToolCallRecord], *, is_waiting: bool) -> dict[int, list[ShownCall]]:
@@ -100,6 +117,27 @@ def calls_by_round(records: Iterable[ToolCallRecord], *, is_waiting: bool) -> di
         if record.state != CallState.PENDING or is_waiting:
             shown.setdefault(number, []).append(question_of(record))
     return shown
+
+
+def old_calls_by_round(
+    calls: Iterable[Mapping[str, Any]], *, rendered: Mapping[str, SafeString], paths: Collection[str] = ()
+) -> dict[int, list[ShownCall]]:
+    """Return the calls of an old reply by round; `paths` are those of the files that still exist."""
+    shown: dict[int, list[ShownCall]] = {}
+    for call in calls:
+        if item := _old_call(call, rendered, paths):
+            shown.setdefault(call["round"], []).append(item)
+    return shown
+
+
+def written_texts(answer: Message) -> list[str]:
+    """Return the texts of the files that an old reply holds."""
+    return [given["content"] for name, given in old_inputs(answer) if presentation_of(name).writes_file]
+
+
+def written_paths(calls: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the paths of the files in an old reply's calls."""
+    return [made.path for made in _files_of((call["name"], call["result"], False) for call in calls)]
 
 
 def question_of(record: ToolCallRecord) -> QuestionItem:
@@ -143,8 +181,8 @@ def files_written(records: Iterable[ToolCallRecord]) -> list[MadeFile]:
 
 
 def files_written_by(answer: Message) -> list[MadeFile]:
-    """Return the files that the calls of a stored answer wrote."""
-    calls = answer.metadata.get("tool_calls", [])
+    """Return the files that the calls of a stored answer wrote; an old reply shows its own in place."""
+    calls = answer.metadata.get("tool_calls", []) if ORIGINAL_KEY not in answer.metadata else []
     return _files_of((call["name"], call.get("result"), call["is_error"]) for call in calls)
 
 
@@ -158,6 +196,28 @@ def end_mark(arc: str) -> MarkItem | None:
     """Build the line where an arc ends and the conversation goes on."""
     words = ARC_WORDS.get(arc)
     return MarkItem(name=f"end-{arc}", text=words.done) if words else None
+
+
+def _old_call(
+    call: Mapping[str, Any], rendered: Mapping[str, SafeString], paths: Collection[str]
+) -> ShownCall | None:
+    presentation, result = presentation_of(call["name"]), _values_in(call["result"])
+    if presentation.writes_file:
+        text = call["input"]["content"]
+        path = text_in(result, "path")
+        made = made_file(path) if path else None
+        return WrittenItem(
+            name=made.name if made else in_words(call["input"]["file_type"]),
+            folder=made.folder if made else "",
+            html=rendered[text],
+            text=text,
+            path=path if path in paths else "",
+        )
+    if result.get("completed") == "session":
+        return MarkItem(name="end-session", text=SESSION_DONE)
+    if result:
+        return begin_mark(presentation.arc_begun(result))
+    return _asked(call["id"], call["name"], call["input"], CallState.SUPERSEDED)
 
 
 def _asked(tool_use_id: str, name: str, given: object, state: str) -> QuestionItem:

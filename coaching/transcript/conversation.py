@@ -16,7 +16,15 @@ from coaching.clock.days import local_day
 from coaching.events import MessagePlace, MessageStored, RoundShown, Sync
 from coaching.sandbox.markdown import render_texts
 from coaching.tools import presentation_of
-from coaching.transcript.calls import QuestionItem, ShownCall, files_written, files_written_by, with_given
+from coaching.transcript.calls import (
+    QuestionItem,
+    ShownCall,
+    files_written,
+    files_written_by,
+    old_calls_by_round,
+    with_given,
+    written_texts,
+)
 from coaching.transcript.cards import Cards
 from coaching.transcript.items import (
     CardItem,
@@ -30,6 +38,7 @@ from coaching.transcript.items import (
     TurnItem,
 )
 from coaching.transcript.names import note_in_words
+from coaching.transcript.old_replies import old_calls, texts_of_rounds
 from coaching.transcript.rows import CallRows, DoneRows, HistoryRows, TurnRows
 from coaching.transcript.trace import read_trace
 from coaching.transcript.why import why_of
@@ -60,7 +69,14 @@ class _Days:
 def texts_of_history(rows: HistoryRows) -> list[str]:
     """Return the texts to render for a piece of history."""
     answers = (message for message in rows.messages if message.role == MessageRole.ASSISTANT)
-    return [text for answer in answers for text, _ in rounds_of_answer(answer)]
+    return [text for answer in answers for text in texts_of_answer(answer)]
+
+
+def texts_of_answer(answer: Message | None) -> list[str]:
+    """Return the texts to render for a stored answer."""
+    if answer is None:
+        return []
+    return [*(text for text, _ in rounds_of_answer(answer)), *written_texts(answer)]
 
 
 def texts_of_open_turn(turn: Turn) -> list[str]:
@@ -98,6 +114,7 @@ def items_of(rows: HistoryRows, *, zone: ZoneInfo, rendered: Rendered | None = N
             spent=rows.spent.get(turn_id),
             verdict=rows.cards.verdict_among(messages),
             zone=zone,
+            old_files=rows.old_files,
         )
         if item := turn_item(ended, rendered=rendered):
             items.append(item)
@@ -142,9 +159,12 @@ def turn_item(ended: TurnRows, *, rendered: Rendered | None = None) -> TurnItem 
     """Build a closed turn from its rows; None if it has neither text nor a notice."""
     turn, answer, rows = ended.turn, ended.answer, ended.shown
     is_stopped = turn.status == TurnStatus.STOPPED
-    calls = rows.cards.calls_by_round(rows.calls, is_waiting=False)
     if answer is None and not turn.user_notice and not is_stopped:
         return None
+    rendered = render_texts(texts_of_answer(answer)) if rendered is None else rendered
+    calls = rows.cards.calls_by_round(rows.calls, is_waiting=False)
+    if answer and (old := old_calls(answer, zone=ended.zone)):
+        calls |= old_calls_by_round(old, rendered=rendered, paths=ended.old_files)
     return TurnItem(
         turn_id=str(turn.id),
         rounds=_round_items(
@@ -261,10 +281,7 @@ def rounds_of_answer(answer: Message | None) -> list[tuple[str, str]]:
     if answer is None:
         return []
     notes = {note["round"]: note["text"] for note in answer.metadata.get("notes", [])}
-    rounds = []
-    start = 0
-    for number, end in enumerate(answer.metadata.get("round_ends") or [len(answer.content)], start=1):
-        text = answer.content[start:end]
-        rounds.append((text.removeprefix(_TEXT_JOIN) if start else text, notes.get(number, "")))
-        start = end
-    return rounds
+    return [
+        (text.removeprefix(_TEXT_JOIN) if number > 1 else text, notes.get(number, ""))
+        for number, text in enumerate(texts_of_rounds(answer), start=1)
+    ]

@@ -6,7 +6,7 @@ read here first, and build with `conversation` afterwards.
 
 import uuid
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -17,9 +17,11 @@ from django.utils import timezone
 
 from coaching.clock.timezones import UNKNOWN_TIMEZONE
 from coaching.events import CallAnswered, MessagePlace
+from coaching.models import Profile, UserFile
 from coaching.transcript.arcs import EndingItem, HeadItem, head_of, read_ending
-from coaching.transcript.calls import SHOWN_STATES
+from coaching.transcript.calls import SHOWN_STATES, written_paths, written_texts
 from coaching.transcript.cards import NO_CARDS, Cards, read_cards
+from coaching.transcript.old_replies import old_calls
 from sessions_app import selectors
 from sessions_app.models import (
     MARKS_DAY,
@@ -76,13 +78,17 @@ def _verdict() -> QuerySet[Any, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryRows:
-    """A piece of a session's history, with calls, costs and cards of its turns."""
+    """A piece of a session's history, with calls, costs and cards of its turns.
+
+    `old_files` are the paths in its old replies of which the user has a file.
+    """
 
     messages: Sequence[Message]
     calls: Mapping[uuid.UUID, Sequence[ToolCallRecord]]
     spent: Mapping[uuid.UUID, Spending]
     cards: Cards
     has_earlier: bool
+    old_files: Collection[str] = ()
 
     @property
     def first_number(self) -> int:
@@ -108,6 +114,7 @@ class TurnRows:
     spent: Spending | None
     verdict: SafetyVerdict | None
     zone: ZoneInfo
+    old_files: Collection[str] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +144,19 @@ def read_history(session: Session, *, before: int | None = None, limit: int = PA
         spent=read_spending_of_turns(turns),
         cards=read_cards(session.id, chain(messages, *by_turn.values())),
         has_earlier=has_earlier,
+        old_files=_read_old_files(session, messages),
     )
+
+
+def _read_old_files(session: Session, messages: Sequence[Message]) -> Collection[str]:
+    """Return which files of old replies the user has; reads nothing where there are none."""
+    if not any(map(written_texts, messages)):
+        return ()
+    profile = Profile.of(session.user_id).first() or Profile(user_id=session.user_id)
+    calls = (call for message in messages for call in old_calls(message, zone=profile.zone))
+    paths = dict.fromkeys(written_paths(calls))
+    files = UserFile.of(session.user_id).filter(path__in=paths, version_number__gt=0)
+    return frozenset(files.values_list("path", flat=True))
 
 
 def read_place(turn_id: str, *, number: int) -> MessagePlace:

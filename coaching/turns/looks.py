@@ -8,6 +8,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from coaching.events import SafetyShown
+from coaching.legacy_text.blocks import strip_block_tags
 from coaching.people.help_lines import count_card
 from coaching.safety.card import kept_danger
 from coaching.safety.danger import Danger
@@ -63,8 +64,8 @@ def read_words(turn_id: UUID) -> Looked | None:
         message_id=message.pk,
         session_id=message.session_id,
         user_id=message.session.user_id,
-        words=message.content,
-        earlier=list(earlier)[::-1],
+        words=strip_block_tags(message.content),
+        earlier=[strip_block_tags(text) for text in earlier][::-1],
     )
 
 
