@@ -1,5 +1,16 @@
 """The admin of this app, one module per part of the models."""
 
-from coaching.admin import briefs, calendar, files, jobs, people, safety, skills, turns, usage
+from coaching.admin import briefs, calendar, files, jobs, people, references, safety, skills, turns, usage
 
-__all__ = ["briefs", "calendar", "files", "jobs", "people", "safety", "skills", "turns", "usage"]
+__all__ = [
+    "briefs",
+    "calendar",
+    "files",
+    "jobs",
+    "people",
+    "references",
+    "safety",
+    "skills",
+    "turns",
+    "usage",
+]

@@ -133,14 +133,24 @@ def return_reference_to_file(*, file_type: str, editor: User | None) -> Referenc
     return _return_reference(Reference.objects.select_for_update().get(file_type=file_type), editor)
 
 
+def rule_faults(rule: Rule) -> list[str]:
+    """Return every error of an operator's rule, in sentences."""
+    known = current_references()
+    faults = []
+    if bool(rule.file_type) == bool(rule.category):
+        faults.append("A rule is for a file type or for a category.")
+    if rule.file_type and rule.file_type not in known.by_type:
+        faults.append(f"There is no type {rule.file_type}.")
+    if rule.category and rule.category not in known.vocabulary.categories:
+        faults.append(f"There is no category {rule.category}.")
+    return faults
+
+
 @transaction.atomic
 def store_rule(*, rule: Rule, editor: User | None) -> PlacementRule:
     """Store an operator's rule, in place of the one of the same key. Raises `Refused`."""
-    known = current_references()
-    if rule.file_type and rule.file_type not in known.by_type:
-        raise Refused(f"There is no type {rule.file_type}.")
-    if rule.category and rule.category not in known.vocabulary.categories:
-        raise Refused(f"There is no category {rule.category}.")
+    if faults := rule_faults(rule):
+        raise Refused(" ".join(faults))
     lock_until_commit(_LOCK, 0)
     row = PlacementRule.objects.filter(
         file_type=rule.file_type, category=rule.category, client_type=rule.client_type
