@@ -39,7 +39,7 @@ async def classify(batch: Batch, services: Services) -> Batch:
     if pending is not None:
         fitting = [item for item in batch.open_items if item.document.pk in pending.documents]
     batch = await in_database(_put_back_others, batch, fitting)
-    tools = pipeline_tools() if services.is_offered_tools else NO_TOOLS
+    tools = pipeline_tools(fitting) if services.is_offered_tools else NO_TOOLS
     around = await in_database(read_surroundings, batch.claim.user_id, batch.claim.client_id)
     definitions = tools.toolset.definitions()
     request = build_request(fitting, knowledge=knowledge, around=around, tools=definitions)

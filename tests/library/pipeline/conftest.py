@@ -1,19 +1,24 @@
 """A synced library, and documents that come in as an upload does."""
 
-from collections.abc import Iterable, Sequence
+import uuid
+from collections.abc import AsyncIterator, Iterable, Sequence
 
 import pytest
 from django.contrib.auth.models import User
+from django.test import override_settings
+from django.utils import timezone
 
+from coaching.documents.clients import own_client
 from coaching.documents.intake import Destination, destination_of, take_in
 from coaching.library.reference_files import sync_reference_files
-from coaching.models import Document, DocumentSource
+from coaching.models import Document, DocumentSource, DocumentText
 from coaching.practice import PracticeServer
 from coaching.practice.api.records import ReceivedRequest
 from sessions_app.database import in_database
-from tests.jobs.conftest import practice, queue, work_off
+from tests.jobs.conftest import queue, work_off
+from tests.library.pipeline.truth import TruthfulModel
 
-__all__ = ["practice", "queue", "work_off"]
+__all__ = ["queue", "work_off"]
 
 LEASE = """\
 COMMERCIAL LEASE
@@ -39,6 +44,44 @@ National insurance: 312.18. Tax code 1257L. Year to date gross pay 12,300.00. Em
 def references(transactional_db: None) -> None:
     """The shipped references and rules."""
     sync_reference_files()
+
+
+@pytest.fixture
+def model() -> TruthfulModel:
+    """What the practice model of these tests answers."""
+    return TruthfulModel()
+
+
+@pytest.fixture
+async def practice(model: TruthfulModel) -> AsyncIterator[PracticeServer]:
+    """The model that this process asks."""
+    async with PracticeServer(keeps_bodies=True, tokens_per_second=0, answer=model.answer) as server:
+        with override_settings(
+            IS_PRACTICE_MODEL=False, ANTHROPIC_BASE_URL=server.url, ANTHROPIC_API_KEY="practice"
+        ):
+            yield server
+
+
+def stored(user: User, count: int, **values: object) -> Sequence[Document]:
+    """Make queued documents whose text was read before, quickly. Sync."""
+    client = own_client(user.pk)
+    rows = [
+        Document(
+            user=user,
+            client=client,
+            name=f"letter {number}.txt",
+            size=100,
+            sha256=f"{user.pk}-{number}",
+            storage_key=f"users/{user.pk}/none-{uuid.uuid4().hex}",
+            read_at=timezone.now(),
+            **values,
+        )
+        for number in range(count)
+    ]
+    Document.unscoped.bulk_create(rows)
+    texts = [DocumentText(document=row, text=f"Dear Ada, this is letter {row.name}.") for row in rows]
+    DocumentText.unscoped.bulk_create(texts)
+    return rows
 
 
 def take_texts(

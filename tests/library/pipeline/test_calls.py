@@ -1,0 +1,105 @@
+"""Calls that fail, break off or are killed: nothing is paid for twice, and one document harms no other."""
+
+from collections.abc import Sequence
+
+import pytest
+from django.contrib.auth.models import User
+
+from coaching.library.batch import Change, Services
+from coaching.library.claims import claim_chosen
+from coaching.library.pipeline import STAGES, read_batch
+from coaching.model.client import ModelConnection
+from coaching.models import Document, DocumentState
+from coaching.practice import PracticeServer
+from coaching.practice.faults.fault import Fault
+from sessions_app.database import in_database
+from sessions_app.models import ModelUsage
+from tests.jobs.conftest import WorkOff, make_due
+from tests.library.pipeline.conftest import LEASE, PAYSLIP, calls_to, fresh, upload
+from tests.library.pipeline.truth import TruthfulModel
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("references")]
+
+
+class Killed(Exception):
+    """What a kill looks like from inside: nothing after it happens."""
+
+
+class Run:
+    """A process that reads documents in a lane, and dies when it shows changes for the nth time."""
+
+    def __init__(self, *, dies_at: int = 10**6) -> None:
+        self._dies_at = dies_at
+        self._shown = 0
+        self._models = ModelConnection()
+
+    async def read(self, documents: Sequence[Document]) -> None:
+        services = Services(client=self._models.client, show=self._show)
+        ids = [document.pk for document in documents]
+        user_id = documents[0].user_id
+        try:
+            while claim := await in_database(claim_chosen, user_id=user_id, lane="lane:0", document_ids=ids):
+                await read_batch(claim, services)
+        finally:
+            await self._models.close()
+
+    async def _show(self, _changes: Sequence[Change]) -> None:
+        self._shown += 1
+        if self._shown == self._dies_at:
+            raise Killed
+
+
+@pytest.mark.parametrize("dies_at", range(1, len(STAGES) + 2))
+async def test_a_run_that_dies_after_any_stage_is_taken_over_and_no_answer_is_paid_twice(
+    user: User, practice: PracticeServer, queue: None, dies_at: int
+) -> None:
+    documents = await upload(user, ("a.txt", PAYSLIP), ("b.txt", LEASE))
+    with pytest.raises(Killed):
+        await Run(dies_at=dies_at).read(documents)
+    await Run().read(documents)
+    assert [document.state for document in await fresh(*documents)] == [DocumentState.FILED] * 2
+    assert len(calls_to(practice)) == 1
+    assert await in_database(ModelUsage.of(user.pk).count) == 1
+
+
+async def test_a_bad_document_fails_alone_and_the_others_of_its_batch_are_filed(
+    user: User, practice: PracticeServer, work_off: WorkOff, model: TruthfulModel
+) -> None:
+    texts = [(f"letter {number}.txt", f"Dear Ada, letter number {number}.") for number in range(7)]
+    model.types = {"poisoned.txt": "letter"}
+    model.poison = {"poisoned"}
+    *good, bad = await upload(user, *texts, ("poisoned.txt", "Dear Ada, I break the call."))
+    await work_off()
+    assert {document.state for document in await fresh(*good)} == {DocumentState.FILED}
+    (failed,) = await fresh(bad)
+    assert (failed.state, failed.attempts) == (DocumentState.FAILED, 2)
+    assert failed.reason.startswith("Sage couldn’t read this document")
+    assert len(calls_to(practice)) == 1 + len(good) + 1
+
+
+async def test_documents_without_an_answer_are_asked_for_once_more_and_then_fail(
+    user: User, practice: PracticeServer, work_off: WorkOff, model: TruthfulModel
+) -> None:
+    documents = await upload(user, ("a.txt", PAYSLIP), ("b.txt", LEASE))
+    practice.script(["This is no JSON."], key="a.txt")
+    await work_off()
+    assert {document.state for document in await fresh(*documents)} == {DocumentState.FILED}
+    practice.script(["No.", "No."], key="c.txt")
+    (other,) = await upload(user, ("c.txt", "Dear Ada, please call me back. Yours, Grace"))
+    await work_off()
+    (other,) = await fresh(other)
+    assert (other.state, other.attempts) == (DocumentState.FAILED, 2)
+
+
+async def test_documents_wait_while_the_model_is_out_of_reach_and_are_read_afterwards(
+    user: User, practice: PracticeServer, work_off: WorkOff
+) -> None:
+    practice.faults.push(Fault(kind="status", status=401))
+    documents = await upload(user, ("a.txt", PAYSLIP))
+    await work_off()
+    (waiting,) = await fresh(*documents)
+    assert (waiting.state, waiting.attempts) == (DocumentState.QUEUED, 0)
+    assert "can’t be reached" in waiting.reason
+    await in_database(make_due)
+    await work_off()
+    assert (await fresh(*documents))[0].state == DocumentState.FILED
