@@ -27,7 +27,7 @@ def test_every_recipe_works_as_it_is_written(tmp_path: Path) -> None:
     readme = (PROJECT / "README.md").read_text()
     recipes = readme[readme.index("## How to add a tool") : readme.index("## Working on it")]
     blocks, rows = BLOCK.findall(recipes), ROW.findall(recipes)
-    assert len(blocks) == 2
+    assert len(blocks) == 3
     assert len(rows) == recipes.count("\n| `")
     _copy(tmp_path)
     for name, text in blocks:
