@@ -99,6 +99,10 @@ UNSCOPED: Mapping[str, str] = {
     "coaching/transcript/rows.py:_verdict": READERS,
     "coaching/transcript/rows.py:read_calls": READERS,
     "sessions_app/spending.py:read_spending_of_turns": "by turns that a page has read through their session",
+    # Replies of everybody that are rewritten, each under its session's lock.
+    "coaching/legacy/backfill.py:_old_replies": "of everybody, unless a user is given",
+    "coaching/legacy/backfill.py:_store": "by messages that were read, under their session's lock",
+    "coaching/legacy/backfill.py:_unhindered": BY_SESSION,
     # A person's whole data, found through all models.
     "coaching/belongings/ownership.py:OwnedModel.rows_of": "filtered by the path to the user",
 }
