@@ -35,6 +35,10 @@ UNSCOPED: Mapping[str, str] = {
     "sessions_app/figures.py:read_turn_figures": "an operator reads sums",
     "sessions_app/figures.py:sessions_with_brief_behind": "an operator reads sums",
     "sessions_app/usage_report.py:usage_between": "an operator reads sums",
+    # Readers of a session, whose access was checked when they attached.
+    "coaching/documents/attached.py:read_attached": "the documents of messages that were read",
+    "coaching/documents/attached.py:read_moved": "documents of a session that is followed",
+    "coaching/documents/attached.py:read_states": "the documents of sessions that are followed",
     # Jobs and processes for everybody. The queue's arguments are ours, never a request's.
     "coaching/calendar/refresh.py:begin_refresh": "a job reads one calendar anew",
     "coaching/calendar/refresh.py:finish_refresh": "a job reads one calendar anew",
@@ -183,6 +187,7 @@ RANKED_IN_SQL = {
     "coaching/recall/search.py": "the part of it that keeps to bounds",
     "coaching/recall/vectors.py": "the extension's type",
     "coaching/recall/passages.py": "texts are cut by the function that cut them for the index",
+    "coaching/context/library_queries.py": "counts and headlines of a library, in one row of JSON",
     "coaching/recall/terms.py": "words are stemmed by the function that stemmed the index",
 }
 """Modules with statements that the ORM can't write, each of which names the user."""
