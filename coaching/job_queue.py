@@ -5,7 +5,7 @@ knows jobs by name only; `jobs` implements them.
 """
 
 import uuid
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from enum import IntEnum
 from typing import Any
 
@@ -196,8 +196,20 @@ def sessions_being_briefed() -> set[uuid.UUID]:
 
 def enqueue_brief_anew(session: Session, *, is_bulk: bool = False) -> bool:
     """Queue a brief from all messages; False if one is queued already. Sync ORM code."""
+    return _enqueue([_brief_anew_job(session, is_bulk=is_bulk)])
+
+
+def enqueue_bulk_briefs(sessions: Sequence[Session]) -> int:
+    """Queue a brief of each session behind all other jobs; return how many weren't queued already."""
+    jobs = [_brief_anew_job(session, is_bulk=True) for session in sessions]
+    if not jobs or _enqueue(jobs):
+        return len(jobs)
+    return sum(_enqueue([job]) for job in jobs)
+
+
+def _brief_anew_job(session: Session, *, is_bulk: bool) -> Job:
     key = f"brief:{session.id}"
-    return enqueue(
+    return _job(
         BRIEF_JOB,
         key=f"{key}:anew",
         lock=key,

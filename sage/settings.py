@@ -238,7 +238,10 @@ if DEBUG:
     STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
 
 # The body of an upload in bytes, including its form. Any other body over 1 MB is refused unread.
-SAGE_UPLOAD_BYTES = {"/settings/calendar/upload/": (SAGE_MAX_UPLOAD_MB + 1) * MEGABYTE}
+SAGE_UPLOAD_BYTES = {
+    "/settings/calendar/upload/": (SAGE_MAX_UPLOAD_MB + 1) * MEGABYTE,
+    "/settings/import/": 501 * MEGABYTE,
+}
 
 # The body of a form; files are counted separately.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1 * MEGABYTE

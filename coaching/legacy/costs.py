@@ -1,15 +1,19 @@
 """What it would cost to write the briefs of imported conversations, before anybody asks for them."""
 
+from collections.abc import Collection
+
 from django.conf import settings
 from django.utils import timezone
 
 from coaching.context.brief import MAX_TOKENS
 from coaching.engine.profiles import cost_micro_usd
 from coaching.engine.usage import TokenCounts
-from coaching.job_queue import enqueue_brief_anew
+from coaching.job_queue import enqueue_bulk_briefs
 from coaching.models import Import
 from sessions_app.imports import sessions_of_import
+from sessions_app.models import Session
 
+JOBS_AT_ONCE = 200
 REQUEST_TOKENS = 700
 """The instructions of each request."""
 
@@ -32,7 +36,12 @@ def cost_of(row: Import) -> int | None:
 def enqueue_briefs(row: Import) -> int:
     """Queue a brief for each conversation that has none, behind all other jobs; return how many."""
     made = sessions_of_import(user_id=row.user_id, import_id=row.pk).filter(brief_covers=0)
-    return sum(
-        enqueue_brief_anew(session, is_bulk=True)
-        for session in made.only("id", "brief_attempts").order_by("-last_active_at")
-    )
+    sessions = list(made.only("id", "brief_attempts").order_by("-last_active_at"))
+    batches = (sessions[start : start + JOBS_AT_ONCE] for start in range(0, len(sessions), JOBS_AT_ONCE))
+    return sum(map(enqueue_bulk_briefs, batches))
+
+
+def imports_without_briefs(user_id: int) -> Collection[int]:
+    """Return the keys of the imports that have conversations without a brief."""
+    without = Session.of(user_id).filter(imported_until__gt=0, brief_covers=0)
+    return set(without.order_by().values_list("metadata__import", flat=True).distinct())

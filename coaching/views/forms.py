@@ -45,6 +45,18 @@ class CalendarFileForm(forms.Form):
     name = forms.CharField(label="Name (optional)", max_length=100, required=False)
 
 
+class ImportForm(forms.Form):
+    """Upload another program's export."""
+
+    file = forms.FileField(
+        label="File",
+        allow_empty_file=True,
+        max_length=1_000,
+        error_messages={"required": "Please choose a file first."},
+        widget=forms.FileInput(attrs={"accept": ".json,.zip,application/json,application/zip"}),
+    )
+
+
 class CalendarFeedForm(forms.Form):
     """Follow a calendar feed."""
 

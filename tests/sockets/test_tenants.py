@@ -31,6 +31,8 @@ from coaching.models import (
     Capture,
     DayPlan,
     FileType,
+    Import,
+    ImportState,
     ReflectionPrompt,
     UserFile,
     UserFileVersion,
@@ -58,6 +60,7 @@ SECRET = "a secret that only ada knows"
 FILE_PATH = "life-map/career.md"
 MISSING_PATH = "life-map/health.md"
 CALENDAR_ID = 4_000_000
+IMPORT_ID = 5_000_000
 PLAN_DAY = "2026-11-21"
 
 
@@ -199,6 +202,16 @@ ROUTES = {
     "take_timezone": Row(
         path="/settings/timezone/", method="post", form={"timezone": "Asia/Tokyo"}, scope="own"
     ),
+    "imports": Row(path="/settings/import/", scope="own"),
+    "imports by form": Row(path="/settings/import/", method="post", scope="own", is_refused=True),
+    "undo_import": Row(
+        path=f"/settings/import/{IMPORT_ID}/undo/", missing="/settings/import/7000000/undo/", method="post"
+    ),
+    "import_briefs": Row(
+        path=f"/settings/import/{IMPORT_ID}/briefs/",
+        missing="/settings/import/7000000/briefs/",
+        method="post",
+    ),
     "calendar": Row(path="/settings/calendar/", scope="own"),
     "upload_calendar": Row(path="/settings/calendar/upload/", method="post", scope="own", is_refused=True),
     "subscribe_calendar": Row(
@@ -247,6 +260,7 @@ def owned(user: User) -> Session:
     calendar = source_of(user, SECRET, id=CALENDAR_ID, kind="feed", origin="https://calendar.example/x")
     now = timezone.now()
     timed(calendar, SECRET, now.isoformat(), (now + timedelta(days=2)).isoformat())
+    Import.unscoped.create(id=IMPORT_ID, user=user, file_name=SECRET, state=ImportState.FINISHED)
     captured = UserFile.unscoped.create(
         user=user, path="captures/2026-11-21-100000.md", file_type=FileType.CAPTURE, version_number=1
     )
@@ -308,6 +322,7 @@ def assert_untouched(owned: Session) -> None:
     session = Session.unscoped.get(id=owned.id)
     assert (session.status, session.title) == ("active", SECRET)
     assert ReflectionPrompt.unscoped.get().put_away_at is None
+    assert Import.unscoped.get().state == ImportState.FINISHED
     assert Capture.of(owned.user_id).waiting().count() == Capture.unscoped.count() == 1
     assert not any(priority["is_done"] for priority in DayPlan.unscoped.get().priorities)
 
@@ -389,6 +404,7 @@ def test_a_page_of_ones_own_shows_nothing_of_another(name: str, owned: Session, 
         ("files", f'href="/files/{FILE_PATH}"'),
         ("file_archive", SECRET),
         ("export", SECRET),
+        ("imports", SECRET),
         ("calendar", SECRET),
         ("captures", SECRET),
         ("home", SECRET),

@@ -4,7 +4,6 @@ import { setText } from "../composer.js";
 import { afterPress, isPressed } from "../press.js";
 import { Activity } from "./activity.js";
 import { Announcer } from "./announcer.js";
-import { Attachments } from "./attachments.js";
 import { Connection } from "./connection.js";
 import { copy } from "./copy.js";
 import { Editing } from "./editing.js";
@@ -14,8 +13,6 @@ import { Phase } from "./phase.js";
 import { Questions } from "./questions.js";
 import { Scroll } from "./scroll.js";
 import { LiveText, deltaText } from "./stream.js";
-
-const LOOK = "Please have a look at this.";
 
 const byId = (id) => document.getElementById(id);
 const page = byId("chat");
@@ -50,13 +47,6 @@ function begin() {
     say: (text) => announcer.say(text),
   });
   const editing = new Editing(form, byId("editing"));
-  let isBegun = false;
-  const attachments = new Attachments({
-    box: byId("attachments"),
-    zone: form,
-    onChange: () => isBegun && showPhase(),
-    say: (text) => announcer.say(text),
-  });
   const waitHint = byId("wait-hint");
   let shownTurn = "";
 
@@ -72,7 +62,7 @@ function begin() {
     field.placeholder = placeholder(isAsked);
     const hadFocus = document.activeElement === sendButton || document.activeElement === stopButton;
     sendButton.hidden = isAnswering;
-    sendButton.disabled = isAnswering || attachments.isUploading || !(field.value.trim() || attachments.ids.length);
+    sendButton.disabled = isAnswering || !field.value.trim();
     stopButton.hidden = !isAnswering;
     stopButton.disabled = phase.now === "completing" || outbox.isWaiting;
     if (!isAnswering || !field.value.trim()) waitHint.hidden = true;
@@ -85,11 +75,6 @@ function begin() {
     const reason = outbox.isWaiting ? "Your last message is still being sent" : "Sage is still answering";
     waitHint.textContent = `${reason}. What you typed stays here.`;
     scroll.follow();
-  }
-
-  function explainUpload() {
-    waitHint.hidden = false;
-    waitHint.textContent = "A document is still being uploaded. What you typed stays here.";
   }
 
   function reopen() {
@@ -106,8 +91,7 @@ function begin() {
     byId("notices").replaceChildren();
     byId("kept").replaceChildren();
     phase.take("send");
-    if (editing.isOn) outbox.put(text, "edit");
-    else outbox.put(text, "message", attachments.take());
+    outbox.put(text, editing.isOn ? "edit" : "message");
     if (editing.isOn) editing.end();
     else setText(field, "");
     scroll.toEnd();
@@ -180,7 +164,6 @@ function begin() {
         return;
       }
       setText(field, field.value ? `${text}\n\n${field.value}` : text);
-      attachments.giveBack();
       field.focus();
     },
     // A message to an ended conversation started a new one.
@@ -253,8 +236,7 @@ function begin() {
     if (event.defaultPrevented || connection.hasFailed) return; // Without a socket the form is submitted.
     event.preventDefault();
     const canSend = phase.now === "idle" || questions.pending || isBeingOpened();
-    if (attachments.isUploading) explainUpload();
-    else if (canSend && !outbox.isWaiting) send(field.value.trim() ? field.value : LOOK);
+    if (canSend && !outbox.isWaiting) send(field.value);
     else explainWait();
   });
   byId("call-answer").addEventListener("submit", (event) => {
@@ -279,7 +261,6 @@ function begin() {
     if (phase.now === "idle") editing.begin(link.closest(".said").querySelector(".said-text").textContent);
   });
 
-  isBegun = true;
   phase.onChange(showPhase);
   live.shape();
   if (openTurn.firstElementChild && !questions.pending) phase.take("begin");

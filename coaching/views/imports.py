@@ -1,0 +1,137 @@
+"""Import settings: upload an export of another program, see how far it is, undo it.
+
+The upload is stored and a job reads it; the page asks for the job's progress. Without JavaScript the page
+reloads by itself.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.contrib.messages import success, warning
+from django.core.files.uploadedfile import UploadedFile
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from coaching.legacy.costs import cost_of, enqueue_briefs, imports_without_briefs
+from coaching.legacy.importers.source import MEGABYTE, MOST_FILE_BYTES, TOO_LARGE
+from coaching.legacy.imports import accessible_import, begin_undo, imports_of, queue_upload, settle
+from coaching.legacy.undoing import names_of_kept
+from coaching.models import Import, ImportState
+from coaching.people.accounts import load_profile, user_id_of
+from coaching.people.in_flight import waiting
+from coaching.views.forms import ImportForm
+from coaching.views.parts import or_404
+from sessions_app.database import in_database_page
+from sessions_app.errors import Refused
+from sessions_app.money import dollars
+
+TOO_MANY_WAITING = "Your other uploads are still being stored. Please try again in a moment."
+SHOWN_PROBLEMS = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportRow:
+    """An import in the list. `cost` is that of its briefs, None where none can be asked for."""
+
+    row: Import
+    made: Sequence[str]
+    cost: str | None
+    problems: Sequence[Mapping[str, str]]
+    kept: Sequence[Mapping[str, str]]
+
+    @property
+    def more_problems(self) -> int:
+        return self.row.problem_count - len(self.problems)
+
+    @property
+    def can_be_undone(self) -> bool:
+        return self.row.state in (ImportState.FINISHED, ImportState.FAILED) and bool(self.made)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+async def show_imports(request: HttpRequest) -> HttpResponse:
+    """List the person's imports, or store an upload and queue its import."""
+    if request.method != "POST":
+        return await in_database_page(_page, request)
+    form = ImportForm(request.POST, request.FILES)
+    if not form.is_valid():
+        return await in_database_page(_page, request, form)
+    file: UploadedFile[Any] = form.cleaned_data["file"]
+    try:
+        if (file.size or 0) > MOST_FILE_BYTES:
+            raise Refused(TOO_LARGE)
+        async with waiting() as may_wait:
+            if not may_wait:
+                raise Refused(TOO_MANY_WAITING)
+            await in_database_page(queue_upload, user_id=user_id_of(request), name=file.name or "", file=file)
+    except Refused as refusal:
+        form.add_error("file", str(refusal))
+        return await in_database_page(_page, request, form)
+    return redirect("imports")
+
+
+@login_required
+@require_POST
+def undo_import(request: HttpRequest, import_id: int) -> HttpResponse:
+    """Queue the undo of an import."""
+    try:
+        with or_404():
+            begin_undo(user_id=user_id_of(request), import_id=import_id)
+    except Refused as refusal:
+        warning(request, str(refusal))
+    return redirect("imports")
+
+
+@login_required
+@require_POST
+def write_briefs(request: HttpRequest, import_id: int) -> HttpResponse:
+    """Queue the briefs of an import's conversations, whose cost the page has said."""
+    with or_404():
+        row = accessible_import(user_id=user_id_of(request), import_id=import_id)
+    if row.state == ImportState.FINISHED:
+        enqueue_briefs(row)
+        success(request, "Sage now reads these conversations one after the other. That may take some hours.")
+    return redirect("imports")
+
+
+def _page(request: HttpRequest, form: ImportForm | None = None) -> HttpResponse:
+    user_id, profile = user_id_of(request), load_profile(request)
+    settle(user_id)
+    without_briefs = imports_without_briefs(user_id)
+    rows = [_row(row, has_briefs=row.pk not in without_briefs) for row in imports_of(user_id)]
+    context = {
+        "here": "settings",
+        "zone": profile.zone,
+        "rows": rows,
+        "is_running": any(row.row.is_unfinished for row in rows),
+        "form": form or ImportForm(),
+        "most_megabytes": MOST_FILE_BYTES // MEGABYTE,
+    }
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if form else HTTPStatus.OK
+    return render(request, "coaching/pages/imports.html", context, status=status)
+
+
+def _row(row: Import, *, has_briefs: bool) -> ImportRow:
+    can_have_briefs = row.state == ImportState.FINISHED and not has_briefs
+    return ImportRow(
+        row=row,
+        made=_made(row.counts),
+        cost=dollars(cost_of(row)) if can_have_briefs else None,
+        problems=row.problems[:SHOWN_PROBLEMS],
+        kept=names_of_kept(row) if row.kept else (),
+    )
+
+
+def _made(counts: Mapping[str, int]) -> Sequence[str]:
+    """Return what an import has made, in words."""
+    nouns = {"sessions": "conversation", "messages": "message", "files": "file", "ratings": "rating"}
+    return [
+        f"{counts[key]:,} {noun}{'' if counts[key] == 1 else 's'}"
+        for key, noun in nouns.items()
+        if counts.get(key)
+    ]

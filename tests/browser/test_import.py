@@ -1,0 +1,71 @@
+"""The import page in a browser: upload, progress without a reload, undo; small screens and no JavaScript."""
+
+import json
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.async_api import Page, expect
+
+from coaching.legacy.imports import job_steps
+from coaching.models import Import, ImportState
+from sessions_app.database import in_database
+from sessions_app.models import Session
+from tests.browser.fixtures import OpenContext, Watcher
+from tests.browser.test_accessibility import serious_findings
+from tests.legacy.exports import chatgpt_conversation
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+PAGE = "/settings/import/"
+EXPORT = json.dumps([chatgpt_conversation() | {"horoscope": "x" * 200}]).encode()
+NAME = f"conversations-{'x' * 120}.json"
+
+
+def do_the_job(user: User) -> None:
+    """Do what a worker would."""
+    for _ in job_steps(Import.of(user.pk).filter(state__in=["waiting", "undoing"]).get().pk):
+        pass
+
+
+async def upload(page: Page) -> None:
+    await page.goto(PAGE)
+    await page.get_by_label("File").set_input_files(
+        {"name": NAME, "mimeType": "application/json", "buffer": EXPORT}
+    )
+    await page.get_by_role("button", name="Import", exact=True).click()
+    await expect(page.get_by_text("Waiting to be read.")).to_be_visible()
+
+
+async def test_an_upload_shows_its_progress_and_is_undone(page: Page, watcher: Watcher, user: User) -> None:
+    await upload(page)
+    assert await serious_findings(page) == []
+    await in_database(do_the_job, user)
+    await expect(page.get_by_text("1 conversation, 4 messages")).to_be_visible()
+    await expect(page.get_by_label("File")).to_be_visible()
+    for width in (360, 1440):
+        await page.set_viewport_size({"width": width, "height": 900})
+        await page.get_by_text("What was left out or changed").click()
+        assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert await serious_findings(page) == []
+    await page.get_by_label("Undo the import of").click()
+    await page.get_by_role("button", name="Yes, undo it").click()
+    await expect(page.get_by_text("This import is being undone.")).to_be_visible()
+    await in_database(do_the_job, user)
+    await expect(page.get_by_text("Undone: what it had made is gone.")).to_be_visible()
+    assert not await in_database(Session.of(user.pk).exists)
+    assert watcher.faults == []
+
+
+async def test_it_works_without_javascript(
+    open_context: OpenContext, cookie: str, user: User, tmp_path: Path
+) -> None:
+    context = await open_context(cookie, java_script_enabled=False, viewport={"width": 360, "height": 800})
+    page = await context.new_page()
+    await upload(page)
+    await in_database(do_the_job, user)
+    # The page reloads by itself.
+    await expect(page.get_by_text("1 conversation, 4 messages")).to_be_visible()
+    await page.get_by_label("Undo the import of").click()
+    await page.get_by_role("button", name="Yes, undo it").click()
+    assert await in_database(lambda: Import.of(user.pk).get().state) == ImportState.UNDOING

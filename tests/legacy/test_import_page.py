@@ -1,0 +1,128 @@
+"""`/settings/import/`: an upload becomes a job, the page says what came of it, and an undo takes it back."""
+
+import json
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.http import HttpResponse
+from django.test import Client, override_settings
+
+from coaching.job_queue import BRIEF_JOB, BULK_QUEUE
+from coaching.legacy.importers.source import NOT_JSON_OR_ZIP
+from coaching.legacy.imports import BROKEN_OFF, IMPORT_JOB
+from coaching.legacy.one_at_a_time import BUSY
+from coaching.models import Import, ImportState, UserFile
+from coaching.views import imports
+from sessions_app.database import in_database
+from sessions_app.models import Session, SessionBrief
+from tests.jobs.conftest import WorkOff, empty_queue, jobs_named
+from tests.legacy.exports import chatgpt_conversation, write_sage_export
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("queue")]
+
+ADDRESS = "/settings/import/"
+
+
+@pytest.fixture
+def export(tmp_path: Path) -> bytes:
+    path = write_sage_export(tmp_path / "export.json", sessions=6, messages=36, files=2, ratings=2)
+    return path.read_bytes()
+
+
+@pytest.fixture
+def signed_in(client: Client, user: User) -> Client:
+    client.force_login(user)
+    return client
+
+
+def upload(client: Client, data: bytes, name: str = "export.json") -> HttpResponse:
+    response: HttpResponse = client.post(ADDRESS, {"file": SimpleUploadedFile(name, data)})  # type: ignore[assignment]
+    return response
+
+
+def page(client: Client) -> str:
+    return client.get(ADDRESS).content.decode()
+
+
+def stored_objects(folder: Path, user: User) -> set[str]:
+    return {path.name for path in (folder / "users" / str(user.pk)).glob("*")}
+
+
+async def test_an_upload_is_imported_by_a_job_and_undone_by_another(
+    signed_in: Client, user: User, export: bytes, work_off: WorkOff
+) -> None:
+    response = await in_database(upload, signed_in, export, "my <b>export</b>.json")
+    assert (response.status_code, response["Location"]) == (302, ADDRESS)
+    waiting = await in_database(page, signed_in)
+    assert "Waiting to be read." in waiting
+    assert 'http-equiv="refresh"' in waiting
+    assert "<b>export" not in waiting
+    key = (await in_database(Import.of(user.pk).get)).storage_key
+    assert [job.queue_name for job in await jobs_named(IMPORT_JOB)] == [BULK_QUEUE]
+
+    await work_off()
+    shown = await in_database(page, signed_in)
+    assert "6 conversations, 36 messages" in shown
+    assert 'http-equiv="refresh"' not in shown
+    row = await in_database(Import.of(user.pk).get)
+    assert (row.state, row.storage_key) == (ImportState.FINISHED, "")
+    assert key.startswith(f"users/{user.pk}/")
+
+    undone = await in_database(signed_in.post, f"{ADDRESS}{row.pk}/undo/")
+    assert undone.status_code == 302
+    await work_off()
+    assert "Undone" in await in_database(page, signed_in)
+    assert not await in_database(Session.of(user.pk).exists)
+    assert not await in_database(UserFile.of(user.pk).exists)
+
+
+async def test_a_file_that_is_no_export_fails_with_a_sentence(
+    signed_in: Client, user: User, work_off: WorkOff
+) -> None:
+    await in_database(upload, signed_in, b"%PDF-1.7")
+    await work_off()
+    assert NOT_JSON_OR_ZIP in await in_database(page, signed_in)
+    row = await in_database(Import.of(user.pk).get)
+    assert (row.state, row.storage_key) == (ImportState.FAILED, "")
+
+
+def test_a_second_upload_waits_for_the_first(signed_in: Client, user: User, export: bytes) -> None:
+    upload(signed_in, export)
+    refused = upload(signed_in, export)
+    assert refused.status_code == 422
+    assert BUSY in refused.content.decode()
+    assert Import.of(user.pk).count() == 1
+
+
+def test_an_import_whose_job_is_lost_can_be_repeated(signed_in: Client, user: User, export: bytes) -> None:
+    upload(signed_in, export)
+    empty_queue()
+    assert BROKEN_OFF in page(signed_in)
+    assert upload(signed_in, export).status_code == 302
+
+
+def test_a_file_that_is_too_large_is_refused(
+    signed_in: Client, user: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(imports, "MOST_FILE_BYTES", 10)
+    assert "which is the most that can be imported" in upload(signed_in, b"[" * 11).content.decode()
+    assert not Import.of(user.pk).exists()
+
+
+async def test_briefs_cost_nothing_until_somebody_asks_for_them(
+    signed_in: Client, user: User, work_off: WorkOff
+) -> None:
+    data = json.dumps([chatgpt_conversation()]).encode()
+    await in_database(upload, signed_in, data)
+    with override_settings(SAGE_BRIEF_MODEL="claude-haiku-5-5"):
+        await work_off()
+        assert not await jobs_named(BRIEF_JOB)
+        assert "The cost is about under $0.01." in await in_database(page, signed_in)
+        row = await in_database(Import.of(user.pk).get)
+        await in_database(signed_in.post, f"{ADDRESS}{row.pk}/briefs/")
+        assert [(job.queue_name, job.priority) for job in await jobs_named(BRIEF_JOB)] == [(BULK_QUEUE, -10)]
+        await work_off()
+    assert await in_database(SessionBrief.of(user.pk).count) == 1
+    assert "The cost is about" not in await in_database(page, signed_in)
