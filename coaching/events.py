@@ -198,9 +198,10 @@ class SessionContinued:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorShown:
-    """An error message for the user."""
+    """An error message for the user, perhaps about one field of an open question."""
 
     message: str
+    field: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,6 +22,7 @@ from coaching.views import (
     settings,
     titles,
     welcome,
+    writes,
 )
 
 urlpatterns = [
@@ -40,6 +41,7 @@ urlpatterns = [
     path("chat/new/", conversation.new_session, name="new_session"),
     path("chat/<uuid:session_id>/", conversation.session, name="session"),
     path("chat/<uuid:session_id>/message/", conversation.message, name="message"),
+    path("chat/<uuid:session_id>/undo/", writes.undo, name="undo_write"),
     path("chat/<uuid:session_id>/brief/", brief.brief, name="brief"),
     path("chat/<uuid:session_id>/title/", titles.rename, name="rename_session"),
     path("chat/<uuid:session_id>/organise/", organising.organise, name="organise_session"),

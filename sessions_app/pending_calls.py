@@ -27,6 +27,8 @@ DISMISSED_STOP_REASON = "dismissed"
 
 FACTS = "facts"
 """In a call's metadata: what the user is shown besides its input, by label."""
+UNDONE = "is_undone"
+"""In an answered call's metadata: the user took back what it wrote."""
 NO_FACTS: Mapping[str, Mapping[str, str]] = {}
 
 
@@ -132,15 +134,7 @@ def _locked_call(
     *, user_id: int, session_id: uuid.UUID, tool_use_id: object
 ) -> tuple[Session, ToolCallRecord]:
     session = accessible_session(user_id=user_id, session_id=session_id, is_locked=True)
-    call = None
-    if isinstance(tool_use_id, str) and "\x00" not in tool_use_id:
-        calls = ToolCallRecord.within(session).select_for_update(of=("self",), no_key=True)
-        call = (
-            calls.select_related("turn")
-            .filter(tool_use_id=mended(tool_use_id))
-            .order_by("-turn__messages__number")
-            .first()
-        )
+    call = locked_call_of(session, tool_use_id)
     if call is None:
         raise Refused("There is no such question in this conversation.")
     if call.state != CallState.PENDING or call.turn.status != TurnStatus.AWAITING_USER:
@@ -148,6 +142,15 @@ def _locked_call(
     if session.status != SessionStatus.ACTIVE:
         raise Refused("This conversation has ended.")
     return session, call
+
+
+def locked_call_of(session: Session, tool_use_id: object) -> ToolCallRecord | None:
+    """Return the session's newest call of this id, locked; None for anything else."""
+    if not isinstance(tool_use_id, str) or "\x00" in tool_use_id:
+        return None
+    calls = ToolCallRecord.within(session).select_for_update(of=("self",), no_key=True)
+    found = calls.select_related("turn").filter(tool_use_id=mended(tool_use_id))
+    return found.order_by("-turn__messages__number").first()
 
 
 def _end_call(call: ToolCallRecord, state: CallState, result: CallResult, *, value: Any = None) -> None:

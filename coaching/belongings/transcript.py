@@ -53,6 +53,7 @@ _ENDS: Mapping[str, str] = {
     CallState.SUPERSEDED: "You wrote something else instead.",
     CallState.EXPIRED: "The conversation ended before you answered.",
 }
+_OUTCOMES = {"accepted": "You said yes.", "declined": "You said no.", "undone": "You said yes, and undid it."}
 
 
 def write_transcript(session: Session, *, zone: ZoneInfo) -> Iterator[str]:
@@ -151,10 +152,14 @@ def _question(question: QuestionItem) -> Iterator[str]:
         for row in question.ratings
         if row.new
     ]
+    lines += [f"- {label}: {words}" for label, words in question.facts]
+    lines += [f"- {each.label}: {' '.join(each.words.split())}" for each in question.fields if each.value]
     if lines:
         yield "\n" + "\n".join(lines) + "\n"
     if question.note.strip():
         yield f"\n**You noted:**\n\n{_quoted(question.note)}\n"
+    if question.outcome:
+        yield f"\n*{_OUTCOMES[question.outcome]}*\n"
     if question.state in _ENDS:
         yield f"\n*{_ENDS[question.state]}*\n"
 

@@ -40,7 +40,7 @@ from coaching.sockets.frames import frame_of
 from coaching.transcript.cards import card_without_database, read_card_of_refused
 from coaching.turns.request import RequestKind, TurnRequest
 from sessions_app.database import in_database
-from sessions_app.errors import Refused
+from sessions_app.errors import FieldRefused, Refused
 from sessions_app.models import Session
 from sessions_app.queries import Condition
 
@@ -149,7 +149,7 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
                 await in_database(check_access, self._access())
             await self._handle(frame)
         except Refused as refusal:
-            await self._refuse(frame, str(refusal))
+            await self._refuse(frame, refusal)
         except SignedOutError:
             await self.close(NOT_SIGNED_IN)
         except Session.DoesNotExist:
@@ -232,14 +232,15 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
             access=access,
         )
 
-    async def _refuse(self, frame: dict[str, Any], reason: str) -> None:
+    async def _refuse(self, frame: dict[str, Any], refusal: Refused) -> None:
         """Show the help lines if the refused text speaks of danger, then the reason for the refusal."""
         danger = await scans.danger_in(_text_in(frame), user_id=self.user_id)
+        field = refusal.field if isinstance(refusal, FieldRefused) else ""
         if danger is None:
-            self._show_error(reason)
+            self._show_error(str(refusal), field)
             return
         self._show(await in_database(read_card_of_refused, self.session_id, danger))
-        self._show_error(reason)
+        self._show_error(str(refusal), field)
         await in_database(count_card, danger.level, now=timezone.now())
 
     async def _refuse_without_database(self, frame: dict[str, Any]) -> None:
@@ -254,9 +255,9 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
         if event is not None and self.subscription is not None:
             self.subscription.push(event)
 
-    def _show_error(self, message: str) -> None:
+    def _show_error(self, message: str, field: str = "") -> None:
         if self.subscription is not None:
-            self.subscription.push(ErrorShown(message=message))
+            self.subscription.push(ErrorShown(message=message, field=field))
 
     async def _send_events(self, subscription: Subscription) -> None:
         """Send events for as long as the socket lives; a slow socket makes this task wait, not the turn."""

@@ -70,7 +70,7 @@ def _render_call_finished(event: events.ToolCallFinished) -> str:
 
 
 def _render_error(event: events.ErrorShown) -> str:
-    return _render("error_shown", {"message": event.message})
+    return _render("error_shown", {"message": event.message, "field": event.field})
 
 
 def _render_pending(event: events.CallPending) -> str:

@@ -138,6 +138,7 @@ def _confirm(pending: events.CallPending, _: Question) -> Frame:
 QUESTION_FRAMES: Mapping[QuestionKind, Callable[[events.CallPending, Question], Frame]] = {
     "options": _show_options,
     "pulse": _show_pulse_check,
+    "confirm": _confirm,
     "other": _confirm,
 }
 

@@ -9,15 +9,23 @@ from typing import Any
 from coaching.context.prompt_tools import PromptTools
 from coaching.engine.tools import Toolset
 from coaching.skills.callers import SkillTools
+from coaching.tools.check_duplicate import CHECK_DUPLICATE
 from coaching.tools.complete_session import COMPLETE_SESSION
 from coaching.tools.context import ToolContext
+from coaching.tools.create_action_item import CREATE_ACTION_ITEM
+from coaching.tools.create_knowledge_entry import CREATE_KNOWLEDGE_ENTRY
 from coaching.tools.enter_structured_arc import ENTER_STRUCTURED_ARC
+from coaching.tools.get_client_context import GET_CLIENT_CONTEXT
+from coaching.tools.list_action_items import LIST_ACTION_ITEMS
+from coaching.tools.list_documents import LIST_DOCUMENTS
 from coaching.tools.load_skill import LOAD_SKILL
 from coaching.tools.presentation import Presentation, SageTool
 from coaching.tools.read_file import READ_FILE
 from coaching.tools.read_result import READ_RESULT
 from coaching.tools.recall_context import RECALL_CONTEXT
 from coaching.tools.save_file import SAVE_FILE
+from coaching.tools.search_clients import SEARCH_CLIENTS
+from coaching.tools.search_knowledge_bank import SEARCH_KNOWLEDGE_BANK
 from coaching.tools.show_help_lines import SHOW_HELP_LINES
 from coaching.tools.show_options import SHOW_OPTIONS
 from coaching.tools.show_pulse_check import SHOW_PULSE_CHECK
@@ -33,6 +41,14 @@ TOOLS: tuple[SageTool[Any], ...] = (
     READ_RESULT,
     RECALL_CONTEXT,
     SHOW_HELP_LINES,
+    SEARCH_KNOWLEDGE_BANK,
+    CHECK_DUPLICATE,
+    GET_CLIENT_CONTEXT,
+    SEARCH_CLIENTS,
+    LIST_DOCUMENTS,
+    LIST_ACTION_ITEMS,
+    CREATE_KNOWLEDGE_ENTRY,
+    CREATE_ACTION_ITEM,
 )
 
 SKILL_TOOLS: SkillTools = {tool.name: tool.skills for tool in TOOLS if tool.skills}

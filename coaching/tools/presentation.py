@@ -5,6 +5,7 @@ Values only: `transcript` and `sockets` turn them into pages and frames.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Any, Literal, TypeVar
 
 from coaching.engine.tools import Tool, ToolInput
@@ -22,7 +23,7 @@ InputT = TypeVar("InputT", bound=ToolInput)
 class CardField:
     """A field of a write that the user may edit before their yes. `value` is text as a form holds it.
 
-    `choices` are values and labels.
+    `choices` are values and labels; `fault` is what was wrong with a refused value.
     """
 
     name: str
@@ -32,12 +33,30 @@ class CardField:
     is_required: bool = False
     max_length: int = 200
     value: str = ""
+    fault: str = ""
 
     def with_value(self, value: object) -> "CardField":
         """Return the field with a value of a call's input."""
         if isinstance(value, list | tuple):
             return replace(self, value="\n".join(map(str, value)))
         return replace(self, value="" if value is None else str(value))
+
+    def with_fault(self, fault: str) -> "CardField":
+        """Return the field with what was wrong with its value."""
+        return replace(self, fault=fault)
+
+    @property
+    def words(self) -> str:
+        """The value as people read it."""
+        if self.kind == "choice":
+            return dict(self.choices).get(self.value, self.value)
+        if self.kind != "date":
+            return self.value
+        try:
+            day = date.fromisoformat(self.value)
+        except ValueError:
+            return self.value
+        return f"{day:%A}, {day.day} {day:%B %Y}"
 
     def parsed(self, value: object) -> object:
         """Return a form's value as an input has it: nothing for an empty one, and a list for lines."""
@@ -50,13 +69,18 @@ class CardField:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """The question of a waiting call. `kind` selects component and frame; `options` are labels and values."""
+    """The question of a waiting call. `kind` selects component and frame; `options` are labels and values.
+
+    `yes` is the button that lets a write happen, and `done` says that it has.
+    """
 
     kind: QuestionKind
     prompt: str = ""
     options: Sequence[tuple[str, str]] = ()
     domains: Sequence[LifeDomain] = ()
     fields: Sequence[CardField] = ()
+    yes: str = ""
+    done: str = ""
 
 
 def text_in(values: Mapping[str, Any], name: str) -> str:
@@ -70,12 +94,14 @@ def any_question(values: Mapping[str, Any]) -> Question:
     return Question(kind="other", prompt=text_in(values, "prompt"))
 
 
-def card(prompt: str, *fields: CardField) -> Callable[[Mapping[str, Any]], Question]:
+def card(
+    prompt: str, fields: Sequence[CardField], *, yes: str, done: str
+) -> Callable[[Mapping[str, Any]], Question]:
     """Return the question of a write that wants the user's yes."""
 
     def question(values: Mapping[str, Any]) -> Question:
         filled = [field.with_value(values.get(field.name)) for field in fields]
-        return Question(kind="confirm", prompt=prompt, fields=filled)
+        return Question(kind="confirm", prompt=prompt, fields=filled, yes=yes, done=done)
 
     return question
 

@@ -16,14 +16,17 @@ from coaching.events import CallPending
 from coaching.safety.card import Card, kept_danger
 from coaching.safety.danger import Danger
 from coaching.tools import presentation_of
-from coaching.tools.presentation import QuestionKind, text_in
+from coaching.tools.presentation import CardField, QuestionKind, text_in
+from coaching.transcript.confirm_cards import Outcome, given_fields, written_fields
 from coaching.transcript.names import ARC_WORDS, MadeFile, in_words, made_file
 from coaching.transcript.old_replies import ORIGINAL_KEY, old_inputs
 from sessions_app.models import CallState, Message, ToolCallRecord
+from sessions_app.pending_calls import FACTS
 
 RATINGS = range(1, 6)
 
 SESSION_DONE = "This conversation was completed here."
+
 
 _UNANSWERED_ENDS = (CallState.SUPERSEDED, CallState.EXPIRED)
 _ENDS = (CallState.ANSWERED, CallState.DISMISSED, *_UNANSWERED_ENDS)
@@ -53,7 +56,8 @@ class ShownRating:
 class QuestionItem:
     """A call that waits or waited for the user. `dom_id` depends only on `tool_use_id`.
 
-    `danger` is what was detected in the answer; `Cards` adds the `card`.
+    A write that wants a yes has `fields`, to be edited, and `facts`, each with a label. `danger` is what
+    was detected in the answer; `Cards` adds the `card`.
     """
 
     kind: QuestionKind
@@ -64,6 +68,11 @@ class QuestionItem:
     options: Sequence[ShownOption] = ()
     ratings: Sequence[ShownRating] = ()
     note: str = ""
+    fields: Sequence[CardField] = ()
+    facts: Sequence[tuple[str, str]] = ()
+    yes: str = ""
+    done: str = ""
+    outcome: Outcome = ""
     danger: Danger | None = None
     card: Card | None = None
 
@@ -142,7 +151,7 @@ def written_paths(calls: Iterable[Mapping[str, Any]]) -> list[str]:
 
 def question_of(record: ToolCallRecord) -> QuestionItem:
     """Build the item of an interactive call."""
-    asked = _asked(record.tool_use_id, record.name, record.input, record.state)
+    asked = _asked(record.tool_use_id, record.name, record.input, record.state, record.metadata.get(FACTS))
     if record.state != CallState.ANSWERED:
         return asked
     asked = replace(asked, danger=kept_danger(record.metadata))
@@ -151,12 +160,15 @@ def question_of(record: ToolCallRecord) -> QuestionItem:
         return replace(asked, options=options)
     if asked.kind == "pulse":
         return _with_ratings(asked, record)
-    return asked
+    if asked.kind != "confirm":
+        return asked
+    outcome, fields = written_fields(asked.fields, record)
+    return replace(asked, outcome=outcome, fields=fields)
 
 
 def pending_question(pending: CallPending) -> QuestionItem:
     """Build the item of a call that has just started to wait."""
-    return _asked(pending.tool_use_id, pending.name, pending.input, CallState.PENDING)
+    return _asked(pending.tool_use_id, pending.name, pending.input, CallState.PENDING, pending.facts)
 
 
 def dom_id_of(tool_use_id: str) -> str:
@@ -165,7 +177,9 @@ def dom_id_of(tool_use_id: str) -> str:
 
 
 def with_given(question: QuestionItem, given: object) -> QuestionItem:
-    """Return the question with the ratings and the note of a refused answer."""
+    """Return the question with what a refused answer gave."""
+    if isinstance(given, Mapping) and isinstance(given.get("input"), Mapping):
+        return replace(question, fields=given_fields(question.fields, given))
     if not isinstance(given, Mapping) or not isinstance(given.get("ratings"), Mapping):
         return question
     ratings = [
@@ -220,7 +234,7 @@ def _old_call(
     return _asked(call["id"], call["name"], call["input"], CallState.SUPERSEDED)
 
 
-def _asked(tool_use_id: str, name: str, given: object, state: str) -> QuestionItem:
+def _asked(tool_use_id: str, name: str, given: object, state: str, facts: object = None) -> QuestionItem:
     question = presentation_of(name).question(given if isinstance(given, Mapping) else {})
     return QuestionItem(
         kind=question.kind,
@@ -230,6 +244,10 @@ def _asked(tool_use_id: str, name: str, given: object, state: str) -> QuestionIt
         prompt=question.prompt.strip(),
         options=[ShownOption(label=label, value=value) for label, value in question.options],
         ratings=[ShownRating(domain=str(domain), label=str(domain.label)) for domain in question.domains],
+        fields=question.fields,
+        facts=[(str(label), str(words)) for label, words in facts.items()] if isinstance(facts, dict) else (),
+        yes=question.yes,
+        done=question.done,
     )
 
 

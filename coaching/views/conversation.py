@@ -38,7 +38,7 @@ from coaching.views.forms import MessageForm, NewSessionForm
 from coaching.views.organising import group_of
 from coaching.views.starters import starters_for
 from sessions_app.database import in_database, in_database_page
-from sessions_app.errors import Refused, TooManySessions
+from sessions_app.errors import FieldRefused, Refused, TooManySessions
 from sessions_app.models import USED, Session, SessionKind
 from sessions_app.services import begin_session
 
@@ -46,6 +46,7 @@ SESSIONS_A_PAGE = 30
 # A turn part takes at most 55 s; a form waits slightly longer for its end.
 WAIT_SECONDS = 57.0
 RATING_FIELD = "rating_"
+INPUT_FIELD = "input_"
 RATING = re.compile(r"-?[0-9]{1,3}", re.ASCII)
 UNREADABLE = "Sage couldn’t read that. Please send it again."
 KEPT = "Files that Sage has already written stay as they are: {files}."
@@ -143,6 +144,8 @@ async def message(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
         raise Http404 from None
     except Refused as refusal:
         given = _answer_in(request.POST) if form.cleaned_data["tool_use_id"] else None
+        if isinstance(refusal, FieldRefused) and isinstance(given, dict):
+            given["faults"] = {refusal.field: str(refusal)}
         return await _page_async(
             request,
             session_id,
@@ -227,7 +230,15 @@ def _turn_request(user_id: int, session_id: uuid.UUID, form: MessageForm) -> Tur
 
 
 def _answer_in(fields: QueryDict) -> object:
-    """Return a form's answer: ratings, or a value. The tool that asked validates it."""
+    """Return a form's answer: a yes or no, ratings, or a value. The tool that asked validates it."""
+    if "accept" in fields:
+        edited = {
+            name.removeprefix(INPUT_FIELD): str(fields[name])
+            for name in fields
+            if name.startswith(INPUT_FIELD)
+        }
+        is_yes = fields["accept"] == "yes"
+        return {"accept": is_yes, "input": edited} if is_yes else {"accept": False}
     if "note" not in fields and not any(name.startswith(RATING_FIELD) for name in fields):
         return fields.get("value", "")
     ratings: dict[str, int | str] = {}

@@ -134,6 +134,12 @@ ROUTES = {
         method="post",
         form={"do": "end"},
     ),
+    "undo_write": Row(
+        path="/chat/{session}/undo/",
+        missing=f"/chat/{MISSING_ID}/undo/",
+        method="post",
+        form={"tool_use_id": "toolu_act"},
+    ),
     "rename_session": Row(
         path="/chat/{session}/title/",
         missing=f"/chat/{MISSING_ID}/title/",

@@ -7,15 +7,21 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
+from coaching.context.budget import count_tokens
+from coaching.documents.clients import own_client
 from coaching.engine.errors import ToolError
-from coaching.engine.messages import shorten_saved
+from coaching.engine.messages import canonical_json, shorten_saved
 from coaching.tools import CHAT_TOOLS, TOOLS
 from coaching.tools.presentation import SageTool
+from coaching.tools.tiers import CHAT
 from sessions_app.database import in_database
 from sessions_app.models import SessionKind
 from sessions_app.services import open_session
 from tests.tools.committing_context import CommittingContext
 from tests.tools.finished_calls import store_result
+
+OWN = 1
+"""Stands for the id of the client that is the user."""
 
 # Every tool, in the order of the prompt; a new one goes to the end.
 INPUTS: dict[str, dict[str, Any]] = {
@@ -37,15 +43,36 @@ INPUTS: dict[str, dict[str, Any]] = {
     "read_result": {"tool_use_id": "toolu_9", "offset": 6_000},
     "recall_context": {"query": "What did I decide about work?", "since": "2026-01-01", "limit": 3},
     "show_help_lines": {"reason": "concern"},
+    "search_knowledge_bank": {"query": "When does my lease end?"},
+    "check_duplicate": {"file_name": "lease (2).pdf", "file_type": "lease"},
+    "get_client_context": {"client_id": OWN},
+    "search_clients": {"query": "me"},
+    "list_documents": {"client_id": OWN, "folder": "Leases"},
+    "list_action_items": {"status": "open"},
+    "create_knowledge_entry": {
+        "client_id": OWN,
+        "title": "Lease",
+        "content": "It ends in March.",
+        "key_points": ["Ends in March"],
+        "tags": ["lease"],
+    },
+    "create_action_item": {"title": "Call the landlord", "due_date": "2027-03-01", "priority": "high"},
 }
-LIBRARY_TOKENS = 1_500
-"""Kept for the library's tools: all definitions together may take 5,000."""
+LIBRARY_TOKENS = 2_000
+"""What the definitions of the library's tools may take together."""
 # The user's answers to interactive tools.
-ANSWERS: dict[str, Any] = {"show_options": "ok", "show_pulse_check": {"ratings": {"health": 4}}}
+ANSWERS: dict[str, Any] = {
+    "show_options": "ok",
+    "show_pulse_check": {"ratings": {"health": 4}},
+    "create_knowledge_entry": {"accept": True},
+    "create_action_item": {"accept": True, "input": {"due_date": "2027-03-02"}},
+}
 
 
-def test_all_definitions_leave_room_for_the_librarys() -> None:
-    assert CHAT_TOOLS.tokens <= 5_000 - LIBRARY_TOKENS
+def test_the_definitions_of_the_librarys_tools_are_short() -> None:
+    first = CHAT_TOOLS.names().index("search_knowledge_bank")
+    library = CHAT_TOOLS.definitions()[first:]
+    assert sum(count_tokens(canonical_json(definition)) for definition in library) <= LIBRARY_TOKENS
 
 
 def test_the_order_is_fixed() -> None:
@@ -81,7 +108,9 @@ async def test_a_tool_runs_once_and_answers(name: str, disk_storage: object, use
     await in_database(store_result, session, "Read before. " * 1_000)
     tool = CHAT_TOOLS.get(name)
     assert tool is not None
-    given = tool.parse(json.dumps(INPUTS[name]))
+    own = await in_database(own_client, user.pk)
+    values = INPUTS[name] | ({"client_id": own.id} if "client_id" in INPUTS[name] else {})
+    given = tool.parse(json.dumps(values))
     context = CommittingContext(user_id=user.pk, session_id=session.id, tool_use_id="toolu_2")
     if tool.answer is None:
         result = await tool.run(context, given)
@@ -89,14 +118,14 @@ async def test_a_tool_runs_once_and_answers(name: str, disk_storage: object, use
         result = (await in_database(tool.answer, context, given, ANSWERS[name])).result
     assert not result.is_error
     assert result.content
-    assert (tool.kind == "interactive") == (name in ANSWERS)
+    assert (tool.kind in CHAT.waiting_kinds) == (name in ANSWERS)
 
 
 @pytest.mark.parametrize("tool", TOOLS, ids=CHAT_TOOLS.names())
 def test_people_read_what_a_tool_did_and_what_it_asks(tool: SageTool[Any]) -> None:
     shown = tool.presentation
     assert "{" not in shown.once + shown.often.format(count=2) + shown.activity
-    assert (shown.question(INPUTS[tool.name]).kind == "other") == (tool.kind != "interactive")
+    assert (shown.question(INPUTS[tool.name]).kind == "other") == (tool.kind not in CHAT.waiting_kinds)
     odd: list[dict[str, Any]] = [dict.fromkeys(INPUTS[tool.name], value) for value in (None, [{}, 1, None])]
     for broken in [{}, *odd]:
         shown.question(broken)

@@ -37,6 +37,10 @@ export class Questions {
     const question = this.pending;
     if (!question || this.#frame) return;
     this.#frame = frameOf(question, this.#form, submitter);
+    for (const input of question.querySelectorAll("[aria-invalid]")) {
+      input.removeAttribute("aria-invalid");
+      document.getElementById(`${input.id}-fault`).textContent = "";
+    }
     question.classList.add("is-sending");
     question.setAttribute("aria-busy", "true");
     if (submitter?.classList.contains("pill")) submitter.classList.add("is-picked");
@@ -62,9 +66,15 @@ export class Questions {
     return isOwn;
   }
 
-  refuse() {
+  // What is wrong with one field is said there, too.
+  refuse(field = "", words = "") {
     this.#end();
     this.#showState("");
+    const input = field && this.pending?.querySelector(`[name="input_${CSS.escape(field)}"]`);
+    if (!input) return;
+    input.setAttribute("aria-invalid", "true");
+    document.getElementById(`${input.id}-fault`).textContent = words;
+    input.focus();
   }
 
   announce() {
@@ -160,6 +170,7 @@ function outline(element) {
 function frameOf(question, form, submitter) {
   const { toolUseId, kind } = question.dataset;
   if (submitter?.name === "do") return { type: "dismiss", toolUseId };
+  if (kind === "confirm") return { type: "answer", toolUseId, value: decisionIn(form, submitter) };
   if (kind !== "pulse") return { type: "answer", toolUseId, value: submitter?.value ?? "" };
   const ratings = {};
   let note = "";
@@ -168,4 +179,11 @@ function frameOf(question, form, submitter) {
     else if (name.startsWith("rating_") && value) ratings[name.slice("rating_".length)] = Number(value);
   }
   return { type: "answer", toolUseId, value: { ratings, ...(note.trim() && { note }) } };
+}
+
+// The user's yes with the fields as they stand, or their no.
+function decisionIn(form, submitter) {
+  if (submitter?.value === "no") return { accept: false };
+  const edited = [...new FormData(form)].filter(([name]) => name.startsWith("input_"));
+  return { accept: true, input: Object.fromEntries(edited.map(([name, value]) => [name.slice("input_".length), value])) };
 }

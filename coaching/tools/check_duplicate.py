@@ -1,0 +1,68 @@
+"""`check_duplicate`: documents that may be the same, by the pattern of their name and by content."""
+
+from coaching.documents.selectors import possible_duplicates
+from coaching.engine.tools import ToolInput, ToolResult
+from coaching.models import Document
+from coaching.tools.context import ToolContext
+from coaching.tools.presentation import Presentation, SageTool
+from coaching.tools.reach import client_asked_about
+from coaching.tools.results import Id, Name, document_link, line, listed
+from sessions_app.database import in_database
+
+DESCRIPTION = (
+    "Find documents that may be the same as one with this file name: copies with a number or version in the "
+    "name, the same bytes, or nearly the same text. Use it where a document looks like one that is there "
+    "already. An amended version is no duplicate."
+)
+
+
+class CheckDuplicateInput(ToolInput):
+    """The input of `check_duplicate`."""
+
+    file_name: Name
+    client_id: Id | None = None
+    file_type: Name | None = None
+
+
+async def _run(context: ToolContext, given: CheckDuplicateInput) -> ToolResult:
+    return await in_database(_check, context, given)
+
+
+def _check(context: ToolContext, given: CheckDuplicateInput) -> ToolResult:
+    found = possible_duplicates(
+        user_id=context.user_id,
+        file_name=given.file_name,
+        client_id=client_asked_about(context, given.client_id),
+        file_type=given.file_type or "",
+    )
+    return listed("documents", [_values(document) for document in found])
+
+
+def _values(document: Document) -> dict[str, object]:
+    return {
+        "id": document.id,
+        "name": line(document.name),
+        "client": line(document.client.name),
+        "file_type": document.file_type,
+        "folder": line(document.folder),
+        "state": document.state,
+        "same_bytes_as": document.duplicate_of_id,
+        "similar_to": document.similar_to_id,
+        "similarity": document.similarity,
+        "link": document_link(document.id),
+    }
+
+
+CHECK_DUPLICATE: SageTool[CheckDuplicateInput] = SageTool(
+    name="check_duplicate",
+    description=DESCRIPTION,
+    input_model=CheckDuplicateInput,
+    kind="instant",
+    tiers=frozenset({"chat", "pipeline"}),
+    run=_run,
+    presentation=Presentation(
+        once="looked for a duplicate",
+        often="looked for duplicates {count} times",
+        activity="Looking in your documents",
+    ),
+)

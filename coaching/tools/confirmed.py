@@ -1,0 +1,118 @@
+"""Writes that wait for the user's yes in a conversation and run at once in the pipeline.
+
+A tool gives the write itself, as synchronous ORM code. Whether it waits is its tier's policy.
+"""
+
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from coaching.engine.errors import ToolError, ToolInputError
+from coaching.engine.tools import AnsweredCall, ToolInput, ToolResult
+from coaching.models import LibraryEffect
+from coaching.tools.context import AnswerContext, CallContext, ToolContext
+from coaching.tools.presentation import CardField
+from sessions_app.database import in_database
+from sessions_app.errors import FieldRefused, Refused
+
+InputT = TypeVar("InputT", bound=ToolInput)
+
+Write = Callable[[CallContext, InputT], ToolResult]
+"""Writes and records the effect. Raises `Refused`, and `ToolError` for an id that looks missing."""
+Check = Callable[[CallContext, InputT], Mapping[str, str]]
+"""Returns what the user is shown besides the input, by label. Raises as the write does."""
+
+NOT_WITHOUT_A_YES = "Nothing was written: this needs the user's yes, which only a conversation can ask for."
+DECLINED = "The user said no. Nothing was written."
+YES_OR_NO = "Please say yes or no."
+UNKNOWN_PART = "An answer holds a yes or no and perhaps the edited fields, nothing else."
+NOT_ON_THE_CARD = "Only what the card shows can be changed."
+WRONG_FIELD = "{label}: that can’t be stored. {why}"
+_WHY = {
+    "date": "Give a date, such as 2027-03-31.",
+    "choice": "Choose one of the values.",
+    "lines": "There are too many lines, or one is too long.",
+}
+
+
+def runs(write: Write[InputT]) -> Callable[[ToolContext, InputT], Awaitable[ToolResult]]:
+    """Return the code that writes at once, in a tier whose writes don't wait."""
+
+    async def run(context: ToolContext, given: InputT) -> ToolResult:
+        if "confirm" in context.tier.waiting_kinds:
+            raise ToolError(NOT_WITHOUT_A_YES)
+        try:
+            return await context.commit(lambda: write(context, given))
+        except Refused as refusal:
+            raise ToolError(str(refusal)) from refusal
+
+    return run
+
+
+def checks(check: Check[InputT]) -> Callable[[ToolContext, InputT], Awaitable[Mapping[str, str]]]:
+    """Return the code that checks a call before the user is asked."""
+
+    async def run(context: ToolContext, given: InputT) -> Mapping[str, str]:
+        try:
+            return await in_database(check, context, given)
+        except Refused as refusal:
+            raise ToolError(str(refusal)) from refusal
+
+    return run
+
+
+def answers(
+    write: Write[InputT], fields: Sequence[CardField]
+) -> Callable[[AnswerContext, InputT, Any], AnsweredCall]:
+    """Return the code that takes the user's answer: no, or yes with the fields as the user edited them."""
+
+    def answer(context: AnswerContext, given: InputT, value: Any) -> AnsweredCall:
+        if not isinstance(value, Mapping) or not isinstance(value.get("accept"), bool):
+            raise ToolInputError(YES_OR_NO)
+        if set(value) - {"accept", "input"}:
+            raise ToolInputError(UNKNOWN_PART)
+        if not value["accept"]:
+            said_no = ToolResult.of(written=False, message=DECLINED)
+            return AnsweredCall(result=said_no, value={"accept": False})
+        edited = _edited(given, value.get("input") or {}, fields)
+        result = write(context, edited)
+        before, after = _plain(given), _plain(edited)
+        if changed := sorted(name for name in {*before, *after} if before.get(name) != after.get(name)):
+            result = ToolResult.of(**json.loads(result.content), changed_by_the_user=changed)
+        effect = LibraryEffect.of(context.user_id).filter(tool_use_id=context.tool_use_id).first()
+        kept = {"accept": True, "input": after, "effect": effect.id if effect else None}
+        return AnsweredCall(result=result, value=kept)
+
+    return answer
+
+
+def _edited(given: InputT, edits: object, fields: Sequence[CardField]) -> InputT:
+    """Return the input with the user's edits, checked as strictly as the model's.
+
+    Raises `FieldRefused` for the first field at fault.
+    """
+    if not isinstance(edits, Mapping):
+        raise ToolInputError(UNKNOWN_PART)
+    by_name = {field.name: field for field in fields}
+    values = _plain(given)
+    for name, value in edits.items():
+        if name in by_name:
+            values[name] = by_name[name].parsed(value)
+        elif values.get(name) != value:
+            raise ToolInputError(NOT_ON_THE_CARD)
+    present = {name: value for name, value in values.items() if value is not None}
+    try:
+        return type(given).model_validate(present)
+    except ValidationError as error:
+        name = str(error.errors()[0]["loc"][0])
+        field = by_name.get(name)
+        if field is None:
+            raise ToolInputError(NOT_ON_THE_CARD) from error
+        why = _WHY.get(field.kind) or f"It has 1 to {field.max_length:,} ordinary characters."
+        raise FieldRefused(WRONG_FIELD.format(label=field.label, why=why), field=name) from error
+
+
+def _plain(given: ToolInput) -> dict[str, Any]:
+    return given.model_dump(mode="json", exclude_none=True)

@@ -1,0 +1,105 @@
+"""`create_action_item`: adds something to do; with a date it is a reminder."""
+
+from collections.abc import Mapping
+from datetime import date
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from coaching.documents.actions import MAX_DESCRIPTION, MAX_TITLE, NewAction, create_action
+from coaching.documents.dates import words_meaning
+from coaching.engine.tools import ToolInput, ToolResult
+from coaching.files.attributes import Line, StorableText
+from coaching.models import ActionPriority, DocumentText
+from coaching.tools.confirmed import answers, checks, runs
+from coaching.tools.context import CallContext
+from coaching.tools.presentation import CardField, Presentation, SageTool, card
+from coaching.tools.reach import place_to_write
+from coaching.tools.results import Id
+
+DESCRIPTION = (
+    "Add something to do, for a client or (without client_id) for the user; with due_date it is a reminder. "
+    "Use it when something was agreed or asked for, with a due_date only if that was said or is written. In "
+    "a conversation the user sees it and decides: say that it is added only if the result has written: true."
+)
+FIELDS = (
+    CardField(name="title", label="What", is_required=True, max_length=MAX_TITLE),
+    CardField(name="due_date", label="Due", kind="date"),
+    CardField(
+        name="priority",
+        label="Priority",
+        kind="choice",
+        choices=[(one.value, one.label) for one in ActionPriority],
+    ),
+    CardField(name="description", label="More about it", kind="text", max_length=MAX_DESCRIPTION),
+)
+
+
+class CreateActionItemInput(ToolInput):
+    """The input of `create_action_item`."""
+
+    title: Annotated[Line, Field(max_length=MAX_TITLE)]
+    description: Annotated[StorableText, Field(max_length=MAX_DESCRIPTION)] | None = None
+    due_date: date | None = None
+    priority: Literal["low", "medium", "high"] = "medium"
+    client_id: Id | None = None
+    project_id: Id | None = None
+
+
+def _check(context: CallContext, given: CreateActionItemInput) -> Mapping[str, str]:
+    client, project = place_to_write(context, client_id=given.client_id, project_id=given.project_id)
+    return {"For": client.name, **({"Project": project.name} if project else {})}
+
+
+def _write(context: CallContext, given: CreateActionItemInput) -> ToolResult:
+    client, project = place_to_write(context, client_id=given.client_id, project_id=given.project_id)
+    words = _words_of_due_date(context, given.due_date)
+    new = NewAction(
+        client_id=client.id,
+        project_id=project.id if project else None,
+        title=given.title,
+        description=given.description or "",
+        due_date=given.due_date if words is None or words else None,
+        due_words=words or "",
+        priority=ActionPriority(given.priority),
+        document_id=context.binding.only_document_id if context.binding else None,
+        session_id=context.session_id,
+    )
+    item = create_action(
+        user_id=context.user_id,
+        new=new,
+        made_by=context.tier.made_by,
+        is_proposed=context.tier.only_proposes,
+        tool_use_id=context.tool_use_id,
+    )
+    due = item.due_date.isoformat() if item.due_date else None
+    return ToolResult.of(written=True, id=item.id, state=item.state, due_date=due)
+
+
+def _words_of_due_date(context: CallContext, due: date | None) -> str | None:
+    """Return the words of a document that a date comes from, empty if it has none; None without documents."""
+    if context.binding is None or not context.binding.document_ids:
+        return None
+    texts = DocumentText.of(context.user_id).filter(document_id__in=context.binding.document_ids)
+    found = (words_meaning(text, due) for text in texts.values_list("text", flat=True) if due)
+    return next(filter(None, found), "")
+
+
+CREATE_ACTION_ITEM: SageTool[CreateActionItemInput] = SageTool(
+    name="create_action_item",
+    description=DESCRIPTION,
+    input_model=CreateActionItemInput,
+    kind="confirm",
+    tiers=frozenset({"chat", "pipeline"}),
+    run=runs(_write),
+    check=checks(_check),
+    answer=answers(_write, FIELDS),
+    presentation=Presentation(
+        once="asked to add something to do",
+        often="asked to add something to do, {count} times",
+        activity="Writing",
+        question=card(
+            "Shall I add this to your action items?", FIELDS, yes="Add it", done="Added to your action items."
+        ),
+    ),
+)

@@ -1,0 +1,97 @@
+"""`create_knowledge_entry`: adds something that the library should know about a client."""
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from coaching.documents.knowledge import (
+    MAX_CONTENT,
+    MAX_KEY_POINTS,
+    MAX_TAGS,
+    MAX_TITLE,
+    NewEntry,
+    create_entry,
+)
+from coaching.engine.tools import ToolInput, ToolResult
+from coaching.files.attributes import Line, StorableText, Word
+from coaching.models import EntryState, EntryType
+from coaching.tools.confirmed import answers, checks, runs
+from coaching.tools.context import CallContext
+from coaching.tools.presentation import CardField, Presentation, SageTool, card
+from coaching.tools.reach import place_to_write
+from coaching.tools.results import Id
+
+DESCRIPTION = (
+    "Keep something about a client: a note, an update, the summary of a document or a call. Use it when "
+    "something was said or read that will be needed again, and keep only that. In a conversation the user "
+    "sees it and decides: say that it is kept only if the result has written: true."
+)
+FIELDS = (
+    CardField(name="title", label="Title", is_required=True, max_length=MAX_TITLE),
+    CardField(name="content", label="Text", kind="text", is_required=True, max_length=MAX_CONTENT),
+    CardField(
+        name="entry_type", label="Kind", kind="choice", choices=[(one.value, one.label) for one in EntryType]
+    ),
+    CardField(name="key_points", label="Key points, one a line", kind="lines", max_length=6_000),
+    CardField(name="tags", label="Tags, one a line", kind="lines", max_length=1_000),
+)
+
+
+class CreateKnowledgeEntryInput(ToolInput):
+    """The input of `create_knowledge_entry`."""
+
+    client_id: Id
+    title: Annotated[Line, Field(max_length=MAX_TITLE)]
+    content: Annotated[StorableText, Field(min_length=1, max_length=MAX_CONTENT, pattern=r"\S")]
+    project_id: Id | None = None
+    entry_type: Literal["document_summary", "deal_update", "call_transcript", "note"] = "note"
+    key_points: Annotated[list[Line], Field(max_length=MAX_KEY_POINTS)] | None = None
+    tags: Annotated[list[Word], Field(max_length=MAX_TAGS)] | None = None
+
+
+def _check(context: CallContext, given: CreateKnowledgeEntryInput) -> Mapping[str, str]:
+    client, project = place_to_write(context, client_id=given.client_id, project_id=given.project_id)
+    return {"For": client.name, **({"Project": project.name} if project else {})}
+
+
+def _write(context: CallContext, given: CreateKnowledgeEntryInput) -> ToolResult:
+    client, project = place_to_write(context, client_id=given.client_id, project_id=given.project_id)
+    new = NewEntry(
+        client_id=client.id,
+        project_id=project.id if project else None,
+        title=given.title,
+        content=given.content,
+        entry_type=EntryType(given.entry_type),
+        key_points=given.key_points or (),
+        tags=given.tags or (),
+        document_id=context.binding.only_document_id if context.binding else None,
+        session_id=context.session_id,
+    )
+    entry = create_entry(
+        user_id=context.user_id,
+        new=new,
+        made_by=context.tier.made_by,
+        is_proposed=context.tier.only_proposes,
+        tool_use_id=context.tool_use_id,
+    )
+    is_accepted = entry.state == EntryState.ACCEPTED
+    return ToolResult.of(written=True, id=entry.id, state=entry.state, is_accepted=is_accepted)
+
+
+CREATE_KNOWLEDGE_ENTRY: SageTool[CreateKnowledgeEntryInput] = SageTool(
+    name="create_knowledge_entry",
+    description=DESCRIPTION,
+    input_model=CreateKnowledgeEntryInput,
+    kind="confirm",
+    tiers=frozenset({"chat", "pipeline"}),
+    run=runs(_write),
+    check=checks(_check),
+    answer=answers(_write, FIELDS),
+    presentation=Presentation(
+        once="asked to keep something",
+        often="asked to keep something, {count} times",
+        activity="Writing",
+        question=card("Shall I keep this?", FIELDS, yes="Keep it", done="Kept."),
+    ),
+)

@@ -1,0 +1,84 @@
+"""`get_client_context`: what the library has of one client, in short."""
+
+from typing import Any
+
+from coaching.documents.clients import accessible_client
+from coaching.documents.selectors import actions_of, counts_of, documents_of, entries_of, for_models
+from coaching.engine.errors import ToolError
+from coaching.engine.tools import ToolInput, ToolResult
+from coaching.models import ActionState, Client, EntryState, Project
+from coaching.tools.context import ToolContext
+from coaching.tools.presentation import Presentation, SageTool
+from coaching.tools.reach import NO_CLIENT, client_asked_about
+from coaching.tools.results import Id, document_link, line, passage, plain
+from sessions_app.database import in_database
+
+DESCRIPTION = (
+    "Get an overview of one client: type, status, notes, projects, counts, newest documents, open action "
+    "items, newest knowledge. Use it when the talk turns to a client and before you write something for one."
+)
+MOST = 6
+MAX_PROJECTS = 20
+
+
+class GetClientContextInput(ToolInput):
+    """The input of `get_client_context`."""
+
+    client_id: Id
+
+
+async def _run(context: ToolContext, given: GetClientContextInput) -> ToolResult:
+    return await in_database(_read, context, given.client_id)
+
+
+def _read(context: ToolContext, client_id: int) -> ToolResult:
+    found = client_asked_about(context, client_id)
+    if found is None:
+        raise ToolError(NO_CLIENT)
+    client = accessible_client(user_id=context.user_id, client_id=found)
+    counts = counts_of(user_id=context.user_id, client_id=client.id)
+    return ToolResult.of(
+        id=client.id,
+        name=line(client.name),
+        type=client.client_type,
+        status=client.status,
+        **plain({"notes": passage(client.notes)}),
+        documents=counts.documents,
+        to_review=counts.in_review,
+        knowledge=counts.knowledge,
+        open_actions=counts.open_actions,
+        proposals=counts.proposals,
+        **plain(_lists(client)),
+    )
+
+
+def _lists(client: Client) -> dict[str, Any]:
+    user_id = client.user_id
+    documents = documents_of(user_id=user_id, client_id=client.id).filter(is_withheld=False)[:MOST]
+    actions = actions_of(user_id=user_id, client_id=client.id, state=ActionState.OPEN)
+    entries = entries_of(user_id=user_id, client_id=client.id, state=EntryState.ACCEPTED)
+    projects = Project.of(user_id).filter(client=client)[:MAX_PROJECTS]
+    return {
+        "projects": [{"id": one.id, "name": line(one.name), "status": one.status} for one in projects],
+        "newest_documents": [
+            plain({"name": line(one.name), "file_type": one.file_type, "link": document_link(one.id)})
+            for one in documents
+        ],
+        "actions": [
+            plain({"title": line(one.title), "due": one.due_date}) for one in for_models(actions)[:MOST]
+        ],
+        "newest_knowledge": [line(one.title) for one in for_models(entries)[:MOST]],
+    }
+
+
+GET_CLIENT_CONTEXT: SageTool[GetClientContextInput] = SageTool(
+    name="get_client_context",
+    description=DESCRIPTION,
+    input_model=GetClientContextInput,
+    kind="instant",
+    tiers=frozenset({"chat", "pipeline"}),
+    run=_run,
+    presentation=Presentation(
+        once="looked at a client", often="looked at {count} clients", activity="Looking it up"
+    ),
+)

@@ -1,0 +1,70 @@
+"""`list_action_items`: what is to be done, by due date."""
+
+from typing import Literal
+
+from coaching.documents.selectors import actions_of, for_models
+from coaching.engine.tools import ToolInput, ToolResult
+from coaching.models import ActionItem, ActionState
+from coaching.tools.context import ToolContext
+from coaching.tools.presentation import Presentation, SageTool
+from coaching.tools.reach import client_asked_about
+from coaching.tools.results import Id, document_link, line, listed, passage
+from sessions_app.database import in_database
+
+MOST = 30
+
+DESCRIPTION = (
+    "List action items by due date, with what they come from; status defaults to open. A proposed one isn't "
+    "accepted yet: never present it as agreed. Use it when the user asks what is to be done."
+)
+
+
+class ListActionItemsInput(ToolInput):
+    """The input of `list_action_items`."""
+
+    client_id: Id | None = None
+    status: Literal["open", "proposed", "done"] | None = None
+
+
+async def _run(context: ToolContext, given: ListActionItemsInput) -> ToolResult:
+    return await in_database(_list, context, given)
+
+
+def _list(context: ToolContext, given: ListActionItemsInput) -> ToolResult:
+    items = actions_of(
+        user_id=context.user_id,
+        client_id=client_asked_about(context, given.client_id),
+        state=ActionState(given.status or ActionState.OPEN),
+    )
+    found = for_models(items)
+    return listed("action_items", [_values(item) for item in found[:MOST]], total=found.count())
+
+
+def _values(item: ActionItem) -> dict[str, object]:
+    return {
+        "id": item.id,
+        "title": line(item.title),
+        "client": line(item.client.name),
+        "due": item.due_date,
+        "due_words": line(item.due_words),
+        "priority": item.priority,
+        "owner": line(item.owner),
+        "status": item.state,
+        "quote": passage(item.quote, 200),
+        "link": document_link(item.document_id),
+    }
+
+
+LIST_ACTION_ITEMS: SageTool[ListActionItemsInput] = SageTool(
+    name="list_action_items",
+    description=DESCRIPTION,
+    input_model=ListActionItemsInput,
+    kind="instant",
+    tiers=frozenset({"chat", "pipeline"}),
+    run=_run,
+    presentation=Presentation(
+        once="looked at what is to be done",
+        often="looked at what is to be done {count} times",
+        activity="Looking it up",
+    ),
+)

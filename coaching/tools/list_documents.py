@@ -1,0 +1,70 @@
+"""`list_documents`: what lies in the library, by client, project and folder."""
+
+from coaching.documents.selectors import documents_of
+from coaching.engine.tools import ToolInput, ToolResult
+from coaching.models import Document
+from coaching.tools.context import ToolContext
+from coaching.tools.presentation import Presentation, SageTool
+from coaching.tools.reach import client_asked_about, project_asked_about
+from coaching.tools.results import Id, Name, document_link, line, listed
+from sessions_app.database import in_database
+
+MOST = 30
+
+DESCRIPTION = (
+    "List documents, newest first, with id, type, folder, state and link; by client, project or folder. Use "
+    "it to see what there is; for what documents say, use search_knowledge_bank."
+)
+
+
+class ListDocumentsInput(ToolInput):
+    """The input of `list_documents`."""
+
+    client_id: Id | None = None
+    project_id: Id | None = None
+    folder: Name | None = None
+
+
+async def _run(context: ToolContext, given: ListDocumentsInput) -> ToolResult:
+    return await in_database(_list, context, given)
+
+
+def _list(context: ToolContext, given: ListDocumentsInput) -> ToolResult:
+    if given.project_id:
+        project_asked_about(context, given.project_id)
+    found = documents_of(
+        user_id=context.user_id,
+        client_id=client_asked_about(context, given.client_id),
+        project_id=given.project_id,
+        folder=given.folder or "",
+    ).filter(is_withheld=False)
+    return listed("documents", [_values(document) for document in found[:MOST]], total=found.count())
+
+
+def _values(document: Document) -> dict[str, object]:
+    return {
+        "id": document.id,
+        "name": line(document.name),
+        "client": line(document.client.name),
+        "project": line(document.project.name) if document.project else "",
+        "file_type": document.file_type,
+        "folder": line(document.folder),
+        "state": document.state,
+        "added": document.created_at.date(),
+        "link": document_link(document.id),
+    }
+
+
+LIST_DOCUMENTS: SageTool[ListDocumentsInput] = SageTool(
+    name="list_documents",
+    description=DESCRIPTION,
+    input_model=ListDocumentsInput,
+    kind="instant",
+    tiers=frozenset({"chat", "pipeline"}),
+    run=_run,
+    presentation=Presentation(
+        once="listed documents",
+        often="listed documents {count} times",
+        activity="Looking in your documents",
+    ),
+)

@@ -1,0 +1,79 @@
+"""Which clients a call reaches: in the pipeline that of its documents, in a conversation perhaps one.
+
+Another user's ids, and those of a client that can't be reached, are answered like missing ones.
+"""
+
+from dataclasses import dataclass
+
+from coaching.documents.clients import accessible_client, accessible_project, own_client
+from coaching.engine.errors import ToolError
+from coaching.models import Client, Project, SessionScope
+from coaching.tools.context import CallContext
+
+NO_CLIENT = "There is no client with that id here. search_clients lists them."
+NO_PROJECT = "That client has no project with that id. get_client_context lists them."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reach:
+    """The only client that can be reached, or None for all; new things go to its project."""
+
+    client_id: int | None = None
+    project_id: int | None = None
+
+
+def reach_of(context: CallContext) -> Reach:
+    """Return what a call reaches. Sync ORM code."""
+    if context.binding is not None:
+        return Reach(client_id=context.binding.client_id, project_id=context.binding.project_id)
+    if context.session_id is None:
+        return Reach()
+    scope = SessionScope.of(context.user_id).filter(session_id=context.session_id).first()
+    return Reach(client_id=scope.client_id, project_id=scope.project_id) if scope else Reach()
+
+
+def client_asked_about(context: CallContext, client_id: int | None) -> int | None:
+    """Return the client that a call reads, None for all of the user's. Raises `ToolError`."""
+    return _checked(context, client_id, reach_of(context).client_id)
+
+
+def place_to_write(
+    context: CallContext, *, client_id: int | None, project_id: int | None
+) -> tuple[Client, Project | None]:
+    """Return where a call writes: unless it says so, the client reached or the user. Raises `ToolError`."""
+    reach = reach_of(context)
+    project = project_asked_about(context, project_id) if project_id else None
+    named = client_id or (project.client_id if project else None)
+    found = _checked(context, named, reach.client_id)
+    client = own_client(context.user_id) if found is None else _client(context, found)
+    if project is None and reach.project_id and client.id == reach.client_id:
+        project = project_asked_about(context, reach.project_id)
+    if project and project.client_id != client.id:
+        raise ToolError(NO_PROJECT)
+    return client, project
+
+
+def project_asked_about(context: CallContext, project_id: int) -> Project:
+    """Return a project that can be reached. Raises `ToolError`."""
+    try:
+        project = accessible_project(user_id=context.user_id, project_id=project_id)
+    except Project.DoesNotExist:
+        raise ToolError(NO_PROJECT) from None
+    if reach_of(context).client_id not in (None, project.client_id):
+        raise ToolError(NO_PROJECT)
+    return project
+
+
+def _checked(context: CallContext, client_id: int | None, only: int | None) -> int | None:
+    if client_id is None:
+        return only
+    if only not in (None, client_id):
+        raise ToolError(NO_CLIENT)
+    return _client(context, client_id).id
+
+
+def _client(context: CallContext, client_id: int) -> Client:
+    try:
+        return accessible_client(user_id=context.user_id, client_id=client_id)
+    except Client.DoesNotExist:
+        raise ToolError(NO_CLIENT) from None

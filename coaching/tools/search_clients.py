@@ -1,0 +1,50 @@
+"""`search_clients`: the user's clients by name, notes or project; the first is the user."""
+
+from coaching.documents.selectors import clients_of
+from coaching.engine.tools import ToolInput, ToolResult
+from coaching.tools.context import ToolContext
+from coaching.tools.presentation import Presentation, SageTool
+from coaching.tools.reach import reach_of
+from coaching.tools.results import Query, line, listed
+from sessions_app.database import in_database
+
+MOST = 20
+
+DESCRIPTION = (
+    "Find clients by words in their name, notes or projects; without a query, list them. The first client "
+    "(type self) is the user. Use it to get the id that other tools want; never guess one."
+)
+
+
+class SearchClientsInput(ToolInput):
+    """The input of `search_clients`."""
+
+    query: Query | None = None
+
+
+async def _run(context: ToolContext, given: SearchClientsInput) -> ToolResult:
+    return await in_database(_search, context, given.query or "")
+
+
+def _search(context: ToolContext, query: str) -> ToolResult:
+    found = clients_of(user_id=context.user_id, query=query)
+    only = reach_of(context).client_id
+    found = found.filter(id=only) if only else found
+    rows = [
+        {"id": client.id, "name": line(client.name), "type": client.client_type, "status": client.status}
+        for client in found[:MOST]
+    ]
+    return listed("clients", rows, total=found.count())
+
+
+SEARCH_CLIENTS: SageTool[SearchClientsInput] = SageTool(
+    name="search_clients",
+    description=DESCRIPTION,
+    input_model=SearchClientsInput,
+    kind="instant",
+    tiers=frozenset({"chat", "pipeline"}),
+    run=_run,
+    presentation=Presentation(
+        once="looked for a client", often="looked for clients {count} times", activity="Looking it up"
+    ),
+)

@@ -1,0 +1,31 @@
+"""The fields of a write that wanted a yes: as a refused answer gave them, or as they were written."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from coaching.tools.presentation import CardField
+from sessions_app.models import ToolCallRecord
+from sessions_app.pending_calls import UNDONE
+
+Outcome = Literal["", "accepted", "declined", "undone"]
+"""What became of the write."""
+
+
+def given_fields(fields: Sequence[CardField], given: Mapping[str, Any]) -> Sequence[CardField]:
+    """Return the fields with the values of a refused answer, and what was wrong with them."""
+    values, faults = given["input"], given.get("faults") or {}
+    filled = [each.with_value(values[each.name]) if each.name in values else each for each in fields]
+    return [each.with_fault(faults.get(each.name, "")) for each in filled]
+
+
+def written_fields(
+    fields: Sequence[CardField], record: ToolCallRecord
+) -> tuple[Outcome, Sequence[CardField]]:
+    """Return what became of an answered write, and the fields as they were written."""
+    value = record.value if isinstance(record.value, Mapping) else {}
+    if not value.get("accept"):
+        return "declined", fields
+    written = value.get("input")
+    written = written if isinstance(written, Mapping) else {}
+    shown = [each.with_value(written.get(each.name)) for each in fields]
+    return ("undone" if record.metadata.get(UNDONE) else "accepted"), shown
