@@ -129,14 +129,29 @@ def calls_by_round(records: Iterable[ToolCallRecord], *, is_waiting: bool) -> di
 
 
 def old_calls_by_round(
-    calls: Iterable[Mapping[str, Any]], *, rendered: Mapping[str, SafeString], paths: Collection[str] = ()
+    calls: Iterable[Mapping[str, Any]],
+    *,
+    rendered: Mapping[str, SafeString],
+    paths: Collection[str] = (),
+    said_next: str = "",
 ) -> dict[int, list[ShownCall]]:
-    """Return the calls of an old reply by round; `paths` are those of the files that still exist."""
+    """Return the calls of an old reply by round; `paths` are those of the files that still exist.
+
+    An offered answer is the chosen one if the user said just that in the next message.
+    """
     shown: dict[int, list[ShownCall]] = {}
     for call in calls:
         if item := _old_call(call, rendered, paths):
+            item = _with_chosen(item, said_next.strip()) if isinstance(item, QuestionItem) else item
             shown.setdefault(call["round"], []).append(item)
     return shown
+
+
+def _with_chosen(question: QuestionItem, said: str) -> QuestionItem:
+    if said not in [option.label for option in question.options]:
+        return question
+    options = [replace(option, is_chosen=option.label == said) for option in question.options]
+    return replace(question, options=options, state=CallState.ANSWERED)
 
 
 def written_texts(answer: Message) -> list[str]:

@@ -92,6 +92,7 @@ def items_of(rows: HistoryRows, *, zone: ZoneInfo, rendered: Rendered | None = N
     rendered = render_texts(texts_of_history(rows)) if rendered is None else rendered
     days = _Days(zone)
     items: list[ShownItem] = []
+    said_after = {row.number: row.content for row in rows.messages if row.role == MessageRole.USER}
     for turn_id, group in groupby(rows.messages, key=lambda message: message.turn_id):
         messages = list(group)
         for message in messages:
@@ -115,6 +116,7 @@ def items_of(rows: HistoryRows, *, zone: ZoneInfo, rendered: Rendered | None = N
             verdict=rows.cards.verdict_among(messages),
             zone=zone,
             old_files=rows.old_files,
+            said_next=said_after.get(messages[-1].number + 1, ""),
         )
         if item := turn_item(ended, rendered=rendered):
             items.append(item)
@@ -164,7 +166,7 @@ def turn_item(ended: TurnRows, *, rendered: Rendered | None = None) -> TurnItem 
     rendered = render_texts(texts_of_answer(answer)) if rendered is None else rendered
     calls = rows.cards.calls_by_round(rows.calls, is_waiting=False)
     if answer and (old := old_calls(answer, zone=ended.zone)):
-        calls |= old_calls_by_round(old, rendered=rendered, paths=ended.old_files)
+        calls |= old_calls_by_round(old, rendered=rendered, paths=ended.old_files, said_next=ended.said_next)
     return TurnItem(
         turn_id=str(turn.id),
         rounds=_round_items(

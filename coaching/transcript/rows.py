@@ -106,7 +106,10 @@ class CallRows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnRows:
-    """A closed turn with its answer, shown calls and cost, and the verdict about its message."""
+    """A closed turn with its answer, shown calls and cost, and the verdict about its message.
+
+    `old_files` as in `HistoryRows`; `said_next` is the user's next message, where it was read, too.
+    """
 
     turn: Turn
     answer: Message | None
@@ -115,6 +118,7 @@ class TurnRows:
     verdict: SafetyVerdict | None
     zone: ZoneInfo
     old_files: Collection[str] = ()
+    said_next: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

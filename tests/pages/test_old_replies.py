@@ -98,6 +98,17 @@ def test_a_file_that_is_still_there_is_linked(
 
 
 @pytest.mark.django_db
+def test_an_answer_that_was_tapped_is_the_chosen_one(
+    signed_in: Client, session: Session, exchange: Exchange
+) -> None:
+    exchange("Hello", OLD, metadata={})
+    exchange("Work", "Good.")
+    page = signed_in.get(f"/chat/{session.id}/").content.decode()
+    assert len(re.findall(r'class="pill is-chosen"', page)) == 1
+    assert "in your own words" not in page
+
+
+@pytest.mark.django_db
 def test_a_reply_of_today_has_no_calls_in_its_text(
     signed_in: Client, session: Session, exchange: Exchange
 ) -> None:
