@@ -12,6 +12,7 @@ from tests.faults import (
     brief_jobs,
     crashes,
     database_loss,
+    document_jobs,
     openings,
     races,
     random_turns,
@@ -77,6 +78,7 @@ FORMS: tuple[LongForm, ...] = (
         clock_error_seconds=2 * 3600.0,
     ),
     LongForm(name="R15", scenario=brief_jobs.run_r15, points=24),
+    LongForm(name="R17", scenario=document_jobs.run_r17, points=20),
     LongForm(name="R16", scenario=slow_readers.run_r16, points=1200),
     LongForm(name="R13", scenario=crashes.run_r13, points=100, processes=2),
 )

@@ -1,6 +1,5 @@
 """Asks the model what the documents are: one call, up to three rounds with tools, a structured answer."""
 
-import json
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -22,6 +21,7 @@ LOOKUP = "lookup_reference"
 MOST_ATTEMPTS = 2
 """A document is tried this often; the last time alone."""
 FAILED = "Sage couldn’t read this document: {because} You can try again or file it yourself."
+_REFERENCE = re.compile(r'^<reference file_type="([a-z0-9-]+)">')
 WITHOUT_ANSWER = "The model said nothing usable about it."
 
 
@@ -61,6 +61,7 @@ async def classify(batch: Batch, services: Services) -> Batch:
             call = await resume_call(pending, request, client=client, tools=tools)
     except CallFailed as failure:
         return batch.each(partial(without_answer, because=str(failure)))
+    await in_database(call.refresh_from_db, fields=["rounds"])
     return _with_verdicts(batch, call, knowledge)
 
 
@@ -112,15 +113,5 @@ def looked_up(call: DocumentCall) -> set[str]:
         names = {block["id"]: block["name"] for block in stored["blocks"] if block["type"] == "tool_use"}
         for tool_use_id, result in stored["results"].items():
             if names.get(tool_use_id) == LOOKUP and not result["is_error"]:
-                found.update(re.findall(r'file_type="([a-z0-9-]+)"', result["content"]))
-                found.update(_named_in_json(result["content"]))
+                found.update(_REFERENCE.findall(result["content"]))
     return found
-
-
-def _named_in_json(content: str) -> set[str]:
-    try:
-        rows = json.loads(content)
-    except ValueError:
-        return set()
-    found = rows.get("references", []) if isinstance(rows, dict) else []
-    return {str(row.get("file_type")) for row in found if isinstance(row, dict)}

@@ -1,0 +1,75 @@
+"""Three hundred documents of all types, read by a worker's jobs with a model that knows what they are."""
+
+from collections import Counter
+
+import pytest
+from django.contrib.auth.models import User
+
+from coaching.context.budget import count_tokens
+from coaching.documents.intake import destination_of, take_in
+from coaching.documents.references import current_references
+from coaching.library.claims import MOST_DOCUMENTS
+from coaching.library.requests import CALL_TOKENS
+from coaching.library.stages.assemble import UNSEEN
+from coaching.models import UNFINISHED_STATES, Client, Document, DocumentState, LibraryEffect, Project
+from coaching.practice import PracticeServer
+from coaching.practice.coach.documents import sent_documents
+from sessions_app.database import in_database
+from tests.jobs.conftest import WorkOff
+from tests.library.pipeline.conftest import calls_to
+from tests.library.pipeline.many import BROKEN, COUNT, DUPLICATES, Made, three_hundred
+from tests.library.pipeline.truth import TruthfulModel
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("references")]
+
+
+def take_all(user: User, made: list[Made]) -> None:
+    """Take everything in for a company's project."""
+    client = Client.of(user.pk).create(name="Harbour Ltd", client_type="company")
+    project = Project.of(user.pk).create(client=client, name="Quay Street")
+    destination = destination_of(user_id=user.pk, client_id=client.pk, project_id=project.pk)
+    for one in made:
+        take_in(user_id=user.pk, name=one.name, data=one.data, destination=destination)
+
+
+async def test_three_hundred_documents_end_once_where_the_rules_say(
+    user: User, practice: PracticeServer, work_off: WorkOff, model: TruthfulModel
+) -> None:
+    made = three_hundred()
+    model.types = {one.name: one.file_type for one in made}
+    await in_database(take_all, user, made)
+    await work_off()
+    documents = {row.name: row for row in await in_database(lambda: list(Document.of(user.pk)))}
+    assert len(documents) == COUNT
+    states = Counter(row.state for row in documents.values())
+    assert not set(states) & set(UNFINISHED_STATES)
+    assert (states[DocumentState.DUPLICATE], states[DocumentState.FAILED]) == (DUPLICATES, BROKEN)
+    assert states[DocumentState.FILED] >= 0.9 * (COUNT - DUPLICATES - BROKEN)
+    for row in documents.values():
+        if row.state == DocumentState.REVIEW:
+            assert row.reason == UNSEEN or row.similar_to_id, row.reason
+
+    table = (await in_database(current_references)).placement
+    for one in made:
+        row = documents[one.name]
+        if row.state != DocumentState.FILED:
+            continue
+        rule = table.place(file_type=one.file_type, category="", client_type="company", has_project=True)
+        assert (row.file_type, row.folder, row.level) == (one.file_type, rule.folder, rule.level)
+    assert await in_database(LibraryEffect.of(user.pk).count) == states[DocumentState.FILED]
+    check_calls(practice, documents_sent=COUNT - DUPLICATES - BROKEN)
+
+
+def check_calls(practice: PracticeServer, *, documents_sent: int) -> None:
+    """Check that no call was too large, none was made twice, and that the system prompt was cached."""
+    calls = calls_to(practice)
+    sent = [[document.id for document in sent_documents(call.body)] for call in calls]
+    assert max(map(len, sent)) <= MOST_DOCUMENTS
+    assert sum(map(len, sent)) == len({each for ids in sent for each in ids}) == documents_sent
+    for call in calls:
+        content = call.body["messages"][0]["content"]
+        assert sum(count_tokens(block["text"]) for block in content) <= CALL_TOKENS * 1.05
+    first, *others = (call.usage for call in calls)
+    assert first["cache_creation_input_tokens"] >= 4_096
+    read = sum(usage["cache_read_input_tokens"] for usage in others)
+    assert read >= 0.9 * first["cache_creation_input_tokens"] * len(others)
