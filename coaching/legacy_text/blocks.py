@@ -10,7 +10,7 @@ from coaching.legacy_text.tags import BLOCK_NAMES, Tokenizer, tokenize
 
 __all__ = ["BLOCK_NAMES", "TagFilter", "excerpt_without_tags", "strip_block_tags", "without_block_tags"]
 
-_END_OF_TAG = re.compile(r"\A[^\[\]\n]{0,100}?\b(?:type|name)=(?:\"[^\"\n]{0,100}\"|'[^'\n]{0,100}')[ \t]*\]")
+_END_OF_TAG = re.compile(r"\A[^\[\]\n]{0,100}?=(?:\"[^\"\n]{0,100}\"|'[^'\n]{0,100}')[ \t]*\][ \t]*")
 
 
 def strip_block_tags(text: str) -> str:

@@ -30,7 +30,8 @@ _ANY_VALUE = r"""(?:"[^"\n]*+"?|'[^'\n]*+'?|[^\s"'\]]++)"""
 _REST = re.compile(
     rf"(?P<clean>(?:[ \t]++\w++[ \t]*+=[ \t]*+(?:{_CLOSED_VALUE}))*+)[ \t]*+\]"
     r"|(?P<odd>[^\[\]\n]{0,300}+)\]"
-    rf"|(?P<unclosed>(?:[ \t]*+:[ \t]*+\w++)?(?:[ \t]++\w++[ \t]*+=[ \t]*+{_ANY_VALUE})*+)"
+    rf"|(?P<unclosed>(?:[ \t]*+:[ \t]*+\w++)?(?:[ \t]++\w++[ \t]*+=[ \t]*+{_ANY_VALUE})*+"
+    r"(?:[ \t]++\w++[ \t]*+=[ \t]*+\Z)?)"
 )
 _NEXT = re.compile(r"[\[\r\n]")
 _NEXT_BRACKET = re.compile(r"\[")

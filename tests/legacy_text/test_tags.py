@@ -7,7 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coaching.legacy_text.blocks import TagFilter, strip_block_tags, without_block_tags
+from coaching.legacy_text.blocks import (
+    TagFilter,
+    excerpt_without_tags,
+    strip_block_tags,
+    without_block_tags,
+)
 from coaching.legacy_text.parser import parse_blocks
 from coaching.sandbox.markdown_worker import render
 from tests.legacy_text.replies import RAW_TAG, REPLIES
@@ -119,3 +124,17 @@ def _seconds(read: Callable[[str], object], text: str) -> float:
     began = time.process_time()
     read(text)
     return time.process_time() - began
+
+
+@pytest.mark.parametrize(
+    ("part", "shown"),
+    [
+        ('me="career"]\nIt is', "\nIt is"),
+        ('type="domain" name="Career / Work"] It is', "It is"),
+        ("FILE_UPDATE type='domain']\nIt is", "\nIt is"),
+        ("It is [FILE_UPDATE type=", "It is "),
+        ("a name=b and [1] it", "a name=b and [1] it"),
+    ],
+)
+def test_a_part_of_a_text_has_no_part_of_a_tag(part: str, shown: str) -> None:
+    assert excerpt_without_tags(part) == shown
