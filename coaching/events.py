@@ -67,7 +67,7 @@ class SessionFacts:
     """Session state that its readers have received: status, arc, and the turns withdrawn from history.
 
     `title` is Sage's or the user's, empty while it is only the first words. `cards` are the messages' numbers
-    with the levels of their cards.
+    with the levels of their cards, `documents` those of its messages with their states.
     """
 
     status: str
@@ -75,6 +75,7 @@ class SessionFacts:
     withdrawn: frozenset[str]
     title: str = ""
     cards: frozenset[tuple[int, str]] = frozenset()
+    documents: frozenset[tuple[int, str]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +93,16 @@ class MessagePlace:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AttachedDocument:
+    """A document of a message, and how far it is."""
+
+    id: int
+    name: str
+    state: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MessageStored:
     """The user's message is committed. `id` is its client id; without a `place` that is to be read."""
 
@@ -100,6 +111,7 @@ class MessageStored:
     text: str
     turn_id: str
     place: MessagePlace | None = None
+    documents: tuple[AttachedDocument, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,6 +189,13 @@ class TitleChanged:
     title: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentMoved:
+    """A document of the session is read, or has been."""
+
+    document: AttachedDocument
+
+
 @dataclass(frozen=True, slots=True)
 class SessionCompleted:
     """The session is complete."""
@@ -231,6 +250,7 @@ TurnEvent = (
     | ModeChanged
     | ArcCompleted
     | TitleChanged
+    | DocumentMoved
     | SessionCompleted
     | SessionClosed
     | SessionContinued
@@ -243,8 +263,10 @@ Publish = Callable[[TurnEvent], None]
 
 __all__ = [
     "ArcCompleted",
+    "AttachedDocument",
     "CallAnswered",
     "CallPending",
+    "DocumentMoved",
     "ErrorShown",
     "HistoryChanged",
     "MessagePlace",

@@ -10,6 +10,9 @@ from sessions_app.models import Message, MessageRole, Session, Turn
 from sessions_app.queries import write_together
 from sessions_app.text import title_from
 
+DOCUMENTS_KEY = "documents"
+"""In a user message's metadata: the ids of its documents."""
+
 
 def append_message(
     *,
@@ -43,12 +46,13 @@ def next_message(
 ) -> Message:
     """Return an unsaved message with the next number. The caller has locked the session's row.
 
-    A user's message becomes the title of a session without one, unless it has metadata: hidden messages
-    aren't the user's words, and words of danger may not appear in lists.
+    A user's message becomes the title of a session without one, unless it has metadata other than documents:
+    hidden messages aren't the user's words, and words of danger may not appear in lists.
     """
     session.last_message_number += 1
     session.last_active_at = timezone.now()
-    if role == MessageRole.USER and not metadata and not session.title:
+    is_plain = not metadata or metadata.keys() == {DOCUMENTS_KEY}
+    if role == MessageRole.USER and is_plain and not session.title:
         session.title, session.title_covers = title_from(content), session.last_message_number
     return Message(
         session=session,

@@ -136,6 +136,7 @@ class PlacementRuleAdmin(SimpleHistoryAdmin):  # type: ignore[misc]
     """Where documents are filed. A rule of a file is kept until an operator changes it."""
 
     form = PlacementRuleForm
+    fields = ("file_type", "category", "client_type", "folder", "level")
     list_display = ("__str__", "file_type", "category", "client_type", "folder", "level", "is_overridden")
     list_filter = ("is_overridden", "client_type", "level", "folder")
     search_fields = ("file_type", "category", "folder")

@@ -17,6 +17,8 @@ from django.db import DatabaseError
 
 from coaching.calendar.selectors import DayCalendar, day_of, day_query
 from coaching.clock.days import local_day
+from coaching.context.library import LibraryFacts, library_of
+from coaching.context.library_queries import library_query
 from coaching.context.life_queries import last_session, life_files, life_plans, waiting_captures
 from coaching.files.frontmatter import strip_frontmatter
 from coaching.files.types import RULES
@@ -125,6 +127,7 @@ class Life(LifeQuery):
     waiting_captures: int | Unknown
     last_session: LastSession | Unknown | None
     skill_states: States | Unknown | None
+    library: LibraryFacts | Unknown
     read_seconds: float
 
     def of_type(self, file_type: FileType) -> Sequence[LifeFile]:
@@ -256,6 +259,10 @@ _READS: Mapping[str, _Read] = {
     "skill_states": _Read(
         lambda query: session_states(user=query.profile.user_id, session=query.session_id),
         lambda _, rows: states_of(rows),
+    ),
+    "library": _Read(
+        lambda query: library_query(user_id=query.profile.user_id, session_id=query.session_id),
+        lambda _, rows: library_of(rows),
     ),
 }
 """The parts of a `Life` by their fields, in the order of their queries."""

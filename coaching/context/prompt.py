@@ -17,6 +17,7 @@ from typing import Any
 from django.conf import settings
 
 from coaching.context import statement as stating
+from coaching.context.attached import document_parts
 from coaching.context.brief import brief_part
 from coaching.context.budget import PROMPT_TOKENS, SPARE_TOKENS, count_tokens
 from coaching.context.help_lines import danger_of, help_lines_part, spoken_in, untold_danger
@@ -187,11 +188,12 @@ class _TurnBuilder:
         statements = self._statements()
         left = self.room - opening.statement.tokens - sum(statement.tokens for statement in statements)
         skills = self._skill_parts([opening.statement, *statements])
+        said = said_last([opening.statement, *statements])
         parts, clock = stating.changed_parts(
             self.context,
-            said=said_last([opening.statement, *statements]),
+            said=said,
             now=self.now,
-            more=[*self._help_parts(), *skills, *self._offer_parts()],
+            more=[*self._help_parts(), *self._document_parts(said), *skills, *self._offer_parts()],
             tokens=left,
         )
         text, statement = state(parts, clock=clock)
@@ -277,6 +279,11 @@ class _TurnBuilder:
         message = untold_danger(self.window.messages, danger_tool=self.tools.danger_tool)
         newest = self.window.messages[-1]
         return [help_lines_part(message, newest=newest, profile=self.life.profile)] if message else []
+
+    def _document_parts(self, said: Statement) -> Sequence[Part]:
+        """Return the documents of the window's messages, as far as they weren't told of."""
+        facts = self.life.library
+        return () if isinstance(facts, Unknown) else document_parts(facts, self.window.messages, said)
 
     def _skill_parts(self, statements: Sequence[Statement]) -> Sequence[Part]:
         """Return the skills that apply now and whose text isn't in the request yet."""

@@ -6,6 +6,7 @@ builds them for people.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -14,7 +15,8 @@ from django.contrib.auth.models import User
 
 from coaching.calendar.selectors import DayCalendar, DayEvent
 from coaching.context.fences import TAGS
-from coaching.context.life import LastSession, Life, LifeFile
+from coaching.context.library import LibraryFacts
+from coaching.context.life import LastSession, Life, LifeFile, known
 from coaching.context.sections import STANDING, TEMPORAL, header
 from coaching.context.statement import offer_part
 from coaching.files.types import RULES
@@ -27,6 +29,26 @@ from sessions_app.models import SessionKind
 SPEAKING = ("skill", "offer", "help_lines")
 """The sections that speak for Sage; the base prompt names exactly these."""
 
+_LEASE = {
+    "id": 7,
+    "name": "lease.pdf",
+    "file_type": "residential_lease",
+    "state": "filed",
+    "created_at": "2026-11-20T09:00:00+00:00",
+    "client": "Barton Ltd",
+    "client_type": "company",
+}
+_SURVEY = {"id": 3, "title": "Send the survey", "due_date": "2026-12-01", "owner": "Ada", "priority": "high"}
+_SCOPE = {
+    "client_id": 2,
+    "client": "Barton Ltd",
+    "client_type": "company",
+    "client_status": "active",
+    "notes": "Landlord",
+    "project_id": 5,
+    "project": "12 High Street",
+    "project_notes": "",
+}
 _NOW = datetime(2026, 11, 24, 8, 0, tzinfo=UTC)
 _PATH = re.compile(r'path="[^"]*"')
 _DATE = re.compile(r"(?<![\w/-])(?:(\w+) )?(\d{4}-\d\d-\d\d)(?![\w-])")
@@ -48,7 +70,12 @@ def definition_faults(definitions: Sequence[Mapping[str, Any]]) -> Iterator[str]
 def section_faults() -> Iterator[str]:
     """Yield the errors of a sample of all sections, and of the offers."""
     life = sample_life()
-    sections = [header(life), *(build(life) for build in (*STANDING.values(), *TEMPORAL.values()))]
+    about = replace(life, library=replace(known(life.library), scope=_SCOPE))
+    builders = {**STANDING, **TEMPORAL}
+    sections = [
+        header(life),
+        *(build(about if name == "client" else life) for name, build in builders.items()),
+    ]
     for name, section in zip(("session_context", *STANDING, *TEMPORAL), sections, strict=True):
         if section is None:
             yield f"<{name}>: the sample has none"
@@ -115,6 +142,11 @@ def sample_life() -> Life:
         waiting_captures=3,
         last_session=LastSession(kind=SessionKind.OPEN_DAY, day=today - timedelta(days=1)),
         skill_states=States(key=(0, None), moment=_NOW),
+        library=LibraryFacts(
+            counts={"documents": 12, "in_review": 1, "actions": 2, "clients": 2},
+            newest=[_LEASE],
+            actions=[_SURVEY],
+        ),
         read_seconds=0.0,
     )
 

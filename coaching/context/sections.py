@@ -14,6 +14,7 @@ from coaching.calendar.selectors import DayEvent
 from coaching.clock.days import time_bracket, with_weekday
 from coaching.context.entries import Entry, Section
 from coaching.context.fences import fence, fence_value
+from coaching.context.library import client_section, library_headlines
 from coaching.context.life import Life, LifeFile, day_path, known
 from coaching.context.life_queries import NEWEST
 from coaching.models import FileType, LifeDomain
@@ -161,6 +162,8 @@ TEMPORAL: Mapping[str, SectionFunction] = {
     "yesterdays_journal": yesterdays_journal,
     "todays_calendar": todays_calendar,
     "flagged_domains": flagged_domains,
+    "library_headlines": lambda life: library_headlines(known(life.library), life.profile.zone),
+    "client": lambda life: client_section(known(life.library), life.profile.zone),
 }
 ORDER: Sequence[str] = (*STANDING, *TEMPORAL)
 

@@ -22,6 +22,8 @@ K1, B = 1.2, 0.6
 PHRASE, NAME, TAG, AT_START, COMPOUND = 1.6, 2.0, 2.5, 0.5, 0.8
 LONG_WORD = 8
 """A phrase of one word with so many letters also counts inside a longer word."""
+LONGEST_WORD = 80
+"""What is longer is no word, and costs time by the square of its length."""
 
 Scores = defaultdict[str, float]
 
@@ -114,7 +116,7 @@ class ReferenceIndex:
                     phrase = tuple(words[position : position + length])
                     if phrase in self._phrases:
                         yield position, phrase, 1.0
-            for cut in range(LONG_WORD, len(word)):
+            for cut in range(LONG_WORD, len(word) if len(word) <= LONGEST_WORD else 0):
                 for part in (word[:cut], word[-cut:]):
                     if part in self._long_words:
                         yield position, (part,), COMPOUND

@@ -4,13 +4,16 @@ A change becomes the same events that the running process publishes, or a snapsh
 """
 
 import uuid
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import replace
 from itertools import groupby
 
+from coaching.documents.attached import attached_to, read_attached, read_moved, read_states
 from coaching.events import (
     ArcCompleted,
+    AttachedDocument,
     CallAnswered,
+    DocumentMoved,
     ErrorShown,
     HistoryChanged,
     MessageStored,
@@ -63,6 +66,8 @@ def read_signatures(session_ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, Signatu
         signatures[session_id] += (turn_id,)
     for session_id, number, level in read_levels(wanted):
         signatures[session_id] += ((number, level),)
+    for session_id, document_id, state in read_states(wanted):
+        signatures[session_id] += ((document_id, state),)
     turns = Turn.unscoped.filter(session_id__in=wanted, status__in=OPEN_TURN_STATUSES)
     open_turns = {}
     for turn_id, session_id, *values in turns.values_list("id", "session_id", "status", "fence", "shown"):
@@ -77,7 +82,15 @@ def read_signatures(session_ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, Signatu
 def idle_signature(last_number: int, facts: SessionFacts) -> Signature:
     """Return the signature of a session without an open turn whose readers know these facts."""
     withdrawn = sorted(map(uuid.UUID, facts.withdrawn))
-    return (last_number, facts.status, facts.arc, facts.title, *withdrawn, *sorted(facts.cards))
+    return (
+        last_number,
+        facts.status,
+        facts.arc,
+        facts.title,
+        *withdrawn,
+        *sorted(facts.cards),
+        *sorted(facts.documents),
+    )
 
 
 def read_changes(
@@ -139,7 +152,7 @@ def _read_changes(session: Session, before: Sync | None, *, ended: str) -> tuple
 
 
 def _read_changed_facts(session: Session, shown: Sync, now: SessionFacts | None) -> list[TurnEvent]:
-    """Return what changed in the session itself: withdrawn turns, arcs, its end.
+    """Return what changed in the session itself: withdrawn turns, arcs, documents, its end.
 
     Where no facts were shown yet, only whether the turn that was shown has been withdrawn.
     """
@@ -159,6 +172,9 @@ def _read_changed_facts(session: Session, shown: Sync, now: SessionFacts | None)
         events.append(ModeChanged(arc=now.arc))
     if now.title and before.title != now.title:
         events.append(TitleChanged(session_id=str(session.id), title=now.title))
+    moved = {document_id for document_id, _ in now.documents - before.documents}
+    if moved:
+        events += [DocumentMoved(document=each) for each in read_moved(session.id, moved)]
     if now.status == SessionStatus.COMPLETED != before.status:
         events.append(SessionCompleted())
     elif now.status != before.status:
@@ -262,20 +278,25 @@ def _read_news(
         news = news.filter(number__lt=until)
     fresh = list(news.select_related("turn").order_by("number"))
     cards = read_cards(session.id, fresh)
+    documents = read_attached(fresh)
     events: list[TurnEvent] = []
     for turn, messages in groupby(fresh, lambda row: row.turn):
         for message in messages:
             if message.role == MessageRole.USER and not message.metadata.get("is_hidden"):
-                events += _said(message, cards)
+                events += _said(message, cards, documents)
         if not turn.is_open and str(turn.id) not in known:
             told, done = _read_end_of(turn, None)
             events += [TurnStarted(turn_id=str(turn.id)), *told, done]
     return events
 
 
-def _said(message: Message, cards: Cards) -> list[TurnEvent]:
+def _said(message: Message, cards: Cards, documents: Mapping[int, AttachedDocument]) -> list[TurnEvent]:
     stored = MessageStored(
-        id=message.client_id or "", number=message.number, text=message.content, turn_id=str(message.turn_id)
+        id=message.client_id or "",
+        number=message.number,
+        text=message.content,
+        turn_id=str(message.turn_id),
+        documents=attached_to(message, documents),
     )
     card = cards.of_message(message)
     return [stored, card] if card else [stored]

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from coaching.events import (
     ArcCompleted,
     CallPending,
+    DocumentMoved,
     HistoryChanged,
     MessageStored,
     ModeChanged,
@@ -278,6 +279,10 @@ def _facts_after(facts: SessionFacts, event: TurnEvent) -> SessionFacts:
         return replace(facts, arc="")
     if isinstance(event, TitleChanged):
         return replace(facts, title=event.title)
+    if isinstance(event, DocumentMoved):
+        moved = event.document
+        others = frozenset(each for each in facts.documents if each[0] != moved.id)
+        return replace(facts, documents=others | {(moved.id, moved.state)})
     if isinstance(event, SessionCompleted):
         return replace(facts, status="completed", arc="")
     if isinstance(event, SessionClosed):

@@ -174,6 +174,7 @@ def publish_opening(hub: SessionHub, started: StartedTurn) -> None:
                 text=message.content,
                 turn_id=str(opened.turn.id),
                 place=started.place,
+                documents=started.documents,
             )
         )
     if started.card is not None:

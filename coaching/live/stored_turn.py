@@ -1,5 +1,6 @@
 """An open turn as the database has it, for readers of a turn that doesn't run in this process."""
 
+from coaching.documents.attached import read_states
 from coaching.events import CallPending, RoundShown, SessionFacts, Sync
 from sessions_app import selectors
 from sessions_app.models import CallState, Session, TitleSource, ToolCallRecord, Turn, TurnStatus
@@ -22,6 +23,7 @@ def read_sync(session: Session) -> Sync:
         withdrawn=frozenset(str(turn_id) for turn_id in withdrawn),
         title=title_for_readers(session.title, session.title_source),
         cards=frozenset((number, level) for _, number, level in read_levels([session.id])),
+        documents=frozenset((pk, state) for _, pk, state in read_states([session.id])),
     )
     if turn is None:
         return Sync(status="idle", running={}, last_number=session.last_message_number, facts=facts)

@@ -229,6 +229,7 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
             session_id=self.session_id,
             text=sent.get("text"),
             client_id=sent.get("id"),
+            documents=sent.get("documents"),
             access=access,
         )
 

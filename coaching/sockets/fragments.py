@@ -93,6 +93,10 @@ def _render_title(event: events.TitleChanged) -> str:
     return _render("title_changed", {"title": event.title})
 
 
+def _render_document(event: events.DocumentMoved) -> str:
+    return _render("document_moved", {"document": event.document})
+
+
 def _render_completed(_: events.SessionCompleted) -> str:
     return _render("session_completed")
 
@@ -121,7 +125,13 @@ async def _render_message(event: events.MessageStored) -> str:
             place = await in_database(shown_rows.read_place, event.turn_id, number=event.number)
         title, items = place.title, conversation.said_items(event, place)
     except DatabaseError:  # Only the title and the day's line are missing.
-        said = SaidItem(session_id="", number=event.number, client_id=event.id, text=event.text)
+        said = SaidItem(
+            session_id="",
+            number=event.number,
+            client_id=event.id,
+            text=event.text,
+            documents=event.documents,
+        )
         title, items = "", [said]
     return _render("message_stored", {"title": title, "items": items, "client_id": event.id})
 
@@ -189,6 +199,7 @@ FRAGMENTS: Mapping[type[events.TurnEvent], Callable[[Any], str | Awaitable[str]]
     events.ModeChanged: _render_arc_begin,
     events.ArcCompleted: _render_arc_end,
     events.TitleChanged: _render_title,
+    events.DocumentMoved: _render_document,
     events.SessionCompleted: _render_completed,
     events.SessionClosed: _render_closed,
     events.SessionContinued: _render_continued,

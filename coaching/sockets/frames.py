@@ -44,7 +44,18 @@ def _history_changed(event: events.HistoryChanged) -> Frame:
 
 
 def _message_stored(event: events.MessageStored) -> Frame:
-    return {"message": {"id": event.id, "number": event.number, "text": event.text}}
+    values: Frame = {"id": event.id, "number": event.number, "text": event.text}
+    if event.documents:
+        values["documents"] = [_attached(document) for document in event.documents]
+    return {"message": values}
+
+
+def _attached(document: events.AttachedDocument) -> Frame:
+    return {"id": document.id, "state": document.state, "reason": document.reason}
+
+
+def _document_moved(event: events.DocumentMoved) -> Frame:
+    return {"document": _attached(event.document)}
 
 
 def _call_answered(event: events.CallAnswered) -> Frame:
@@ -161,6 +172,7 @@ FRAMES: Mapping[type[events.TurnEvent], Callable[[Any], Frame | None]] = {
     events.ModeChanged: _mode_changed,
     events.ArcCompleted: _arc_completed,
     events.TitleChanged: _title_changed,
+    events.DocumentMoved: _document_moved,
     events.SessionCompleted: _session_completed,
     events.SessionClosed: _no_frame,
     events.SessionContinued: _session_continued,

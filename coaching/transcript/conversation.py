@@ -13,7 +13,8 @@ from zoneinfo import ZoneInfo
 from django.utils.safestring import SafeString
 
 from coaching.clock.days import local_day
-from coaching.events import MessagePlace, MessageStored, RoundShown, Sync
+from coaching.documents.attached import attached_to
+from coaching.events import AttachedDocument, MessagePlace, MessageStored, RoundShown, Sync
 from coaching.sandbox.markdown import render_texts
 from coaching.tools import presentation_of
 from coaching.transcript.calls import (
@@ -101,7 +102,7 @@ def items_of(rows: HistoryRows, *, zone: ZoneInfo, rendered: Rendered | None = N
             if message.client_id == OPENING_ID:
                 days.line_before(message.created_at)  # the page's head says when the conversation began
             elif not message.metadata.get("is_hidden"):
-                items += [*days.line_before(message.created_at), said_item(message)]
+                items += [*days.line_before(message.created_at), said_item(message, rows.documents)]
             if shown := rows.cards.of_message(message):
                 items.append(CardItem(card=shown.card))
         turn = messages[0].turn
@@ -123,13 +124,14 @@ def items_of(rows: HistoryRows, *, zone: ZoneInfo, rendered: Rendered | None = N
     return items
 
 
-def said_item(message: Message) -> SaidItem:
-    """Build the item of a user's message."""
+def said_item(message: Message, documents: Mapping[int, AttachedDocument]) -> SaidItem:
+    """Build the item of a user's message; `documents` are those that are still there."""
     return SaidItem(
         session_id=str(message.session_id),
         number=message.number,
         client_id=message.client_id or "",
         text=message.content,
+        documents=attached_to(message, documents),
     )
 
 
@@ -138,7 +140,13 @@ def said_items(event: MessageStored, place: MessagePlace) -> list[ShownItem]:
     days = _Days(ZoneInfo(place.timezone))
     if place.before_at:
         days.line_before(place.before_at)
-    said = SaidItem(session_id=place.session_id, number=event.number, client_id=event.id, text=event.text)
+    said = SaidItem(
+        session_id=place.session_id,
+        number=event.number,
+        client_id=event.id,
+        text=event.text,
+        documents=event.documents,
+    )
     return [*days.line_before(place.said_at), said]
 
 

@@ -7,6 +7,7 @@ from typing import Literal
 
 from django.utils.safestring import SafeString
 
+from coaching.events import AttachedDocument
 from coaching.safety.card import Card
 from coaching.transcript.arcs import EndingItem, HeadItem
 from coaching.transcript.calls import ShownCall
@@ -30,6 +31,7 @@ class SaidItem:
     number: int
     client_id: str
     text: str
+    documents: Sequence[AttachedDocument] = ()
     kind: Literal["said"] = "said"
 
 

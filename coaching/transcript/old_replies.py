@@ -18,20 +18,24 @@ from coaching.files.drafts import FileDraft, build_draft
 from coaching.files.errors import FileRefused
 from coaching.legacy_text.blocks import without_block_tags
 from coaching.legacy_text.parser import BlockCall, ParsedReply, parse_blocks
+from coaching.tools.complete_session import COMPLETE_SESSION
+from coaching.tools.enter_structured_arc import ENTER_STRUCTURED_ARC
 from coaching.tools.save_file import SAVE_FILE, SaveFileInput
+from coaching.tools.show_options import SHOW_OPTIONS
 from sessions_app.models import Message, MessageRole
 from sessions_app.pending_calls import SUPERSEDED
 
 ORIGINAL_KEY = "original"
 """In a message's metadata: its text before its blocks became calls."""
 
-_ROUNDS_KEY = "round_ends"
+ROUNDS_KEY = "round_ends"
+"""In the metadata of a reply of today."""
 _parsed = lru_cache(maxsize=64)(parse_blocks)  # a page asks several times for the same
 
 
 def is_old(message: Message) -> bool:
     """Whether a reply was written by the earlier app, or imported, and is stored as it came."""
-    return message.role == MessageRole.ASSISTANT and _ROUNDS_KEY not in message.metadata
+    return message.role == MessageRole.ASSISTANT and ROUNDS_KEY not in message.metadata
 
 
 def parsed_reply(message: Message) -> ParsedReply | None:
@@ -46,7 +50,7 @@ def texts_of_rounds(message: Message) -> list[str]:
     """Return the text of each round of a stored reply, without tags of blocks, joined as it is stored."""
     if parsed := parsed_reply(message):
         return _split(parsed.text, parsed.round_ends)
-    ends = message.metadata.get(_ROUNDS_KEY) or [len(message.content)]
+    ends = message.metadata.get(ROUNDS_KEY) or [len(message.content)]
     return [without_block_tags(text) for text in _split(message.content, ends)]
 
 
@@ -105,11 +109,11 @@ def draft_of(call: BlockCall, message: Message, *, zone: ZoneInfo) -> FileDraft:
 
 def _result_of(call: BlockCall, message: Message, zone: ZoneInfo) -> str:
     match call.name:
-        case "show_options":
+        case SHOW_OPTIONS.name:
             return SUPERSEDED
-        case "enter_structured_arc":
+        case ENTER_STRUCTURED_ARC.name:
             return _json(success=True, arc=call.input["arc"])
-        case "complete_session":
+        case COMPLETE_SESSION.name:
             return _json(success=True, completed="session")
         case SAVE_FILE.name:
             try:

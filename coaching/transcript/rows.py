@@ -7,7 +7,7 @@ read here first, and build with `conversation` afterwards.
 import uuid
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -16,7 +16,8 @@ from django.db.models import OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
 from coaching.clock.timezones import UNKNOWN_TIMEZONE
-from coaching.events import CallAnswered, MessagePlace
+from coaching.documents.attached import read_attached
+from coaching.events import AttachedDocument, CallAnswered, MessagePlace
 from coaching.models import Profile, UserFile
 from coaching.transcript.arcs import EndingItem, HeadItem, head_of, read_ending
 from coaching.transcript.calls import SHOWN_STATES, written_paths, written_texts
@@ -89,6 +90,7 @@ class HistoryRows:
     cards: Cards
     has_earlier: bool
     old_files: Collection[str] = ()
+    documents: Mapping[int, AttachedDocument] = field(default_factory=dict)
 
     @property
     def first_number(self) -> int:
@@ -149,6 +151,7 @@ def read_history(session: Session, *, before: int | None = None, limit: int = PA
         cards=read_cards(session.id, chain(messages, *by_turn.values())),
         has_earlier=has_earlier,
         old_files=_read_old_files(session, messages),
+        documents=read_attached(messages),
     )
 
 

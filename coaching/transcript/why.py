@@ -30,6 +30,8 @@ SECTION_NAMES: Mapping[str, str] = {
     "todays_calendar": "Today’s calendar",
     "flagged_domains": "Parts of life that need attention",
     "library_headlines": "Library",
+    "client": "The client that this is about",
+    "document": "A document",
     "brief": "What Sage remembers of this conversation",
     "offer": "What’s due",
     "help_lines": "Help lines",
@@ -101,6 +103,7 @@ def why_of(trace: TurnTrace) -> WhyItem | None:
 
 def section_name(name: str) -> str:
     """Return a section's name on pages."""
+    name = name.partition(":")[0]
     return SECTION_NAMES.get(name) or in_words(name.replace("_", "-"))
 
 

@@ -13,8 +13,8 @@ RequestKind = Literal["opening", "message", "edit", "retry", "continue"]
 class TurnRequest:
     """One request for a turn: what each user action asks for, and the opening, in which Sage speaks first.
 
-    Only a message and an edit have a text and a client id, both as the client sent them: the services check
-    them. `access` must hold before anything that was read is used; None where it was checked before.
+    Only a message and an edit have a text, a client id and documents, as the client sent them: the services
+    check them. `access` must hold before anything that was read is used; None where it was checked before.
     """
 
     kind: RequestKind
@@ -22,6 +22,7 @@ class TurnRequest:
     session_id: UUID
     text: object = None
     client_id: object = None
+    documents: object = None
     access: Condition | None = None
 
     @property

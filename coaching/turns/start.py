@@ -5,7 +5,7 @@ depends on the session is read under its lock. The user waits for all of it.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, assert_never
 from uuid import UUID
@@ -17,10 +17,12 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from coaching.clock.timezones import UNKNOWN_TIMEZONE
-from coaching.context.life import READ_ERRORS, Life, LifeQuery, read_life
+from coaching.context.library import with_attached
+from coaching.context.life import READ_ERRORS, Life, LifeQuery, Unknown, read_life
 from coaching.context.prompt import BuiltPrompt, build_turn
-from coaching.events import MessagePlace, SafetyShown
-from coaching.models import Profile, UserFileVersion
+from coaching.documents.attached import as_attached, attach, read_attached_last
+from coaching.events import AttachedDocument, MessagePlace, SafetyShown
+from coaching.models import Document, Profile, UserFileVersion
 from coaching.people.help_lines import count_card
 from coaching.safety.card import kept_danger, metadata_of
 from coaching.safety.danger import Danger
@@ -29,6 +31,7 @@ from coaching.transcript.cards import read_card_of_new, read_cards
 from coaching.turns.request import TurnRequest
 from coaching.turns.setup import TurnSetup, limits_left, state_of, stored_prompt_of
 from sessions_app import services
+from sessions_app.history import DOCUMENTS_KEY
 from sessions_app.limits import RateLimit
 from sessions_app.models import Message, Session, ToolCallRecord
 from sessions_app.queries import Columns, Condition, Query, Rows, parameter, prepared, run_queries
@@ -64,6 +67,7 @@ class StartedTurn:
     place: MessagePlace | None = None
     card: SafetyShown | None = None
     kept: tuple[str, ...] = ()
+    documents: tuple[AttachedDocument, ...] = ()
 
     @property
     def danger(self) -> Danger | None:
@@ -73,9 +77,10 @@ class StartedTurn:
 class _PromptBuilder:
     """Builds a turn's prompt while the turn is opened, and keeps it for the setup."""
 
-    def __init__(self, life: Life) -> None:
+    def __init__(self, life: Life, attached: Sequence[Document]) -> None:
         self.profile = life.profile
         self._life = life
+        self._attached = attached
         self.session: Session | None = None
         self.built: BuiltPrompt | None = None
 
@@ -85,9 +90,16 @@ class _PromptBuilder:
         now, life = self._life.now, self._life
         if session.id != life.session_id:  # a message to a session that has ended goes into another one
             life = read_life(LifeQuery(profile=self.profile, session_id=session.id, now=now))
+        if self._attached and not isinstance(life.library, Unknown):
+            life = replace(life, library=with_attached(life.library, self._attached))
         tools = CHAT_TOOLS
         self.built = build_turn(
-            session, profile=self.profile, tools=tools, now=now, life=life, newest=message
+            session,
+            profile=self.profile,
+            tools=tools,
+            now=now,
+            life=life,
+            newest=message,
         )
         return stored_prompt_of(self.built)
 
@@ -130,7 +142,11 @@ def start_turn(
     life = _read_life(request.user_id, request.session_id, request.access)
     if metadata is None and request.has_text:
         metadata = metadata_of(request.text)
-    builder = _PromptBuilder(life)
+    is_said = bool(metadata)
+    attached = _attach(request)
+    if attached:
+        metadata = {**(metadata or {}), DOCUMENTS_KEY: [document.pk for document in attached]}
+    builder = _PromptBuilder(life, attached)
     open_turn = partial(_open, request, owner=owner, rate_limit=rate_limit, metadata=metadata)
     try:
         opened = open_turn(build_prompt=builder.build)
@@ -142,9 +158,20 @@ def start_turn(
         opened, setup, place = open_turn(build_prompt=None), None, None
     else:
         setup, place = builder.setup_of(opened), builder.place_of(opened.message)
-    card = _read_card(opened, is_said=bool(metadata))
+    card = _read_card(opened, is_said=is_said)
     kept = _read_kept_writes(opened.withdrawn) if opened.withdrawn else ()
-    return StartedTurn(opened=opened, setup=setup, place=place, card=card, kept=kept)
+    documents = as_attached(attached)
+    return StartedTurn(opened=opened, setup=setup, place=place, card=card, kept=kept, documents=documents)
+
+
+def _attach(request: TurnRequest) -> Sequence[Document]:
+    """Return the documents of a message; an edited one keeps those that it had. Raises `Refused`."""
+    given = request.documents
+    if given is None and request.kind == "edit":
+        given = read_attached_last(user_id=request.user_id, session_id=request.session_id)
+    if not given or not request.has_text:
+        return ()
+    return attach(user_id=request.user_id, session_id=request.session_id, given=given)
 
 
 _OPENED_WITHOUT_TEXT = {

@@ -6,6 +6,7 @@ With JavaScript the page uses its WebSocket; without it, a form waits for the an
 
 import re
 import uuid
+from collections.abc import Sequence
 from dataclasses import replace
 from http import HTTPStatus
 from itertools import groupby
@@ -47,6 +48,7 @@ SESSIONS_A_PAGE = 30
 WAIT_SECONDS = 57.0
 RATING_FIELD = "rating_"
 INPUT_FIELD = "input_"
+DOCUMENT_ID = re.compile(r"[0-9]{1,18}", re.ASCII)
 RATING = re.compile(r"-?[0-9]{1,3}", re.ASCII)
 UNREADABLE = "Sage couldn’t read that. Please send it again."
 KEPT = "Files that Sage has already written stay as they are: {files}."
@@ -86,7 +88,9 @@ def session(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     """Show a conversation; `?edit` puts its last message into the composer, `?before=` shows earlier ones."""
     if (before := number_in(request)) is not None:
         return earlier(request, session_id, before=before)
-    return show_conversation(request, session_id, is_editing="edit" in request.GET)
+    return show_conversation(
+        request, session_id, is_editing="edit" in request.GET, documents=_documents_in(request.GET)
+    )
 
 
 @login_required
@@ -154,6 +158,7 @@ async def message(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
             is_editing=form.cleaned_data["do"] == "edit",
             given=given,
             refused=given or draft,
+            documents=_documents_in(request.POST),
         )
     response = HttpResponseRedirect(reverse("session", args=[session_id]) + anchor)
     response.status_code = HTTPStatus.SEE_OTHER
@@ -181,7 +186,8 @@ async def _act(request: HttpRequest, session_id: uuid.UUID, form: MessageForm) -
             await runner.end_session(user_id=user_id, session_id=session_id)
             await _wait_for_answer(session_id)
             return "#ending", session_id
-    started = await runner.open_turn(_turn_request(user_id, session_id, form))
+    documents = _documents_in(request.POST)
+    started = await runner.open_turn(_turn_request(user_id, session_id, form, documents))
     if started.kept:
         info(request, KEPT.format(files=names_of(started.kept)))
     return await _anchor_of(started, session_id), started.opened.session_id
@@ -215,7 +221,9 @@ async def _wait_for_answer(session_id: uuid.UUID) -> None:
             await get_runner().wait_until_idle(session_id, seconds=WAIT_SECONDS)
 
 
-def _turn_request(user_id: int, session_id: uuid.UUID, form: MessageForm) -> TurnRequest:
+def _turn_request(
+    user_id: int, session_id: uuid.UUID, form: MessageForm, documents: Sequence[int]
+) -> TurnRequest:
     match form.cleaned_data["do"]:
         case "retry" | "continue" as kind:
             return TurnRequest(kind=kind, user_id=user_id, session_id=session_id)
@@ -226,7 +234,13 @@ def _turn_request(user_id: int, session_id: uuid.UUID, form: MessageForm) -> Tur
                 session_id=session_id,
                 text=form.cleaned_data["text"],
                 client_id=form.cleaned_data["id"],
+                documents=documents or None,
             )
+
+
+def _documents_in(fields: QueryDict) -> Sequence[int]:
+    """Return the ids in a form; the service checks whose they are."""
+    return [int(value) for value in fields.getlist("documents") if DOCUMENT_ID.fullmatch(value)]
 
 
 def _answer_in(fields: QueryDict) -> object:

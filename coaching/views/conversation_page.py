@@ -1,6 +1,7 @@
 """A conversation's page: read first, then rendered without a connection."""
 
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
@@ -11,7 +12,8 @@ from django.shortcuts import render
 from django.utils import timezone
 
 from coaching.clock.days import local_day
-from coaching.events import SafetyShown
+from coaching.documents.attached import own_documents
+from coaching.events import AttachedDocument, SafetyShown
 from coaching.people.accounts import load_profile, user_id_of
 from coaching.people.help_lines import count_card
 from coaching.safety.card import Card
@@ -43,9 +45,12 @@ class _PageRows:
     history: HistoryRows
     head: HeadItem
     ending: EndingItem | None
+    documents: Sequence[AttachedDocument]
 
 
-def _read_page(request: HttpRequest, session_id: uuid.UUID, *, refused: Danger | None) -> _PageRows:
+def _read_page(
+    request: HttpRequest, session_id: uuid.UUID, *, refused: Danger | None, documents: Sequence[int]
+) -> _PageRows:
     """Read a conversation's page, then return the connection. Raises `Http404`."""
     with or_404():
         found = selectors.accessible_session(user_id=user_id_of(request), session_id=session_id)
@@ -63,6 +68,7 @@ def _read_page(request: HttpRequest, session_id: uuid.UUID, *, refused: Danger |
         history=history,
         head=head_of(found),
         ending=read_ending(found, now=timezone.now()),
+        documents=own_documents(user_id=found.user_id, ids=documents) if documents else (),
     )
     give_back_connections()  # rendering is slow
     return rows
@@ -77,9 +83,13 @@ def show_conversation(
     is_editing: bool = False,
     given: object = None,
     refused: Danger | None = None,
+    documents: Sequence[int] = (),
 ) -> HttpResponse:
-    """Show a conversation, with the input and perhaps the safety card of a refused message."""
-    rows = _read_page(request, session_id, refused=refused)
+    """Show a conversation, with the input and perhaps the safety card of a refused message.
+
+    `documents` are the ids of those that go with the next message.
+    """
+    rows = _read_page(request, session_id, refused=refused, documents=documents)
     context = _context_of(rows, draft=draft, is_editing=is_editing, given=given)
     context |= {"refusal": refusal, "card": counted(rows.refused.card if rows.refused else None)}
     status = HTTPStatus.UNPROCESSABLE_ENTITY if refusal else HTTPStatus.OK
@@ -122,6 +132,7 @@ def _context_of(rows: _PageRows, *, draft: str, is_editing: bool, given: object)
         "placeholder": PLACEHOLDER_ASKED if _has_status(turn, TurnStatus.AWAITING_USER) else PLACEHOLDER,
         "draft": draft or (said[-1].text if is_editing else ""),
         "is_editing": is_editing,
+        "documents": rows.documents,
         # Focus the composer only in a new conversation; people who return read first.
         "is_new": len(said) <= 1
         and not history.has_earlier

@@ -30,7 +30,7 @@ export function setUpComposer(form) {
   });
 
   form.addEventListener("submit", (event) => {
-    if (!field.value.trim()) {
+    if (!field.value.trim() && !form.querySelector(".attachment:not(.is-refused)")) {
       event.preventDefault();
       event.stopImmediatePropagation();
       field.focus();

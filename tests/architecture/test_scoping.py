@@ -35,6 +35,10 @@ UNSCOPED: Mapping[str, str] = {
     "sessions_app/figures.py:read_turn_figures": "an operator reads sums",
     "sessions_app/figures.py:sessions_with_brief_behind": "an operator reads sums",
     "sessions_app/usage_report.py:usage_between": "an operator reads sums",
+    # Readers of a session, whose access was checked when they attached.
+    "coaching/documents/attached.py:read_attached": "the documents of messages that were read",
+    "coaching/documents/attached.py:read_moved": "documents of a session that is followed",
+    "coaching/documents/attached.py:read_states": "the documents of sessions that are followed",
     # Jobs and processes for everybody. The queue's arguments are ours, never a request's.
     "coaching/calendar/refresh.py:begin_refresh": "a job reads one calendar anew",
     "coaching/calendar/refresh.py:finish_refresh": "a job reads one calendar anew",
@@ -99,6 +103,10 @@ UNSCOPED: Mapping[str, str] = {
     "coaching/transcript/rows.py:_verdict": READERS,
     "coaching/transcript/rows.py:read_calls": READERS,
     "sessions_app/spending.py:read_spending_of_turns": "by turns that a page has read through their session",
+    # Replies of everybody that are rewritten, each under its session's lock.
+    "coaching/legacy/backfill.py:_old_replies": "of everybody, unless a user is given",
+    "coaching/legacy/backfill.py:_store": "by messages that were read, under their session's lock",
+    "coaching/legacy/backfill.py:_unhindered": BY_SESSION,
     # A person's whole data, found through all models.
     "coaching/belongings/ownership.py:OwnedModel.rows_of": "filtered by the path to the user",
 }
@@ -179,6 +187,7 @@ RANKED_IN_SQL = {
     "coaching/recall/search.py": "the part of it that keeps to bounds",
     "coaching/recall/vectors.py": "the extension's type",
     "coaching/recall/passages.py": "texts are cut by the function that cut them for the index",
+    "coaching/context/library_queries.py": "counts and headlines of a library, in one row of JSON",
     "coaching/recall/terms.py": "words are stemmed by the function that stemmed the index",
 }
 """Modules with statements that the ORM can't write, each of which names the user."""

@@ -12,8 +12,24 @@ from django.test import Client
 from pytest_django import Settings
 
 from coaching.context.budget import PROMPT_TOKENS
+from coaching.context.prompt import build_turn
 from coaching.context.sections import ORDER
-from coaching.models import DayPlan, Profile, PulseRating
+from coaching.documents.clients import create_client, create_project
+from coaching.models import (
+    ActionItem,
+    ClientType,
+    DayPlan,
+    Document,
+    DocumentState,
+    DocumentText,
+    Profile,
+    PulseRating,
+    SessionScope,
+)
+from coaching.models import Client as LibraryClient
+from coaching.tools import CHAT_TOOLS
+from sessions_app.history import append_message
+from sessions_app.models import MessageRole, Session
 from tests.bench.context.slow_storage import SlowStorage
 from tests.calendar.conftest import source_of, timed
 from tests.context.conftest import put_file
@@ -89,6 +105,22 @@ def fill(person: User, hostile: str) -> None:
             location=text[:300],
         )
     PulseRating.unscoped.create(user=person, domain="career", rating=1, rated_at=NOW, note=text[:500])
+    client = create_client(
+        user_id=person.pk, name=line[:100], client_type=ClientType.PERSON, notes=text[:2_000]
+    )
+    document = Document.of(person.pk).create(
+        client=client,
+        name=text[:200],
+        storage_key="a",
+        size=1,
+        state=DocumentState.REVIEW,
+        reason=text[:500],
+        summary=text,
+        file_type=text[:64],
+    )
+    DocumentText.unscoped.create(document=document, text=text)
+    item = {"title": line[:200], "owner": text[:120], "due_date": "2026-12-01"}
+    ActionItem.of(person.pk).create(client=client, **item)
 
 
 def assert_whole(written: list[str]) -> list[str]:
@@ -112,7 +144,7 @@ def test_nothing_escapes_its_section_from_anywhere(person: User, kind: str) -> N
     *ours, _ = texts(turn)
     outer = assert_whole(ours)
     assert [name for name in outer if name in ORDER] == [name for name in ORDER if name in outer]
-    assert set(outer) >= set(ORDER), "every place that people can write in is tried"
+    assert {*outer, "client"} >= set(ORDER), "every place that people can write in is tried"
     assert set(outer) - set(ORDER) <= {"session_context", "offer", "skill"}
     assert outer.count("session_context") == 1
     whole = "\n".join(texts(turn))
@@ -122,6 +154,30 @@ def test_nothing_escapes_its_section_from_anywhere(person: User, kind: str) -> N
     assert '<skill name="open-day"' not in whole
     assert context_tokens(turn) < PROMPT_TOKENS
     assert "Name: Eve\n<" not in whole
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_nothing_escapes_from_a_client_or_an_attached_document(person: User, kind: str) -> None:
+    fill(person, HOSTILE[kind])
+    session = Session.of(person.pk).create()
+    client = LibraryClient.of(person.pk).get()
+    project = create_project(user_id=person.pk, client_id=client.pk, name=client.name, notes=client.notes)
+    SessionScope.unscoped.create(session=session, client=client, project=project)
+    Document.of(person.pk).update(session=session)
+    document = Document.of(person.pk).get()
+    turn = session.turns.create()
+    metadata = {"documents": [document.pk]}
+    append_message(session=session, turn=turn, role=MessageRole.USER, content="Look", metadata=metadata)
+    profile = Profile.unscoped.select_related("user").get(user=person)
+    made = build_turn(session, profile=profile, tools=CHAT_TOOLS, now=NOW)
+    *ours, _ = texts(made)
+    outer = assert_whole(ours)
+    assert outer.count("client") == outer.count("document") == 1
+    assert "library_headlines" not in outer
+    assert not UNSEEN.search("\n".join(ours))
+    assert not MARKS.search("\n".join(ours))
+    assert "<system" not in "\n".join(ours).lower()
+    assert context_tokens(made) < PROMPT_TOKENS
 
 
 @pytest.mark.parametrize("kind", HOSTILE)

@@ -10,7 +10,9 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 import coaching.events
+from coaching.documents.clients import own_client
 from coaching.events import CallPending, RoundRestarted, TurnEvent
+from coaching.models import Document
 from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Hold, Note, Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
@@ -42,11 +44,17 @@ COMPLETE_ARC = ToolUse("complete_session", {"type": "arc"})
 CONTRACT = {
     *("sync", "message", "withdrawn", "continued", "safety", "text", "note", "toolCall", "toolDone"),
     *("roundBoundary", "showOptions", "showPulseCheck", "answered", "modeChange", "arcCompleted"),
-    *("sessionCompleted", "error", "done", "title"),
+    *("sessionCompleted", "error", "done", "title", "document"),
 }
 """Every frame of a live conversation; `confirm` needs a tool that asks for confirmation."""
 SILENT = {"RoundRestarted", "RoundClosed", "TurnStarted", "SessionClosed"}
 """Events without a frame: a sync follows the first and the last, the others only change the page."""
+
+
+def queue_document(session: Session) -> None:
+    Document.of(session.user_id).create(
+        name="a.pdf", size=1, storage_key="a", session=session, client=own_client(session.user_id)
+    )
 
 
 def names_of(frames: list[Frame]) -> list[str]:
@@ -86,6 +94,8 @@ async def test_every_frame_of_the_contract_occurs(
         await client.until("error")
         await in_database(rename_session, user_id=session.user_id, session_id=session.id, title="Work")
         await client.until("title")
+        await in_database(queue_document, session)
+        await client.until("document")
         await client.send(type="message", text="That is all")
         await client.until("done")
         await client.send(type="message", text="One more thing")

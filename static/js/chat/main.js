@@ -4,6 +4,7 @@ import { setText } from "../composer.js";
 import { afterPress, isPressed } from "../press.js";
 import { Activity } from "./activity.js";
 import { Announcer } from "./announcer.js";
+import { Attachments } from "./attachments.js";
 import { Connection } from "./connection.js";
 import { copy } from "./copy.js";
 import { Editing } from "./editing.js";
@@ -13,6 +14,8 @@ import { Phase } from "./phase.js";
 import { Questions } from "./questions.js";
 import { Scroll } from "./scroll.js";
 import { LiveText, deltaText } from "./stream.js";
+
+const LOOK = "Please have a look at this.";
 
 const byId = (id) => document.getElementById(id);
 const page = byId("chat");
@@ -47,6 +50,13 @@ function begin() {
     say: (text) => announcer.say(text),
   });
   const editing = new Editing(form, byId("editing"));
+  let isBegun = false;
+  const attachments = new Attachments({
+    box: byId("attachments"),
+    zone: form,
+    onChange: () => isBegun && showPhase(),
+    say: (text) => announcer.say(text),
+  });
   const waitHint = byId("wait-hint");
   let shownTurn = "";
 
@@ -62,7 +72,7 @@ function begin() {
     field.placeholder = placeholder(isAsked);
     const hadFocus = document.activeElement === sendButton || document.activeElement === stopButton;
     sendButton.hidden = isAnswering;
-    sendButton.disabled = isAnswering || !field.value.trim();
+    sendButton.disabled = isAnswering || attachments.isUploading || !(field.value.trim() || attachments.ids.length);
     stopButton.hidden = !isAnswering;
     stopButton.disabled = phase.now === "completing" || outbox.isWaiting;
     if (!isAnswering || !field.value.trim()) waitHint.hidden = true;
@@ -75,6 +85,11 @@ function begin() {
     const reason = outbox.isWaiting ? "Your last message is still being sent" : "Sage is still answering";
     waitHint.textContent = `${reason}. What you typed stays here.`;
     scroll.follow();
+  }
+
+  function explainUpload() {
+    waitHint.hidden = false;
+    waitHint.textContent = "A document is still being uploaded. What you typed stays here.";
   }
 
   function reopen() {
@@ -91,7 +106,8 @@ function begin() {
     byId("notices").replaceChildren();
     byId("kept").replaceChildren();
     phase.take("send");
-    outbox.put(text, editing.isOn ? "edit" : "message");
+    if (editing.isOn) outbox.put(text, "edit");
+    else outbox.put(text, "message", attachments.take());
     if (editing.isOn) editing.end();
     else setText(field, "");
     scroll.toEnd();
@@ -164,6 +180,7 @@ function begin() {
         return;
       }
       setText(field, field.value ? `${text}\n\n${field.value}` : text);
+      attachments.giveBack();
       field.focus();
     },
     // A message to an ended conversation started a new one.
@@ -236,7 +253,8 @@ function begin() {
     if (event.defaultPrevented || connection.hasFailed) return; // Without a socket the form is submitted.
     event.preventDefault();
     const canSend = phase.now === "idle" || questions.pending || isBeingOpened();
-    if (canSend && !outbox.isWaiting) send(field.value);
+    if (attachments.isUploading) explainUpload();
+    else if (canSend && !outbox.isWaiting) send(field.value.trim() ? field.value : LOOK);
     else explainWait();
   });
   byId("call-answer").addEventListener("submit", (event) => {
@@ -261,6 +279,7 @@ function begin() {
     if (phase.now === "idle") editing.begin(link.closest(".said").querySelector(".said-text").textContent);
   });
 
+  isBegun = true;
   phase.onChange(showPhase);
   live.shape();
   if (openTurn.firstElementChild && !questions.pending) phase.take("begin");

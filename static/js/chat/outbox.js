@@ -36,8 +36,8 @@ export class Outbox {
     return this.isWaiting;
   }
 
-  put(text, type = "message") {
-    this.#hold({ type, id: newId(), text });
+  put(text, type = "message", documents = []) {
+    this.#hold({ type, id: newId(), text, ...(documents.length ? { documents } : {}) });
     this.flush();
   }
 
@@ -86,6 +86,10 @@ export class Outbox {
     message.type ??= "message";
     const bubble = this.#template.content.cloneNode(true);
     bubble.querySelector(".said-text").textContent = message.text;
+    const count = message.documents?.length ?? 0;
+    const note = bubble.querySelector(".said-documents");
+    note.hidden = !count;
+    note.textContent = count === 1 ? "1 document" : `${count} documents`;
     bubble.querySelector("button").addEventListener("click", () => this.flush());
     this.#list.replaceChildren(bubble);
   }

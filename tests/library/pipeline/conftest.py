@@ -69,17 +69,17 @@ def stored(user: User, count: int, **values: object) -> Sequence[Document]:
         Document(
             user=user,
             client=client,
-            name=f"letter {number}.txt",
+            name="letter.txt",
             size=100,
-            sha256=f"{user.pk}-{number}",
+            sha256=uuid.uuid4().hex,
             storage_key=f"users/{user.pk}/none-{uuid.uuid4().hex}",
             read_at=timezone.now(),
             **values,
         )
-        for number in range(count)
+        for _ in range(count)
     ]
     Document.unscoped.bulk_create(rows)
-    texts = [DocumentText(document=row, text=f"Dear Ada, this is letter {row.name}.") for row in rows]
+    texts = [DocumentText(document=row, text="Dear Ada, this is a letter. Yours, Grace") for row in rows]
     DocumentText.unscoped.bulk_create(texts)
     return rows
 

@@ -1,0 +1,88 @@
+"""The documents of a conversation's messages in its requests: as data, fenced, each text once."""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+
+from coaching.context.fences import fence, fence_value, open_tag
+from coaching.context.library import LibraryFacts, SeenDocument
+from coaching.context.library_queries import READ_CHARACTERS
+from coaching.context.opening import Statement
+from coaching.context.statement import Part
+from coaching.documents.attached import ids_in
+from sessions_app.models import Message, MessageRole
+
+DOCUMENT_KEY = "document:"
+"""The prefix of a document's key in a statement, before its id."""
+MESSAGE_CHARACTERS = 12_000
+"""For the texts of all documents that one message tells of."""
+SUMMARY_CHARACTERS = 1_200
+_WITH_TEXT = "t"
+WITHHELD = "The user keeps this document from you: you can't read it, and no tool shows it."
+NOT_READ_YET = "It is being read. Its text comes with the next message, or from a tool that waits for it."
+NO_TEXT = "No text could be read in it."
+MORE = "your tools sum it up, and find passages in it"
+
+
+def document_parts(facts: LibraryFacts, messages: Iterable[Message], said: Statement) -> Sequence[Part]:
+    """Return the documents of the messages that weren't told of, or not as they are now.
+
+    A text is told once: later only how far the document is, and its summary.
+    """
+    ids = dict.fromkeys(
+        each for message in messages if message.role == MessageRole.USER for each in ids_in(message.metadata)
+    )
+    seen = [facts.attached[each] for each in ids if each in facts.attached]
+    untold = []
+    for document in seen:
+        digest = _digest(document)
+        before = said.sections.get(f"{DOCUMENT_KEY}{document.id}", "")
+        if before != digest:
+            untold.append((document, digest, before.startswith(_WITH_TEXT)))
+    room = MESSAGE_CHARACTERS // max(1, len(untold))
+    return [
+        Part(
+            key=f"{DOCUMENT_KEY}{document.id}",
+            digest=digest,
+            text=_document_text(document, room=room, is_text_told=is_text_told),
+        )
+        for document, digest, is_text_told in untold
+    ]
+
+
+def _digest(document: SeenDocument) -> str:
+    """Identify what is told: with its text or not yet, and what has become known."""
+    has_text = bool(document.head) and not document.is_withheld
+    known = (document.is_ready, document.is_withheld, document.reason, document.file_type, document.summary)
+    digest = hashlib.sha256(repr(known).encode("utf-8", "replace")).hexdigest()[:12]
+    return f"{_WITH_TEXT if has_text else 'n'}{digest}"
+
+
+def _document_text(document: SeenDocument, *, room: int, is_text_told: bool) -> str:
+    if document.is_withheld:
+        return f"{open_tag('document', {'id': document.id})}\n{WITHHELD}\n</document>"
+    attributes = {
+        "id": document.id,
+        "name": document.name,
+        "state": document.state,
+        "type": document.file_type,
+        "pages": document.page_count or "",
+    }
+    lines = [fence_value(document.reason, 300)] if document.reason else []
+    lines += [f"Summary: {fence(document.summary)[:SUMMARY_CHARACTERS]}"] if document.summary else []
+    if is_text_told:
+        lines.append("Its text was shown before.")
+    elif document.head:
+        lines.append(_text_of(document, room))
+    else:
+        lines.append(NO_TEXT if document.is_ready else NOT_READ_YET)
+    return "\n".join([open_tag("document", attributes), *lines, "</document>"])
+
+
+def _text_of(document: SeenDocument, room: int) -> str:
+    """Return a short text whole, and of a long one its beginning."""
+    room = min(room, READ_CHARACTERS)
+    head = document.head.replace("\f", "\n")
+    if document.characters <= room:
+        return fence(head)
+    left = document.characters - room
+    return f"{fence(head[:room])}\n[shortened: {left:,} characters are left out; {MORE}]"
