@@ -2,10 +2,11 @@
 
 import pytest
 from django.contrib.auth.models import User
+from procrastinate.contrib.django.models import ProcrastinateJob
 
 from coaching.documents import filing, reviews
 from coaching.documents.corrections import MAX_CORRECTIONS, read_corrections
-from coaching.documents.filing import Decision, file_document, put_to_review
+from coaching.documents.filing import Decision, file_document, put_to_review, read_again
 from coaching.documents.reviews import accept_review, accept_reviews, correct_document, correct_documents
 from coaching.models import (
     DecidedBy,
@@ -91,6 +92,25 @@ def test_a_type_that_is_not_in_the_vocabulary_is_refused(user: User) -> None:
         correct_document(user_id=user.pk, document_id=document.id, file_type="valuation", folder="x" * 121)
     document.refresh_from_db()
     assert document.file_type == "lease"
+
+
+def test_it_is_read_again_with_all_attempts(user: User) -> None:
+    document = make_document(make_client(user), state=DocumentState.FAILED, reason="Broken.", attempts=3)
+    read_again(user_id=user.pk, document_id=document.id)
+    document.refresh_from_db()
+    assert (document.state, document.attempts, document.reason) == ("queued", 0, "")
+    assert ProcrastinateJob.objects.filter(args__document_id=document.id).exists()
+    with pytest.raises(Refused, match=filing.STILL_READING):
+        read_again(user_id=user.pk, document_id=document.id)
+
+
+def test_deleting_reads_its_duplicates(user: User) -> None:
+    client = make_client(user)
+    document = make_document(client)
+    twin = make_document(client, "again.pdf", state=DocumentState.DUPLICATE, duplicate_of=document)
+    filing.delete_document(user_id=user.pk, document_id=document.id)
+    twin.refresh_from_db()
+    assert (twin.state, twin.duplicate_of) == (DocumentState.QUEUED, None)
 
 
 def test_anothers_document_and_places_look_missing(user: User, other_user: User) -> None:
