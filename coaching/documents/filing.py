@@ -20,6 +20,7 @@ from coaching.models import (
     ActionState,
     DecidedBy,
     Document,
+    DocumentSource,
     DocumentState,
     EffectKind,
     EntryState,
@@ -179,7 +180,9 @@ def read_again(*, user_id: int, document_id: int) -> Document:
 
 def _queue(document: Document) -> None:
     document.state, document.reason, document.attempts = DocumentState.QUEUED, "", 0
-    document.save(update_fields=["state", "reason", "attempts", "updated_at"])
+    if document.source == DocumentSource.COMMAND:  # its command may be over, so workers read it now
+        document.source = DocumentSource.UPLOAD
+    document.save(update_fields=["state", "reason", "attempts", "source", "updated_at"])
     enqueue_document(document)
 
 

@@ -12,6 +12,7 @@ from coaching.models import (
     DecidedBy,
     Document,
     DocumentCorrection,
+    DocumentSource,
     DocumentState,
     FilingLevel,
     LibraryEffect,
@@ -95,11 +96,17 @@ def test_a_type_that_is_not_in_the_vocabulary_is_refused(user: User) -> None:
 
 
 def test_it_is_read_again_with_all_attempts(user: User) -> None:
-    document = make_document(make_client(user), state=DocumentState.FAILED, reason="Broken.", attempts=3)
+    document = make_document(
+        make_client(user),
+        state=DocumentState.FAILED,
+        reason="Broken.",
+        attempts=3,
+        source=DocumentSource.COMMAND,
+    )
     read_again(user_id=user.pk, document_id=document.id)
     document.refresh_from_db()
     assert (document.state, document.attempts, document.reason) == ("queued", 0, "")
-    assert ProcrastinateJob.objects.filter(args__document_id=document.id).exists()
+    assert ProcrastinateJob.objects.filter(args__user_id=user.pk).exists(), "workers read it now"
     with pytest.raises(Refused, match=filing.STILL_READING):
         read_again(user_id=user.pk, document_id=document.id)
 
