@@ -16,12 +16,16 @@ import structlog
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
+from coaching.sandbox.blocks import split_blocks
 from coaching.sandbox.killable import AllBusy, KillablePool, TookTooLong
 
 MAX_CHARACTERS = 200_000
 CACHED_CHARACTERS = 16 * 1024 * 1024
 SLOW_SECONDS = 300.0
 SLOW_TEXTS = 1000
+
+BLOCK_MARK = "\x1e"
+"""Stands before each block of a text that is rendered block by block. No text keeps this character."""
 
 MARKDOWN_SCRIPT = Path(__file__).with_name("markdown_worker.py")
 
@@ -47,33 +51,37 @@ class MarkdownRenderer:
         """Render markdown as sanitised HTML; a text that takes too long becomes escaped plain text."""
         return self.render_all([text])[text]
 
-    def render_all(self, texts: Iterable[str]) -> Mapping[str, SafeString]:
+    def render_all(self, texts: Iterable[str], *, is_by_block: bool = False) -> Mapping[str, SafeString]:
         """Render all texts of a page within one time limit; each that takes too long is shown plain."""
-        shown = {text: self._without_worker(text) for text in texts}
+        asked = {text: _request_of(text, is_by_block=is_by_block) for text in texts}
+        shown = {text: self._without_worker(text, request) for text, request in asked.items()}
         missing = [text for text, markup in shown.items() if markup is None]
-        answers = self._pool.ask_all([_as_bytes(text) for text in missing]) if missing else []
-        rendered = {text: self._taken(text, answer) for text, answer in zip(missing, answers, strict=True)}
+        answers = self._pool.ask_all([asked[text] for text in missing]) if missing else []
+        rendered = {
+            text: self._taken(text, asked[text], answer)
+            for text, answer in zip(missing, answers, strict=True)
+        }
         return {text: rendered[text] if markup is None else markup for text, markup in shown.items()}
 
-    def _without_worker(self, text: str) -> SafeString | None:
+    def _without_worker(self, text: str, request: bytes) -> SafeString | None:
         """Return what needs no worker: an empty or cached text, or a known slow one as plain text."""
         if not text.strip():
             return SafeString("")
-        key = _key_of(text)
+        key = _key_of(request)
         if (markup := self._cached(key)) is not None:
             return markup
         return plain_text(text) if len(text) > MAX_CHARACTERS or self._is_slow(key) else None
 
-    def _taken(self, text: str, answer: bytes | TookTooLong | AllBusy) -> SafeString:
+    def _taken(self, text: str, request: bytes, answer: bytes | TookTooLong | AllBusy) -> SafeString:
         if isinstance(answer, bytes):
             # Sanitised by the worker: the only place that trusts a text's markup.
             markup = mark_safe(answer.decode())  # noqa: S308
-            self._keep(_key_of(text), markup)
+            self._keep(_key_of(request), markup)
             return markup
         is_slow = isinstance(answer, TookTooLong)
         logger.warning("markdown_shown_plain", characters=len(text), reason="slow" if is_slow else "busy")
         if is_slow:
-            self._remember_slow(_key_of(text))
+            self._remember_slow(_key_of(request))
         return plain_text(text)
 
     def _cached(self, key: bytes) -> SafeString | None:
@@ -103,12 +111,16 @@ class MarkdownRenderer:
                 self._slow_until.popitem(last=False)
 
 
-def _as_bytes(text: str) -> bytes:
+def _request_of(text: str, *, is_by_block: bool) -> bytes:
+    """Return the worker's request for a text: the text itself, or each of its blocks behind a mark."""
+    text = text.replace(BLOCK_MARK, " ")
+    if is_by_block and len(text) <= MAX_CHARACTERS:
+        text = "".join(f"{BLOCK_MARK}{block}" for block in split_blocks(text))
     return text.encode("utf-8", "replace")
 
 
-def _key_of(text: str) -> bytes:
-    return hashlib.blake2b(_as_bytes(text), digest_size=16).digest()
+def _key_of(request: bytes) -> bytes:
+    return hashlib.blake2b(request, digest_size=16).digest()
 
 
 def plain_text(text: str) -> SafeString:
@@ -131,6 +143,9 @@ def render_markdown(text: str) -> SafeString:
     return _renderer.render(text)
 
 
-def render_texts(texts: Iterable[str]) -> Mapping[str, SafeString]:
-    """Render all texts of a page in one call, within two seconds in total. Blocks: read everything first."""
-    return _renderer.render_all(texts)
+def render_replies(texts: Iterable[str]) -> Mapping[str, SafeString]:
+    """Render replies of a page in one call, within two seconds in total, each of their blocks alone.
+
+    Waits: read everything first.
+    """
+    return _renderer.render_all(texts, is_by_block=True)

@@ -34,6 +34,9 @@ _WRAPPERS = (
     ("<li>\u2610 ", '<li class="task">\u2610 '),
     ("<li>\u2611 ", '<li class="task">\u2611 '),
 )
+_BLOCK_MARK = "\x1e"
+# Between two blocks only: text has its angle brackets escaped, and a nested list follows no list's end.
+_JOIN = re.compile(r"</(ul|ol)>\n<\1(?: start=\"\d+\")?>\n(?=<li)")
 
 
 def is_web_link(address: str) -> bool:
@@ -139,6 +142,14 @@ def render(text: str) -> str:
     return markup
 
 
+def render_blocks(blocks: Sequence[str]) -> str:
+    """Render each block alone. Items of a list that follow each other become one list."""
+    return _JOIN.sub("", "".join(render(block) for block in blocks))
+
+
 def answer(request: bytes) -> bytes:
-    """Answer one request of the pool."""
-    return render(request.decode("utf-8", "replace")).encode()
+    """Answer one request of the pool: a text, or blocks with a mark before each."""
+    text = request.decode("utf-8", "replace")
+    if not text.startswith(_BLOCK_MARK):
+        return render(text).encode()
+    return render_blocks(text.split(_BLOCK_MARK)[1:]).encode()

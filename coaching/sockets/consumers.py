@@ -35,8 +35,8 @@ from coaching.people.socket_access import (
     open_sockets,
 )
 from coaching.safety.countries import country_of_timezone
-from coaching.sockets.fragments import render_fragment
 from coaching.sockets.frames import frame_of
+from coaching.sockets.streamed import StreamedReply
 from coaching.transcript.cards import card_without_database, read_card_of_refused
 from coaching.turns.request import RequestKind, TurnRequest
 from sessions_app.database import in_database
@@ -262,11 +262,10 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
 
     async def _send_events(self, subscription: Subscription) -> None:
         """Send events for as long as the socket lives; a slow socket makes this task wait, not the turn."""
-        encode = self._encoded_json if self.is_json else self._encoded_html
+        frames_of = self._json_of if self.is_json else StreamedReply().frames_of
         while True:
             for event in await subscription.next_batch():
-                frame = await encode(event)
-                if frame:
+                for frame in await frames_of(event):
                     # Channels' own `send` would only add its cost to every frame.
                     await self.base_send({"type": "websocket.send", "text": frame})
 
@@ -276,12 +275,9 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
             logger.error("socket_sender_failed", session_id=str(self.session_id), exc_info=error)
             self.ending = asyncio.ensure_future(self.close(INTERNAL_ERROR))
 
-    async def _encoded_json(self, event: TurnEvent) -> str:
+    async def _json_of(self, event: TurnEvent) -> list[str]:
         frame = frame_of(event)
-        return "" if frame is None else _encoded(frame)
-
-    async def _encoded_html(self, event: TurnEvent) -> str:
-        return await render_fragment(event)
+        return [] if frame is None else [_encoded(frame)]
 
 
 _encoded = json.JSONEncoder(ensure_ascii=False).encode

@@ -141,7 +141,7 @@ async def _render_done(event: events.TurnDone) -> str:
         rows = await in_database(shown_rows.read_done, event.turn_id)
     except DatabaseError:  # What was shown stays until the page asks again.
         rows = None
-    view = await _off_loop(conversation.done_view, rows) if rows else None
+    view = await off_loop(conversation.done_view, rows) if rows else None
     return _render("turn_done", {"status": event.status, "turn_id": event.turn_id, "view": view})
 
 
@@ -150,14 +150,14 @@ async def _render_answered(event: events.CallAnswered) -> str:
         rows = await in_database(shown_rows.read_answered, event)
     except DatabaseError:  # The form stays until the turn ends or the page reloads.
         rows = None
-    item = await _off_loop(conversation.answered_item, rows) if rows else None
+    item = await off_loop(conversation.answered_item, rows) if rows else None
     return _render("call_answered", {"tool_use_id": event.tool_use_id, "state": event.state, "item": item})
 
 
 async def _render_round(event: events.RoundClosed) -> str:
     if not (event.text.strip() or event.notes.strip()):
         return _render("round_closed", {"round": None})
-    item = await _off_loop(conversation.round_item, event.text, event.notes)
+    item = await off_loop(conversation.round_item, event.text, event.notes)
     return _render("round_closed", {"round": item})
 
 
@@ -168,7 +168,7 @@ async def _render_sync(event: events.Sync) -> str:
             calls = await in_database(shown_rows.read_calls, uuid.UUID(event.turn_id))
         except DatabaseError:  # Only the state of its questions is missing.
             calls = None
-        item = await _off_loop(conversation.synced_turn_item, event, calls)
+        item = await off_loop(conversation.synced_turn_item, event, calls)
     return _render("sync", {"item": item, "sync": event, "calls": conversation.running_calls(event.running)})
 
 
@@ -176,7 +176,8 @@ def _render(name: str, context: Mapping[str, Any] | None = None) -> str:
     return render_to_string(f"coaching/fragments/{name}.html", dict(context or {}))
 
 
-async def _off_loop(function: Callable[P, ResultT], *args: P.args, **kwargs: P.kwargs) -> ResultT:
+async def off_loop(function: Callable[P, ResultT], *args: P.args, **kwargs: P.kwargs) -> ResultT:
+    """Run what renders markdown in the fragments' own threads."""
     return await asyncio.get_running_loop().run_in_executor(_threads, partial(function, *args, **kwargs))
 
 

@@ -15,7 +15,8 @@ from django.utils.safestring import SafeString
 from coaching.clock.days import local_day
 from coaching.documents.attached import attached_to
 from coaching.events import AttachedDocument, MessagePlace, MessageStored, RoundShown, Sync
-from coaching.sandbox.markdown import render_texts
+from coaching.sandbox.blocks import split_unfinished
+from coaching.sandbox.markdown import render_replies
 from coaching.tools import presentation_of
 from coaching.transcript.calls import (
     QuestionItem,
@@ -90,7 +91,7 @@ def items_of(rows: HistoryRows, *, zone: ZoneInfo, rendered: Rendered | None = N
 
     `rendered` is given if the page renders further texts in the same call.
     """
-    rendered = render_texts(texts_of_history(rows)) if rendered is None else rendered
+    rendered = render_replies(texts_of_history(rows)) if rendered is None else rendered
     days = _Days(zone)
     items: list[ShownItem] = []
     said_after = {row.number: row.content for row in rows.messages if row.role == MessageRole.USER}
@@ -171,7 +172,7 @@ def turn_item(ended: TurnRows, *, rendered: Rendered | None = None) -> TurnItem 
     is_stopped = turn.status == TurnStatus.STOPPED
     if answer is None and not turn.user_notice and not is_stopped:
         return None
-    rendered = render_texts(texts_of_answer(answer)) if rendered is None else rendered
+    rendered = render_replies(texts_of_answer(answer)) if rendered is None else rendered
     calls = rows.cards.calls_by_round(rows.calls, is_waiting=False)
     if answer and (old := old_calls(answer, zone=ended.zone)):
         calls |= old_calls_by_round(old, rendered=rendered, paths=ended.old_files, said_next=ended.said_next)
@@ -251,6 +252,7 @@ def live_turn_item(
     rounds = list(rounds)
     calls = calls or {}
     live = next((shown for shown in rounds if not shown.is_finished), None)
+    finished, rest = split_unfinished(live.text) if live else ("", "")
     return TurnItem(
         turn_id=turn_id,
         rounds=_round_items(
@@ -262,7 +264,8 @@ def live_turn_item(
             rendered,
         ),
         is_open=True,
-        live_text=live.text if live else "",
+        live_html=render_replies([finished])[finished] if finished else "",
+        live_text=rest,
         live_notes=note_in_words(live.notes) if live else "",
     )
 
@@ -274,7 +277,7 @@ def round_item(text: str, notes: str) -> RoundItem:
 
 
 def _round_items(rounds: Sequence[Round], rendered: Rendered | None) -> list[RoundItem]:
-    rendered = render_texts(text for text, _, _ in rounds) if rendered is None else rendered
+    rendered = render_replies(text for text, _, _ in rounds) if rendered is None else rendered
     return [
         RoundItem(notes=note_in_words(notes.strip()), html=rendered[text], calls=calls)
         for text, notes, calls in rounds

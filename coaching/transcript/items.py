@@ -75,6 +75,7 @@ class TurnItem:
     can_retry: bool = False
     can_continue: bool = False
     is_open: bool = False
+    live_html: str = ""
     live_text: str = ""
     live_notes: str = ""
     kind: Literal["turn"] = "turn"

@@ -18,7 +18,7 @@ from coaching.people.accounts import load_profile, user_id_of
 from coaching.people.help_lines import count_card
 from coaching.safety.card import Card
 from coaching.safety.danger import Danger
-from coaching.sandbox.markdown import render_texts
+from coaching.sandbox.markdown import render_replies
 from coaching.transcript import conversation
 from coaching.transcript.arcs import EndingItem, HeadItem, head_of, read_ending
 from coaching.transcript.cards import NO_CARDS, Cards, read_card_of_refused, read_cards
@@ -109,7 +109,7 @@ def _context_of(rows: _PageRows, *, draft: str, is_editing: bool, given: object)
         *conversation.texts_of_history(history),
         *(conversation.texts_of_open_turn(turn) if turn else ()),
     ]
-    rendered = render_texts(texts)
+    rendered = render_replies(texts)
     items = conversation.items_of(history, zone=rows.zone, rendered=rendered)
     open_item = (
         conversation.open_turn_item(turn, rows.cards, given=given, rendered=rendered) if turn else None

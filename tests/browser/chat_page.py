@@ -56,8 +56,9 @@ async def shimmer_seen(page: Page) -> tuple[list[int], float]:
 
 
 async def live_text(page: Page) -> str:
-    """Return the text that streams now."""
-    return await page.locator("#live-text").text_content() or ""
+    """Return the text of the running round as people see it."""
+    words = "() => ['live-blocks', 'live-text'].map((id) => document.getElementById(id).innerText.trim())"
+    return "\n\n".join(filter(None, await page.evaluate(words)))
 
 
 async def messages_markup(page: Page) -> str:

@@ -1,5 +1,9 @@
 // The fast path of streamed text: htmx would parse a document for every few letters. Frames with nothing but text
 // of the live answer are collected and written 25 times a second, because every write costs a layout.
+//
+// What is written here is the block that Sage is writing. Once it is finished the server replaces it, formatted.
+
+import { unmarked } from "./plain.js";
 
 const TOGETHER_MS = 40;
 const OPENING = '<div hx-swap-oob="beforeend:#live-text">';
@@ -17,6 +21,8 @@ export class LiveText {
   #waiting = "";
   #isDue = false;
   #onText;
+  #written = "";
+  #shown = null;
 
   constructor(onText) {
     this.#onText = onText;
@@ -40,47 +46,33 @@ export class LiveText {
     const target = document.getElementById("live-text");
     this.#waiting = "";
     if (!text || !target) return;
-    append(target, text);
+    this.#written += text;
+    this.#show(target);
     this.#onText(text);
   }
 
-  // Text that the server sent in one piece gets its paragraphs, too.
+  // Text that the server sent as it is: a snapshot, or what is left after a block was finished.
   shape() {
     const target = document.getElementById("live-text");
-    if (!target || !target.textContent || target.firstElementChild) return;
-    const text = target.textContent;
-    target.replaceChildren();
-    append(target, text);
+    if (!target || (target.firstChild === this.#shown && this.#shown)) return;
+    this.#written = target.textContent;
+    this.#shown = null;
+    this.#show(target);
   }
-}
 
-// Paragraphs have their final spacing. The line breaks between them stay, invisible, so that the element's text
-// equals the answer's.
-function append(target, text) {
-  const last = target.lastElementChild;
-  const paragraph = last?.localName === "p" ? last : target.appendChild(document.createElement("p"));
-  const [first, ...rest] = `${takeTrailingBreak(paragraph)}${text}`.split("\n\n");
-  write(paragraph, first);
-  for (const part of rest) {
-    const gap = document.createElement("span");
-    gap.hidden = true;
-    gap.textContent = "\n\n";
-    const next = document.createElement("p");
-    write(next, part);
-    target.append(gap, next);
+  // Shows the words without their marks. What is there already stays, because a new text costs a new layout.
+  #show(target) {
+    const { words, isCode } = unmarked(this.#written);
+    target.classList.toggle("is-code", isCode);
+    const before = this.#shown?.parentNode === target ? this.#shown.data : null;
+    if (before !== null && words.startsWith(before)) {
+      if (words !== before) this.#shown.appendData(words.slice(before.length));
+    } else if (words) {
+      this.#shown = document.createTextNode(words);
+      target.replaceChildren(this.#shown);
+    } else {
+      this.#shown = null;
+      target.replaceChildren();
+    }
   }
-}
-
-function write(paragraph, text) {
-  if (!text) return;
-  if (paragraph.lastChild instanceof Text) paragraph.lastChild.appendData(text);
-  else paragraph.append(text);
-}
-
-// A line break can arrive in two halves.
-function takeTrailingBreak(paragraph) {
-  const text = paragraph.lastChild;
-  if (!(text instanceof Text) || !text.data.endsWith("\n")) return "";
-  text.deleteData(text.length - 1, 1);
-  return "\n";
 }
