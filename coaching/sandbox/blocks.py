@@ -33,6 +33,11 @@ class BlockSplitter:
         self._is_after_blank = False
 
     @property
+    def awaits_word(self) -> bool:
+        """Whether the next character may finish a block: after a list item and a blank line."""
+        return self._kind == "item" and self._is_after_blank
+
+    @property
     def rest(self) -> str:
         return "\n".join([*self._lines, self._partial])
 
@@ -47,8 +52,7 @@ class BlockSplitter:
 
     def _has_left_item(self) -> bool:
         """Whether the line being written can't belong to the item before: it isn't indented."""
-        is_after_item = self._kind == "item" and self._is_after_blank
-        return is_after_item and not self._partial[:1].isspace() and bool(self._partial)
+        return self.awaits_word and bool(self._partial) and not self._partial[:1].isspace()
 
     def finish(self) -> list[str]:
         """Return the last blocks: nothing follows."""

@@ -35,8 +35,8 @@ from coaching.people.socket_access import (
     open_sockets,
 )
 from coaching.safety.countries import country_of_timezone
+from coaching.sockets.fragments import StreamedReply
 from coaching.sockets.frames import frame_of
-from coaching.sockets.streamed import StreamedReply
 from coaching.transcript.cards import card_without_database, read_card_of_refused
 from coaching.turns.request import RequestKind, TurnRequest
 from sessions_app.database import in_database

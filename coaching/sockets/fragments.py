@@ -6,6 +6,7 @@ connection was given back.
 """
 
 import asyncio
+import re
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +18,8 @@ from django.db import DatabaseError
 from django.template.loader import render_to_string
 
 from coaching import events
+from coaching.sandbox.blocks import BlockSplitter
+from coaching.sandbox.markdown import render_replies
 from coaching.transcript import calls as shown_calls
 from coaching.transcript import conversation
 from coaching.transcript import rows as shown_rows
@@ -141,7 +144,7 @@ async def _render_done(event: events.TurnDone) -> str:
         rows = await in_database(shown_rows.read_done, event.turn_id)
     except DatabaseError:  # What was shown stays until the page asks again.
         rows = None
-    view = await off_loop(conversation.done_view, rows) if rows else None
+    view = await _off_loop(conversation.done_view, rows) if rows else None
     return _render("turn_done", {"status": event.status, "turn_id": event.turn_id, "view": view})
 
 
@@ -150,14 +153,14 @@ async def _render_answered(event: events.CallAnswered) -> str:
         rows = await in_database(shown_rows.read_answered, event)
     except DatabaseError:  # The form stays until the turn ends or the page reloads.
         rows = None
-    item = await off_loop(conversation.answered_item, rows) if rows else None
+    item = await _off_loop(conversation.answered_item, rows) if rows else None
     return _render("call_answered", {"tool_use_id": event.tool_use_id, "state": event.state, "item": item})
 
 
 async def _render_round(event: events.RoundClosed) -> str:
     if not (event.text.strip() or event.notes.strip()):
         return _render("round_closed", {"round": None})
-    item = await off_loop(conversation.round_item, event.text, event.notes)
+    item = await _off_loop(conversation.round_item, event.text, event.notes)
     return _render("round_closed", {"round": item})
 
 
@@ -168,7 +171,7 @@ async def _render_sync(event: events.Sync) -> str:
             calls = await in_database(shown_rows.read_calls, uuid.UUID(event.turn_id))
         except DatabaseError:  # Only the state of its questions is missing.
             calls = None
-        item = await off_loop(conversation.synced_turn_item, event, calls)
+        item = await _off_loop(conversation.synced_turn_item, event, calls)
     return _render("sync", {"item": item, "sync": event, "calls": conversation.running_calls(event.running)})
 
 
@@ -176,7 +179,7 @@ def _render(name: str, context: Mapping[str, Any] | None = None) -> str:
     return render_to_string(f"coaching/fragments/{name}.html", dict(context or {}))
 
 
-async def off_loop(function: Callable[P, ResultT], *args: P.args, **kwargs: P.kwargs) -> ResultT:
+async def _off_loop(function: Callable[P, ResultT], *args: P.args, **kwargs: P.kwargs) -> ResultT:
     """Run what renders markdown in the fragments' own threads."""
     return await asyncio.get_running_loop().run_in_executor(_threads, partial(function, *args, **kwargs))
 
@@ -208,3 +211,72 @@ FRAGMENTS: Mapping[type[events.TurnEvent], Callable[[Any], str | Awaitable[str]]
     events.TurnDone: _render_done,
 }
 """One function for each event; a test holds the keys against the union."""
+
+
+_LIST = re.compile(r"<(/?)(ul|ol)\b[^>]*>\n?")
+
+
+class StreamedReply:
+    """The running round as one reader of the page sees it: finished blocks formatted, the last one as text.
+
+    Blocks are cut as on a reload, so the end of a round changes nothing that is shown. Rendered blocks are
+    cached: a second tab costs no second rendering.
+    """
+
+    def __init__(self) -> None:
+        self._begin("")
+
+    async def frames_of(self, event: events.TurnEvent) -> list[str]:
+        """Return an event's frames; none where there is nothing to show."""
+        frame = await render_fragment(event)
+        frames = [frame] if frame else []
+        if isinstance(event, events.TextDelta):
+            blocks = self._take(event.text)
+            return [*frames, await self._render_blocks(blocks)] if blocks else frames
+        if isinstance(event, events.Sync):
+            self._begin(next((shown.text for shown in event.rounds if not shown.is_finished), ""))
+        elif isinstance(event, events.RoundRestarted | events.RoundClosed | events.TurnStarted):
+            self._begin("")
+        return frames
+
+    def _begin(self, text: str) -> None:
+        """Start with the text of a round that the reader has been shown."""
+        self._splitter, self._line, self._open_list = BlockSplitter(), "", ""
+        self._splitter.feed(text)
+
+    def _take(self, text: str) -> list[str]:
+        """Add text and return the blocks that it finished: at the end of a line or of a list."""
+        self._line += text
+        if "\n" not in text and not self._splitter.awaits_word:
+            return []
+        line, self._line = self._line, ""
+        return self._splitter.feed(line)
+
+    async def _render_blocks(self, blocks: list[str]) -> str:
+        """Return the frame that moves blocks out of the text that is being written."""
+        rendered = await _off_loop(render_replies, blocks)
+        parts = [self._placed(rendered[block]) for block in blocks]
+        rest = f'<div hx-swap-oob="innerHTML:#live-text">{escape(self._splitter.rest + self._line)}</div>'
+        return "".join([*parts, rest])
+
+    def _placed(self, markup: str) -> str:
+        """Return a block's element, or its items where it continues the list before."""
+        name = _only_list(markup)
+        before, self._open_list = self._open_list, name
+        if name and name == before:
+            items = _LIST.sub("", markup, count=1).removesuffix(f"</{name}>\n")
+            return f'<div hx-swap-oob="beforeend:#live-blocks > :last-child">{items}</div>'
+        return f'<div hx-swap-oob="beforeend:#live-blocks">{markup}</div>'
+
+
+def _only_list(markup: str) -> str:
+    """Return `ul` or `ol` for markup that is one such list, otherwise nothing."""
+    depth, name = 0, ""
+    for found in _LIST.finditer(markup):
+        if depth == 0 and (found.start() > 0 or found[1]):
+            return ""
+        name = name or found[2]
+        depth += -1 if found[1] else 1
+        if depth == 0 and found.end() < len(markup):
+            return ""
+    return name

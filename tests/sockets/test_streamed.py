@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from coaching.engine.events import TextDelta
 from coaching.events import RoundClosed, RoundRestarted, RoundShown, Sync
 from coaching.sandbox.markdown import render_replies
-from coaching.sockets.streamed import StreamedReply
+from coaching.sockets.fragments import StreamedReply
 
 REPLY = """# A plan
 
