@@ -1,5 +1,7 @@
 """Load limits: a cap per person, a cap for all, and a 503 when the database has no connection to spare.
 
+Also the error pages, which programs get as JSON with a sentence.
+
 `admitted` runs before anything that queries the database, `PersonMiddleware` after authentication. A request
 is counted by its cookie or address first, then by its user.
 """
@@ -16,13 +18,14 @@ from typing import Any, ParamSpec, cast
 import structlog
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
+from django.core.exceptions import TooManyFilesSent
 from django.db import DatabaseError, InterfaceError, OperationalError
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
 from django.utils.decorators import sync_and_async_middleware
 from django.utils.deprecation import MiddlewareMixin
-from django.views import defaults
+from django.views import csrf, defaults
 
 from coaching.people.in_flight import (
     MAX_PER_ADDRESS,
@@ -34,6 +37,7 @@ from coaching.people.in_flight import (
     in_flight,
     signed_in_browsers,
 )
+from coaching.views.programs import error_as_json, wants_json
 from sage.logs import UNLOGGED_PATHS
 from sessions_app.database import (
     give_back_connections,
@@ -48,6 +52,12 @@ GetResponse = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseB
 TOO_MANY = "You have too many pages loading at once. Please wait a moment, then try again."
 BUSY = "Sage is very busy right now. Nothing you saved is lost. Please try again in a moment."
 NO_DATABASE = "Sage couldn’t reach its database. Please try again in a moment."
+UNREADABLE = "Sage couldn’t read that request. Nothing was changed."
+TOO_MANY_FILES = "A request can have {most} files. Nothing was taken. Send fewer at once."
+FORBIDDEN = "That isn’t allowed. Nothing was changed."
+FORGED = "The form’s token is missing or out of date. Nothing was changed. Load the page again and retry."
+MISSING = "Sage has nothing at this address. It may be gone, or belong to another account."
+BROKEN = "Something went wrong. Nothing you saved is lost. Please try again in a moment."
 TOO_MANY_SECONDS = 2
 TRY_AGAIN_LATER = 1013
 BUSY_SECONDS = 5
@@ -167,7 +177,40 @@ def server_error(request: HttpRequest) -> HttpResponse:
     if isinstance(sys.exc_info()[1], OperationalError | InterfaceError):
         give_back_idle_connections()
         return busy(request)
+    if wants_json(request):
+        return error_as_json(BROKEN, HTTPStatus.INTERNAL_SERVER_ERROR)
     return _giving_back(defaults.server_error)(request)
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Answer a request that can't be read."""
+    if wants_json(request):
+        is_too_many = isinstance(exception, TooManyFilesSent)
+        most = settings.DATA_UPLOAD_MAX_NUMBER_FILES
+        words = TOO_MANY_FILES.format(most=most) if is_too_many else UNREADABLE
+        return error_as_json(words, HTTPStatus.BAD_REQUEST)
+    return _giving_back(defaults.bad_request)(request, exception)
+
+
+def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Answer a request that isn't allowed."""
+    if wants_json(request):
+        return error_as_json(FORBIDDEN, HTTPStatus.FORBIDDEN)
+    return _giving_back(defaults.permission_denied)(request, exception)
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """Answer a form without its token."""
+    if wants_json(request):
+        return error_as_json(FORGED, HTTPStatus.FORBIDDEN)
+    return _giving_back(csrf.csrf_failure)(request, reason)
+
+
+def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Answer a request for something that doesn't exist, or is another person's."""
+    if wants_json(request):
+        return error_as_json(MISSING, HTTPStatus.NOT_FOUND)
+    return _giving_back(defaults.page_not_found)(request, exception)
 
 
 def _giving_back(page: Callable[P, HttpResponse]) -> Callable[P, HttpResponse]:
@@ -181,11 +224,6 @@ def _giving_back(page: Callable[P, HttpResponse]) -> Callable[P, HttpResponse]:
             give_back_idle_connections()
 
     return answer
-
-
-bad_request = _giving_back(defaults.bad_request)
-permission_denied = _giving_back(defaults.permission_denied)
-page_not_found = _giving_back(defaults.page_not_found)
 
 
 def _stranger_keys(request: HttpRequest) -> list[tuple[str, int]]:
@@ -231,8 +269,8 @@ def _refusal(
     request: HttpRequest, status: HTTPStatus, title: str, message: str, *, retry_seconds: int
 ) -> HttpResponse:
     headers = {"Retry-After": str(retry_seconds)}
-    if request.get_preferred_type(["text/html", "application/json"]) == "application/json":
-        return JsonResponse({"error": message}, status=status, headers=headers)
+    if wants_json(request):
+        return error_as_json(message, status, headers=headers)
     # Without the request: a template that loads the user would add to the load.
     page = render_to_string("busy.html", {"title": title, "message": message})
     return HttpResponse(page, status=status, headers=headers)

@@ -7,6 +7,7 @@ the application in pieces. Routes are known by path only, sessions not at all.
 # ruff: noqa: N802, N815 - Twisted's names
 
 import asyncio
+import json
 import os
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -216,14 +217,22 @@ class BoundedChannel(_Channel):  # type: ignore[misc]  # only partly typed
             self.requests[-1].content.close()
         self._give_back_room()
         self.setTimeout(None)
-        why = _WHY[status].encode()
+        why, kind = _WHY[status].encode(), b"text/plain; charset=utf-8"
+        if self._wants_json():
+            why, kind = json.dumps({"error": _WHY[status]}).encode(), b"application/json"
         retry = b"Retry-After: %d\r\n" % RETRY_SECONDS if status == HTTPStatus.SERVICE_UNAVAILABLE else b""
         self.transport.write(
-            b"HTTP/1.1 %d %b\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\n%b"
-            b"Content-Length: %d\r\n\r\n%b" % (status, status.phrase.encode(), retry, len(why), why)
+            b"HTTP/1.1 %d %b\r\nConnection: close\r\nContent-Type: %b\r\n%b"
+            b"Content-Length: %d\r\n\r\n%b" % (status, status.phrase.encode(), kind, retry, len(why), why)
         )
         self.transport.loseWriteConnection()
         self._clock = self.callLater(LINGER_SECONDS, self._abort)
+
+    def _wants_json(self) -> bool:
+        """Return whether a program asks: browsers name HTML, too, or no type."""
+        accepted = self.requests[-1].requestHeaders.getRawHeaders(b"Accept", []) if self.requests else []
+        kinds = b",".join(accepted).lower()
+        return b"application/json" in kinds and b"text/html" not in kinds
 
     def _abort(self) -> None:
         self._clock = None

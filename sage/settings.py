@@ -239,6 +239,7 @@ if DEBUG:
 
 # The body of an upload in bytes, including its form. Any other body over 1 MB is refused unread.
 SAGE_UPLOAD_BYTES = {
+    "/library/upload/": max(100, SAGE_MAX_UPLOAD_MB + 1) * MEGABYTE,
     "/settings/calendar/upload/": (SAGE_MAX_UPLOAD_MB + 1) * MEGABYTE,
     "/settings/import/": 501 * MEGABYTE,
 }
@@ -326,6 +327,7 @@ SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SAMESITE = "Lax"
+CSRF_FAILURE_VIEW = "sage.busy.csrf_failure"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = IS_BEHIND_HTTPS
 if IS_BEHIND_HTTPS:
     # A trusted https origin means that a proxy terminates TLS; it must set X-Forwarded-Proto and -For.

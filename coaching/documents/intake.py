@@ -12,11 +12,13 @@ from django.db import transaction
 
 from coaching.documents.clients import accessible_client, accessible_project, own_client
 from coaching.files.objects import store_object_now
-from coaching.files.quota import BYTES_A_MB, check_room, lock_usage, refuse_when_full
+from coaching.files.quota import check_room, lock_usage, refuse_when_full
 from coaching.job_queue import enqueue_document
 from coaching.models import Client, Document, DocumentSource, DocumentState, Project
 
 MAX_NAME = 255
+MEGABYTE = 1 << 20
+"""As file managers count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +67,7 @@ def take_in(
     Sync code, outside transactions. Raises `StorageFailed`, and `QuotaReached` where there is no room for it.
     """
     name = clean_name(name)
-    if reason := _refusal(data):
+    if reason := refusal_of_size(len(data)):
         return refuse(user_id=user_id, name=name, size=len(data), destination=destination, reason=reason)
     refuse_when_full(user_id=user_id, size=len(data))
     stored = store_object_now(user_id=user_id, data=data)
@@ -100,11 +102,12 @@ def clean_name(name: str) -> str:
     return shown[-MAX_NAME:] or "document"
 
 
-def _refusal(data: bytes) -> str:
+def refusal_of_size(size: int) -> str:
+    """Return why a document of so many bytes isn't taken; empty if it is."""
     limit = settings.SAGE_MAX_UPLOAD_MB
-    if len(data) > limit * BYTES_A_MB:
-        return f"It has {len(data) / BYTES_A_MB:,.0f} MB, and a document can have {limit}."
-    return "" if data else "The file is empty."
+    if size > limit * MEGABYTE:
+        return f"It has {size / MEGABYTE:,.1f} MB, and a document can have {limit}."
+    return "" if size else "The file is empty."
 
 
 def _values(name: str, destination: Destination) -> dict[str, object]:

@@ -7,7 +7,7 @@ event loop: storage calls have their own threads and a time limit.
 import asyncio
 import hashlib
 import uuid
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -30,6 +30,7 @@ STORAGE_SECONDS = 20.0
 ERASE_SECONDS = 60.0
 """Enough for two requests with a retry each: listing a thousand objects and deleting them."""
 THREADS = 8
+PIECE_BYTES = 1 << 16
 STORAGE_ERRORS = (OSError, BotoCoreError, ClientError)
 
 _executor = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="storage")
@@ -134,6 +135,27 @@ def open_object(key: str) -> Iterator[BinaryIO]:
             yield cast("BinaryIO", file)
     except STORAGE_ERRORS as error:
         logger.warning("object_not_read", key=key, error=type(error).__name__)
+        raise StorageFailed from error
+
+
+def read_pieces(key: str) -> Iterator[bytes]:
+    """Yield an object's bytes. Blocks. Raises `StorageFailed`."""
+    with open_object(key) as file:
+        while piece := file.read(PIECE_BYTES):
+            yield piece
+
+
+async def stream_object(key: str) -> AsyncIterator[bytes]:
+    """Yield an object's bytes off the event loop. Raises `StorageFailed`."""
+    pieces = read_pieces(key)
+    try:
+        while True:
+            async with asyncio.timeout(STORAGE_SECONDS):
+                piece = await asyncio.get_running_loop().run_in_executor(_executor, next, pieces, b"")
+            if not piece:
+                return
+            yield piece
+    except TimeoutError as error:
         raise StorageFailed from error
 
 

@@ -27,16 +27,22 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
 from coaching.models import (
+    ActionItem,
     CalendarSource,
     Capture,
     DayPlan,
+    Document,
     FileType,
     Import,
     ImportState,
+    KnowledgeEntry,
+    LibraryEffect,
+    Project,
     ReflectionPrompt,
     UserFile,
     UserFileVersion,
 )
+from coaching.models import Client as LibraryClient
 from coaching.practice.server import PracticeServer
 from coaching.sockets.consumers import HANDLERS, SessionConsumer
 from sessions_app import services
@@ -53,6 +59,7 @@ from sessions_app.models import (
 )
 from tests.calendar.conftest import NOW, source_of, timed
 from tests.live_sage import FRAME_SECONDS, LiveSage, open_socket, session_cookie
+from tests.sockets.tenant_library import fill_library, ids_of_library
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -201,6 +208,65 @@ ROUTES = {
     "choose_help_country": Row(path="/safety/country/", method="post", form={"country": "NZ"}, scope="own"),
     "welcome": Row(path="/welcome/", scope="own"),
     "search": Row(path="/search/?q=secret+ada", scope="own"),
+    "library": Row(path="/library/", scope="own"),
+    "library_progress": Row(path="/library/progress/", scope="own"),
+    "library_progress of a client": Row(
+        path="/library/progress/?client={client}", missing="/library/progress/?client=999999"
+    ),
+    "library_progress of a project": Row(
+        path="/library/progress/?project={project}", missing="/library/progress/?project=999999"
+    ),
+    "library_upload": Row(path="/library/upload/", method="post", scope="own"),
+    "library_client": Row(path="/library/clients/{client}/", missing="/library/clients/999999/"),
+    "library_client by form": Row(
+        path="/library/clients/{client}/",
+        missing="/library/clients/999999/",
+        method="post",
+        form={"do": "archive"},
+    ),
+    "library_client_delete": Row(
+        path="/library/clients/{client}/delete/", missing="/library/clients/999999/delete/"
+    ),
+    "library_project": Row(path="/library/projects/{project}/", missing="/library/projects/999999/"),
+    "library_project by form": Row(
+        path="/library/projects/{project}/",
+        missing="/library/projects/999999/",
+        method="post",
+        form={"do": "archive"},
+    ),
+    "library_project_delete": Row(
+        path="/library/projects/{project}/delete/", missing="/library/projects/999999/delete/"
+    ),
+    "library_document": Row(path="/library/documents/{document}/", missing="/library/documents/999999/"),
+    "library_document by form": Row(
+        path="/library/documents/{document}/",
+        missing="/library/documents/999999/",
+        method="post",
+        form={"do": "withhold"},
+    ),
+    "library_file": Row(
+        path="/library/documents/{document}/file/", missing="/library/documents/999999/file/"
+    ),
+    "library_review": Row(path="/library/review/", scope="own"),
+    "library_knowledge": Row(path="/library/knowledge/?q=secret", scope="own"),
+    "library_entry": Row(path="/library/knowledge/{entry}/", missing="/library/knowledge/999999/"),
+    "library_entry by form": Row(
+        path="/library/knowledge/{entry}/",
+        missing="/library/knowledge/999999/",
+        method="post",
+        form={"do": "dismiss"},
+    ),
+    "library_actions": Row(path="/library/actions/", scope="own"),
+    "library_action": Row(path="/library/actions/{action}/", missing="/library/actions/999999/"),
+    "library_action by form": Row(
+        path="/library/actions/{action}/",
+        missing="/library/actions/999999/",
+        method="post",
+        form={"do": "dismiss"},
+    ),
+    "library_undo": Row(
+        path="/library/effects/{effect}/undo/", missing="/library/effects/999999/undo/", method="post"
+    ),
     "delete_account": Row(path="/settings/delete/", scope="own"),
     "goodbye": Row(path="/goodbye/", scope="public"),
     "export": Row(path="/settings/export/", method="post", scope="own"),
@@ -281,6 +347,7 @@ def owned(user: User) -> Session:
     DayPlan.unscoped.create(
         user=user, date=PLAN_DAY, intention=SECRET, priorities=[{"text": SECRET, "is_done": False}]
     )
+    fill_library(user, SECRET)
     return session
 
 
@@ -290,6 +357,7 @@ def path_of(row: Row, owned: Session) -> str:
         session=owned.id,
         capture=Capture.unscoped.get(user_id=owned.user_id).pk,
         prompt=ReflectionPrompt.unscoped.get(user_id=owned.user_id).pk,
+        **ids_of_library(owned.user_id),
     )
 
 
@@ -331,6 +399,13 @@ def assert_untouched(owned: Session) -> None:
     assert Import.unscoped.get().state == ImportState.FINISHED
     assert Capture.of(owned.user_id).waiting().count() == Capture.unscoped.count() == 1
     assert not any(priority["is_done"] for priority in DayPlan.unscoped.get().priorities)
+    ids = ids_of_library(owned.user_id)
+    assert LibraryClient.of(owned.user_id).get(pk=ids["client"]).status == "active"
+    assert Project.of(owned.user_id).get().status == "active"
+    assert not Document.of(owned.user_id).get().is_withheld
+    assert KnowledgeEntry.of(owned.user_id).get().state == "accepted"
+    assert ActionItem.of(owned.user_id).get().state == "open"
+    assert LibraryEffect.of(owned.user_id).get().undone_at is None
 
 
 def comparable(response: HttpResponse) -> tuple[int, str]:
@@ -416,6 +491,16 @@ def test_a_page_of_ones_own_shows_nothing_of_another(name: str, owned: Session, 
         ("home", SECRET),
         ("prompt", SECRET),
         ("search", "<mark>secret</mark>"),
+        ("library", SECRET),
+        ("library_client", SECRET),
+        ("library_project", SECRET),
+        ("library_document", SECRET),
+        ("library_review", SECRET),
+        ("library_knowledge", SECRET),
+        ("library_entry", SECRET),
+        ("library_actions", SECRET),
+        ("library_action", SECRET),
+        ("library_progress", SECRET),
     ],
 )
 def test_the_owner_sees_what_another_does_not(

@@ -1,0 +1,201 @@
+"""Action items: what is open with its date and source, done boxes, proposals, and items of one's own."""
+
+from datetime import date
+from http import HTTPStatus
+from typing import Any
+
+from django import forms
+from django.contrib.auth.decorators import login_required
+from django.contrib.messages import info, success
+from django.core.paginator import Paginator
+from django.db.models import F
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from coaching.clock.days import local_day
+from coaching.documents.actions import (
+    MAX_DESCRIPTION,
+    MAX_TITLE,
+    NewAction,
+    accept_action,
+    create_action,
+    delete_action,
+    dismiss_action,
+    edit_action,
+    set_action_done,
+)
+from coaching.documents.selectors import actions_of, effects_of
+from coaching.models import ActionItem, ActionPriority, ActionState, MadeBy
+from coaching.people.accounts import load_profile, local_now, user_id_of
+from coaching.views.library_forms import id_field
+from coaching.views.library_frame import frame_of
+from coaching.views.library_knowledge import add_clients
+from coaching.views.parts import back_to, or_404, page_in, wants_part
+from sessions_app.errors import Refused
+
+ACTIONS_A_PAGE = 50
+PROPOSALS_SHOWN = 50
+EFFECTS_SHOWN = 20
+
+
+class ActionForm(forms.Form):
+    """Add or change an action item."""
+
+    title = forms.CharField(
+        label="What is to be done",
+        max_length=MAX_TITLE,
+        widget=forms.TextInput(attrs={"autocomplete": "off", "dir": "auto"}),
+    )
+    client = id_field(widget=forms.Select)
+    due_date = forms.DateField(
+        label="Due (optional)",
+        required=False,
+        widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
+    )
+    priority = forms.ChoiceField(label="Priority", choices=ActionPriority.choices)
+    owner = forms.CharField(
+        label="Who does it (optional)",
+        max_length=120,
+        required=False,
+        widget=forms.TextInput(attrs={"autocomplete": "off", "dir": "auto"}),
+    )
+    description = forms.CharField(
+        label="More (optional)",
+        max_length=MAX_DESCRIPTION,
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 2, "dir": "auto"}),
+    )
+
+    def __init__(self, data: Any = None, *, user_id: int, item: ActionItem | None = None) -> None:
+        names = ("title", "due_date", "priority", "owner", "description")
+        initial = {name: getattr(item, name) for name in names} if item else {"priority": "medium"}
+        super().__init__(data, initial=initial, auto_id="action-%s")
+        if item:
+            del self.fields["client"]
+        else:
+            add_clients(self, user_id)
+
+    def values(self) -> dict[str, Any]:
+        """Return a valid form's values for the services."""
+        given = {name: value for name, value in self.cleaned_data.items() if name != "client"}
+        return {**given, "priority": ActionPriority(given["priority"])}
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def actions(request: HttpRequest) -> HttpResponse:
+    """List what is open, or with `done` what is done; a post adds an item."""
+    user_id = user_id_of(request)
+    if request.method != "POST":
+        return _page(request, user_id)
+    form = ActionForm(request.POST, user_id=user_id)
+    if form.is_valid():
+        new = NewAction(client_id=form.cleaned_data["client"], **form.values())
+        try:
+            with or_404():
+                create_action(user_id=user_id, new=new, made_by=MadeBy.USER)
+        except Refused as refusal:
+            form.add_error(None, str(refusal))
+        else:
+            success(request, "Added.")
+            return back_to("library_actions")
+    return _page(request, user_id, form=form)
+
+
+def _page(request: HttpRequest, user_id: int, *, form: ActionForm | None = None) -> HttpResponse:
+    is_done = "done" in request.GET
+    rows = actions_of(user_id=user_id, state=ActionState.DONE if is_done else ActionState.OPEN)
+    order = [F("done_at").desc()] if is_done else [F("due_date").asc(nulls_last=True)]
+    context = {
+        **frame_of(request, "actions", user_id=user_id),
+        "today": _today(request),
+        "page": Paginator(rows.order_by(*order, "-created_at", "-id"), ACTIONS_A_PAGE).get_page(
+            page_in(request)
+        ),
+        "proposals": []
+        if is_done
+        else actions_of(user_id=user_id, state=ActionState.PROPOSED)[:PROPOSALS_SHOWN],
+        "is_done": is_done,
+        "form": form or ActionForm(user_id=user_id),
+        "is_refused": form is not None,
+    }
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if form else HTTPStatus.OK
+    return render(request, "coaching/pages/library_actions.html", context, status=status)
+
+
+def _today(request: HttpRequest) -> date:
+    profile = load_profile(request)
+    return local_day(local_now(profile), profile.zone)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def action(request: HttpRequest, action_id: int) -> HttpResponse:
+    """Show an item; a post ticks, changes, accepts, dismisses or deletes it."""
+    user_id = user_id_of(request)
+    with or_404():
+        found = actions_of(user_id=user_id).get(pk=action_id)
+    if request.method != "POST":
+        return _action_page(request, found)
+    if "done" in request.POST:
+        return _tick(request, found)
+    this = {"user_id": user_id, "action_id": action_id}
+    try:
+        with or_404():
+            match request.POST.get("do"):
+                case "accept":
+                    accept_action(**this)
+                case "dismiss":
+                    dismiss_action(**this)
+                case "delete":
+                    delete_action(**this)
+                case _:
+                    return _save(request, found)
+    except Refused as refusal:
+        return _action_page(request, found, refusal=str(refusal))
+    return redirect("library_actions")
+
+
+def _tick(request: HttpRequest, item: ActionItem) -> HttpResponse:
+    refusal = ""
+    try:
+        with or_404():
+            set_action_done(user_id=item.user_id, action_id=item.pk, is_done=request.POST.get("done") == "1")
+    except Refused as refused:
+        refusal = str(refused)
+    if not wants_part(request):
+        if refusal:
+            info(request, refusal)
+        return back_to("library_actions")
+    with or_404():
+        found = actions_of(user_id=item.user_id).get(pk=item.pk)
+    context = {"item": found, "today": _today(request), "refusal": refusal}
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if refusal else HTTPStatus.OK
+    return render(request, "coaching/components/action_row.html", context, status=status)
+
+
+def _save(request: HttpRequest, item: ActionItem) -> HttpResponse:
+    form = ActionForm(request.POST, user_id=item.user_id, item=item)
+    if not form.is_valid():
+        return _action_page(request, item, form=form)
+    edit_action(user_id=item.user_id, action_id=item.pk, **form.values())
+    success(request, "Saved.")
+    return back_to("library_action", of=item.pk)
+
+
+def _action_page(
+    request: HttpRequest, item: ActionItem, *, form: ActionForm | None = None, refusal: str = ""
+) -> HttpResponse:
+    context = {
+        **frame_of(request, "actions", user_id=item.user_id),
+        "item": item,
+        "today": _today(request),
+        "effects": effects_of(user_id=item.user_id).filter(action_item=item)[:EFFECTS_SHOWN],
+        "form": form or ActionForm(user_id=item.user_id, item=item),
+        "is_refused": form is not None,
+        "refusal": refusal,
+    }
+    is_refused = form is not None or refusal
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if is_refused else HTTPStatus.OK
+    return render(request, "coaching/pages/library_action.html", context, status=status)

@@ -1,0 +1,140 @@
+"""A client's page: projects and folders, and the forms that change, archive and delete it."""
+
+from collections.abc import Sequence
+from http import HTTPStatus
+
+from django.contrib.auth.decorators import login_required
+from django.contrib.messages import success
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from coaching.documents.clients import accessible_client, change_client, create_project, delete_client
+from coaching.documents.lists import Place, list_projects
+from coaching.documents.removals import Removal, removal_of_client
+from coaching.models import Client, ClientStatus, ClientType
+from coaching.people.accounts import user_id_of
+from coaching.views.library_forms import ClientForm, ProjectForm
+from coaching.views.library_frame import drop_of, folder_in, folders_of, frame_of, reading_of
+from coaching.views.parts import back_to, or_404
+from sessions_app.errors import Refused
+
+STATUS_OF = {"archive": ClientStatus.ARCHIVED, "restore": ClientStatus.ACTIVE}
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def client(request: HttpRequest, client_id: int) -> HttpResponse:
+    """Show a client, or one of its folders; a post changes it or adds a project (`do`)."""
+    user_id = user_id_of(request)
+    with or_404():
+        found = accessible_client(user_id=user_id, client_id=client_id)
+    if request.method != "POST":
+        return _page(request, found)
+    match request.POST.get("do"):
+        case "project":
+            return _add_project(request, found)
+        case "archive" | "restore" as what:
+            return _set_status(request, found, STATUS_OF[what])
+        case _:
+            return _change(request, found)
+
+
+def _page(
+    request: HttpRequest,
+    client: Client,
+    *,
+    form: ClientForm | None = None,
+    project_form: ProjectForm | None = None,
+) -> HttpResponse:
+    place = Place(user_id=client.user_id, client=client)
+    context = {**frame_of(request, "documents", user_id=client.user_id), "client": client}
+    if "folder" in request.GET:
+        return render(request, "coaching/pages/library_folder.html", context | folder_in(request, place))
+    context |= {
+        **reading_of(place),
+        **drop_of(place),
+        "projects": list_projects(client.user_id, client),
+        "folders": folders_of(place),
+        "form": form or ClientForm(client=client),
+        "is_form_refused": form is not None,
+        "project_form": project_form or ProjectForm(),
+        "is_project_refused": project_form is not None,
+    }
+    is_refused = form is not None or project_form is not None
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if is_refused else HTTPStatus.OK
+    return render(request, "coaching/pages/library_client.html", context, status=status)
+
+
+def _add_project(request: HttpRequest, client: Client) -> HttpResponse:
+    form = ProjectForm(request.POST)
+    if form.is_valid():
+        try:
+            made = create_project(user_id=client.user_id, client_id=client.pk, **form.cleaned_data)
+        except Refused as refusal:
+            form.add_error("name", str(refusal))
+        else:
+            success(request, f"{made.name} was added.")
+            return redirect("library_project", made.pk)
+    return _page(request, client, project_form=form)
+
+
+def _change(request: HttpRequest, client: Client) -> HttpResponse:
+    form = ClientForm(request.POST, client=client)
+    if form.is_valid():
+        try:
+            change_client(user_id=client.user_id, client_id=client.pk, **form.changes())
+        except Refused as refusal:
+            form.add_error("name", str(refusal))
+        else:
+            success(request, "Saved.")
+            return back_to("library_client", of=client.pk)
+    return _page(request, client, form=form)
+
+
+def _set_status(request: HttpRequest, client: Client, status: ClientStatus) -> HttpResponse:
+    form = ClientForm({"name": client.name, "client_type": client.client_type}, client=client)
+    try:
+        change_client(
+            user_id=client.user_id,
+            client_id=client.pk,
+            name=client.name,
+            client_type=ClientType(client.client_type),
+            status=status,
+            notes=client.notes,
+        )
+    except Refused as refusal:
+        form.add_error(None, str(refusal))
+        return _page(request, client, form=form)
+    archived = status == ClientStatus.ARCHIVED
+    success(request, f"{client.name} was {'archived' if archived else 'restored'}.")
+    return back_to("library_client", of=client.pk)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete(request: HttpRequest, client_id: int) -> HttpResponse:
+    """List what goes along with a client, and delete it."""
+    user_id = user_id_of(request)
+    with or_404():
+        found = accessible_client(user_id=user_id, client_id=client_id)
+    refusal = ""
+    if request.method == "POST":
+        try:
+            delete_client(user_id=user_id, client_id=client_id)
+        except Refused as refused:
+            refusal = str(refused)
+        else:
+            success(request, f"{found.name} was deleted.")
+            return back_to("library")
+    removals: Sequence[Removal] = removal_of_client(found)
+    context = {
+        **frame_of(request, "documents", user_id=user_id),
+        "name": found.name,
+        "client": found,
+        "what": "client",
+        "removals": removals,
+        "refusal": refusal,
+    }
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if refusal else HTTPStatus.OK
+    return render(request, "coaching/pages/library_delete.html", context, status=status)

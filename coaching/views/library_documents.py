@@ -1,0 +1,155 @@
+"""A document's page: its text by page, what Sage found and why, and the forms that decide otherwise."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+from django.contrib.messages import success
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_http_methods
+
+from coaching.documents.actions import accept_actions_of_document
+from coaching.documents.filing import (
+    delete_document,
+    move_document,
+    read_again,
+    rename_document,
+    withhold_document,
+)
+from coaching.documents.knowledge import accept_entries_of_document
+from coaching.documents.lists import document_with_text, folder_names, reference_choices
+from coaching.documents.reviews import accept_review, correct_document
+from coaching.documents.selectors import actions_of, effects_of, entries_of
+from coaching.models import UNFINISHED_STATES, Document
+from coaching.people.accounts import user_id_of
+from coaching.sandbox.markdown import render_markdown
+from coaching.views.library_frame import frame_of
+from coaching.views.library_json import document_as_json
+from coaching.views.library_places import place_choices_for, place_in
+from coaching.views.parts import back_to, or_404, wants_part
+from coaching.views.programs import login_or_401, wants_json
+from sessions_app.errors import Refused
+
+EFFECTS_SHOWN = 50
+MAX_SHOWN_CHARACTERS = 1_500_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextPage:
+    """A page of a document's text."""
+
+    number: int
+    text: str
+
+
+@login_or_401
+@require_http_methods(["GET", "HEAD", "POST"])
+def document(request: HttpRequest, document_id: int) -> HttpResponse:
+    """Show a document, to a program as JSON; a post changes it (`do`)."""
+    user_id = user_id_of(request)
+    with or_404():
+        found = document_with_text(user_id=user_id, document_id=document_id)
+    if request.method == "POST":
+        return _act(request, user_id, document_id)
+    if wants_json(request):
+        return JsonResponse(document_as_json(found))
+    return _page(request, found)
+
+
+def _page(request: HttpRequest, document: Document, *, refusal: str = "") -> HttpResponse:
+    user_id = document.user_id
+    entries = entries_of(user_id=user_id, document_id=document.pk)
+    actions = actions_of(user_id=user_id, document_id=document.pk)
+    context = {
+        **frame_of(request, "documents", user_id=user_id),
+        "document": document,
+        "client": document.client,
+        "project": document.project,
+        "is_unfinished": document.state in UNFINISHED_STATES,
+        "pages": _pages_of(document),
+        "summary": render_markdown(document.summary) if document.summary else "",
+        "entries": entries,
+        "actions": actions,
+        "effects": effects_of(user_id=user_id, document_id=document.pk)[:EFFECTS_SHOWN],
+        "places": place_choices_for(document),
+        "types": reference_choices(),
+        "folder_names": folder_names(user_id=user_id, client_id=document.client_id),
+        "refusal": refusal,
+    }
+    context["has_proposals"] = any(
+        made.state == "proposed" for made in [*context["entries"], *context["actions"]]
+    )
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if refusal else HTTPStatus.OK
+    response = render(request, "coaching/pages/document.html", context, status=status)
+    if wants_part(request) and not context["is_unfinished"]:
+        response["HX-Refresh"] = "true"  # what was found belongs to the whole page
+    return response
+
+
+def _pages_of(document: Document) -> Sequence[TextPage]:
+    text = getattr(document, "text", None)
+    if text is None or not text.text.strip():
+        return []
+    parts = text.text[:MAX_SHOWN_CHARACTERS].split("\f")
+    numbers = text.pages_read or range(1, len(parts) + 1)
+    return [TextPage(number=number, text=part) for number, part in zip(numbers, parts, strict=False)]
+
+
+def _act(request: HttpRequest, user_id: int, document_id: int) -> HttpResponse:
+    what = request.POST.get("do", "")
+    act = ACTS.get(what)
+    try:
+        if act is None:
+            raise Refused("Sage couldn’t read the form. Nothing was changed.")
+        with or_404():
+            act(request.POST, user_id=user_id, document_id=document_id)
+    except Refused as refusal:
+        with or_404():
+            return _page(
+                request,
+                document_with_text(user_id=user_id, document_id=document_id),
+                refusal=str(refusal),
+            )
+    success(request, SAID[what])
+    if what == "delete":
+        return back_to("library")
+    return back_to("library_document", of=document_id)
+
+
+def _move(form: Mapping[str, Any], **whose: int) -> None:
+    move_document(**whose, **place_in(form.get("place", "")), folder=form.get("folder", ""))
+
+
+def _set_type(form: Mapping[str, Any], **whose: int) -> None:
+    correct_document(**whose, file_type=form.get("file_type", ""), folder=form.get("folder", ""))
+
+
+def _accept_proposals(_form: Mapping[str, Any], **whose: int) -> None:
+    accept_entries_of_document(**whose)
+    accept_actions_of_document(**whose)
+
+
+ACTS: Mapping[str, Callable[..., Any]] = {
+    "move": _move,
+    "type": _set_type,
+    "rename": lambda form, **whose: rename_document(**whose, name=form.get("name", "")),
+    "accept": lambda _form, **whose: accept_review(**whose),
+    "again": lambda _form, **whose: read_again(**whose),
+    "withhold": lambda _form, **whose: withhold_document(**whose, is_withheld=True),
+    "allow": lambda _form, **whose: withhold_document(**whose, is_withheld=False),
+    "proposals": _accept_proposals,
+    "delete": lambda _form, **whose: delete_document(**whose),
+}
+SAID: Mapping[str, str] = {
+    "move": "Moved.",
+    "type": "Saved. Sage remembers it for documents like this one.",
+    "rename": "Renamed.",
+    "accept": "Filed.",
+    "again": "Sage reads it again.",
+    "withhold": "Sage never sends it to the model any more.",
+    "allow": "Sage may send it to the model again.",
+    "proposals": "All accepted.",
+    "delete": "The document was deleted.",
+}

@@ -1,0 +1,75 @@
+"""Downloads of documents, and undoing one change in the library."""
+
+from collections.abc import AsyncIterator
+
+from django.contrib.auth.decorators import login_required
+from django.contrib.messages import success, warning
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.utils.http import content_disposition_header
+from django.views.decorators.http import require_POST, require_safe
+
+from coaching.documents.effects import undo
+from coaching.documents.filing import read_download
+from coaching.downloads.zip_stream import safe_name
+from coaching.files.errors import StorageFailed
+from coaching.files.objects import stream_object
+from coaching.models import LibraryEffect
+from coaching.people.accounts import user_id_of
+from coaching.views.parts import back_to, or_404
+from sessions_app.database import in_database
+from sessions_app.errors import Refused
+
+NOT_READ = "Sage couldn’t get the file right now. Please try again in a minute."
+
+
+@login_required
+@require_safe
+async def file(request: HttpRequest, document_id: int) -> HttpResponseBase:
+    """Send a document as it was uploaded, for saving and never for showing."""
+    with or_404():
+        try:
+            found = await in_database(read_download, user_id=user_id_of(request), document_id=document_id)
+        except Refused:  # it was refused unread
+            raise Http404 from None
+    pieces = stream_object(found.storage_key)
+    try:
+        first = await anext(pieces, b"")
+    except StorageFailed:
+        warning(request, NOT_READ)
+        return back_to("library_document", of=document_id)
+    disposition = content_disposition_header(as_attachment=True, filename=safe_name(found.name))
+    return StreamingHttpResponse(
+        _all_of(first, pieces),
+        content_type="application/octet-stream",
+        headers={
+            "Content-Disposition": disposition or "attachment",
+            "Content-Length": str(found.size),
+            "X-Content-Type-Options": "nosniff",
+        },
+    )
+
+
+async def _all_of(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    yield first
+    async for piece in rest:
+        yield piece
+
+
+@login_required
+@require_POST
+def undo_effect(request: HttpRequest, effect_id: int) -> HttpResponse:
+    """Undo a change, and return to what it changed."""
+    user_id = user_id_of(request)
+    with or_404():
+        effect = LibraryEffect.of(user_id).get(id=effect_id)
+    try:
+        with or_404():
+            undo(user_id=user_id, effect_id=effect_id)
+    except Refused as refusal:
+        warning(request, str(refusal))
+    else:
+        success(request, "Undone.")
+    if effect.document_id:
+        return back_to("library_document", of=effect.document_id)
+    return back_to("library_actions" if effect.action_item_id else "library_knowledge")

@@ -1,0 +1,77 @@
+"""The library's forms. They only shape fields; services have the rules and refusals."""
+
+from typing import Any
+
+from django import forms
+
+from coaching.models import Client, ClientStatus, ClientType, Project, ProjectStatus
+
+MAX_ID = 2**63 - 1
+TYPES = [(value, label) for value, label in ClientType.choices if value != ClientType.SELF]
+
+
+def id_field(**options: Any) -> forms.IntegerField:
+    """Return a field for the id of a row."""
+    return forms.IntegerField(min_value=1, max_value=MAX_ID, **options)
+
+
+class ClientForm(forms.Form):
+    """Add or change a client."""
+
+    name = forms.CharField(
+        label="Name", max_length=120, widget=forms.TextInput(attrs={"autocomplete": "off"})
+    )
+    client_type = forms.ChoiceField(label="What it is", choices=TYPES)
+    notes = forms.CharField(
+        label="Notes (optional)",
+        max_length=2_000,
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 2, "dir": "auto"}),
+    )
+
+    def __init__(self, data: Any = None, *, client: Client | None = None) -> None:
+        initial = {}
+        if client:
+            initial = {"name": client.name, "client_type": client.client_type, "notes": client.notes}
+        super().__init__(data, initial=initial, auto_id="client-%s")
+        self.client = client
+        if client and client.client_type == ClientType.SELF:
+            del self.fields["client_type"]
+
+    def changes(self, status: str | None = None) -> dict[str, Any]:
+        """Return a valid form's values for the service."""
+        assert self.client is not None
+        return {
+            "name": self.cleaned_data["name"],
+            "client_type": ClientType(self.cleaned_data.get("client_type") or self.client.client_type),
+            "notes": self.cleaned_data["notes"],
+            "status": ClientStatus(status or self.client.status),
+        }
+
+
+class ProjectForm(forms.Form):
+    """Add or change a project."""
+
+    name = forms.CharField(
+        label="Name", max_length=120, widget=forms.TextInput(attrs={"autocomplete": "off"})
+    )
+    notes = forms.CharField(
+        label="Notes (optional)",
+        max_length=2_000,
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 2, "dir": "auto"}),
+    )
+
+    def __init__(self, data: Any = None, *, project: Project | None = None) -> None:
+        initial = {"name": project.name, "notes": project.notes} if project else {}
+        super().__init__(data, initial=initial, auto_id="project-%s")
+        self.project = project
+
+    def changes(self, status: str | None = None) -> dict[str, Any]:
+        """Return a valid form's values for the service."""
+        assert self.project is not None
+        return {
+            "name": self.cleaned_data["name"],
+            "notes": self.cleaned_data["notes"],
+            "status": ProjectStatus(status or self.project.status),
+        }

@@ -1,0 +1,25 @@
+"""A document as JSON for programs, with the names that `classify --json` uses."""
+
+from typing import Any
+
+from coaching.models import Document
+
+
+def document_as_json(document: Document) -> dict[str, Any]:
+    """Return how far a document is, and what was decided, with its reasons."""
+    return {
+        "id": document.pk,
+        "name": document.name,
+        "state": document.state,
+        "reason": document.reason,
+        "client": document.client_id,
+        "project": document.project_id,
+        "fileType": document.file_type,
+        "category": document.category,
+        "folder": document.folder,
+        "level": document.level,
+        "confidence": document.confidence,
+        "why": document.why,
+        "summary": document.summary,
+        "keyFacts": document.key_facts,
+    }

@@ -1,0 +1,186 @@
+"""Knowledge: what the library knows of each client, proposals to accept, notes, and standing consent."""
+
+from collections.abc import Sequence
+from http import HTTPStatus
+from typing import Any
+
+from django import forms
+from django.contrib.auth.decorators import login_required
+from django.contrib.messages import success
+from django.core.paginator import Paginator
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from coaching.documents.clients import own_client
+from coaching.documents.knowledge import (
+    MAX_CONTENT,
+    MAX_TITLE,
+    NewEntry,
+    accept_entry,
+    create_entry,
+    delete_entry,
+    dismiss_entry,
+    edit_entry,
+)
+from coaching.documents.selectors import clients_of, effects_of, entries_of
+from coaching.documents.standing import ACTION_ITEM, set_standing_yes, standing_yeses
+from coaching.models import EntryState, EntryType, KnowledgeEntry, MadeBy
+from coaching.people.accounts import user_id_of
+from coaching.sandbox.markdown import render_markdown
+from coaching.views.library_forms import id_field
+from coaching.views.library_frame import frame_of
+from coaching.views.parts import back_to, or_404, page_in
+from sessions_app.errors import Refused
+
+ENTRIES_A_PAGE = 50
+PROPOSALS_SHOWN = 50
+MAX_QUERY = 200
+EFFECTS_SHOWN = 20
+KINDS = [*EntryType.choices, (ACTION_ITEM, "Action item")]
+
+
+class EntryForm(forms.Form):
+    """Add or change an entry."""
+
+    client = id_field(widget=forms.Select)
+    title = forms.CharField(
+        label="Title",
+        max_length=MAX_TITLE,
+        widget=forms.TextInput(attrs={"autocomplete": "off", "dir": "auto"}),
+    )
+    content = forms.CharField(
+        label="What you know", max_length=MAX_CONTENT, widget=forms.Textarea(attrs={"rows": 5, "dir": "auto"})
+    )
+
+    def __init__(self, data: Any = None, *, user_id: int, entry: KnowledgeEntry | None = None) -> None:
+        initial = {"title": entry.title, "content": entry.content} if entry else {}
+        super().__init__(data, initial=initial, auto_id="entry-%s")
+        if entry:
+            del self.fields["client"]
+        else:
+            add_clients(self, user_id)
+
+
+def add_clients(form: forms.Form, user_id: int) -> None:
+    """Let a form choose whom something is about; first stands the person."""
+    field = form.fields["client"]
+    own = own_client(user_id)
+    field.label, field.initial = "Whom it is about", own.pk
+    assert isinstance(field.widget, forms.Select)
+    field.widget.choices = [(client.pk, client.name) for client in clients_of(user_id=user_id)]
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def knowledge(request: HttpRequest) -> HttpResponse:
+    """List and search what is known; a post adds a note or changes what is accepted by itself (`do`)."""
+    user_id = user_id_of(request)
+    if request.method != "POST":
+        return _page(request, user_id)
+    if request.POST.get("do") == "standing":
+        given = set(request.POST.getlist("kind"))
+        for kind, _ in KINDS:
+            set_standing_yes(user_id=user_id, kind=kind, is_given=kind in given)
+        success(request, "Saved.")
+        return back_to("library_knowledge")
+    form = EntryForm(request.POST, user_id=user_id)
+    if form.is_valid():
+        values = form.cleaned_data
+        new = NewEntry(client_id=values["client"], title=values["title"], content=values["content"])
+        try:
+            with or_404():
+                create_entry(user_id=user_id, new=new, made_by=MadeBy.USER)
+        except Refused as refusal:
+            form.add_error(None, str(refusal))
+        else:
+            success(request, "The note was added.")
+            return back_to("library_knowledge")
+    return _page(request, user_id, form=form)
+
+
+def _page(request: HttpRequest, user_id: int, *, form: EntryForm | None = None) -> HttpResponse:
+    query = request.GET.get("q", "")[:MAX_QUERY].replace("\x00", "")
+    entries = _matching(entries_of(user_id=user_id, state=EntryState.ACCEPTED), query)
+    proposals = entries_of(user_id=user_id, state=EntryState.PROPOSED)
+    given = standing_yeses(user_id)
+    context = {
+        **frame_of(request, "knowledge", user_id=user_id),
+        "page": Paginator(entries.defer("key_points"), ENTRIES_A_PAGE).get_page(page_in(request)),
+        "proposals": proposals[:PROPOSALS_SHOWN],
+        "query": query,
+        "kinds": [(kind, label, kind in given) for kind, label in KINDS],
+        "form": form or EntryForm(user_id=user_id),
+        "is_refused": form is not None,
+    }
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if form else HTTPStatus.OK
+    return render(request, "coaching/pages/library_knowledge.html", context, status=status)
+
+
+def _matching(entries: "QuerySet[KnowledgeEntry]", query: str) -> "QuerySet[KnowledgeEntry]":
+    words: Sequence[str] = query.split()[:8]
+    for word in words:
+        entries = entries.filter(
+            Q(title__icontains=word) | Q(content__icontains=word) | Q(client__name__icontains=word)
+        )
+    return entries
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def entry(request: HttpRequest, entry_id: int) -> HttpResponse:
+    """Show an entry; a post changes, accepts, dismisses or deletes it (`do`)."""
+    user_id = user_id_of(request)
+    with or_404():
+        found = entries_of(user_id=user_id).get(pk=entry_id)
+    if request.method != "POST":
+        return _entry_page(request, found)
+    this = {"user_id": user_id, "entry_id": entry_id}
+    try:
+        with or_404():
+            match request.POST.get("do"):
+                case "accept":
+                    accept_entry(**this)
+                case "dismiss":
+                    dismiss_entry(**this)
+                case "delete":
+                    delete_entry(**this)
+                case _:
+                    return _save(request, found)
+    except Refused as refusal:
+        return _entry_page(request, found, refusal=str(refusal))
+    return redirect("library_knowledge")
+
+
+def _save(request: HttpRequest, entry: KnowledgeEntry) -> HttpResponse:
+    form = EntryForm(request.POST, user_id=entry.user_id, entry=entry)
+    if not form.is_valid():
+        return _entry_page(request, entry, form=form)
+    edit_entry(
+        user_id=entry.user_id,
+        entry_id=entry.pk,
+        **form.cleaned_data,
+        entry_type=EntryType(entry.entry_type),
+        key_points=entry.key_points,
+        tags=entry.tags,
+    )
+    success(request, "Saved.")
+    return back_to("library_entry", of=entry.pk)
+
+
+def _entry_page(
+    request: HttpRequest, entry: KnowledgeEntry, *, form: EntryForm | None = None, refusal: str = ""
+) -> HttpResponse:
+    context = {
+        **frame_of(request, "knowledge", user_id=entry.user_id),
+        "entry": entry,
+        "html": render_markdown(entry.content),
+        "effects": effects_of(user_id=entry.user_id).filter(entry=entry)[:EFFECTS_SHOWN],
+        "form": form or EntryForm(user_id=entry.user_id, entry=entry),
+        "is_refused": form is not None,
+        "refusal": refusal,
+    }
+    is_refused = form is not None or refusal
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if is_refused else HTTPStatus.OK
+    return render(request, "coaching/pages/library_entry.html", context, status=status)

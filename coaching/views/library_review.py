@@ -1,0 +1,87 @@
+"""The review queue: accept what Sage suggests or say what it is, one by one or for all that are ticked."""
+
+from collections.abc import Sequence
+from http import HTTPStatus
+
+from django.contrib.auth.decorators import login_required
+from django.contrib.messages import success, warning
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.template.defaultfilters import pluralize
+from django.views.decorators.http import require_http_methods
+
+from coaching.documents.lists import reference_choices
+from coaching.documents.reviews import BulkOutcome, accept_reviews, correct_documents
+from coaching.documents.selectors import reviews_of
+from coaching.models import Document
+from coaching.people.accounts import user_id_of
+from coaching.views.library_frame import frame_of
+from coaching.views.parts import back_to, page_in
+from sessions_app.errors import Refused
+
+REVIEWS_A_PAGE = 20
+NOTHING_TICKED = "Tick at least one document first."
+NO_TYPE = "Choose what they are first."
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def review(request: HttpRequest) -> HttpResponse:
+    """Show what waits for the person; a post decides on one or some documents (`do`)."""
+    user_id = user_id_of(request)
+    if request.method != "POST":
+        return _page(request, user_id)
+    try:
+        outcome = _decide(request, user_id)
+    except Refused as refusal:
+        return _page(request, user_id, refusal=str(refusal))
+    if outcome.changed:
+        count = len(outcome.changed)
+        success(request, f"{count} document{pluralize(count)} filed.")
+    names = Document.of(user_id).in_bulk(list(outcome.refused))
+    for document_id, reason in outcome.refused.items():
+        warning(request, f"{names[document_id].name}: {reason}")
+    return back_to("library_review")
+
+
+def _decide(request: HttpRequest, user_id: int) -> BulkOutcome:
+    form = request.POST
+    if one := form.get("accept"):
+        return accept_reviews(user_id=user_id, document_ids=_ids([one]))
+    if one := form.get("correct"):
+        return correct_documents(
+            user_id=user_id,
+            document_ids=_ids([one]),
+            file_type=form.get(f"file_type-{one}", ""),
+            folder=form.get(f"folder-{one}", ""),
+        )
+    ticked = _ids(form.getlist("document"))
+    if not ticked:
+        raise Refused(NOTHING_TICKED)
+    if form.get("do") == "correct":
+        if not form.get("file_type"):
+            raise Refused(NO_TYPE)
+        return correct_documents(
+            user_id=user_id,
+            document_ids=ticked,
+            file_type=form["file_type"],
+            folder=form.get("folder", ""),
+        )
+    return accept_reviews(user_id=user_id, document_ids=ticked)
+
+
+def _ids(values: Sequence[str]) -> Sequence[int]:
+    return [int(value) for value in values if value.isascii() and value.isdigit() and len(value) < 19]
+
+
+def _page(request: HttpRequest, user_id: int, *, refusal: str = "") -> HttpResponse:
+    rows = reviews_of(user_id=user_id).select_related("client", "project", "similar_to")
+    context = {
+        **frame_of(request, "review", user_id=user_id),
+        "page": Paginator(rows, REVIEWS_A_PAGE).get_page(page_in(request)),
+        "types": reference_choices(),
+        "refusal": refusal,
+    }
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if refusal else HTTPStatus.OK
+    return render(request, "coaching/pages/library_review.html", context, status=status)

@@ -1,0 +1,139 @@
+"""Uploads to the library: a form with one or more files, from the page or from a program.
+
+Each file ends as a document of its own; one that is over a limit is `refused`, and the others go on.
+"""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+from django import forms
+from django.contrib.messages import success, warning
+from django.core.files.uploadedfile import UploadedFile
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.template.defaultfilters import pluralize
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+
+from coaching.documents.intake import Destination, destination_of, refusal_of_size, refuse, take_in
+from coaching.files.errors import StorageFailed
+from coaching.models import Document, DocumentState
+from coaching.people.accounts import user_id_of
+from coaching.people.attempts import AttemptLimit
+from coaching.views.library_json import document_as_json
+from coaching.views.parts import or_404, status_of, with_wait
+from coaching.views.programs import error_as_json, login_or_401, wants_json
+from sessions_app.errors import Refused
+
+FILES_IN_TEN_MINUTES = 600
+UNREADABLE = "Sage couldn’t read the form. Nothing was taken. “client” and “project” are numbers."
+NO_FILE = "Choose at least one file."
+
+uploads = AttemptLimit(attempts=FILES_IN_TEN_MINUTES, seconds=600)
+
+
+class UploadForm(forms.Form):
+    """Where uploaded files belong; the files may have any field name. `batch` is one for a whole drop."""
+
+    client = forms.IntegerField(min_value=1, max_value=2**63 - 1, required=False)
+    project = forms.IntegerField(min_value=1, max_value=2**63 - 1, required=False)
+    is_withheld = forms.BooleanField(required=False)
+    batch = forms.UUIDField(required=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taken:
+    """The documents of an upload, and why not all files became one."""
+
+    documents: Sequence[Document]
+    refusal: Refused | None
+
+
+@login_or_401
+@require_POST
+def upload(request: HttpRequest) -> HttpResponse:
+    """Take files in, and answer with their documents or with the page that they belong to."""
+    form = UploadForm(request.POST)
+    files = [file for _, sent in request.FILES.lists() for file in sent]
+    if not form.is_valid():
+        return _unreadable(request, UNREADABLE)
+    with or_404():
+        destination = destination_of(
+            user_id=user_id_of(request),
+            client_id=form.cleaned_data["client"],
+            project_id=form.cleaned_data["project"],
+            batch=form.cleaned_data["batch"] or uuid.uuid4(),
+        )
+    if not files:
+        return _unreadable(request, NO_FILE, destination)
+    taken = _take_in(user_id_of(request), files, destination, is_withheld=form.cleaned_data["is_withheld"])
+    return _as_json(taken) if wants_json(request) else _to_page(request, taken, destination)
+
+
+def _take_in(
+    user_id: int, files: Sequence["UploadedFile[Any]"], destination: Destination, *, is_withheld: bool
+) -> Taken:
+    documents: list[Document] = []
+    for file in files:
+        try:
+            uploads.count(user_id)
+            documents.append(_take_one_in(user_id, file, destination, is_withheld=is_withheld))
+        except Refused as refusal:
+            return Taken(documents=documents, refusal=refusal)
+    return Taken(documents=documents, refusal=None)
+
+
+def _take_one_in(
+    user_id: int, file: "UploadedFile[Any]", destination: Destination, *, is_withheld: bool
+) -> Document:
+    name, size = file.name or "", file.size or 0
+    if reason := refusal_of_size(size):  # without reading it
+        return refuse(user_id=user_id, name=name, size=size, destination=destination, reason=reason)
+    return take_in(
+        user_id=user_id, name=name, data=file.read(), destination=destination, is_withheld=is_withheld
+    )
+
+
+def _as_json(taken: Taken) -> HttpResponse:
+    documents = [document_as_json(document) for document in taken.documents]
+    if taken.refusal is None:
+        return JsonResponse({"documents": documents})
+    response = error_as_json(str(taken.refusal), _status_of(taken.refusal), documents=documents)
+    return with_wait(response, taken.refusal)
+
+
+def _status_of(refusal: Refused) -> HTTPStatus:
+    return HTTPStatus.SERVICE_UNAVAILABLE if isinstance(refusal, StorageFailed) else status_of(refusal)
+
+
+def _to_page(request: HttpRequest, taken: Taken, destination: Destination) -> HttpResponse:
+    refused = [document for document in taken.documents if document.state == DocumentState.REFUSED]
+    count = len(taken.documents) - len(refused)
+    if count:
+        success(request, f"{count} document{pluralize(count)} uploaded. Sage reads them next.")
+    for document in refused:
+        warning(request, f"{document.name} wasn’t taken. {document.reason}")
+    if taken.refusal:
+        warning(request, str(taken.refusal))
+    return _back(destination)
+
+
+def _unreadable(request: HttpRequest, words: str, destination: Destination | None = None) -> HttpResponse:
+    if wants_json(request):
+        return error_as_json(words, HTTPStatus.UNPROCESSABLE_ENTITY)
+    warning(request, words)
+    return _back(destination)
+
+
+def _back(destination: Destination | None) -> HttpResponse:
+    """Redirect to the page of what the files were for."""
+    address = reverse("library")
+    if destination and destination.project:
+        address = reverse("library_project", args=[destination.project.pk])
+    elif destination:
+        address = reverse("library_client", args=[destination.client.pk])
+    response = HttpResponseRedirect(address)
+    response.status_code = HTTPStatus.SEE_OTHER
+    return response

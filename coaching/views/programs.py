@@ -1,0 +1,44 @@
+"""Answers for programs: JSON for a request whose `Accept` prefers it, errors as a sentence."""
+
+from collections.abc import Callable, Mapping
+from functools import wraps
+from http import HTTPStatus
+from typing import Any, Concatenate, ParamSpec, cast
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.utils.cache import patch_vary_headers
+
+P = ParamSpec("P")
+View = Callable[Concatenate[HttpRequest, P], HttpResponse]
+
+SIGN_IN_FIRST = "Sign in first: send the session cookie of a signed-in browser."
+
+
+def wants_json(request: HttpRequest) -> bool:
+    """Return whether JSON is preferred to a page."""
+    return request.get_preferred_type(["text/html", "application/json"]) == "application/json"
+
+
+def error_as_json(
+    words: str, status: HTTPStatus, *, headers: Mapping[str, str] | None = None, **more: Any
+) -> JsonResponse:
+    """Return an error as JSON; `words` is a sentence for people."""
+    response = JsonResponse({"error": words, **more}, status=status, headers=headers)
+    patch_vary_headers(response, ["Accept"])
+    return response
+
+
+def login_or_401(view: View[P]) -> View[P]:
+    """Like `login_required`, but a program gets 401 and a sentence."""
+    for_people = login_required(view)
+
+    @wraps(view)
+    def answer(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        if wants_json(request) and not request.user.is_authenticated:
+            return error_as_json(SIGN_IN_FIRST, HTTPStatus.UNAUTHORIZED)
+        response: HttpResponse = for_people(request, *args, **kwargs)
+        patch_vary_headers(response, ["Accept"])
+        return response
+
+    return cast("View[P]", answer)

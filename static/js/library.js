@@ -1,0 +1,182 @@
+// Uploads to the library: files and folders that are dropped or chosen are sent one by one, with progress for each.
+// Without scripts the form sends them all at once.
+
+import { newId } from "./parts.js";
+
+const AT_ONCE = 2;
+const TRIES = 4;
+const RETRY_MS = 2000;
+const REFRESH_MS = 700;
+const LOST = "It didn’t get through. Check your connection and drop it again.";
+const SIGNED_OUT = "You’re signed out. Sign in again in another tab, then drop it again.";
+const BROKEN = "Sage couldn’t take it right now. Drop it again in a moment.";
+
+const form = document.getElementById("drop");
+const zone = document.getElementById("drop-zone");
+const field = document.getElementById("drop-files");
+const list = document.getElementById("uploads");
+const state = document.getElementById("uploads-state");
+
+const waiting = [];
+let running = 0;
+let sent = 0;
+let refreshing = 0;
+
+function setUp() {
+  field.addEventListener("change", () => {
+    take([...field.files]);
+    field.value = "";
+  });
+  for (const name of ["dragenter", "dragover"]) {
+    addEventListener(name, (event) => {
+      if (!event.dataTransfer?.types.includes("Files")) return;
+      event.preventDefault(); // otherwise the browser opens the file
+      form.classList.add("is-over");
+    });
+  }
+  addEventListener("dragleave", (event) => event.relatedTarget || form.classList.remove("is-over"));
+  addEventListener("drop", async (event) => {
+    if (!event.dataTransfer?.types.includes("Files")) return;
+    event.preventDefault();
+    form.classList.remove("is-over");
+    take(await filesOf(event.dataTransfer));
+  });
+  addEventListener("beforeunload", (event) => running + waiting.length && event.preventDefault());
+}
+
+// Folders are read with all that is in them. The entries must be taken before the first wait.
+async function filesOf(transfer) {
+  const entries = [...transfer.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
+  if (!entries.some((entry) => entry.isDirectory)) return [...transfer.files];
+  return (await Promise.all(entries.map(readEntry))).flat();
+}
+
+async function readEntry(entry) {
+  if (entry.name.startsWith(".")) return [];
+  if (entry.isFile) return [await new Promise((done, fail) => entry.file(done, fail))];
+  const reader = entry.createReader();
+  const found = [];
+  for (;;) {
+    const some = await new Promise((done, fail) => reader.readEntries(done, fail));
+    if (!some.length) break;
+    found.push(...some);
+  }
+  return (await Promise.all(found.map(readEntry))).flat();
+}
+
+function take(files) {
+  const most = Number(form.dataset.maxFiles);
+  const batch = newId();
+  for (const file of files.slice(0, most)) add(file, batch);
+  if (files.length > most) {
+    const left = files.length - most;
+    fail(row(`${left} more files`), `Sage takes ${most} at once. Drop the others when these have arrived.`);
+  }
+  next();
+}
+
+function add(file, batch) {
+  const upload = { file, batch, tries: 0, row: row(file.name) };
+  const most = Number(form.dataset.maxMb);
+  if (file.size > most * 1024 * 1024) {
+    fail(upload.row, `It has ${Math.round(file.size / 1024 / 1024)} MB, and a document can have ${most}.`);
+    return;
+  }
+  upload.row.bar = document.createElement("progress");
+  upload.row.bar.max = 1;
+  upload.row.bar.value = 0;
+  upload.row.bar.setAttribute("aria-label", `Upload of ${file.name}`);
+  upload.row.item.append(upload.row.bar);
+  show(upload.row, "Waiting");
+  waiting.push(upload);
+}
+
+function row(name) {
+  const item = document.createElement("li");
+  const title = Object.assign(document.createElement("span"), { className: "upload-name", textContent: name });
+  const words = Object.assign(document.createElement("span"), { className: "upload-state" });
+  item.append(title, words);
+  list.append(item);
+  return { item, words };
+}
+
+function show(row, words) {
+  row.words.textContent = words;
+}
+
+function fail(row, words) {
+  row.bar?.remove();
+  row.item.classList.add("is-failed");
+  show(row, words);
+}
+
+function next() {
+  while (running < AT_ONCE && waiting.length) send(waiting.shift());
+  if (!running && sent) {
+    state.textContent = `${sent} uploaded. Sage reads them now.`;
+    sent = 0;
+  }
+}
+
+function send(upload) {
+  running += 1;
+  upload.tries += 1;
+  const body = new FormData(form);
+  body.delete("files");
+  body.append("batch", upload.batch);
+  body.append("file", upload.file);
+  const request = new XMLHttpRequest();
+  request.open("POST", form.action);
+  request.setRequestHeader("Accept", "application/json");
+  request.responseType = "json";
+  request.upload.addEventListener("progress", (event) => {
+    if (!event.lengthComputable) return;
+    upload.row.bar.value = event.loaded / event.total;
+    show(upload.row, event.loaded < event.total ? `${Math.round((100 * event.loaded) / event.total)} %` : "Storing");
+  });
+  request.addEventListener("loadend", () => {
+    running -= 1;
+    end(upload, request);
+    next();
+  });
+  request.send(body);
+}
+
+function end(upload, request) {
+  const { status, response } = request;
+  const document = response?.documents?.[0];
+  const wait = Number(request.getResponseHeader("Retry-After")) * 1000;
+  if (status === 200 && document) {
+    if (document.state === "refused") fail(upload.row, document.reason);
+    else upload.row.item.remove();
+    sent += document.state === "refused" ? 0 : 1;
+    refresh();
+  } else if (wait || !status || status >= 500) {
+    const isWait = Boolean(wait);
+    if (upload.tries >= TRIES && !isWait) fail(upload.row, status ? BROKEN : LOST);
+    else again(upload, wait || RETRY_MS * upload.tries);
+  } else {
+    fail(upload.row, status === 401 || status === 403 ? SIGNED_OUT : (response?.error ?? BROKEN));
+  }
+}
+
+function again(upload, wait) {
+  show(upload.row, wait > 5000 ? `Waiting ${Math.ceil(wait / 1000)} seconds: many at once` : "Trying again");
+  running += 1; // keeps its place
+  setTimeout(() => {
+    running -= 1;
+    waiting.unshift(upload);
+    next();
+  }, wait);
+}
+
+// The list of documents below; while something is being read it renews itself.
+function refresh() {
+  clearTimeout(refreshing);
+  refreshing = setTimeout(() => {
+    const part = document.getElementById("library-progress");
+    htmx.ajax("GET", part.dataset.address, { target: part, swap: "outerHTML" });
+  }, REFRESH_MS);
+}
+
+if (form) setUp();

@@ -1,0 +1,60 @@
+"""A person's library for the tenant matrix: one row of each kind, all containing a secret."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib.auth.models import User
+
+from coaching.models import (
+    ActionItem,
+    Client,
+    ClientType,
+    Document,
+    DocumentState,
+    DocumentText,
+    EffectKind,
+    KnowledgeEntry,
+    LibraryEffect,
+    MadeBy,
+    Project,
+)
+
+
+def fill_library(user: User, secret: str) -> None:
+    """Create a client with a project, a document to review, an entry, an action item and an effect."""
+    client = Client.unscoped.create(user=user, name=secret, client_type=ClientType.COMPANY)
+    place: dict[str, Any] = {"user": user, "client": client}
+    place["project"] = Project.unscoped.create(**place, name=f"{secret} too")
+    document = Document.unscoped.create(
+        **place,
+        name=f"{secret}.txt",
+        size=10,
+        storage_key="a key",
+        state=DocumentState.REVIEW,
+        summary=secret,
+        reason=secret,
+    )
+    DocumentText.unscoped.create(document=document, text=secret)
+    KnowledgeEntry.unscoped.create(**place, title=secret, content=secret)
+    ActionItem.unscoped.create(**place, title=secret)
+    LibraryEffect.unscoped.create(
+        user=user,
+        document=document,
+        kind=EffectKind.RENAMED,
+        made_by=MadeBy.USER,
+        before={"name": "an earlier name.txt"},
+        after={"name": f"{secret}.txt"},
+    )
+
+
+def ids_of_library(user_id: int) -> Mapping[str, int]:
+    """Return the ids of the person's rows by what the matrix calls them."""
+    return {
+        # Opening the library makes the client that is the person.
+        "client": Client.of(user_id).exclude(client_type=ClientType.SELF).get().pk,
+        "project": Project.of(user_id).get().pk,
+        "document": Document.of(user_id).get().pk,
+        "entry": KnowledgeEntry.of(user_id).get().pk,
+        "action": ActionItem.of(user_id).get().pk,
+        "effect": LibraryEffect.of(user_id).get().pk,
+    }
