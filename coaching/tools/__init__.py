@@ -18,11 +18,14 @@ from coaching.tools.enter_structured_arc import ENTER_STRUCTURED_ARC
 from coaching.tools.get_client_context import GET_CLIENT_CONTEXT
 from coaching.tools.list_action_items import LIST_ACTION_ITEMS
 from coaching.tools.list_documents import LIST_DOCUMENTS
+from coaching.tools.list_references import LIST_REFERENCES
 from coaching.tools.load_skill import LOAD_SKILL
+from coaching.tools.lookup_reference import LOOKUP_REFERENCE
 from coaching.tools.presentation import Presentation, SageTool
 from coaching.tools.read_file import READ_FILE
 from coaching.tools.read_result import READ_RESULT
 from coaching.tools.recall_context import RECALL_CONTEXT
+from coaching.tools.resolve_placement import RESOLVE_PLACEMENT
 from coaching.tools.save_file import SAVE_FILE
 from coaching.tools.search_clients import SEARCH_CLIENTS
 from coaching.tools.search_knowledge_bank import SEARCH_KNOWLEDGE_BANK
@@ -49,6 +52,9 @@ TOOLS: tuple[SageTool[Any], ...] = (
     LIST_ACTION_ITEMS,
     CREATE_KNOWLEDGE_ENTRY,
     CREATE_ACTION_ITEM,
+    LOOKUP_REFERENCE,
+    LIST_REFERENCES,
+    RESOLVE_PLACEMENT,
 )
 
 SKILL_TOOLS: SkillTools = {tool.name: tool.skills for tool in TOOLS if tool.skills}

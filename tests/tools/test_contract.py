@@ -57,6 +57,9 @@ INPUTS: dict[str, dict[str, Any]] = {
         "tags": ["lease"],
     },
     "create_action_item": {"title": "Call the landlord", "due_date": "2027-03-01", "priority": "high"},
+    "lookup_reference": {"query": "payslip", "tags": ["work"]},
+    "list_references": {"category": "health"},
+    "resolve_placement": {"file_type": "lease", "category": "leases", "client_type": "company"},
 }
 LIBRARY_TOKENS = 2_000
 """What the definitions of the library's tools may take together."""
@@ -97,6 +100,7 @@ def test_a_definition_is_fit_for_the_api(name: str) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("synced_references")
 @pytest.mark.parametrize("name", CHAT_TOOLS.names())
 async def test_a_tool_runs_once_and_answers(name: str, disk_storage: object, user: User) -> None:
     seed = CHAT_TOOLS.get("save_file")

@@ -15,9 +15,10 @@ from coaching.library.knowledge import Knowledge, read_knowledge, read_surroundi
 from coaching.library.pipeline_tools import pipeline_tools
 from coaching.library.requests import build_request, request_tokens, take_what_fits, text_of
 from coaching.models import CallPurpose, DocumentCall, DocumentState
+from coaching.tools.lookup_reference import LOOKUP_REFERENCE
 from sessions_app.database import in_database
 
-LOOKUP = "lookup_reference"
+LOOKUP = LOOKUP_REFERENCE.name
 MOST_ATTEMPTS = 2
 """A document is tried this often; the last time alone."""
 FAILED = "Sage couldn’t read this document: {because} You can try again or file it yourself."

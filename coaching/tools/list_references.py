@@ -1,0 +1,50 @@
+"""`list_references`: the types of documents that there are, one a line."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from coaching.documents.references import current_references
+from coaching.engine.errors import ToolError
+from coaching.engine.tools import ToolInput, ToolResult
+from coaching.files.attributes import StorableText
+from coaching.tools.context import ToolContext
+from coaching.tools.presentation import Presentation, SageTool
+from sessions_app.database import in_database
+
+DESCRIPTION = (
+    "List the types of documents that the library knows, with their categories. Use it when you need the "
+    "exact name of a type, or when no type that you know fits a document."
+)
+
+
+class ListReferencesInput(ToolInput):
+    """The input of `list_references`."""
+
+    category: Annotated[StorableText, Field(max_length=64)] | None = None
+
+
+async def _run(_: ToolContext, given: ListReferencesInput) -> ToolResult:
+    return ToolResult(content=await in_database(_list, given.category or ""))
+
+
+def _list(category: str) -> str:
+    references = current_references()
+    found = references.in_category(category)
+    if not found:
+        known = ", ".join(references.vocabulary.categories) or "none"
+        raise ToolError(f"There is no category of that name with types. The categories: {known}.")
+    return "\n".join(reference.line for reference in found)
+
+
+LIST_REFERENCES: SageTool[ListReferencesInput] = SageTool(
+    name="list_references",
+    description=DESCRIPTION,
+    input_model=ListReferencesInput,
+    kind="instant",
+    tiers=frozenset({"chat", "pipeline"}),
+    run=_run,
+    presentation=Presentation(
+        once="listed the types of documents", often="listed the types of documents {count} times"
+    ),
+)

@@ -1,0 +1,56 @@
+"""`resolve_placement`: where a document of a type is filed, by the rules."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from coaching.documents.references import current_references
+from coaching.engine.tools import ToolInput, ToolResult
+from coaching.files.attributes import StorableText
+from coaching.tools.context import ToolContext
+from coaching.tools.presentation import Presentation, SageTool
+from sessions_app.database import in_database
+
+DESCRIPTION = (
+    "Get the folder and the level (client or project) where the rules file a document of a type. Use it when "
+    "you are asked where something belongs; what is filed follows the rules anyway."
+)
+
+Word = Annotated[StorableText, Field(min_length=1, max_length=64)]
+
+
+class ResolvePlacementInput(ToolInput):
+    """The input of `resolve_placement`."""
+
+    file_type: Word
+    category: Word
+    client_type: Literal["self", "person", "household", "company"] | None = None
+
+
+async def _run(_: ToolContext, given: ResolvePlacementInput) -> ToolResult:
+    return await in_database(_resolve, given)
+
+
+def _resolve(given: ResolvePlacementInput) -> ToolResult:
+    found = current_references().placement.place(
+        file_type=given.file_type,
+        category=given.category,
+        client_type=given.client_type or "",
+        has_project=True,
+    )
+    if found.review:
+        return ToolResult.of(review=found.review)
+    return ToolResult.of(folder=found.folder, level=found.level, category=found.category, rule=found.rule)
+
+
+RESOLVE_PLACEMENT: SageTool[ResolvePlacementInput] = SageTool(
+    name="resolve_placement",
+    description=DESCRIPTION,
+    input_model=ResolvePlacementInput,
+    kind="instant",
+    tiers=frozenset({"chat", "pipeline"}),
+    run=_run,
+    presentation=Presentation(
+        once="looked up where a document belongs", often="looked up {count} times where documents belong"
+    ),
+)
