@@ -96,6 +96,11 @@ def take_up(*, user_id: int, name: str, source: Source, adapter: Adapter) -> Imp
         elif unfinished.sha256 == digest:
             return unfinished
         fail(unfinished, BROKEN_OFF)
+    stopped = Import.of(user_id).filter(sha256=digest, failure=BROKEN_OFF).first()
+    if stopped is not None:
+        stopped.state, stopped.failure, stopped.ended_at = ImportState.RUNNING, "", None
+        stopped.save(update_fields=["state", "failure", "ended_at"])
+        return stopped
     return Import.of(user_id).create(
         state=ImportState.RUNNING,
         file_name=name_of(name),

@@ -5,9 +5,11 @@ don't count where the export, or the user, has that file.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import groupby
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from pydantic import ValidationError
@@ -28,6 +30,7 @@ from sessions_app.imports import RecordedMessage, RecordedSession, known_session
 from sessions_app.models import Message, MessageRole
 
 MOST_PATHS = 10_000
+TEXTS_AT_ONCE = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,18 +65,26 @@ class WrittenBlocks:
 
     def store(self, target: Target, tally: Tally) -> Iterator[None]:
         """Store those that nobody has, yielding after each. Raises `StorageFailed`."""
-        for path in sorted(self._places.keys() - self._exported):
-            held = UserFile.of(target.user_id).filter(path=path, version_number__gt=0).first()
-            if held is not None:
-                tally.files += is_made_by(target, held)
-            elif target.row is None:
-                tally.files += 1
-            else:
-                self._store(target, path, tally)
-                yield
+        paths = sorted(self._places.keys() - self._exported)
+        held = {
+            file.path: file
+            for file in UserFile.of(target.user_id).filter(path__in=paths, version_number__gt=0)
+        }
+        tally.files += sum(is_made_by(target, file) for file in held.values())
+        missing = [path for path in paths if path not in held]
+        if target.row is None:
+            tally.files += len(missing)
+            return
+        order = [
+            (path, place)
+            for path in missing
+            for place in sorted(self._places[path], key=lambda place: place.moment)
+        ]
+        for path, said in groupby(_with_texts(target, order), key=lambda each: each[0]):
+            self._store(target, self._merged(path, said), tally)
+            yield
 
-    def _store(self, target: Target, path: str, tally: Tally) -> None:
-        draft = self._merged(target, path)
+    def _store(self, target: Target, draft: FileDraft | None, tally: Tally) -> None:
         if draft is None:
             return
         try:
@@ -81,15 +92,15 @@ class WrittenBlocks:
         except FileMoved:
             return
         except FileRefused as refused:
-            tally.report(Problem(where=path, text=str(refused)))
+            tally.report(Problem(where=draft.path.text(), text=str(refused)))
         else:
             tally.files += 1
 
-    def _merged(self, target: Target, path: str) -> FileDraft | None:
+    def _merged(self, path: str, said: Iterable[tuple[str, datetime, str]]) -> FileDraft | None:
         """Return what the blocks of a path leave, the oldest first."""
         merged: FileDraft | None = None
-        for place in sorted(self._places[path], key=lambda place: place.moment):
-            for draft in self._drafts(_read(target, place), place.moment):
+        for _, moment, text in said:
+            for draft in self._drafts(text, moment):
                 if draft.path.text() == path:
                     merged = merge_save(draft, _as_stored(merged))
         return merged and replace(merged, occasion="imported", expected_version=0)
@@ -121,12 +132,21 @@ def _place(recorded: RecordedSession, message: RecordedMessage) -> _Place:
     )
 
 
-def _read(target: Target, place: _Place) -> str:
-    known = known_sessions(user_id=target.user_id, imported_ids=[place.session]).get(place.session)
-    if known is None:
-        return ""
-    said = Message.of(target.user_id).filter(session=known.session_id, client_id=place.message)
-    return said.values_list("content", flat=True).first() or ""
+def _with_texts(target: Target, order: Sequence[tuple[str, _Place]]) -> Iterator[tuple[str, datetime, str]]:
+    """Yield path, moment and text of each place, reading some texts at a time."""
+    for start in range(0, len(order), TEXTS_AT_ONCE):
+        some = order[start : start + TEXTS_AT_ONCE]
+        known = known_sessions(user_id=target.user_id, imported_ids={place.session for _, place in some})
+        ids = {imported_id: session.session_id for imported_id, session in known.items()}
+        said = Message.of(target.user_id).filter(
+            session__in=ids.values(), client_id__in={place.message for _, place in some}
+        )
+        columns = ("session_id", "client_id", "content")
+        texts: dict[tuple[UUID | None, str | None], str] = {
+            (session, message): text for session, message, text in said.values_list(*columns)
+        }
+        for path, place in some:
+            yield path, place.moment, texts.get((ids.get(place.session), place.message), "")
 
 
 def _as_stored(draft: FileDraft | None) -> FileText | None:

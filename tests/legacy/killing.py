@@ -17,7 +17,7 @@ SECONDS = 300.0
 
 def import_in_process(path: Path, user: User) -> dict[str, int]:
     """Import to the end, and return the counts."""
-    process, log = _start(path, user)
+    process, log = start_import(path, user)
     assert process.wait(SECONDS) == 0, log.read_text()
     counts: dict[str, int] = json.loads(log.read_text().splitlines()[-1])
     return counts
@@ -25,7 +25,7 @@ def import_in_process(path: Path, user: User) -> dict[str, int]:
 
 def kill_import(path: Path, user: User, *, after: int) -> int:
     """Kill an import once it has stored so many messages, or ended; return how many there are then."""
-    process, log = _start(path, user)
+    process, log = start_import(path, user)
     deadline = time.monotonic() + SECONDS
     while process.poll() is None and Message.of(user.pk).count() < after:
         assert time.monotonic() < deadline, log.read_text()
@@ -35,7 +35,8 @@ def kill_import(path: Path, user: User, *, after: int) -> int:
     return Message.of(user.pk).count()
 
 
-def _start(path: Path, user: User) -> tuple[ForkedProcess, Path]:
+def start_import(path: Path, user: User) -> tuple[ForkedProcess, Path]:
+    """Start an import; return its process and its output."""
     log = path.with_suffix(f".{time.monotonic_ns()}.log")
     program = ("manage.py", "import_legacy", str(path), "--user", user.username, "--json")
     environment = os.environ | {
