@@ -33,6 +33,7 @@ _EXTENSIONS = {
     ".tiff": TIFF, ".bmp": BMP,
 }  # fmt: skip
 _MARKDOWN = (".md", ".markdown")
+_BLANK = b"\0 \t\r\n\f\v"
 _PDF_SEARCHED = 1_024
 _SIGNATURES = (
     (b"\xff\xd8\xff", JPEG),
@@ -52,20 +53,22 @@ _MEDIA = {"audio": "an audio file", "video": "a video", "image": "another kind o
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
 _SAMPLE = 16 * 1024
+# Possessive: alternatives that were tried once aren't tried again, which would take exponential time.
 _HTML_START = re.compile(
-    r"\s*(?:<!--.*?-->\s*|<\?xml[^>]*>\s*)*<(?:!doctype html|html|head|body)\b", re.IGNORECASE | re.DOTALL
+    r"(?:\s+|<!--(?:(?!-->).)*+-->|<\?xml[^>]*+>)*+<(?:!doctype html|html|head|body)\b",
+    re.IGNORECASE | re.DOTALL,
 )
 _SRT_START = re.compile(r"\s*\d+\s*\n\s*\d{1,2}:\d\d:\d\d[,.]\d{1,3}\s+-->")
 _HEADER = re.compile(r"([A-Za-z][A-Za-z0-9-]*):[ \t]?.*(?:\n[ \t].*)*\n")
 _MAIL_HEADERS = {"from", "to", "date", "subject", "received", "message-id", "mime-version", "return-path"}
-_MARKDOWN_SIGNS = re.compile(r"^(?:#{1,6} \S|```|\[[^\]]+\]: )", re.MULTILINE)
+_MARKDOWN_SIGNS = re.compile(r"^(?:#{1,6} \S|```|\[[^\]\n]+\]: )", re.MULTILINE)
 
 USABLE = "Save it as PDF, DOCX, XLSX, PPTX or text, and upload that."
 
 
 def find_type(data: bytes, name: str) -> str:
     """Return the content type. Raises `Unread` for what Sage doesn't read."""
-    if not data.strip():
+    if not data.strip(_BLANK):
         raise Unread("refused", "The file is empty.")
     if b"%PDF-" in data[:_PDF_SEARCHED]:
         return PDF

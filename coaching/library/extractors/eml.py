@@ -11,6 +11,8 @@ from coaching.library.extractors.markup import parse_html
 
 SHOWN = ("From", "To", "Cc", "Date", "Subject")
 MOST_PARTS = 500
+MOST_CHARACTERS = 10_000
+"""Of a header: decoding takes quadratic time."""
 
 
 def extract(data: bytes) -> Extracted:
@@ -30,7 +32,7 @@ def extract(data: bytes) -> Extracted:
 def _header(message: EmailMessage, name: str) -> str:
     """Return a header decoded, but not parsed: the parser fails on some addresses."""
     found = [str(value) for key, value in message.raw_items() if key.lower() == name.lower()]
-    joined = " ".join(", ".join(found).split())
+    joined = " ".join(", ".join(found)[:MOST_CHARACTERS].split())
     try:
         return " ".join(str(make_header(decode_header(joined))).split())
     except (HeaderParseError, LookupError, UnicodeError):

@@ -8,6 +8,7 @@ from coaching.library.extractors.extracted import Extracted, Unread
 
 FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "TIFF", "BMP")
 MOST_PIXELS = 40_000_000
+TOO_MANY_PIXELS = f"The image has more than {MOST_PIXELS // 1_000_000} million pixels."
 LONGEST_EDGE = 1_568
 """Above it, the models reduce images themselves (docs.claude.com, Vision)."""
 SHORTEST_EDGE = 8
@@ -20,12 +21,14 @@ def extract(data: bytes) -> Extracted:
         with Image.open(io.BytesIO(data), formats=FORMATS) as opened:
             width, height = opened.size
             if width * height > MOST_PIXELS:
-                raise Unread("refused", f"The image has more than {MOST_PIXELS // 1_000_000} million pixels.")
+                raise Unread("refused", TOO_MANY_PIXELS)
             if min(width, height) < SHORTEST_EDGE:
                 raise Unread("refused", "The image is too small to show anything.")
             opened.draft("RGB", (LONGEST_EDGE, LONGEST_EDGE))
             reduced = _reduced(opened)
-    except (UnidentifiedImageError, OSError, SyntaxError, ValueError, Image.DecompressionBombError):
+    except Image.DecompressionBombError:
+        raise Unread("refused", TOO_MANY_PIXELS) from None
+    except (UnidentifiedImageError, OSError, SyntaxError, ValueError):
         raise Unread("broken", "The image is damaged and can’t be opened.") from None
     written = io.BytesIO()
     reduced.save(written, "JPEG", quality=QUALITY)

@@ -10,7 +10,7 @@ from coaching.library.extractors.archive import open_archive
 from coaching.library.extractors.extracted import Extracted
 
 MOST_ROWS = 20_000
-MOST_COLUMNS = 200
+MOST_COLUMNS = 100
 
 
 def extract(data: bytes) -> Extracted:
@@ -32,11 +32,9 @@ def extract(data: bytes) -> Extracted:
 
 
 def _line(cells: tuple[object, ...]) -> Iterator[str]:
-    texts = [_shown(cell) for cell in cells]
-    while texts and not texts[-1]:
-        texts.pop()
-    if texts:
-        yield " | ".join(texts)
+    filled = next((place for place in range(len(cells), 0, -1) if cells[place - 1] is not None), 0)
+    if filled:
+        yield " | ".join(_shown(cell) for cell in cells[:filled])
 
 
 def _shown(cell: object) -> str:
