@@ -8,8 +8,8 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import AsyncIterator
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import aclosing, asynccontextmanager, contextmanager
 from types import TracebackType
 from typing import Any, Self
 
@@ -17,13 +17,15 @@ import anthropic
 import httpx2
 import orjson
 from anthropic.resources.messages.messages import DEPRECATED_MODELS
+from anthropic.types.messages import MessageBatchResult
 
 from coaching.engine.errors import UpstreamError
 from coaching.engine.failures import failure_of
 from coaching.engine.messages import ModelRequest
-from coaching.engine.ports import DEFAULT_TIMEOUTS, StreamTimeouts
+from coaching.engine.ports import DEFAULT_TIMEOUTS, BatchResult, StreamTimeouts
 from coaching.engine.profiles import profile_for
 from coaching.engine.stream import TRANSPORT_ERRORS, SSEReplyStream
+from coaching.engine.usage import TokenCounts
 
 DEFAULT_BASE_URL = "https://api.anthropic.com"
 
@@ -82,6 +84,21 @@ class AnthropicClient:
                 raise
             raise UpstreamError("out_of_time", detail="total timeout") from None
 
+    async def create_batch(self, requests: Mapping[str, ModelRequest]) -> str:
+        """Send requests under keys of ours; return the batch's id. Raises `UpstreamError`."""
+        rows: list[Any] = [{"custom_id": key, "params": build_params(each)} for key, each in requests.items()]
+        with _failures():
+            return (await self._sdk.messages.batches.create(requests=rows)).id
+
+    async def batch_results(self, batch_id: str) -> Mapping[str, BatchResult] | None:
+        """Return the results of a batch by key; None while it is under way. Raises `UpstreamError`."""
+        with _failures():
+            batch = await self._sdk.messages.batches.retrieve(batch_id)
+            if batch.processing_status != "ended":
+                return None
+            found = await self._sdk.messages.batches.results(batch_id)
+            return {row.custom_id: _batch_result(row.result) async for row in found}
+
     async def _open(self, request: ModelRequest, timeouts: StreamTimeouts) -> RawStream:
         timeout = httpx2.Timeout(
             timeouts.read_idle_seconds, connect=timeouts.connect_seconds, pool=timeouts.connect_seconds
@@ -109,6 +126,35 @@ class AnthropicClient:
         except ValueError as error:  # a value that can't be encoded, such as a lone surrogate
             raise UpstreamError("rejected", detail=type(error).__name__) from error
         return stream
+
+
+def _batch_result(result: MessageBatchResult) -> BatchResult:
+    if result.type != "succeeded":
+        return BatchResult()
+    message, usage = result.message, result.message.usage
+    written = usage.cache_creation
+    return BatchResult(
+        text="".join(block.text for block in message.content if block.type == "text"),
+        stop_reason=message.stop_reason or "",
+        tokens=TokenCounts(
+            input_tokens=usage.input_tokens,
+            output_tokens=usage.output_tokens,
+            cache_creation_5m_tokens=written.ephemeral_5m_input_tokens if written else 0,
+            cache_creation_1h_tokens=written.ephemeral_1h_input_tokens if written else 0,
+            cache_read_tokens=usage.cache_read_input_tokens or 0,
+        ),
+    )
+
+
+@contextmanager
+def _failures() -> Iterator[None]:
+    """Raise what the SDK raises as `UpstreamError`."""
+    try:
+        yield
+    except anthropic.APIStatusError as error:
+        raise _from_status(error) from error
+    except (anthropic.AnthropicError, *TRANSPORT_ERRORS) as error:
+        raise UpstreamError("unavailable", detail=type(error).__name__, is_retryable=True) from error
 
 
 def build_params(request: ModelRequest) -> dict[str, Any]:

@@ -1,15 +1,15 @@
 """The engine's ports: the model client, the recorder and the product's sentences."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from coaching.engine.errors import UpstreamError
 from coaching.engine.messages import FinishedRound, ModelRequest
 from coaching.engine.reply import Reply, ReplyDelta
 from coaching.engine.tools import ToolCall, ToolResult
-from coaching.engine.usage import RoundUsage
+from coaching.engine.usage import RoundUsage, TokenCounts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +72,27 @@ class ModelClient(Protocol):
         self, request: ModelRequest, *, timeouts: StreamTimeouts = ...
     ) -> AbstractAsyncContextManager[ReplyStream]:
         """Open a stream; leaving the block closes the connection. Raises `UpstreamError`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchResult:
+    """The answer to a request of a batch; without a `stop_reason` there is none."""
+
+    text: str = ""
+    stop_reason: str = ""
+    tokens: TokenCounts = field(default_factory=TokenCounts)
+
+
+class BatchModelClient(Protocol):
+    """Answers requests in batches, at a lower price and within a day."""
+
+    async def create_batch(self, requests: Mapping[str, ModelRequest]) -> str:
+        """Send requests under keys of ours; return the batch's id. Raises `UpstreamError`."""
+        ...
+
+    async def batch_results(self, batch_id: str) -> Mapping[str, BatchResult] | None:
+        """Return the results of a batch by key; None while it is under way. Raises `UpstreamError`."""
         ...
 
 

@@ -83,6 +83,9 @@ class ModelProfile:
         return max(bands, key=lambda price: price.over_tokens, default=None)
 
 
+BATCH_SHARE = Decimal("0.5")
+"""What a request in a batch costs of its price, with every model."""
+
 # In chat the first word must come fast, and text between calls must be visible: `between_tools` skips
 # thinking up front and returns those notes unencrypted, so medium effort doesn't delay the first word.
 PROFILES: Mapping[str, ModelProfile] = {
@@ -180,7 +183,7 @@ def profile_for(model: str) -> ModelProfile:
     return known or ModelProfile(model=model, is_claude="claude" in model.lower())
 
 
-def cost_micro_usd(model: str, tokens: TokenCounts, on: date) -> int | None:
+def cost_micro_usd(model: str, tokens: TokenCounts, on: date, *, is_batch: bool = False) -> int | None:
     """Return the cost of a reply at the prices of a day, in millionths of a US dollar; None if unknown.
 
     Only the whole is rounded, so a month of ten thousand replies is off by less than a cent.
@@ -189,10 +192,11 @@ def cost_micro_usd(model: str, tokens: TokenCounts, on: date) -> int | None:
     if price is None:
         return None
     # Dollars per million tokens are millionths of a dollar per token.
-    return round(
+    whole = (
         tokens.input_tokens * price.input
         + tokens.output_tokens * price.output
         + tokens.cache_creation_5m_tokens * price.cache_write_5m
         + tokens.cache_creation_1h_tokens * price.cache_write_1h
         + tokens.cache_read_tokens * price.cache_read
     )
+    return round(whole * BATCH_SHARE if is_batch else whole)

@@ -23,6 +23,8 @@ from coaching.job_queue import (
 )
 from coaching.jobs.tasks import MODELS, Retries
 from coaching.library.batch import Change, Services
+from coaching.library.batches import collect
+from coaching.library.call_records import calls_in_batches
 from coaching.library.claims import claim_chosen, claim_lane, free_silent
 from coaching.library.pipeline import read_batch
 from coaching.live.documents import show_documents
@@ -64,9 +66,12 @@ async def read_documents(context: JobContext, *, user_id: int, lane: int) -> Non
 
 
 @app.periodic(cron="*/10 * * * *")
-@app.task(name="resume_documents", queueing_lock="resume_documents")
-async def resume_documents(timestamp: int) -> None:  # noqa: ARG001 - every periodic job gets it
-    """Go on with documents that waited for the budget, and with those whose job was lost."""
+@app.task(name="resume_documents", pass_context=True, queueing_lock="resume_documents")
+async def resume_documents(context: JobContext, timestamp: int) -> None:  # noqa: ARG001 - every periodic job gets it
+    """Go on with documents that waited for the budget or a batch, and with those whose job was lost."""
+    if calls := await in_database(calls_in_batches):
+        models: ModelConnection = context.additional_context[MODELS]
+        await collect(calls, await models.batch_client())
     freed = await in_database(free_silent, timezone.now())
     resumed = await in_database(resume_waiting)
     logger.info("documents_resumed", freed=freed, resumed=resumed)

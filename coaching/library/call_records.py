@@ -147,15 +147,15 @@ def _answer(locked: DocumentCall, text: str) -> None:
 
 @transaction.atomic
 def store_answer(call: DocumentCall, text: str, usage: RoundUsage) -> None:
-    """Commit an answer that came without tool rounds, with its usage."""
+    """Commit an answer that came in a batch, with its usage."""
     _answer(_locked(call), text)
-    store_usage(call, usage)
+    store_usage(call, usage, is_batch=True)
     call.state, call.answer = CallState.ANSWERED, text
 
 
-def store_usage(call: DocumentCall, usage: RoundUsage) -> None:
+def store_usage(call: DocumentCall, usage: RoundUsage, *, is_batch: bool = False) -> None:
     """Store what a reply took: paid for, whoever runs the call now."""
-    row = usage_row(usage)
+    row = usage_row(usage, is_batch=is_batch)
     row.user_id, row.purpose = call.user_id, _PURPOSES.get(CallPurpose(call.purpose), UsagePurpose.DOCUMENT)
     row.save()
 
@@ -184,6 +184,18 @@ def _settle(locked: DocumentCall, tool_use_id: str, effect: Callable[[], ToolRes
     locked.rounds = canonical_json(rounds)
     locked.save(update_fields=["rounds"])
     return result
+
+
+def note_batch(calls: Collection[DocumentCall], batch_id: str) -> None:
+    """Note that calls were sent in a batch, so that a later run waits for its answers."""
+    for call in calls:
+        call.batch, call.attempts, call.sent_at = batch_id, call.attempts + 1, timezone.now()
+        call.save(update_fields=["batch", "attempts", "sent_at"])
+
+
+def calls_in_batches() -> Sequence[DocumentCall]:
+    """Return the calls of all users whose batches aren't known to have ended."""
+    return list(DocumentCall.unscoped.filter(state=CallState.OPEN).exclude(batch="").order_by("id"))
 
 
 def fail_call(call: DocumentCall, sentence: str) -> None:

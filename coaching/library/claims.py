@@ -44,9 +44,12 @@ def claim_lane(*, user_id: int, lane: str) -> Claim | None:
     return _claim(user_id, lane, Document.of(user_id).filter(is_left | Q(source=DocumentSource.UPLOAD)))
 
 
-def claim_chosen(*, user_id: int, lane: str, document_ids: Collection[int]) -> Claim | None:
-    """Claim the next of these documents; None if none of them waits."""
-    return _claim(user_id, lane, Document.of(user_id).filter(id__in=document_ids))
+def claim_chosen(
+    *, user_id: int, lane: str, document_ids: Collection[int], is_first_try: bool = False
+) -> Claim | None:
+    """Claim the next of these documents; None if none of them waits. Perhaps only one never tried before."""
+    chosen = Document.of(user_id).filter(id__in=document_ids)
+    return _claim(user_id, lane, chosen.filter(attempts=0) if is_first_try else chosen)
 
 
 @transaction.atomic

@@ -15,7 +15,7 @@ from django.utils.module_loading import import_string
 
 from coaching.engine.breaker import UPSTREAM_IS_DOWN, BreakerClient
 from coaching.engine.errors import FailureReason, UpstreamError
-from coaching.engine.ports import ModelClient
+from coaching.engine.ports import BatchModelClient
 
 if TYPE_CHECKING:
     from coaching.engine.anthropic_client import AnthropicClient
@@ -33,6 +33,7 @@ class ModelConnection:
     def __init__(self) -> None:
         self._client: BreakerClient | None = None
         self._look_client: BreakerClient | None = None
+        self._batch_client: BatchModelClient | None = None
         self._resources = AsyncExitStack()
         self._opening = asyncio.Lock()
 
@@ -43,6 +44,7 @@ class ModelConnection:
             if self._client is None:
                 client = await self._open()
                 self._look_client = BreakerClient(client, is_down=LOOK_FAILURES)
+                self._batch_client = client
                 self._client = BreakerClient(client)
             return self._client
 
@@ -53,7 +55,14 @@ class ModelConnection:
             raise UpstreamError("unavailable", detail="the connection was closed")
         return self._look_client
 
-    async def _open(self) -> ModelClient:
+    async def batch_client(self) -> BatchModelClient:
+        """Return the client for batches, without a breaker: nobody waits for one."""
+        await self.client()
+        if self._batch_client is None:
+            raise UpstreamError("unavailable", detail="the connection was closed")
+        return self._batch_client
+
+    async def _open(self) -> "AnthropicClient":
         client_class = await asyncio.to_thread(_load_client)
         if not settings.IS_PRACTICE_MODEL:
             client = client_class(settings.ANTHROPIC_API_KEY, settings.ANTHROPIC_BASE_URL)
@@ -68,7 +77,7 @@ class ModelConnection:
         return client
 
     async def close(self) -> None:
-        self._client = self._look_client = None
+        self._client = self._look_client = self._batch_client = None
         await self._resources.aclose()
 
 

@@ -59,6 +59,7 @@ UNSCOPED: Mapping[str, str] = {
     "coaching/jobs/documents.py:_users_with_queued": "a job looks for documents that wait",
     "coaching/jobs/documents.py:resume_waiting": "a job looks for documents that wait",
     "coaching/library/call_records.py:begin_call": "the cache of a prefix is shared by everybody's calls",
+    "coaching/library/call_records.py:calls_in_batches": "a job fetches the answers of batches",
     "coaching/library/claims.py:free_silent": "a job looks for documents whose job was lost",
     "coaching/library/stages/read_text.py:_store": "by the key of a document that its job has claimed",
     "coaching/live/upkeep.py:_read_stop_requests": "turns that this process runs",

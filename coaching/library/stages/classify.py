@@ -14,7 +14,7 @@ from coaching.library.claims import keep, put_back
 from coaching.library.knowledge import Knowledge, read_knowledge, read_surroundings
 from coaching.library.pipeline_tools import pipeline_tools
 from coaching.library.requests import build_request, request_tokens, take_what_fits, text_of
-from coaching.models import CallPurpose, DocumentCall, DocumentState
+from coaching.models import CallPurpose, CallState, DocumentCall, DocumentState
 from coaching.tools.lookup_reference import LOOKUP_REFERENCE
 from sessions_app.database import in_database
 
@@ -23,6 +23,7 @@ MOST_ATTEMPTS = 2
 """A document is tried this often; the last time alone."""
 FAILED = "Sage couldn’t read this document: {because} You can try again or file it yourself."
 _REFERENCE = re.compile(r'^<reference file_type="([a-z0-9-]+)">')
+IN_BATCH = "It was sent with many others at half the price. The answer can take a day."
 WITHOUT_ANSWER = "The model said nothing usable about it."
 
 
@@ -40,6 +41,8 @@ async def classify(batch: Batch, services: Services) -> Batch:
     if pending is not None:
         fitting = [item for item in batch.open_items if item.document.pk in pending.documents]
     batch = await in_database(_put_back_others, batch, fitting)
+    if pending is not None and pending.batch and pending.state == CallState.OPEN:
+        return batch.each(lambda item: item.ended(DocumentState.WAITING, IN_BATCH))
     tools = pipeline_tools(fitting) if services.is_offered_tools else NO_TOOLS
     around = await in_database(read_surroundings, batch.claim.user_id, batch.claim.client_id)
     definitions = tools.toolset.definitions()

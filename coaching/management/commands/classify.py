@@ -17,9 +17,11 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Q
 
 from coaching.documents.intake import Destination, destination_of, refuse, take_in
+from coaching.engine.errors import UpstreamError
 from coaching.files.errors import QuotaReached, StorageFailed
 from coaching.files.quota import BYTES_A_MB
 from coaching.library.batch import Services
+from coaching.library.batches import answer_in_batches
 from coaching.library.direct import read_directly, take_up
 from coaching.management.people import user_named
 from coaching.model.client import ModelConnection
@@ -54,6 +56,9 @@ class Command(BaseCommand):
         parser.add_argument("--client", metavar="C", help="an id or the exact name; the person without it")
         parser.add_argument("--project", metavar="P", help="an id or the exact name")
         parser.add_argument("--json", action="store_true", help="print one JSON object a line")
+        parser.add_argument(
+            "--batch", action="store_true", help="at half the price; the answers can take a day"
+        )
         parser.add_argument("--no-tools", action="store_true", help="offer the model no tools")
 
     def handle(self, *_args: Any, **options: Any) -> None:
@@ -67,7 +72,12 @@ class Command(BaseCommand):
             ids += [each for each in (taken[-1].document_id,) if each is not None]
         bar = _Bar(len(ids), is_shown=sys.stderr.isatty())
         try:
-            asyncio.run(_read(user.pk, ids, bar, is_offered_tools=not options["no_tools"]))
+            run = _read(
+                user.pk, ids, bar, is_offered_tools=not options["no_tools"], is_batch=options["batch"]
+            )
+            asyncio.run(run)
+        except UpstreamError as error:
+            self.stderr.write(f"The model can't be reached: {error.reason}.")
         except KeyboardInterrupt:
             raise CommandError(NOT_READ, returncode=1) from None
         finally:
@@ -80,10 +90,15 @@ class Command(BaseCommand):
             sys.exit(1)
 
 
-async def _read(user_id: int, ids: Sequence[int], bar: "_Bar", *, is_offered_tools: bool) -> None:
+async def _read(
+    user_id: int, ids: Sequence[int], bar: "_Bar", *, is_offered_tools: bool, is_batch: bool
+) -> None:
     models = ModelConnection()
     services = Services(client=models.client, is_offered_tools=is_offered_tools)
     try:
+        if is_batch:
+            client = await models.batch_client()
+            await answer_in_batches(user_id=user_id, document_ids=ids, services=services, client=client)
         await read_directly(user_id=user_id, document_ids=ids, services=services, progress=bar.show)
     finally:
         await models.close()

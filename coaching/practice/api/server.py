@@ -15,6 +15,7 @@ from typing import Any, Self
 import orjson
 from aiohttp import web
 
+from coaching.practice.api.batches import BatchBook, described, result_lines
 from coaching.practice.api.cache import PromptCache
 from coaching.practice.api.delivery import Delivery, Gates, Pace, break_connection, stay_silent
 from coaching.practice.api.errors import ApiError
@@ -77,6 +78,7 @@ class MessagesServer(ABC):
         self.faults = FaultBook()
         self.scripts = ScriptBook()
         self.gates = Gates()
+        self.batches = BatchBook()
         self.log = RequestLog(kept=kept_requests, kept_bytes=KEPT_BYTES if keeps_bodies else 0)
         self._api_key = api_key
         self._host = host
@@ -137,6 +139,9 @@ class MessagesServer(ABC):
         app = web.Application(client_max_size=MAX_REQUEST_BYTES + 1)
         app.router.add_post("/v1/messages", self._guarded(self._create_message))
         app.router.add_post("/v1/messages/count_tokens", self._guarded(self._count_tokens))
+        app.router.add_post("/v1/messages/batches", self._guarded(self._create_batch))
+        app.router.add_get("/v1/messages/batches/{id}", self._guarded(self._show_batch))
+        app.router.add_get("/v1/messages/batches/{id}/results", self._guarded(self._show_results))
         app.router.add_route("*", "/{path:.*}", self._guarded(self._not_found))
         self._runner = web.AppRunner(
             app,
@@ -212,6 +217,36 @@ class MessagesServer(ABC):
         check_request(body, is_count=True)
         record.status = 200
         return json_response({"input_tokens": count_units(walk_units(body))}, request_id)
+
+    async def _create_batch(
+        self, request: web.Request, record: ReceivedRequest, request_id: str
+    ) -> web.StreamResponse:
+        api_key = check_headers(request.headers, self._api_key)
+        body = await self._read(request, record)
+
+        def answer(params: dict[str, Any]) -> dict[str, Any]:
+            exchange = self._exchanges.open(params, betas=frozenset(), api_key=api_key)
+            return whole_message(exchange.answer)
+
+        batch = self.batches.create(body, answer)
+        record.status = 200
+        return json_response(described(batch, self.url), request_id)
+
+    async def _show_batch(
+        self, request: web.Request, record: ReceivedRequest, request_id: str
+    ) -> web.StreamResponse:
+        check_headers(request.headers, self._api_key)
+        batch = self.batches.find(request.match_info["id"])
+        record.status = 200
+        return json_response(described(batch, self.url), request_id)
+
+    async def _show_results(
+        self, request: web.Request, record: ReceivedRequest, request_id: str
+    ) -> web.StreamResponse:
+        check_headers(request.headers, self._api_key)
+        lines = result_lines(self.batches.find(request.match_info["id"]))
+        record.status = 200
+        return bytes_response(lines, request_id)
 
     async def _read(self, request: web.Request, record: ReceivedRequest) -> dict[str, Any]:
         raw = await read_body(request)
