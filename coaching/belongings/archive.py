@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 from django.contrib.auth.models import User
 from django.utils.text import slugify
 
+from coaching.belongings.library import read_library_entries
 from coaching.belongings.readme import write_readme
 from coaching.belongings.rows import account_as_json, exported_models, file_name_of, in_batches, rows_as_json
 from coaching.belongings.transcript import write_transcript
@@ -45,6 +46,7 @@ def _entries(user: User, profile: Profile, now: datetime) -> Iterator[Entry]:
     yield Entry(path="README.md", changed_at=now, pieces=[write_readme(user, profile, now=now)])
     yield from _conversations(user, profile.zone)
     yield from _files(user)
+    yield from read_library_entries(user_id=user.pk, now=now)
     yield Entry(path="data/account.json", changed_at=now, pieces=[account_as_json(user)])
     for owned in exported_models():
         pieces = rows_as_json(owned, user_id=user.pk)

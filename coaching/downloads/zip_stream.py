@@ -5,6 +5,7 @@ import re
 import unicodedata
 import zipfile
 from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -27,11 +28,15 @@ _DEVICE = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\.|$)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One file of an archive: its path under the archive's own folder, and its text in pieces."""
+    """One file of an archive: its path under the archive's own folder, and its text or bytes in pieces.
+
+    `is_stored`: the pieces come from the storage and are read without a database connection.
+    """
 
     path: str
     changed_at: datetime
-    pieces: Iterable[str]
+    pieces: Iterable[str | bytes]
+    is_stored: bool = False
 
 
 class ArchiveNames:
@@ -79,29 +84,37 @@ class _Buffer(io.RawIOBase):
 def write_zip(entries: Iterable[Entry], *, folder: str, zone: ZoneInfo) -> Iterator[bytes]:
     """Yield a zip of the entries in one folder, piece by piece; times in it are those of `zone`.
 
-    The entries are read without database time limits, however many there are. They must not wait for anything
-    else: the limits are lifted on the connection that a piece starts with.
+    The entries are read without database time limits, however many there are. Only those that are stored may
+    wait for anything else: the limits are lifted on the connection that a piece starts with.
     """
     pieces = _pieces_of_zip(entries, folder, zone)
+    is_storage_next = False
     while True:
-        with no_time_limits():
-            piece = next(pieces, None)
-        if piece is None:
+        with nullcontext() if is_storage_next else no_time_limits():
+            found = next(pieces, None)
+        if found is None:
             return
-        yield piece
+        piece, is_storage_next = found
+        if piece:
+            yield piece
 
 
-def _pieces_of_zip(entries: Iterable[Entry], folder: str, zone: ZoneInfo) -> Iterator[bytes]:
+def _pieces_of_zip(entries: Iterable[Entry], folder: str, zone: ZoneInfo) -> Iterator[tuple[bytes, bool]]:
+    """Yield pieces, each with whether the next one waits for the storage and not for the database."""
     names, outlet = ArchiveNames(folder), _Buffer()
     with zipfile.ZipFile(outlet, "w", zipfile.ZIP_DEFLATED) as archive:
         for entry in entries:
             info = _zip_info(names.take(entry.path), entry.changed_at, zone)
             with archive.open(info, "w") as target:
+                if entry.is_stored:
+                    yield outlet.take(), True
                 for piece in entry.pieces:
-                    target.write(piece.encode())
+                    target.write(piece.encode() if isinstance(piece, str) else piece)
                     if len(outlet) >= PIECE_BYTES:
-                        yield outlet.take()
-    yield outlet.take()
+                        yield outlet.take(), entry.is_stored
+                if entry.is_stored:
+                    yield b"", False
+    yield outlet.take(), False
 
 
 async def send_pieces(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:

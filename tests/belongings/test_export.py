@@ -26,10 +26,22 @@ from django.utils import timezone
 
 from coaching.belongings.archive import write_archive
 from coaching.belongings.rows import exported_models, file_name_of
+from coaching.documents.clients import create_client, create_project, own_client
+from coaching.documents.intake import destination_of, take_in
 from coaching.downloads.allowance import MAX_IN_AN_HOUR
 from coaching.downloads.zip_stream import ArchiveNames, safe_name
 from coaching.files.drafts import build_draft
-from coaching.models import FileSource, FileType, Profile, UserFile, UserFileVersion
+from coaching.models import (
+    ActionItem,
+    ClientType,
+    Document,
+    FileSource,
+    FileType,
+    KnowledgeEntry,
+    Profile,
+    UserFile,
+    UserFileVersion,
+)
 from sessions_app import services
 from sessions_app.database import in_database
 from sessions_app.history import append_message
@@ -254,6 +266,47 @@ HOSTILE_PATHS = [
     "\u202egpj.md",
     "...", "dots...", "", "/", "name\nwith\nlines.md", "trailing. ", "~/.ssh/authorized_keys", "ﬀ/．．/x.md",
 ]  # fmt: skip
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_documents_are_in_their_folders_byte_for_byte_and_a_missing_one_is_named(
+    user: User, disk_storage: Path
+) -> None:
+    await in_database(_fill_library, user)
+    with zipfile.ZipFile(
+        io.BytesIO(await in_database(lambda: b"".join(write_archive(user, now=NOW))))
+    ) as zipped:
+        found = {name.partition("/")[2]: zipped.read(name) for name in zipped.namelist()}
+    assert found["library/Me/Work/pay.bin"] == BYTES
+    assert found["library/Mill-Co/Purchase/not filed/lease.bin"] == BYTES[::-1]
+    assert "library/Me/Work/gone.bin" in found["library/missing.md"].decode()
+    assert "The lease ends in May." in found["library/Mill-Co/knowledge.md"].decode()
+    assert (
+        "- [ ] Call the bank (due 2026-12-01)\n  “Call us”"
+        in found["library/Mill-Co/action-items.md"].decode()
+    )
+    assert "`library/`" in found["README.md"].decode()
+
+
+BYTES = bytes(range(256)) * 1_000
+
+
+def _fill_library(user: User) -> None:
+    mine = own_client(user.pk)
+    mill = create_client(user_id=user.pk, name="Mill/Co", client_type=ClientType.COMPANY)
+    purchase = create_project(user_id=user.pk, client_id=mill.pk, name="Purchase")
+    for name, data, client_id, project_id in (
+        ("pay.bin", BYTES, mine.pk, None),
+        ("gone.bin", b"x", mine.pk, None),
+        ("lease.bin", BYTES[::-1], mill.pk, purchase.pk),
+    ):
+        place = destination_of(user_id=user.pk, client_id=client_id, project_id=project_id)
+        take_in(user_id=user.pk, name=name, data=data, destination=place)
+    Document.of(user.pk).filter(client=mine).update(state="filed", folder="Work")
+    Document.of(user.pk).filter(name="gone.bin").update(storage_key="users/0/gone")
+    KnowledgeEntry.of(user.pk).create(client=mill, title="Lease", content="The lease ends in May.")
+    due = NOW.replace(month=12, day=1).date()
+    ActionItem.of(user.pk).create(client=mill, title="Call the bank", due_date=due, quote="Call us")
 
 
 @pytest.mark.parametrize("path", HOSTILE_PATHS)
