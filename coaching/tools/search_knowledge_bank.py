@@ -76,7 +76,7 @@ def _values(
         "title": line(passage.title),
         "link": links.get((hit.source, hit.file_id or 0), ""),
         "source": hit.source,
-        "page": hit.part if hit.source == RecallSource.DOCUMENT else 0,
+        "page": (hit.source == RecallSource.DOCUMENT and hit.part) or None,
         "text": excerpt(fence(passage.text), words, characters=PASSAGE_CHARACTERS),
     }
 
