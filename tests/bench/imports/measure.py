@@ -65,7 +65,7 @@ def _write_chatgpt_export(path: Path, megabytes: int) -> None:
     with path.open("w", encoding="utf-8") as file:
         file.write("[")
         number = 0
-        while file.tell() < megabytes * MEGABYTE:
+        while file.tell() + 2 * len(conversation) < megabytes * MEGABYTE:
             file.write((", " if number else "") + conversation.replace('"c-1"', f'"c-{number}"'))
             number += 1
         file.write("]")
