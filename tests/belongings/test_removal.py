@@ -423,6 +423,6 @@ def test_every_argument_of_a_job_that_names_a_row_is_understood() -> None:
             continue
         code = task.func.__code__
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        # `arc` is an index in its session's list, `is_anew` says how a brief is written.
-        for argument in set(names) - {"context", "timestamp", "user_id", "arc", "is_anew"}:
+        # `arc` is an index in its session's list, `is_anew` says how a brief is written, `lane` counts jobs.
+        for argument in set(names) - {"context", "timestamp", "user_id", "arc", "is_anew", "lane"}:
             assert owner_of_argument(argument) is not None, f"{name}: what does {argument} name a row of?"
