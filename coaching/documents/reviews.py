@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from coaching.documents.clients import accessible_project
@@ -22,6 +23,7 @@ from coaching.documents.filing import (
     clean_folder,
     locked_document,
 )
+from coaching.documents.placement import Placement, PlacementTable, Rule
 from coaching.models import (
     UNFINISHED_STATES,
     DecidedBy,
@@ -31,6 +33,7 @@ from coaching.models import (
     FilingLevel,
     LibraryEffect,
     MadeBy,
+    PlacementRule,
     Project,
     Reference,
 )
@@ -59,7 +62,8 @@ def accept_review(*, user_id: int, document_id: int) -> LibraryEffect | None:
         raise Refused(NOT_IN_REVIEW)
     if not document.file_type or not document.folder:
         raise Refused(UNDECIDED)
-    if _level_of(document.file_type) == FilingLevel.PROJECT and document.project_id is None:
+    known = Reference.objects.filter(file_type=document.file_type).first()
+    if known and _place_of(known, document).level == FilingLevel.PROJECT and document.project_id is None:
         raise Refused(NO_PROJECT)
     values = {
         "state": DocumentState.FILED,
@@ -92,14 +96,15 @@ def correct_document(
     if reference is None:
         raise Refused(UNKNOWN_TYPE)
     project = _project_of(document, project_id) if project_id else None
-    if reference.level == FilingLevel.PROJECT and not (project or document.project_id):
+    place = _place_of(reference, document)
+    if place.level == FilingLevel.PROJECT and not (project or document.project_id):
         raise Refused(NO_PROJECT)
     before = (document.file_type, document.folder)
     values: dict[str, Any] = {
         "file_type": reference.file_type,
         "category": reference.category,
-        "folder": clean_folder(folder) if folder.strip() else reference.folder,
-        "level": reference.level,
+        "folder": clean_folder(folder) if folder.strip() else place.folder,
+        "level": place.level,
         "state": DocumentState.FILED,
         "reason": "",
         "proposal": {},
@@ -146,5 +151,23 @@ def _project_of(document: Document, project_id: int) -> Project:
     return project
 
 
-def _level_of(file_type: str) -> str:
-    return Reference.objects.filter(file_type=file_type).values_list("level", flat=True).first() or ""
+def _place_of(reference: Reference, document: Document) -> Placement:
+    """Return where documents of a type are filed for this client; without a rule, as the reference says."""
+    concerned = Q(file_type=reference.file_type) | Q(category=reference.category)
+    rules = [
+        Rule(
+            file_type=row.file_type,
+            category=row.category,
+            client_type=row.client_type,
+            folder=row.folder,
+            level=FilingLevel(row.level),
+        )
+        for row in PlacementRule.objects.filter(concerned)
+    ]
+    own = Rule(file_type=reference.file_type, folder=reference.folder, level=FilingLevel(reference.level))
+    return PlacementTable.of([own, *rules], {}).place(
+        file_type=reference.file_type,
+        category=reference.category,
+        client_type=document.client.client_type,
+        has_project=document.project_id is not None,
+    )

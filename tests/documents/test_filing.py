@@ -16,6 +16,7 @@ from coaching.models import (
     DocumentState,
     FilingLevel,
     LibraryEffect,
+    PlacementRule,
     Project,
 )
 from sessions_app.errors import Refused
@@ -80,6 +81,17 @@ def test_corrections_are_kept_for_the_same_client_and_the_oldest_are_forgotten(u
     assert {(one.from_type, one.to_type, one.to_folder) for one in kept} == {
         ("lease", "valuation", "Old ones")
     }
+
+
+def test_a_correction_goes_where_the_rules_say_for_the_client(user: User) -> None:
+    make_reference("valuation", folder="Valuations", level=FilingLevel.PROJECT)
+    PlacementRule.objects.create(file_type="valuation", client_type="self", folder="Home", level="client")
+    own, annas = make_document(make_client(user)), make_document(make_client(user, "Anna"))
+    correct_document(user_id=user.pk, document_id=own.id, file_type="valuation")
+    own.refresh_from_db()
+    assert (own.folder, own.level) == ("Home", FilingLevel.CLIENT)
+    with pytest.raises(Refused, match=filing.NO_PROJECT):
+        correct_document(user_id=user.pk, document_id=annas.id, file_type="valuation")
 
 
 def test_a_type_that_is_not_in_the_vocabulary_is_refused(user: User) -> None:
