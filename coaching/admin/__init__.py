@@ -1,12 +1,25 @@
 """The admin of this app, one module per part of the models."""
 
-from coaching.admin import briefs, calendar, files, jobs, people, references, safety, skills, turns, usage
+from coaching.admin import (
+    briefs,
+    calendar,
+    files,
+    jobs,
+    library,
+    people,
+    references,
+    safety,
+    skills,
+    turns,
+    usage,
+)
 
 __all__ = [
     "briefs",
     "calendar",
     "files",
     "jobs",
+    "library",
     "people",
     "references",
     "safety",

@@ -1,0 +1,223 @@
+"""The library for operators: documents by state and attempts with retry, calls, what came of them, and audit.
+
+Names, texts and summaries are shown on one page only, to staff with the permission to read messages.
+"""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
+from django.views.decorators.http import require_safe
+
+from coaching.documents.filing import read_again
+from coaching.models import ActionItem, Document, DocumentCall, KnowledgeEntry, LibraryEffect
+from sessions_app.admin import READ_TEXT, ReadOnlyMixin, log_look
+from sessions_app.errors import Refused
+
+MOST_READ_AGAIN = 200
+
+
+class WithoutWords(ReadOnlyMixin, admin.ModelAdmin):
+    """Shows rows by their number; their words are on a page of their own."""
+
+    name_field: ClassVar[str]
+    word_fields: ClassVar[Sequence[str]]
+    search_fields = ("=id", "user__username", "user__email")
+    list_select_related = ("user", "client")
+    show_full_result_count = False
+    ordering = ("-id",)
+    change_form_template = "admin/coaching/library/change_form.html"
+
+    @admin.display(description="Number", ordering="id")
+    def number(self, row: Any) -> str:
+        return f"{row._meta.verbose_name} {row.pk}".capitalize()
+
+    @admin.display(description="Client")
+    def client_kind(self, row: Any) -> str:
+        """Return what the client is; who it is are words."""
+        return str(row.client.get_client_type_display())
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
+        """Return the row with its number as its name, which titles of pages show. It isn't saved."""
+        row = super().get_object(request, object_id, from_field)
+        return row and self.without_name(row)
+
+    def without_name(self, row: Any) -> Any:
+        setattr(row, self.name_field, self.number(row))
+        return row
+
+    def get_urls(self) -> list[URLPattern]:
+        pages: Any = self
+        words = path(
+            "<int:row_id>/words/",
+            pages.admin_site.admin_view(require_safe(self.words)),
+            name=f"coaching_{pages.opts.model_name}_words",
+        )
+        return [words, *super().get_urls()]
+
+    def words(self, request: HttpRequest, row_id: int) -> HttpResponse:
+        """Show a row's words, to an operator who may read them, and log the look."""
+        pages: Any = self
+        if not (request.user.has_perm(READ_TEXT) and pages.has_view_permission(request)):
+            raise PermissionDenied
+        row = pages.model.unscoped.filter(pk=row_id).first()
+        if row is None:
+            raise Http404
+        texts = [(name.replace("_", " "), getattr(row, name)) for name in self.word_fields]
+        texts += self.further_words(row)
+        log_look(request, self.without_name(row))
+        context = {
+            **pages.admin_site.each_context(request),
+            "title": self.number(row),
+            "row": row,
+            "texts": [(name, text) for name, text in texts if text],
+            "opts": pages.opts,
+            "changelist": f"admin:coaching_{pages.opts.model_name}_changelist",
+        }
+        return TemplateResponse(request, "admin/coaching/library/words.html", context)
+
+    def further_words(self, row: Any) -> list[tuple[str, str]]:
+        """Return words of rows that belong to this one."""
+        return []
+
+
+@admin.register(Document)
+class DocumentAdmin(WithoutWords):
+    """Documents by state, with their attempts, and another reading."""
+
+    name_field = "name"
+    word_fields = (
+        "name",
+        "reason",
+        "folder",
+        "summary",
+        "key_facts",
+        "why",
+        "alternatives",
+        "proposal",
+        "tags",
+    )
+    list_display = (
+        "user", "number", "state", "client_kind", "file_type", "decided_by", "attempts", "size", "page_count",
+        "source", "created_at",
+    )  # fmt: skip
+    list_display_links = ("user", "number")
+    list_filter = ("state", "source", "decided_by", "is_withheld", "created_at")
+    fields = (
+        "user", "client_kind", "state", "attempts", "source", "is_withheld", "content_type", "size",
+        "page_count", "file_type", "category", "level", "confidence", "decided_by", "similarity",
+        "created_at", "read_at", "decided_at",
+    )  # fmt: skip
+    readonly_fields = fields
+    actions = ("read_again",)
+
+    def has_read_again_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("coaching.change_document")
+
+    @admin.action(description="Read again, with all attempts", permissions=["read_again"])
+    def read_again(self, request: HttpRequest, documents: QuerySet[Document]) -> None:
+        """Queue the reading of documents that have ended."""
+        queued = refused = 0
+        for document in documents[:MOST_READ_AGAIN]:
+            try:
+                read_again(user_id=document.user_id, document_id=document.pk)
+            except Refused:
+                refused += 1
+            else:
+                queued += 1
+                self.log_change(request, self.without_name(document), "Had it read again.")
+        self.message_user(request, f"{queued} queued.", messages.SUCCESS)
+        if refused:
+            words = f"{refused} not queued: still being read, or refused without being stored."
+            self.message_user(request, words, messages.WARNING)
+
+    def further_words(self, row: Document) -> list[tuple[str, str]]:
+        text = getattr(row, "text", None)
+        return [("text", text.text)] if text else []
+
+
+@admin.register(KnowledgeEntry)
+class KnowledgeEntryAdmin(WithoutWords):
+    """Knowledge entries by kind and state."""
+
+    name_field = "title"
+    word_fields = ("title", "content", "key_points", "tags")
+    list_display = ("user", "number", "entry_type", "state", "client_kind", "made_by", "created_at")
+    list_display_links = ("user", "number")
+    list_filter = ("state", "entry_type", "made_by", "created_at")
+    fields = ("user", "client_kind", "entry_type", "state", "made_by", "created_at", "updated_at")
+    readonly_fields = fields
+
+
+@admin.register(ActionItem)
+class ActionItemAdmin(WithoutWords):
+    """Action items by state and date."""
+
+    name_field = "title"
+    word_fields = ("title", "description", "due_words", "owner", "quote")
+    list_display = ("user", "number", "state", "due_date", "priority", "client_kind", "made_by", "created_at")
+    list_display_links = ("user", "number")
+    list_filter = ("state", "priority", "made_by", "created_at")
+    fields = (
+        "user", "client_kind", "state", "due_date", "priority", "made_by", "created_at", "done_at",
+    )  # fmt: skip
+    readonly_fields = fields
+
+
+@admin.register(DocumentCall)
+class DocumentCallAdmin(ReadOnlyMixin, admin.ModelAdmin):
+    """Calls about documents, without what was sent and answered."""
+
+    list_display = ("user", "purpose", "state", "attempts", "document_count", "created_at", "answered_at")
+    list_filter = ("state", "purpose", "created_at")
+    list_select_related = ("user",)
+    search_fields = ("=id", "user__username", "user__email", "=batch")
+    show_full_result_count = False
+    ordering = ("-id",)
+    fields = (
+        "user",
+        "purpose",
+        "state",
+        "attempts",
+        "documents",
+        "error",
+        "batch",
+        "created_at",
+        "answered_at",
+    )
+    readonly_fields = fields
+
+    @admin.display(description="Documents")
+    def document_count(self, call: DocumentCall) -> int:
+        return len(call.documents)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[DocumentCall]:
+        return super().get_queryset(request).defer("request", "rounds", "answer")
+
+
+@admin.register(LibraryEffect)
+class LibraryEffectAdmin(ReadOnlyMixin, admin.ModelAdmin):
+    """The audit: what was changed, by whom, and whether it was undone; not the words."""
+
+    list_display = ("user", "kind", "about", "made_by", "created_at", "undone_at")
+    list_filter = ("kind", "made_by", "created_at")
+    list_select_related = ("user",)
+    search_fields = ("=id", "user__username", "user__email", "=document__id")
+    show_full_result_count = False
+    ordering = ("-id",)
+    fields = ("user", "kind", "about", "made_by", "tool_use_id", "created_at", "undone_at")
+    readonly_fields = fields
+
+    @admin.display(description="What")
+    def about(self, effect: LibraryEffect) -> str:
+        of_kind = {
+            "document": effect.document_id,
+            "knowledge entry": effect.entry_id,
+            "action item": effect.action_item_id,
+        }
+        return ", ".join(f"{name} {number}" for name, number in of_kind.items() if number)

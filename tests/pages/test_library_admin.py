@@ -1,0 +1,78 @@
+"""The library in the admin: no words without the permission, and each look is logged."""
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import Permission, User
+from procrastinate.contrib.django.models import ProcrastinateJob
+
+from coaching.job_queue import LANE_JOB
+from coaching.models import ActionItem, Document, DocumentCall, KnowledgeEntry, LibraryEffect
+from tests.conftest import MakeUser
+from tests.pages.test_admin import staff_with
+from tests.sockets.tenant_library import fill_library
+
+pytestmark = pytest.mark.django_db
+
+SECRET = "what nobody else should read"
+MODELS = (Document, KnowledgeEntry, ActionItem, DocumentCall, LibraryEffect)
+
+
+@pytest.fixture
+def library(user: User) -> User:
+    fill_library(user, SECRET)
+    document = Document.of(user.pk).get()
+    call = {
+        "purpose": "classify",
+        "key": "k",
+        "documents": [document.pk],
+        "request": SECRET,
+        "answer": SECRET,
+    }
+    DocumentCall.of(user.pk).create(client=document.client, **call)
+    return user
+
+
+def test_rows_are_shown_by_person_and_state_without_words(library: User, make_user: MakeUser) -> None:
+    client = staff_with(make_user, *(f"view_{model._meta.model_name}" for model in MODELS))
+    for model in MODELS:
+        row = model.unscoped.get()
+        address = f"/admin/coaching/{model._meta.model_name}/"
+        for path in (address, f"{address}{row.pk}/change/", f"{address}{row.pk}/history/"):
+            page = client.get(path)
+            assert page.status_code == 200, path
+            assert SECRET not in page.content.decode(), path
+        assert "ada" in client.get(address).content.decode()
+        assert client.get(f"{address}?q={SECRET}").content.decode().count("/change/") == 0
+    assert not LogEntry.objects.exists()
+
+
+@pytest.mark.parametrize("model", [Document, KnowledgeEntry, ActionItem])
+def test_words_are_shown_with_the_permission_and_the_look_is_logged(
+    library: User, make_user: MakeUser, model: type[Document | KnowledgeEntry | ActionItem]
+) -> None:
+    row = model.unscoped.get()
+    client = staff_with(make_user, f"view_{model._meta.model_name}")
+    address = f"/admin/coaching/{model._meta.model_name}/{row.pk}"
+    assert client.get(f"{address}/words/").status_code == 403
+    assert "Read the words" not in client.get(f"{address}/change/").content.decode()
+    reader = User.objects.get(username="staff")
+    reader.user_permissions.add(Permission.objects.get(codename="read_message_text"))
+    assert "Read the words" in client.get(f"{address}/change/").content.decode()
+    assert SECRET in client.get(f"{address}/words/").content.decode()
+    entry = LogEntry.objects.get()
+    assert entry.object_id == str(row.pk)
+    assert SECRET not in entry.object_repr + entry.change_message
+
+
+def test_documents_are_read_again_with_the_permission(library: User, make_user: MakeUser) -> None:
+    document = Document.unscoped.get()
+    client = staff_with(make_user, "view_document")
+    form = {"action": "read_again", "_selected_action": [str(document.pk)]}
+    client.post("/admin/coaching/document/", form)
+    assert Document.unscoped.get().state == "review"
+    operator = User.objects.get(username="staff")
+    operator.user_permissions.add(Permission.objects.get(codename="change_document"))
+    assert b"1 queued." in client.post("/admin/coaching/document/", form, follow=True).content
+    assert Document.unscoped.get().state == "queued"
+    assert ProcrastinateJob.objects.filter(task_name=LANE_JOB).exists()
+    assert SECRET not in LogEntry.objects.get().object_repr
