@@ -37,6 +37,7 @@ BRIEF_ATTEMPTS = 5
 _BRIEF_RETRY_SECONDS = (5, 25, 125, 625, 3600)
 TITLE_JOB = "write_title"
 DOCUMENT_JOB = "read_document"
+ANALYSIS_JOB = "analyse_document"
 LANE_JOB = "read_documents"
 
 BULK_QUEUE = "bulk"
@@ -274,6 +275,18 @@ def enqueue_document(document: Document, *, wait_seconds: int = 0) -> bool:
         priority=JobPriority.CHAT_UPLOAD,
         wait_seconds=wait_seconds,
         document_id=document.pk,
+    )
+
+
+def enqueue_analysis(*, document_id: int, kind: str, session_id: uuid.UUID | None, key: str) -> bool:
+    """Queue a summary or an analysis that a conversation waits for; False if it is queued. Sync ORM code."""
+    return enqueue(
+        ANALYSIS_JOB,
+        key=key,
+        priority=JobPriority.CHAT_UPLOAD,
+        document_id=document_id,
+        kind=kind,
+        session_id=str(session_id or ""),
     )
 
 

@@ -170,7 +170,12 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # Imported by code that runs or enqueues jobs, not by every command.
 PROCRASTINATE_AUTODISCOVER_MODULE_NAME = ""
-PROCRASTINATE_IMPORT_PATHS = ["coaching.jobs.tasks", "coaching.jobs.documents", "coaching.jobs.imports"]
+PROCRASTINATE_IMPORT_PATHS = [
+    "coaching.jobs.tasks",
+    "coaching.jobs.documents",
+    "coaching.jobs.analysis",
+    "coaching.jobs.imports",
+]
 PROCRASTINATE_ON_APP_READY = "coaching.job_queue.use_our_threads"
 
 # --- Cache and channel layer ----------------------------------------------------------------------

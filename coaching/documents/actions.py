@@ -90,6 +90,12 @@ def create_action(
         if present is not None:
             return _reconciled(present, values, made_by=made_by, tool_use_id=tool_use_id)
     is_accepted = not is_proposed or has_standing_yes(user_id=user_id, kind=ACTION_ITEM)
+    if not is_proposed and (proposed := _proposed(user_id, values["title"], place)):
+        kept = {name: value for name, value in values.items() if value or name in ("due_date", "priority")}
+        kept |= {"state": ActionState.OPEN}
+        kind = EffectKind.ACTION_CHANGED
+        change(proposed, kind=kind, made_by=made_by, values=kept, tool_use_id=tool_use_id)
+        return proposed
     item = ActionItem.of(user_id).create(
         **values,
         **place,
@@ -100,6 +106,14 @@ def create_action(
     )
     record_created(item, made_by=made_by, tool_use_id=tool_use_id)
     return item
+
+
+def _proposed(user_id: int, title: str, place: Mapping[str, Any]) -> ActionItem | None:
+    """Return the proposal of this title for this client: a yes to it in a conversation accepts it."""
+    same = ActionItem.of(user_id).filter(
+        client_id=place["client_id"], title__iexact=title, state=ActionState.PROPOSED
+    )
+    return same.exclude(origin_key="").select_for_update().order_by("id").first()
 
 
 def _reconciled(

@@ -17,6 +17,7 @@ from markdown_it.utils import EnvType, OptionsDict
 
 _WEB_LINK = re.compile(r"(?:https?://|mailto:)[^\s<>\"'`\\]+", re.IGNORECASE)
 _FILE_LINK = re.compile(r"(?:\.\./|/files/)((?:[a-z0-9_-]+/)+[a-z0-9_-]+\.md)", re.ASCII)
+_LIBRARY_LINK = re.compile(r"/library/(?:documents/[0-9]{1,18}/|knowledge/)", re.ASCII)
 _TASK = re.compile(r"\[([ xX])\][ \u00a0]")
 _TAGS = {
     "a", "blockquote", "br", "code", "del", "em", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "s",
@@ -44,8 +45,10 @@ def is_web_link(address: str) -> bool:
     return _WEB_LINK.fullmatch(address) is not None
 
 
-def file_link(address: str) -> str:
-    """Return the page URL of a link to a file (relative paths, as in an archive), otherwise empty."""
+def own_link(address: str) -> str:
+    """Return the URL of a link to a file (relative paths, as in an archive) or document, otherwise empty."""
+    if _LIBRARY_LINK.fullmatch(address):
+        return address
     found = _FILE_LINK.fullmatch(address)
     return f"/files/{found[1]}" if found else ""
 
@@ -99,7 +102,7 @@ def _fill_wordless_links(inline: Token) -> None:
 
 def _keep_attribute(_tag: str, name: str, value: str) -> str | None:
     if name == "href":
-        return value if is_web_link(value) else file_link(value) or None
+        return value if is_web_link(value) else own_link(value) or None
     if name == "rel":  # Set by the sanitiser; content has no such attribute.
         return value
     if name == "start":
@@ -111,7 +114,7 @@ def _keep_attribute(_tag: str, name: str, value: str) -> str | None:
 
 class _Parser(MarkdownIt):
     def validateLink(self, url: str) -> bool:  # noqa: N802
-        return is_web_link(url) or bool(file_link(url))
+        return is_web_link(url) or bool(own_link(url))
 
 
 def _build_parser() -> MarkdownIt:

@@ -9,7 +9,9 @@ from typing import Any
 from coaching.context.prompt_tools import PromptTools
 from coaching.engine.tools import Toolset
 from coaching.skills.callers import SkillTools
+from coaching.tools.analyze_transcript import ANALYZE_TRANSCRIPT
 from coaching.tools.check_duplicate import CHECK_DUPLICATE
+from coaching.tools.classify_document import CLASSIFY_DOCUMENT
 from coaching.tools.complete_session import COMPLETE_SESSION
 from coaching.tools.context import ToolContext
 from coaching.tools.create_action_item import CREATE_ACTION_ITEM
@@ -32,6 +34,7 @@ from coaching.tools.search_knowledge_bank import SEARCH_KNOWLEDGE_BANK
 from coaching.tools.show_help_lines import SHOW_HELP_LINES
 from coaching.tools.show_options import SHOW_OPTIONS
 from coaching.tools.show_pulse_check import SHOW_PULSE_CHECK
+from coaching.tools.summarize_document import SUMMARIZE_DOCUMENT
 
 TOOLS: tuple[SageTool[Any], ...] = (
     SAVE_FILE,
@@ -55,6 +58,9 @@ TOOLS: tuple[SageTool[Any], ...] = (
     LOOKUP_REFERENCE,
     LIST_REFERENCES,
     RESOLVE_PLACEMENT,
+    CLASSIFY_DOCUMENT,
+    SUMMARIZE_DOCUMENT,
+    ANALYZE_TRANSCRIPT,
 )
 
 SKILL_TOOLS: SkillTools = {tool.name: tool.skills for tool in TOOLS if tool.skills}

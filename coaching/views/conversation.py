@@ -6,7 +6,7 @@ With JavaScript the page uses its WebSocket; without it, a form waits for the an
 
 import re
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from http import HTTPStatus
 from itertools import groupby
@@ -14,6 +14,7 @@ from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.contrib.messages import info
+from django.core.exceptions import ObjectDoesNotExist
 from django.core.paginator import Paginator
 from django.db.models import F
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
@@ -21,6 +22,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
+from coaching.documents.scopes import check_scope, set_scope
 from coaching.live.runner import get_runner, rate_limit
 from coaching.people.accounts import load_profile, local_now, user_id_of
 from coaching.people.danger_scans import scans
@@ -48,6 +50,8 @@ SESSIONS_A_PAGE = 30
 WAIT_SECONDS = 57.0
 RATING_FIELD = "rating_"
 INPUT_FIELD = "input_"
+ABOUT = {"client_id": "client", "project_id": "project"}
+"""The ids that a session can be opened with, and their form fields."""
 DOCUMENT_ID = re.compile(r"[0-9]{1,18}", re.ASCII)
 RATING = re.compile(r"-?[0-9]{1,3}", re.ASCII)
 UNREADABLE = "Sage couldn’t read that. Please send it again."
@@ -105,19 +109,25 @@ async def new_session(request: HttpRequest) -> HttpResponse:
         kind=form.cleaned_data["kind"] or SessionKind.OPEN_CONVERSATION,
         text=form.cleaned_data["text"],
         client_id=form.cleaned_data["id"],
+        about={name: form.cleaned_data[field] for name, field in ABOUT.items() if form.cleaned_data[field]},
     )
 
 
-async def begin(request: HttpRequest, *, kind: str, text: str, client_id: str) -> HttpResponse:
+async def begin(
+    request: HttpRequest, *, kind: str, text: str, client_id: str, about: Mapping[str, int] | None = None
+) -> HttpResponse:
     """Open a session with a message, or with Sage's own words, and redirect.
 
-    A refused message goes into the session's composer.
+    A refused message goes into the session's composer. `about` are the ids of a client or project that the
+    session is opened from.
     """
     user_id = user_id_of(request)
     try:
         opened = await in_database(
-            begin_session, user_id=user_id, kind=kind, client_id=client_id or None, rate_limit=rate_limit()
+            _begin_session, user_id=user_id, kind=kind, client_id=client_id or None, about=about or {}
         )
+    except ObjectDoesNotExist:
+        raise Http404 from None
     except TooManySessions as refusal:
         danger = await scans.danger_in(text, user_id=user_id)
         return await in_database_page(_too_many, request, str(refusal), kind=kind, draft=text, danger=danger)
@@ -132,6 +142,17 @@ async def begin(request: HttpRequest, *, kind: str, text: str, client_id: str) -
         if turn.has_text:
             return await _page_async(request, opened.id, refusal=str(refusal), draft=text, refused=text)
     return redirect("session", opened.id)
+
+
+def _begin_session(*, user_id: int, kind: str, client_id: str | None, about: Mapping[str, int]) -> Session:
+    """Open a session, about a client or project if they are the user's."""
+    scope = {name: about.get(name) for name in ABOUT}
+    if about:
+        check_scope(user_id=user_id, **scope)
+    session = begin_session(user_id=user_id, kind=kind, client_id=client_id, rate_limit=rate_limit())
+    if about:
+        set_scope(session, **scope)
+    return session
 
 
 @login_required

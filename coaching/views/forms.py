@@ -26,6 +26,8 @@ class NewSessionForm(forms.Form):
     kind = forms.CharField(max_length=32, required=False)
     text = forms.CharField(required=False, strip=False)
     id = forms.CharField(max_length=100, required=False)
+    client = forms.IntegerField(min_value=1, max_value=2**63 - 1, required=False)
+    project = forms.IntegerField(min_value=1, max_value=2**63 - 1, required=False)
 
 
 class CalendarFileForm(forms.Form):

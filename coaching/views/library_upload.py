@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
+from urllib.parse import urlencode
 
 from django import forms
 from django.contrib.messages import success, warning
@@ -19,13 +20,14 @@ from django.views.decorators.http import require_POST
 
 from coaching.documents.intake import Destination, destination_of, refusal_of_size, refuse, take_in
 from coaching.files.errors import StorageFailed
-from coaching.models import Document, DocumentState
+from coaching.models import Document, DocumentSource, DocumentState
 from coaching.people.accounts import user_id_of
 from coaching.people.attempts import AttemptLimit
 from coaching.views.library_json import document_as_json
 from coaching.views.parts import or_404, status_of, with_wait
 from coaching.views.programs import error_as_json, login_or_401, wants_json
 from sessions_app.errors import Refused
+from sessions_app.selectors import accessible_session
 
 FILES_IN_TEN_MINUTES = 600
 UNREADABLE = "Sage couldn’t read the form. Nothing was taken. “client” and “project” are numbers."
@@ -35,12 +37,16 @@ uploads = AttemptLimit(attempts=FILES_IN_TEN_MINUTES, seconds=600)
 
 
 class UploadForm(forms.Form):
-    """Where uploaded files belong; the files may have any field name. `batch` is one for a whole drop."""
+    """Where uploaded files belong; the files may have any field name.
+
+    `batch` is one for a whole drop, `session` the conversation whose next message they go with.
+    """
 
     client = forms.IntegerField(min_value=1, max_value=2**63 - 1, required=False)
     project = forms.IntegerField(min_value=1, max_value=2**63 - 1, required=False)
     is_withheld = forms.BooleanField(required=False)
     batch = forms.UUIDField(required=False)
+    session = forms.UUIDField(required=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,9 +65,14 @@ def upload(request: HttpRequest) -> HttpResponse:
     files = [file for _, sent in request.FILES.lists() for file in sent]
     if not form.is_valid():
         return _unreadable(request, UNREADABLE)
+    session_id = form.cleaned_data["session"]
     with or_404():
+        if session_id:
+            accessible_session(user_id=user_id_of(request), session_id=session_id)
         destination = destination_of(
             user_id=user_id_of(request),
+            source=DocumentSource.CHAT if session_id else DocumentSource.UPLOAD,
+            session_id=session_id,
             client_id=form.cleaned_data["client"],
             project_id=form.cleaned_data["project"],
             batch=form.cleaned_data["batch"] or uuid.uuid4(),
@@ -117,7 +128,7 @@ def _to_page(request: HttpRequest, taken: Taken, destination: Destination) -> Ht
         warning(request, f"{document.name} wasn’t taken. {document.reason}")
     if taken.refusal:
         warning(request, str(taken.refusal))
-    return _back(destination)
+    return _back(destination, taken.documents)
 
 
 def _unreadable(request: HttpRequest, words: str, destination: Destination | None = None) -> HttpResponse:
@@ -127,10 +138,13 @@ def _unreadable(request: HttpRequest, words: str, destination: Destination | Non
     return _back(destination)
 
 
-def _back(destination: Destination | None) -> HttpResponse:
-    """Redirect to the page of what the files were for."""
+def _back(destination: Destination | None, documents: Sequence[Document] = ()) -> HttpResponse:
+    """Redirect to the page of what the files were for; to a conversation with them for its next message."""
     address = reverse("library")
-    if destination and destination.project:
+    if destination and destination.session_id:
+        taken = [("documents", str(each.pk)) for each in documents if each.state != DocumentState.REFUSED]
+        address = f"{reverse('session', args=[destination.session_id])}?{urlencode(taken)}"
+    elif destination and destination.project:
         address = reverse("library_project", args=[destination.project.pk])
     elif destination:
         address = reverse("library_client", args=[destination.client.pk])

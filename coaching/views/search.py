@@ -31,6 +31,12 @@ NEIGHBOUR_CHARACTERS = 110
 SHOWN_AFTER = 12
 """How many later messages stand below a hit on the page that it links to."""
 
+LIBRARY_SOURCES = (
+    RecallSource.DOCUMENT,
+    RecallSource.WITHHELD_DOCUMENT,
+    RecallSource.KNOWLEDGE,
+    RecallSource.WITHHELD_KNOWLEDGE,
+)
 PLACES: Mapping[str, tuple[str, Sequence[RecallSource]]] = {
     "": ("Everywhere", tuple(RecallSource)),
     "conversations": (
@@ -38,6 +44,7 @@ PLACES: Mapping[str, tuple[str, Sequence[RecallSource]]] = {
         (RecallSource.MESSAGE, RecallSource.TOOL, RecallSource.SUMMARY, RecallSource.BRIEF),
     ),
     "files": ("In files", (RecallSource.FILE,)),
+    "library": ("In the library", LIBRARY_SOURCES),
 }
 TIMES: Mapping[str, tuple[str, timedelta | None]] = {
     "": ("Any time", None),
@@ -50,6 +57,10 @@ _SOURCE_NAMES = {
     RecallSource.SUMMARY: "Summary",
     RecallSource.BRIEF: "What Sage remembers",
     RecallSource.FILE: "File",
+    RecallSource.DOCUMENT: "Document",
+    RecallSource.WITHHELD_DOCUMENT: "Document, never sent to the model",
+    RecallSource.KNOWLEDGE: "Knowledge",
+    RecallSource.WITHHELD_KNOWLEDGE: "Knowledge, never sent to the model",
 }
 
 _searches = AttemptLimit(attempts=SEARCHES_IN_A_MINUTE, seconds=60)
@@ -119,8 +130,8 @@ def _row(passage: Passage, words: frozenset[str]) -> HitRow:
     text = as_found(passage.text) if passage.hit.source == RecallSource.BRIEF else passage.text
     return HitRow(
         address=_address(passage),
-        title=shown_name(passage.title) if passage.hit.file_id else passage.title or "Conversation",
-        speaker=_SOURCE_NAMES.get(RecallSource(passage.hit.source)) or _speaker(passage.is_by_user),
+        title=_title(passage),
+        speaker=_said_in(passage),
         moment=passage.hit.moment,
         parts=marked(excerpt(text, words, characters=EXCERPT_CHARACTERS), words),
         before=_neighbour(passage.before, words),
@@ -128,9 +139,25 @@ def _row(passage: Passage, words: frozenset[str]) -> HitRow:
     )
 
 
-def _address(passage: Passage) -> str:
-    """Return where a hit stands: its file, or its message on the page of the conversation that shows it."""
+def _title(passage: Passage) -> str:
+    if passage.hit.source == RecallSource.FILE:
+        return shown_name(passage.title)
+    return passage.title or "Conversation"
+
+
+def _said_in(passage: Passage) -> str:
     hit = passage.hit
+    name = _SOURCE_NAMES.get(RecallSource(hit.source)) or _speaker(passage.is_by_user)
+    return f"{name}, page {hit.part}" if hit.source in LIBRARY_SOURCES and hit.part else name
+
+
+def _address(passage: Passage) -> str:
+    """Return where a hit stands: its page, or its message on the page of the conversation that shows it."""
+    hit = passage.hit
+    if hit.source in (RecallSource.DOCUMENT, RecallSource.WITHHELD_DOCUMENT):
+        return reverse("library_document", args=[hit.file_id])
+    if hit.source in LIBRARY_SOURCES:
+        return reverse("library_entry", args=[hit.file_id])
     if hit.file_id:
         return reverse("file", args=[passage.title])
     if hit.source == RecallSource.BRIEF:

@@ -11,7 +11,9 @@ from django.test import Client
 from django.utils import timezone
 
 from coaching.context.brief import CORRECTED, brief_text
+from coaching.documents.clients import own_client
 from coaching.models import FileType, UserFile, UserFileVersion
+from tests.documents.rows import make_document
 from tests.recall.history import talk
 
 pytestmark = pytest.mark.django_db
@@ -145,3 +147,14 @@ def test_words_that_are_searched_for_are_never_logged(page: Client, user: User) 
     assert "/search/" in out.getvalue()
     assert "kingfisher" not in out.getvalue()
     assert json.dumps("kingfisher") not in out.getvalue()
+
+
+def test_a_document_is_found_with_its_page_and_one_that_is_withheld_too(page: Client, user: User) -> None:
+    client = own_client(user.pk)
+    lease = make_document(client, "zoo.pdf", text="Nothing.\fThe pangolin sleeps.")
+    secret = make_document(client, "secret.pdf", text="A pangolin, too.", is_withheld=True)
+    text = shown(page, "/search/?q=pangolin&in=library")
+    assert f'href="/library/documents/{lease.pk}/"' in text
+    assert "<b>Document, page 2:</b>" in text
+    assert f'href="/library/documents/{secret.pk}/"' in text
+    assert "never sent to the model" in text

@@ -5,11 +5,13 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.files.base import ContentFile
 from django.test import Client as Browser
 
 from coaching.documents.attached import MAX_ATTACHED, MISSING, TOO_MANY, UNREADABLE
-from coaching.documents.clients import own_client
-from coaching.models import Document, DocumentState, DocumentText
+from coaching.documents.clients import create_client, own_client
+from coaching.documents.scopes import set_scope
+from coaching.models import Client, ClientType, Document, DocumentState, DocumentText
 from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database
 from sessions_app.models import Message, Session
@@ -186,3 +188,56 @@ async def test_without_a_script_a_form_sends_them(
     await in_database(browser.force_login, user)
     page = await in_database(browser.get, f"/chat/{session.id}/", {"documents": [lease.pk, lease.pk + 99]})
     assert page.content.decode().count('name="documents"') == 1
+
+
+async def test_an_upload_from_a_conversation_goes_with_its_next_message(
+    live_sage: LiveSage, session: Session, user: User, other_user: User
+) -> None:
+    browser = Browser()
+    await in_database(browser.force_login, user)
+
+    def post(session_id: object) -> Any:
+        form = {"files": ContentFile(b"The rent is due.", name="rent.txt"), "session": str(session_id)}
+        return browser.post("/library/upload/", form)
+
+    answer = await in_database(post, session.id)
+    document = await in_database(Document.of(user.pk).get)
+    assert (document.source, document.session_id) == ("chat", session.id)
+    assert answer.headers["Location"] == f"/chat/{session.id}/?documents={document.pk}"
+    foreign = await in_database(Session.of(other_user.pk).create)
+    assert (await in_database(post, foreign.id)).status_code == 404
+
+
+async def test_a_conversation_that_is_opened_from_a_client_is_about_them_alone(
+    live_sage: LiveSage, practice: PracticeServer, cookie: str, user: User, other_user: User
+) -> None:
+    def make(name: str) -> Client:
+        client = create_client(user_id=user.pk, name=name, client_type=ClientType.COMPANY)
+        stored(user, f"{name}.pdf", client=client)
+        return client
+
+    barton = await in_database(make, "Barton")
+    await in_database(make, "Crowe")
+    foreign = await in_database(own_client, other_user.pk)
+
+    def begin(client_id: int) -> Any:
+        session = Session.of(user.pk).create()
+        set_scope(session, client_id=client_id, project_id=None)
+        return session
+
+    with pytest.raises(Client.DoesNotExist):
+        await in_database(begin, foreign.pk)
+    scoped = await in_database(begin, barton.pk)
+    plain = await in_database(Session.of(user.pk).create)
+    practice.script(["About Barton.", "About all."])
+    for session in (scoped, plain):
+        async with open_socket(live_sage, session.id, cookie) as client:
+            await client.until("sync")
+            await client.send(type="message", text="What is there?")
+            await client.until("done")
+    about, general = (json.dumps(each.body["messages"]) for each in practice.requests[-2:])
+    assert f'<client id=\\"{barton.pk}\\" name=\\"Barton\\"' in about
+    assert "Barton.pdf" in about
+    assert "Crowe" not in about
+    assert "<library_headlines>" in general
+    assert "Crowe.pdf" in general

@@ -11,17 +11,18 @@ from coaching.context.budget import count_tokens
 from coaching.documents.clients import own_client
 from coaching.engine.errors import ToolError
 from coaching.engine.messages import canonical_json, shorten_saved
-from coaching.tools import CHAT_TOOLS, TOOLS
+from coaching.tools import CHAT_TOOLS, TOOLS, waiting
 from coaching.tools.presentation import SageTool
 from coaching.tools.tiers import CHAT
 from sessions_app.database import in_database
 from sessions_app.models import SessionKind
 from sessions_app.services import open_session
+from tests.documents.rows import make_document
 from tests.tools.committing_context import CommittingContext
 from tests.tools.finished_calls import store_result
 
 OWN = 1
-"""Stands for the id of the client that is the user."""
+"""Stands for the id of the client that is the user, or of a document."""
 
 # Every tool, in the order of the prompt; a new one goes to the end.
 INPUTS: dict[str, dict[str, Any]] = {
@@ -60,6 +61,9 @@ INPUTS: dict[str, dict[str, Any]] = {
     "lookup_reference": {"query": "payslip", "tags": ["work"]},
     "list_references": {"category": "health"},
     "resolve_placement": {"file_type": "lease", "category": "leases", "client_type": "company"},
+    "classify_document": {"document_id": OWN},
+    "summarize_document": {"document_id": OWN},
+    "analyze_transcript": {"document_id": OWN},
 }
 LIBRARY_TOKENS = 2_000
 """What the definitions of the library's tools may take together."""
@@ -102,7 +106,10 @@ def test_a_definition_is_fit_for_the_api(name: str) -> None:
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("synced_references")
 @pytest.mark.parametrize("name", CHAT_TOOLS.names())
-async def test_a_tool_runs_once_and_answers(name: str, disk_storage: object, user: User) -> None:
+async def test_a_tool_runs_once_and_answers(
+    name: str, disk_storage: object, user: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(waiting, "WAIT_SECONDS", 0.0)  # no worker runs here
     seed = CHAT_TOOLS.get("save_file")
     assert seed is not None
     session = await in_database(open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
@@ -113,7 +120,9 @@ async def test_a_tool_runs_once_and_answers(name: str, disk_storage: object, use
     tool = CHAT_TOOLS.get(name)
     assert tool is not None
     own = await in_database(own_client, user.pk)
-    values = INPUTS[name] | ({"client_id": own.id} if "client_id" in INPUTS[name] else {})
+    document = await in_database(make_document, own, text="Ada: I'll call Ben.")
+    ids = {"client_id": own.id, "document_id": document.pk}
+    values = {key: ids.get(key, value) for key, value in INPUTS[name].items()}
     given = tool.parse(json.dumps(values))
     context = CommittingContext(user_id=user.pk, session_id=session.id, tool_use_id="toolu_2")
     if tool.answer is None:

@@ -8,12 +8,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from coaching.practice.coach import texts
+from coaching.practice.coach.analysis import analyse, is_analysis
 from coaching.practice.coach.asides import answer_question, in_both_languages, pick
 from coaching.practice.coach.conversation import Call, Conversation, Exchange
 from coaching.practice.coach.documents import classify, is_classification
 from coaching.practice.coach.file_names import reason_in_words
 from coaching.practice.coach.hearing import Heard, hear
 from coaching.practice.coach.jobs import do_job
+from coaching.practice.coach.library import (
+    SEARCH,
+    say_what_was_found,
+    search_documents,
+)
 from coaching.practice.coach.replay import choice_in, is_safe, replay
 from coaching.practice.coach.tables import ARCS, STATIONS, WALKS, Walk
 from coaching.practice.coach.walking import Walking, ask, say, say_goodbye, with_lead
@@ -35,6 +41,8 @@ def answer(body: Mapping[str, Any]) -> Reply:
     """Answer a validated request."""
     if is_classification(body):
         return classify(body)
+    if is_analysis(body):
+        return analyse(body)
     conversation = Conversation(body)
     return do_job(conversation) or _lead_on(conversation)
 
@@ -50,6 +58,8 @@ def _lead_on(conversation: Conversation) -> Reply:
     if searched := next((call for call in done if call.name == "recall_context"), None):
         slot = walking.state.open_slot if walking else None
         return say(_say_found(searched), slot.question if slot else texts.said("recall_back"))
+    if (found := next((call for call in done if call.name == SEARCH), None)) and walking is None:
+        return say(say_what_was_found(found), texts.said("recall_back"))
     entered = next((call for call in done if call.name == "enter_structured_arc"), None)
     if (failed := entered) and not failed.values.get("success"):
         because = reason_in_words(str(failed.values.get("message") or failed.text))
@@ -171,6 +181,8 @@ def _open(conversation: Conversation) -> Reply:
     lead = _introduction(conversation) if is_first else ""
     if newest is None:
         return _menu(conversation, lead, _offer(conversation) if is_first else "")
+    if not newest.value and (search := search_documents(conversation, newest.answer)):
+        return search
     return _answer(conversation, newest, lead, is_first=is_first)
 
 

@@ -1,0 +1,128 @@
+"""What a conversation has found in a document: asked for as a job, and read once it is there."""
+
+import hashlib
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from coaching.job_queue import ANALYSIS_JOB, enqueue_analysis, is_queued
+from coaching.models import (
+    UNFINISHED_STATES,
+    ActionItem,
+    ActionState,
+    CallState,
+    Document,
+    DocumentCall,
+    DocumentText,
+    KnowledgeEntry,
+)
+
+FindingKind = Literal["summary", "transcript"]
+SUMMARY_KEY: FindingKind = "summary"
+TRANSCRIPT_KEY: FindingKind = "transcript"
+
+NO_TEXT = "There is no text in this document."
+NOTHING = "Nothing was found that the document's own text bears out."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """How far it is: `is_ready` with the entry and its action items, or with the reason why there is none."""
+
+    is_ready: bool
+    entry: KnowledgeEntry | None = None
+    actions: Sequence[ActionItem] = ()
+    reason: str = ""
+
+
+IN_PROGRESS = Finding(is_ready=False)
+
+
+def begin_finding(
+    *, user_id: int, document_id: int, kind: FindingKind, session_id: uuid.UUID | None
+) -> tuple[Finding, bool]:
+    """Return what was found in the text as it is, or queue the job that looks for it, and whether it did.
+
+    While the document is still being read nothing is queued. Raises `Document.DoesNotExist`.
+    """
+    document = Document.of(user_id).get(id=document_id, is_withheld=False)
+    prefix = call_prefix(document, kind)
+    if not prefix:
+        is_being_read = document.state in UNFINISHED_STATES
+        unread = Finding(is_ready=True, reason=document.reason or NO_TEXT)
+        return (IN_PROGRESS if is_being_read else unread), False
+    found = _found(document, kind)
+    calls = DocumentCall.of(user_id).filter(key__startswith=prefix)
+    is_answered = calls.exists() and not calls.exclude(state=CallState.ANSWERED).exists()
+    key = job_key(document_id, kind)
+    if found is not None and is_answered and not is_queued(key):
+        return found, False
+    enqueue_analysis(document_id=document_id, kind=kind, session_id=session_id, key=key)
+    return IN_PROGRESS, True
+
+
+def read_finding(*, user_id: int, document_id: int, kind: FindingKind) -> Finding:
+    """Return how far it is, after `begin_finding`. Raises `Document.DoesNotExist`."""
+    document = Document.of(user_id).get(id=document_id, is_withheld=False)
+    if is_queued(job_key(document_id, kind)):
+        return IN_PROGRESS
+    if found := _found(document, kind):
+        return found
+    failed = DocumentCall.of(user_id).filter(
+        key__startswith=call_prefix(document, kind), state=CallState.FAILED
+    )
+    return Finding(is_ready=True, reason=failed.values_list("error", flat=True).first() or NOTHING)
+
+
+def call_prefix(document: Document, kind: FindingKind) -> str:
+    """Return how the keys of calls about the document's present text begin; empty without a text."""
+    text = DocumentText.within(document).values_list("text", flat=True).first()
+    if not text or not text.strip():
+        return ""
+    return f"{kind}:{document.pk}:{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:12]}:"
+
+
+def job_key(document_id: int, kind: FindingKind) -> str:
+    """Return the key of the one job at a time for a document."""
+    return f"{ANALYSIS_JOB}:{kind}:{document_id}"
+
+
+def finding_values(finding: Finding) -> Mapping[str, Any]:
+    """Return what was found, in plain values."""
+    entry = finding.entry
+    if entry is None:
+        return {"reason": finding.reason}
+    return {
+        "entry_id": entry.pk,
+        "state": entry.state,
+        "title": entry.title,
+        "content": entry.content,
+        "action_items": [_action_values(item) for item in finding.actions],
+    }
+
+
+def _action_values(item: ActionItem) -> Mapping[str, Any]:
+    values = {
+        "title": item.title,
+        "state": item.state,
+        "owner": item.owner,
+        "due_date": item.due_date.isoformat() if item.due_date else "",
+        "due_words": item.due_words,
+        "quote": item.quote,
+        "page": item.page,
+    }
+    return {name: value for name, value in values.items() if value}
+
+
+def _found(document: Document, kind: FindingKind) -> Finding | None:
+    entries = KnowledgeEntry.of(document.user_id).filter(document=document, origin_key=kind)
+    entry = entries.first()
+    if entry is None:
+        return None
+    items = ActionItem.of(document.user_id).filter(document=document, origin_key__startswith=f"{kind}:")
+    return Finding(
+        is_ready=True,
+        entry=entry,
+        actions=list(items.exclude(state=ActionState.DISMISSED).order_by("id")),
+    )

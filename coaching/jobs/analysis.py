@@ -1,0 +1,32 @@
+"""The job that summarises a document or analyses a transcript; `library.analysis` does the work."""
+
+import uuid
+
+import structlog
+from procrastinate import JobContext
+from procrastinate.contrib.django import app
+
+from coaching.documents.findings import SUMMARY_KEY
+from coaching.job_queue import ANALYSIS_JOB, JobPriority
+from coaching.jobs.tasks import MODELS, Retries
+from coaching.library.analysis import analyse, summarise
+from coaching.library.calls import CallFailed
+from coaching.live.runner import get_runner
+from coaching.model.client import ModelConnection
+from sessions_app.errors import Refused
+
+logger = structlog.get_logger(__name__)
+
+
+@app.task(name=ANALYSIS_JOB, pass_context=True, retry=Retries(), priority=JobPriority.CHAT_UPLOAD)
+async def analyse_document(context: JobContext, *, document_id: int, kind: str, session_id: str = "") -> None:
+    """Store what a document says as proposals. A call that fails for good, or is over the budget, ends it."""
+    models: ModelConnection = context.additional_context[MODELS]
+    work = summarise if kind == SUMMARY_KEY else analyse
+    session = uuid.UUID(session_id) if session_id else None
+    try:
+        await work(document_id, session_id=session, client=await models.client())
+    except (CallFailed, Refused) as error:
+        logger.info("document_not_analysed", document_id=document_id, kind=kind, reason=type(error).__name__)
+    if session is not None:
+        await get_runner().notifier.notify(session)

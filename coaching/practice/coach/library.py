@@ -1,0 +1,64 @@
+"""Answers questions about the person's documents: by a search, with the passage and a link."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from coaching.practice.coach import texts
+from coaching.practice.coach.conversation import Call, Conversation
+from coaching.practice.coach.file_names import clip
+from coaching.practice.script import Reply, ToolUse
+
+SEARCH = "search_knowledge_bank"
+
+_ASKS = re.compile(
+    r"\A\W*(?:(?:and|so|sage|please)\W+)*"
+    r"(?:when|what|how (?:much|many|long|high)|who|where|until when|does|is|do i)\b.*"
+    r"\b(?:my|our|the) (?:\w+ ){0,3}"
+    r"(?:lease|tenancy|rent|contract|agreement|policy|insurance|payslip|invoice|bank statement|mortgage|loan"
+    r"|letter|tax return|certificate|valuation|survey|documents?|deposit|notice period)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_SENTENCE = re.compile(r"[^.!?\n…]+(?:[.!?](?!\s|$)[^.!?\n…]*)*[.!?]?")
+_WORD = re.compile(r"\w{3,}")
+_EVERYDAY = frozenset(
+    {"when", "what", "how", "much", "does", "the", "and", "who", "where", "our", "long", "end"}
+)
+_QUOTED = 300
+
+
+def asks_of_documents(words: str) -> bool:
+    """Return whether a question is one that a document answers."""
+    return len(words) <= 300 and bool(_ASKS.search(words))
+
+
+def search_documents(conversation: Conversation, words: str) -> Reply | None:
+    """Search for the answer to a question about documents; None for any other words."""
+    if SEARCH not in conversation.tools or not asks_of_documents(words):
+        return None
+    return Reply.of(ToolUse(SEARCH, {"query": words}))
+
+
+def say_what_was_found(call: Call) -> str:
+    """Name the document that the search found first, with its passage."""
+    hits: Sequence[Mapping[str, Any]] = call.values.get("hits") or []
+    if call.is_error or not hits:
+        return texts.said("library_nothing")
+    best = hits[0]
+    page = f", page {best['page']}" if best.get("page") else ""
+    quote = _sentence(str(best.get("text", "")), str(call.input.get("query", "")))
+    title = str(best.get("title", "")).replace("[", "(").replace("]", ")")
+    return texts.said("library_found", where=f"[{title}]({best.get('link', '/library/')}){page}", quote=quote)
+
+
+def _sentence(text: str, question: str) -> str:
+    """Return the sentence that shares most words with the question, of equals one with a number."""
+    wanted = {word[:5] for word in _WORD.findall(question.lower())} - _EVERYDAY
+    sentences = [" ".join(found.split()) for found in _SENTENCE.findall(text)]
+
+    def score(sentence: str) -> tuple[int, bool]:
+        shared = wanted & {word[:5] for word in _WORD.findall(sentence.lower())}
+        return len(shared), any(letter.isdigit() for letter in sentence)
+
+    best = max((each for each in sentences if each), key=score, default=text)
+    return clip(best, _QUOTED)

@@ -1,0 +1,32 @@
+"""`analyze_transcript`: who spoke, what was decided, and who does what by when."""
+
+from coaching.engine.tools import ToolResult
+from coaching.tools.context import ToolContext
+from coaching.tools.findings import DocumentInput, check_id, run_finding
+from coaching.tools.presentation import Presentation, SageTool
+
+DESCRIPTION = (
+    "Find speakers, decisions and action items in the transcript of a call or meeting. Use it when the user "
+    "asks what was agreed or who does what. Each item has the sentence that it comes from."
+)
+
+
+async def _run(context: ToolContext, given: DocumentInput) -> ToolResult:
+    return await run_finding(
+        user_id=context.user_id,
+        session_id=context.session_id,
+        document_id=check_id(given.document_id),
+        kind="transcript",
+    )
+
+
+ANALYZE_TRANSCRIPT: SageTool[DocumentInput] = SageTool(
+    name="analyze_transcript",
+    description=DESCRIPTION,
+    input_model=DocumentInput,
+    kind="instant",
+    run=_run,
+    presentation=Presentation(
+        once="analysed a transcript", often="analysed {count} transcripts", activity="Reading the transcript"
+    ),
+)

@@ -1,0 +1,65 @@
+"""What the tools that read a whole document share: they begin a job, wait for it, and give its result."""
+
+import json
+from uuid import UUID
+
+from coaching.context.fences import fence
+from coaching.documents.findings import (
+    Finding,
+    FindingKind,
+    begin_finding,
+    finding_values,
+    read_finding,
+)
+from coaching.engine.errors import ToolError
+from coaching.engine.tools import ToolInput, ToolResult
+from coaching.models import Document
+from coaching.tools.results import Id
+from coaching.tools.waiting import IN_PROGRESS, wait_for
+
+NO_DOCUMENT = "There is no document with this id that you may read."
+PROPOSED = (
+    "These are proposals: tell the user what you found, with its pages. What they say yes to, create with "
+    "its tool under the same title; they can also accept it on the document's page."
+)
+
+
+class DocumentInput(ToolInput):
+    """The input of a tool that is about one document."""
+
+    document_id: Id
+
+
+async def run_finding(
+    *, user_id: int, session_id: UUID | None, document_id: int, kind: FindingKind
+) -> ToolResult:
+    """Return what a document says, or that it is in progress."""
+    begun = False
+
+    def look() -> Finding:
+        nonlocal begun
+        if begun:
+            return read_finding(user_id=user_id, document_id=document_id, kind=kind)
+        found, begun = begin_finding(
+            user_id=user_id, document_id=document_id, kind=kind, session_id=session_id
+        )
+        return found
+
+    try:
+        found = await wait_for(look, lambda each: each.is_ready)
+    except (Document.DoesNotExist, OverflowError):
+        raise ToolError(NO_DOCUMENT) from None
+    if found is None:
+        return ToolResult(content=IN_PROGRESS)
+    if found.entry is None:
+        raise ToolError(found.reason)
+    link = f"/library/documents/{document_id}/"
+    values = {"document_id": document_id, "link": link, **finding_values(found), "note": PROPOSED}
+    return ToolResult(content=fence(json.dumps(values, ensure_ascii=False)))
+
+
+def check_id(document_id: int) -> int:
+    """Return an id that a document can have. Raises `ToolError`."""
+    if not 0 < document_id < 2**63:
+        raise ToolError(NO_DOCUMENT)
+    return document_id
