@@ -29,7 +29,7 @@ from tests.library.hostile import HOSTILE
 DOCUMENTS = 100
 PAGES = 10
 LINES = 50
-TURNS = 20
+TURNS = 22  # the first two of a round don't count
 ROUNDS = 3
 LINE = "The tenant shall pay the rent of {number} on the first day of each month."
 
@@ -77,7 +77,7 @@ def _measure_web(folder: Path) -> None:
     with Machine(folder) as machine:
         arguments = ["-m", "tests.bench.relay.upstream", "--port", str(upstream)]
         machine.start("upstream", arguments, port=upstream, is_server=False)
-        with open_product(folder, upstream_port=upstream, users=2, sessions=10, files=10) as product:
+        with open_product(folder, upstream_port=upstream, users=2, sessions=TURNS, files=10) as product:
             port = free_port()
             web = machine.start(
                 "web",
