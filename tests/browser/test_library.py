@@ -1,0 +1,69 @@
+"""The library in a browser: files that are dropped arrive one by one; a review is accepted and undone."""
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.async_api import FilePayload, Page, expect
+
+from coaching.models import Document, DocumentState
+from sessions_app.database import in_database
+from tests.browser.fixtures import OpenContext, Watcher
+from tests.browser.test_accessibility import serious_findings
+from tests.sockets.tenant_library import fill_library, ids_of_library
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+PAGES = (
+    "/library/", "/library/clients/{client}/", "/library/clients/{client}/delete/",
+    "/library/projects/{project}/", "/library/documents/{document}/", "/library/review/",
+    "/library/knowledge/", "/library/knowledge/{entry}/", "/library/actions/", "/library/actions/{action}/",
+)  # fmt: skip
+
+
+async def test_dropped_files_become_documents_and_a_refused_one_says_why(
+    page: Page, watcher: Watcher, user: User
+) -> None:
+    await page.goto("/library/")
+    await expect(page.get_by_text("Nothing here yet.")).to_be_visible()
+    files = [
+        FilePayload(name=f"letter {number}.txt", mimeType="text/plain", buffer=b"Dear Ada" + bytes([number]))
+        for number in range(65, 76)
+    ]
+    files.append(FilePayload(name="empty.txt", mimeType="text/plain", buffer=b""))
+    await page.get_by_label("Drop files or a folder here").set_input_files(files)
+    uploads = page.locator("#uploads")
+    await expect(uploads.get_by_text("The file is empty.")).to_be_visible()
+    await expect(uploads.locator("li")).to_have_count(1)
+    reading = page.locator("#library-progress")
+    await expect(reading.get_by_text("1 of 12 read")).to_be_visible()
+    await expect(reading.locator("li")).to_have_count(12)
+    assert await in_database(Document.of(user.pk).filter(state=DocumentState.QUEUED).count) == 11
+    assert watcher.faults == []
+
+
+async def test_a_review_is_accepted_and_undone(page: Page, user: User) -> None:
+    await in_database(fill_library, user, "a lease")
+    suggestion = {"file_type": "payslip", "category": "work", "folder": "Work", "level": "client"}
+    await in_database(Document.of(user.pk).update, **suggestion)
+    await page.goto("/library/review/")
+    await page.get_by_role("button", name="Accept the suggestion for a lease.txt").click()
+    await expect(page.get_by_text("1 document filed.")).to_be_visible()
+    document = await in_database(Document.of(user.pk).get)
+    await page.goto(f"/library/documents/{document.pk}/")
+    await expect(page.locator("#decision-title")).to_contain_text("Filed in Work")
+    await page.get_by_role("button", name="Undo").first.click()
+    await expect(page.locator("#decision-title")).to_contain_text("To review")
+
+
+async def test_pages_fit_a_phone_and_axe_finds_nothing_serious(
+    open_context: OpenContext, cookie: str, user: User
+) -> None:
+    await in_database(fill_library, user, "averylongnamewithoutanyspaceinit" * 3)
+    ids = await in_database(ids_of_library, user.pk)
+    phone = await (await open_context(cookie, viewport={"width": 360, "height": 740})).new_page()
+    findings: list[str] = []
+    for address in PAGES:
+        await phone.goto(address.format(**ids))
+        wide = await phone.evaluate("() => document.documentElement.scrollWidth")
+        findings += [f"{address} is {wide} wide"] if wide > 360 else []
+        findings += await serious_findings(phone)
+    assert findings == []
