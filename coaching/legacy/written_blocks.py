@@ -26,6 +26,7 @@ from coaching.legacy.tally import Tally
 from coaching.legacy_text.parser import parse_blocks
 from coaching.models import UserFile, UserFileVersion
 from coaching.tools.save_file import SAVE_FILE, SaveFileInput
+from coaching.transcript.old_replies import ORIGINAL_KEY
 from sessions_app.imports import RecordedMessage, RecordedSession, known_sessions, message_id_of
 from sessions_app.models import Message, MessageRole
 
@@ -141,9 +142,10 @@ def _with_texts(target: Target, order: Sequence[tuple[str, _Place]]) -> Iterator
         said = Message.of(target.user_id).filter(
             session__in=ids.values(), client_id__in={place.message for _, place in some}
         )
-        columns = ("session_id", "client_id", "content")
+        columns = ("session_id", "client_id", "content", f"metadata__{ORIGINAL_KEY}")
         texts: dict[tuple[UUID | None, str | None], str] = {
-            (session, message): text for session, message, text in said.values_list(*columns)
+            (session, message): original or text
+            for session, message, text, original in said.values_list(*columns)
         }
         for path, place in some:
             yield path, place.moment, texts.get((ids.get(place.session), place.message), "")

@@ -23,7 +23,7 @@ from coaching.engine.messages import build_api_messages
 from coaching.legacy.backfill import backfill_steps
 from coaching.legacy.tally import Tally
 from coaching.legacy_text.parser import parse_blocks
-from coaching.models import FileType, UserFileVersion
+from coaching.models import FileType, UserFile, UserFileVersion
 from coaching.practice.api.validation import check_request
 from coaching.tools import CHAT_TOOLS
 from coaching.tools.save_file import SAVE_FILE, SaveFileInput
@@ -188,6 +188,22 @@ def test_the_model_reads_the_blocks_as_its_own_calls(history: User) -> None:
         "What now?",
         "show_options",
     ]
+
+
+def test_an_import_that_is_taken_up_afterwards_still_finds_the_files(history: User, tmp_path: Path) -> None:
+    files = UserFile.of(history.pk).filter(path="life-map/career.md")
+    files.delete()
+    backfill()
+    call_command(
+        "import_legacy",
+        str(tmp_path / "export.json"),
+        "--user",
+        history.username,
+        stdout=StringIO(),
+        stderr=StringIO(),
+    )
+    assert files.count() == 1
+    assert Message.of(history.pk).filter(metadata__has_key=ORIGINAL_KEY).count() > 30
 
 
 def test_it_goes_on_where_it_was_stopped(history: User) -> None:
