@@ -77,7 +77,7 @@ async def test_due_jobs_run_by_priority_whatever_was_queued_first(work_off: Work
 
 
 async def test_each_job_has_the_place_of_what_it_does(queue: None) -> None:
-    app.perform_import_paths()
+    app.perform_import_paths()  # type: ignore[no-untyped-call]  # it has no types
     priorities = {task.name: task.priority for task in app.tasks.values()}
     assert priorities["remove_person"] == JobPriority.REMOVAL
     assert priorities[SUMMARY_JOB] == JobPriority.TITLE
