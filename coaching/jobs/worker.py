@@ -21,6 +21,7 @@ from procrastinate.periodic import PeriodicRegistry
 from coaching.job_queue import BULK_QUEUE, DOCUMENTS_QUEUE
 from coaching.jobs.endings import WorkersJobs
 from coaching.jobs.tasks import MODELS, free_stalled_jobs
+from coaching.library.extraction import warm_extraction
 from coaching.model.client import ModelConnection
 from sessions_app.database import in_database
 
@@ -63,6 +64,7 @@ class JobWorker:
                 self._work(self._documents, [DOCUMENTS_QUEUE], slots=DOCUMENT_SLOTS), name="read documents"
             ),
             asyncio.create_task(_free_stalled(), name="free stalled jobs"),
+            asyncio.create_task(_warm_extraction(), name="warm extraction"),
         ]
         return self
 
@@ -135,3 +137,11 @@ async def _free_stalled() -> None:
         except _OUTAGES as error:
             logger.warning("stalled_jobs_not_freed", error=type(error).__name__)
         await asyncio.sleep(FREE_SECONDS)
+
+
+async def _warm_extraction() -> None:
+    """Start the process that reads files, so that the first document of a conversation needn't wait for it."""
+    try:
+        await asyncio.to_thread(warm_extraction)
+    except OSError as error:  # The first document starts it.
+        logger.warning("extraction_not_warmed", error=type(error).__name__)

@@ -21,7 +21,7 @@ from coaching.sandbox.forking import PROCESSES, ForkingProcesses, NotAnswered
 MAX_BYTES = 25 * 1024 * 1024
 MAX_SENTENCE = 500
 
-_CHUNK_BYTES = 1 << 16
+_CHUNK_BYTES = 1 << 18
 _TOO_COSTLY = "The file takes too long or too much memory to read. A shorter or simpler one can be read."
 _BROKEN = "The file is damaged and can’t be read."
 _NO_TEXT = "No text was found in it. If it is a scan, upload a version with text."
@@ -61,6 +61,11 @@ class Extraction:
 _processes = ForkingProcesses("coaching.library.extractors.worker")
 _executor = ThreadPoolExecutor(max_workers=PROCESSES, thread_name_prefix="extraction")
 atexit.register(_processes.close)
+
+
+def warm_extraction() -> None:
+    """Start one of this process's readers before the first document. Raises `OSError` if it can't be started."""
+    _processes.warm()
 
 
 async def extract_object(key: str, *, size: int, name: str) -> Extraction:

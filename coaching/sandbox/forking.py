@@ -46,6 +46,17 @@ class ForkingProcesses:
         for _ in range(processes):
             self._idle.put(None)
 
+    def warm(self) -> None:
+        """Start a process for the first request, without waiting until it has loaded its script."""
+        try:
+            process = self._idle.get_nowait()
+        except queue.Empty:  # all of them work
+            return
+        try:
+            process = process or self._start()
+        finally:
+            self._idle.put(process)
+
     def ask(self, name: str, parts: Iterable[bytes], size: int) -> bytes:
         """Return the answer on `size` bytes in parts. Blocks, at first for a free process.
 
@@ -80,14 +91,18 @@ class ForkingProcesses:
             for _ in range(places):
                 self._idle.put(None)
 
+    def _start(self) -> WorkerProcess:
+        return WorkerProcess([str(_RUNNER), str(_PROJECT), self._module])
+
     def _ready(self, process: WorkerProcess | None) -> WorkerProcess:
         if process and not process.is_alive:
             process.close()
             process = None
-        started = process or WorkerProcess([str(_RUNNER), str(_PROJECT), self._module])
+        started = process or self._start()
         try:
-            started.set_priority(NICENESS)
             started.await_ready(time.monotonic() + START_SECONDS)
+            # Not while it loads: a person may wait for that, and it happens once.
+            started.set_priority(NICENESS)
         except (OSError, OutOfTime) as error:
             started.close()
             raise NotStarted from error

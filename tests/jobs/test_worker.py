@@ -11,6 +11,7 @@ from http import HTTPStatus
 from io import StringIO
 
 import aiohttp
+import psutil
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import call_command
@@ -33,6 +34,7 @@ from tests.sage.test_metrics import values_of
 pytestmark = pytest.mark.django_db(transaction=True)
 
 APPLICATION = "worker under test"
+READER = "forking_worker.py"
 SUMMARY = "You talked about sleep and want quieter nights."
 
 
@@ -116,6 +118,19 @@ def cut_connections_of_worker() -> int:
             [APPLICATION],
         )
         return len(cursor.fetchall())
+
+
+async def test_a_worker_starts_the_process_that_reads_files_and_ends_it(practice: PracticeServer) -> None:
+    async with worker(practice) as process:
+
+        def readers() -> list[psutil.Process]:
+            started = psutil.Process(process.popen.pid).children()
+            return [child for child in started if READER in " ".join(child.cmdline())]
+
+        await until(lambda: len(readers()) == 1, seconds=60)
+        (reader,) = readers()
+        assert await asyncio.to_thread(process.end, signal.SIGTERM) == 0
+        assert not reader.is_running()
 
 
 def lost_turn(user: User, *, owner: str) -> Turn:

@@ -142,12 +142,25 @@ def test_other_commands_work_while_it_runs(first: Up) -> None:
     assert urlopen(f"{first.url}readyz").status == 200
 
 
+def reader_of(started: Up) -> psutil.Process:
+    """Wait for the process that reads documents, which starts beside the first requests."""
+    main, deadline = psutil.Process(started.process.popen.pid), time.monotonic() + 60
+    while time.monotonic() < deadline:
+        for child in main.children():
+            if "forking_worker.py" in " ".join(child.cmdline()):
+                return child
+        time.sleep(0.1)
+    raise AssertionError
+
+
 def test_a_second_start_is_ready_within_10_seconds_and_keeps_the_password_to_itself(first: Up) -> None:
     began = time.monotonic()
     with running(first.data_dir) as second:
         seconds = time.monotonic() - began
         assert second.password is None
+        reader = reader_of(second)
         assert second.process.end(signal.SIGINT) == 0
+    assert not reader.is_running()
     # Ten seconds on an idle machine; next to other tests each process has its share.
     assert seconds < 10 * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
     # The database stays up for its remaining user.

@@ -43,6 +43,17 @@ def test_each_request_has_a_process_that_knows_no_other(make: Make) -> None:
     assert not any(Path("/proc", pid.decode()).exists() for pid in (first, second))
 
 
+def test_a_process_started_in_advance_answers_the_first_request(make: Make) -> None:
+    processes = make()
+    processes.warm()
+    processes.warm()
+    (started,) = processes.pids()
+    assert ask(processes, "one", b"data") == b"data"
+    assert processes.pids() == [started]
+    processes.close()
+    assert not Path("/proc", str(started)).exists()
+
+
 @pytest.mark.parametrize(
     ("name", "is_too_costly"), [("spin", True), ("fill", True), ("fail", False), ("crash", False)]
 )
