@@ -3,6 +3,7 @@
 Scripts read untrusted text, so their environment is minimal and has no secrets.
 """
 
+import fcntl
 import os
 import select
 import signal
@@ -15,7 +16,8 @@ from contextlib import suppress
 
 LENGTH = struct.Struct("!I")
 
-_READ_BYTES = 1 << 16
+_PIPE_BYTES = 1 << 18
+"""What one system call moves at most: many small ones slow this process's other threads down."""
 _EXIT_SECONDS = 1.0
 # For a Python that isn't the system's, and for systems without time zones.
 _NEEDED_VARIABLES = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PYTHONTZPATH")
@@ -47,6 +49,10 @@ class WorkerProcess:
         assert self._process.stdout is not None
         self._stdin, self._stdout = self._process.stdin, self._process.stdout
         self._is_ready = False
+        # A write takes what the pipe has room for, and never blocks.
+        os.set_blocking(self._stdin.fileno(), False)
+        for pipe in (self._stdin, self._stdout):
+            _enlarge(pipe.fileno())
 
     @property
     def pid(self) -> int:
@@ -76,8 +82,8 @@ class WorkerProcess:
             view = memoryview(part)
             while view:
                 _wait(self._stdin.fileno(), select.POLLOUT, deadline)
-                # A writable pipe takes at least this much without blocking.
-                view = view[os.write(self._stdin.fileno(), view[: select.PIPE_BUF]) :]
+                with suppress(BlockingIOError):  # no room for even the least that it takes
+                    view = view[os.write(self._stdin.fileno(), view[:_PIPE_BYTES]) :]
 
     def has_answer_by(self, deadline: float) -> bool:
         """Wait for the first byte of the answer, or the worker's exit."""
@@ -95,7 +101,7 @@ class WorkerProcess:
         parts: list[bytes] = []
         while size:
             _wait(self._stdout.fileno(), select.POLLIN, deadline)
-            part = os.read(self._stdout.fileno(), min(size, _READ_BYTES))
+            part = os.read(self._stdout.fileno(), min(size, _PIPE_BYTES))
             if not part:
                 raise OSError("the worker is gone")
             parts.append(part)
@@ -113,6 +119,13 @@ class WorkerProcess:
         for pipe in (self._stdin, self._stdout):
             with suppress(OSError):
                 pipe.close()
+
+
+def _enlarge(pipe: int) -> None:
+    """Enlarge a pipe from 64 KB, where the system can and the limit for this user allows it."""
+    if sys.platform == "linux":
+        with suppress(OSError):
+            fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
 
 
 def _wait(descriptor: int, event: int, deadline: float) -> None:
