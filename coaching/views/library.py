@@ -1,6 +1,6 @@
 """The library's first page: where files are dropped, what is being read, and clients with their folders."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
@@ -22,7 +22,7 @@ from coaching.documents.lists import Place, count_folders, list_clients
 from coaching.models import Client, ClientType
 from coaching.people.accounts import user_id_of
 from coaching.views.library_forms import ClientForm
-from coaching.views.library_frame import drop_of, frame_of, reading_of
+from coaching.views.library_frame import drop_of, folders_of, frame_of, reading_of
 from coaching.views.parts import or_404
 from sessions_app.errors import Refused
 
@@ -71,19 +71,11 @@ def _add_client(request: HttpRequest) -> HttpResponse:
 def _page(request: HttpRequest, *, form: ClientForm | None = None) -> HttpResponse:
     user_id, place = user_id_of(request), Place(user_id=user_id_of(request))
     own_client(user_id)
-    is_archived = "archived" in request.GET
-    page = Paginator(list_clients(user_id, is_archived=is_archived), CLIENTS_A_PAGE).get_page(
-        request.GET.get("page")
-    )
-    folders = count_folders(user_id, list(page.object_list))
     context: dict[str, Any] = {
         **frame_of(request, "documents", user_id=user_id),
-        **reading_of(place),
+        **reading_of(place, shown=_shown(request)),
         **drop_of(place),
-        "page": page,
-        "rows": [ClientRow(client=client, folders=folders.get(client.pk, ())) for client in page.object_list],
-        "is_archived": is_archived,
-        "archived_count": list_clients(user_id, is_archived=True).count(),
+        **_clients(request, user_id),
         "form": form or ClientForm(),
         "is_refused": form is not None,
     }
@@ -91,10 +83,29 @@ def _page(request: HttpRequest, *, form: ClientForm | None = None) -> HttpRespon
     return render(request, "coaching/pages/library.html", context, status=status)
 
 
+def _shown(request: HttpRequest) -> Mapping[str, str]:
+    """Return which clients the page shows, for the address of its parts."""
+    return {name: request.GET[name] for name in ("archived", "page") if name in request.GET}
+
+
+def _clients(request: HttpRequest, user_id: int) -> Mapping[str, Any]:
+    is_archived = "archived" in request.GET
+    page = Paginator(list_clients(user_id, is_archived=is_archived), CLIENTS_A_PAGE).get_page(
+        request.GET.get("page")
+    )
+    folders = count_folders(user_id, list(page.object_list))
+    return {
+        "page": page,
+        "rows": [ClientRow(client=client, folders=folders.get(client.pk, ())) for client in page.object_list],
+        "is_archived": is_archived,
+        "archived_count": list_clients(user_id, is_archived=True).count(),
+    }
+
+
 @login_required
 @require_safe
 def progress(request: HttpRequest) -> HttpResponse:
-    """Return the part that shows how far the reading is, of everything, a client or a project."""
+    """Return how far the reading is, of everything, a client or a project, and the folders that it changes."""
     user_id = user_id_of(request)
     place = Place(user_id=user_id)
     with or_404():
@@ -102,8 +113,15 @@ def progress(request: HttpRequest) -> HttpResponse:
             place = Place(user_id=user_id, project=accessible_project(user_id=user_id, project_id=project_id))
         elif (client_id := _id_in(request, "client")) is not None:
             place = Place(user_id=user_id, client=accessible_client(user_id=user_id, client_id=client_id))
-    context = {**frame_of(request, "documents", user_id=user_id), **reading_of(place), "is_part": True}
-    return render(request, "coaching/components/library_progress.html", context)
+    context = {**frame_of(request, "documents", user_id=user_id), "is_part": True}
+    if place.client or place.project:
+        context |= reading_of(place)
+        # Not before, because it would open again what a person has closed.
+        if not context["progress"].unfinished:
+            context["folders"] = folders_of(place)
+    else:
+        context |= {**reading_of(place, shown=_shown(request)), **_clients(request, user_id)}
+    return render(request, "coaching/components/library_changed.html", context)
 
 
 def _id_in(request: HttpRequest, name: str) -> int | None:

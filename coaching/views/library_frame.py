@@ -1,6 +1,6 @@
 """What all pages of the library have: their navigation, what waits for the person, and lists of documents."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -61,9 +61,9 @@ def frame_of(request: HttpRequest, section: str, *, user_id: int) -> dict[str, A
     }
 
 
-def reading_of(place: Place) -> dict[str, Any]:
-    """Return the context of the part that shows how far the reading is."""
-    asked = {"client": place.client.pk} if place.client else {}
+def reading_of(place: Place, *, shown: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Return the context of the part that shows how far the reading is. `shown` goes into its address, too."""
+    asked: dict[str, Any] = {"client": place.client.pk} if place.client else dict(shown or {})
     if place.project:
         asked = {"project": place.project.pk}
     progress: Progress = read_progress(place)

@@ -170,7 +170,7 @@ function again(upload, wait) {
   }, wait);
 }
 
-// The list of documents below; while something is being read it renews itself.
+// The list of documents below, and the folders; while something is being read they renew themselves.
 function refresh() {
   clearTimeout(refreshing);
   refreshing = setTimeout(() => {

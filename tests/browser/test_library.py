@@ -37,6 +37,11 @@ async def test_dropped_files_become_documents_and_a_refused_one_says_why(
     await expect(reading.get_by_text("1 of 12 read")).to_be_visible()
     await expect(reading.locator("li")).to_have_count(12)
     assert await in_database(Document.of(user.pk).filter(state=DocumentState.QUEUED).count) == 11
+    await expect(page.get_by_text("Nothing here yet.")).to_have_count(0)
+    letters = Document.of(user.pk).filter(state=DocumentState.QUEUED)
+    await in_database(letters.update, state=DocumentState.FILED, folder="Letters")
+    await expect(page.get_by_text("11 filed")).to_be_visible()
+    await expect(page.locator("#library-clients").get_by_role("link", name="Letters 11")).to_be_visible()
     assert watcher.faults == []
 
 

@@ -1,0 +1,56 @@
+"""The part that tells how far the reading is: it brings the folders that the reading has changed."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client as Browser
+
+from coaching.models import Client, ClientStatus, Document, DocumentState
+from tests.documents.rows import make_client, make_document, make_project
+
+pytestmark = pytest.mark.django_db
+
+FOLDERS = '<section class="folders" id="library-folders" aria-label="Folders" hx-swap-oob="true">'
+
+
+def part(browser: Browser, query: str = "") -> str:
+    """Return the part as the page asks for it."""
+    response = browser.get(f"/library/progress/{query}")
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def test_the_folders_of_everybody_come_with_it_while_documents_are_read(
+    signed_in: Browser, user: User
+) -> None:
+    own = make_client(user)
+    make_document(own, state=DocumentState.FILED, folder="Work")
+    waiting = make_document(own, state=DocumentState.QUEUED)
+    reading = part(signed_in)
+    assert 'id="library-clients"' in reading
+    assert "1 filed" in reading
+    assert 'id="library-tabs"' not in reading
+    Document.of(user.pk).filter(pk=waiting.pk).update(state=DocumentState.REVIEW)
+    assert "Review <span" in part(signed_in)
+
+
+def test_an_archive_stays_one(signed_in: Browser, user: User) -> None:
+    make_document(make_client(user))
+    Client.of(user.pk).create(name="Mill Ltd", client_type="company", status=ClientStatus.ARCHIVED)
+    page = signed_in.get("/library/?archived=1").content.decode()
+    assert 'data-address="/library/progress/?archived=1"' in page
+    assert "Mill Ltd" in part(signed_in, "?archived=1")
+    assert "Mill Ltd" not in part(signed_in)
+
+
+@pytest.mark.parametrize("kind", ["client", "project"])
+def test_the_folders_of_a_place_come_once_everything_is_read(
+    signed_in: Browser, user: User, kind: str
+) -> None:
+    own = make_client(user)
+    project = make_project(own)
+    row = make_document(own, project=project if kind == "project" else None, state=DocumentState.QUEUED)
+    query = f"?{kind}={own.pk if kind == 'client' else project.pk}"
+    assert FOLDERS not in part(signed_in, query)
+    Document.of(user.pk).filter(pk=row.pk).update(state=DocumentState.FILED, folder="Sales contracts")
+    _, _, folders = part(signed_in, query).partition(FOLDERS)
+    assert "Sales contracts" in folders
