@@ -140,7 +140,7 @@ async def _free_stalled() -> None:
 
 
 async def _warm_extraction() -> None:
-    """Start the process that reads files, so that the first document of a conversation needn't wait for it."""
+    """Start the process that reads files, so that the first document needn't wait for it."""
     try:
         await asyncio.to_thread(warm_extraction)
     except OSError as error:  # The first document starts it.

@@ -64,7 +64,7 @@ atexit.register(_processes.close)
 
 
 def warm_extraction() -> None:
-    """Start one of this process's readers before the first document. Raises `OSError` if it can't be started."""
+    """Start a process before the first document. Raises `OSError` if it can't be started."""
     _processes.warm()
 
 

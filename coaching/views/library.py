@@ -105,7 +105,7 @@ def _clients(request: HttpRequest, user_id: int) -> Mapping[str, Any]:
 @login_required
 @require_safe
 def progress(request: HttpRequest) -> HttpResponse:
-    """Return how far the reading is, of everything, a client or a project, and the folders that it changes."""
+    """Return how far the reading is, of everything, a client or a project, and the folders it changes."""
     user_id = user_id_of(request)
     place = Place(user_id=user_id)
     with or_404():

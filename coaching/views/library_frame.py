@@ -62,7 +62,7 @@ def frame_of(request: HttpRequest, section: str, *, user_id: int) -> dict[str, A
 
 
 def reading_of(place: Place, *, shown: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """Return the context of the part that shows how far the reading is. `shown` goes into its address, too."""
+    """Return the context of the part that shows how far the reading is. `shown` joins its address."""
     asked: dict[str, Any] = {"client": place.client.pk} if place.client else dict(shown or {})
     if place.project:
         asked = {"project": place.project.pk}
