@@ -199,9 +199,11 @@ def test_commands_without_it_leave_no_process_and_web_wants_a_migrated_database(
 # Required arguments; all other commands run without.
 ARGUMENTS = {
     "changepassword": ["ada"],
+    "classify": ["pyproject.toml", "--user", "ada"],
     "createsuperuser": ["--noinput", "--username", "ada", "--email", "ada@example.org"],
     "delete_user": ["ada"],
     "export_user": ["ada", "--out", "ada.zip"],
+    "import_legacy": ["pyproject.toml", "--user", "ada"],
     "recall": ["sister", "--user", "ada"],
     "show_prompt": ["--user", "ada"],
 }
