@@ -144,6 +144,8 @@ async def test_the_keyboard_alone_reaches_everything(
     await until_done(page)
     await expect(page.get_by_label("Your message")).to_be_focused()
     await page.keyboard.press("Shift+Tab")
+    await expect(page.get_by_label("Attach documents")).to_be_focused()
+    await page.keyboard.press("Shift+Tab")
     await expect(page.get_by_text("Why this answer")).to_be_focused()
     await page.keyboard.press("Shift+Tab")
     await expect(page.get_by_role("button", name="Copy")).to_be_focused()
