@@ -169,8 +169,8 @@ function begin() {
     arc({ words }) {
       announcer.say(words);
     },
-    error({ field }) {
-      if (questions.isWaiting) questions.refuse(field, byId("notices").textContent.trim());
+    error({ field: faulty }) {
+      if (questions.isWaiting) questions.refuse(faulty, byId("notices").textContent.trim());
       phase.take("refuse");
       // While a message is being sent, the refusal is about it: its text goes back to the composer.
       if (!outbox.isWaiting) return;
