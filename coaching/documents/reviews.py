@@ -92,7 +92,8 @@ def correct_document(
         raise Refused(STILL_READING)
     if document.storage_key is None:
         raise Refused(NOTHING_STORED)
-    reference = Reference.objects.filter(file_type=file_type, is_retired=False).first()
+    known = Reference.objects.filter(is_retired=False)
+    reference = known.filter(file_type=file_type.replace("\x00", "")).first()
     if reference is None:
         raise Refused(UNKNOWN_TYPE)
     project = _project_of(document, project_id) if project_id else None

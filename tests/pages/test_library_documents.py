@@ -1,0 +1,249 @@
+"""The forms of a document's page and of the review queue: what each changes, and refusals."""
+
+from http import HTTPStatus
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client as Browser
+from procrastinate.contrib.django.models import ProcrastinateJob
+
+from coaching.documents.clients import create_client, create_project, own_client
+from coaching.job_queue import LANE_JOB
+from coaching.library.reference_files import sync_reference_files
+from coaching.models import (
+    ActionItem,
+    Client,
+    ClientType,
+    Document,
+    DocumentCorrection,
+    DocumentState,
+    KnowledgeEntry,
+    LibraryEffect,
+    Project,
+)
+
+pytestmark = pytest.mark.django_db
+
+REVIEW = "/library/review/"
+
+
+@pytest.fixture
+def mill(user: User) -> Client:
+    """A client of the person."""
+    return create_client(user_id=user.pk, name="Mill Ltd", client_type=ClientType.COMPANY)
+
+
+@pytest.fixture
+def purchase(mill: Client) -> Project:
+    """A project of that client."""
+    return create_project(user_id=mill.user_id, client_id=mill.pk, name="Purchase")
+
+
+@pytest.fixture
+def references(db: None) -> None:
+    """The shipped references and rules."""
+    sync_reference_files()
+
+
+def document_of(client: Client, name: str = "a.txt", **values: Any) -> Document:
+    """Store a document, in review unless `values` say otherwise."""
+    values = {"state": DocumentState.REVIEW, "storage_key": f"key of {name}", "size": 1} | values
+    return Document.unscoped.create(user_id=client.user_id, client=client, name=name, **values)
+
+
+def suggested(client: Client, name: str) -> Document:
+    """Store a document for which Sage suggests a type."""
+    decision = {"file_type": "payslip", "category": "work", "folder": "Staff", "level": "client"}
+    return document_of(client, name, reason="Sage isn’t sure.", **decision)
+
+
+def acted(browser: Browser, document: Document, **form: Any) -> Document:
+    """Send a form of the document's page; return the document as it is then."""
+    address = f"/library/documents/{document.pk}/"
+    response = browser.post(address, form)
+    assert response.status_code == HTTPStatus.SEE_OTHER, response.content.decode()
+    assert response["Location"] == address
+    return Document.unscoped.get(pk=document.pk)
+
+
+def refused_with(response: Any, sentence: str) -> None:
+    """Check that the page came back with a sentence."""
+    assert response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+    assert sentence in response.content.decode()
+
+
+def refused(browser: Browser, document: Document, sentence: str, **form: Any) -> None:
+    """Send a form of the document's page that is refused and changes nothing."""
+    before = Document.unscoped.filter(pk=document.pk).values().get()
+    refused_with(browser.post(f"/library/documents/{document.pk}/", form), sentence)
+    assert Document.unscoped.filter(pk=document.pk).values().get() == before
+
+
+def effects_of(document: Document) -> list[str]:
+    """Return the kinds of what is recorded for a document, oldest first."""
+    return list(LibraryEffect.of(document.user_id).order_by("id").values_list("kind", flat=True))
+
+
+# --- a document's page ------------------------------------------------------------------------------------
+
+
+def test_a_document_moves_with_what_was_made_from_it(
+    signed_in: Browser, mill: Client, purchase: Project, other_user: User
+) -> None:
+    document = document_of(own_client(mill.user_id))
+    made = {"user_id": mill.user_id, "client_id": document.client_id, "document": document, "title": "Call"}
+    ActionItem.unscoped.create(**made)
+    moved = acted(signed_in, document, do="move", place=f"project:{purchase.pk}", folder="Leases")
+    assert (moved.client_id, moved.project_id, moved.folder) == (mill.pk, purchase.pk, "Leases")
+    assert ActionItem.of(mill.user_id).get().project_id == purchase.pk
+    moved = acted(signed_in, document, do="move", place=f"client:{mill.pk}")
+    assert (moved.client_id, moved.project_id, moved.folder) == (mill.pk, None, "Leases")
+    assert effects_of(document) == ["moved", "moved"]
+    refused(signed_in, document, "Choose where it belongs.", do="move", place="anywhere")
+    refused(
+        signed_in, document, "1 to 120 characters", do="move", place=f"client:{mill.pk}", folder="x" * 121
+    )
+    theirs = {"do": "move", "place": f"client:{own_client(other_user.pk).pk}"}
+    address = f"/library/documents/{document.pk}/"
+    assert signed_in.post(address, theirs).status_code == HTTPStatus.NOT_FOUND
+
+
+@pytest.mark.usefixtures("references")
+def test_a_corrected_type_files_a_document_and_is_remembered(
+    signed_in: Browser, mill: Client, purchase: Project
+) -> None:
+    document = suggested(mill, "a.txt")
+    filed = acted(signed_in, document, do="type", file_type="invoice")
+    assert (filed.state, filed.file_type, filed.folder) == ("filed", "invoice", "Company accounts")
+    assert (filed.decided_by, filed.reason) == ("user", "")
+    assert effects_of(document) == ["corrected"]
+    remembered = DocumentCorrection.of(mill.user_id).get()
+    assert (remembered.from_type, remembered.to_type) == ("payslip", "invoice")
+    for unknown in ("", "nonsense", "no\x00nsense"):
+        refused(signed_in, document, "There is no such type of document.", do="type", file_type=unknown)
+    refused(signed_in, document, "Choose a project first.", do="type", file_type="rent-schedule")
+    acted(signed_in, document, do="move", place=f"project:{purchase.pk}")
+    filed = acted(signed_in, document, do="type", file_type="rent-schedule", folder="Rents")
+    assert (filed.level, filed.folder, filed.project_id) == ("project", "Rents", purchase.pk)
+
+
+def test_a_document_is_renamed_but_not_to_nothing(signed_in: Browser, mill: Client) -> None:
+    document = document_of(mill)
+    assert acted(signed_in, document, do="rename", name="../Pay\x00slip.txt").name == "Payslip.txt"
+    assert effects_of(document) == ["renamed"]
+    refused(signed_in, document, "A document needs a name.", do="rename", name=" ")
+    refused(signed_in, document, "Nothing was changed.", do="nonsense")
+
+
+def test_a_suggestion_is_accepted_where_there_is_one(signed_in: Browser, mill: Client) -> None:
+    document = suggested(mill, "a.txt")
+    assert acted(signed_in, document, do="accept").state == "filed"
+    assert effects_of(document) == ["filed"]
+    refused(signed_in, document, "It isn’t waiting for a review any more.", do="accept")
+    refused(signed_in, document_of(mill, "b.txt"), "Say what it is.", do="accept")
+
+
+def test_a_document_is_kept_from_the_model_and_allowed_again(signed_in: Browser, mill: Client) -> None:
+    document = document_of(mill)
+    assert acted(signed_in, document, do="withhold").is_withheld
+    assert not acted(signed_in, document, do="allow").is_withheld
+    assert effects_of(document) == ["withheld", "withheld"]
+
+
+def test_a_document_is_read_again_when_its_reading_is_over(signed_in: Browser, mill: Client) -> None:
+    document = document_of(mill, state=DocumentState.FAILED, reason="Broken.", attempts=2)
+    again = acted(signed_in, document, do="again")
+    assert (again.state, again.reason, again.attempts) == ("queued", "", 0)
+    assert ProcrastinateJob.objects.filter(task_name=LANE_JOB, args__user_id=mill.user_id).exists()
+    refused(signed_in, document, "It is still being read.", do="again")
+    refused(signed_in, document, "It is still being read.", do="move", place=f"client:{mill.pk}")
+    unread = document_of(mill, "b.txt", state=DocumentState.REFUSED, reason="Too large.", storage_key=None)
+    refused(signed_in, unread, "nothing of it is stored.", do="again")
+
+
+def test_all_proposals_of_a_document_are_accepted_at_once(signed_in: Browser, mill: Client) -> None:
+    document = document_of(mill)
+    made: dict[str, Any] = {"user_id": mill.user_id, "client": mill, "state": "proposed"}
+    KnowledgeEntry.unscoped.create(**made, document=document, title="Rent", content="900")
+    ActionItem.unscoped.create(**made, document=document, title="Call")
+    ActionItem.unscoped.create(**made, title="Of no document")
+    acted(signed_in, document, do="proposals")
+    assert KnowledgeEntry.of(mill.user_id).get().state == "accepted"
+    states = ActionItem.of(mill.user_id).order_by("id").values_list("state", flat=True)
+    assert list(states) == ["open", "proposed"]
+
+
+def test_a_deleted_document_leaves_what_was_accepted_and_its_duplicate_is_read(
+    signed_in: Browser, mill: Client
+) -> None:
+    document = document_of(mill)
+    twin = document_of(mill, "twin.txt", state=DocumentState.DUPLICATE, duplicate_of=document)
+    made: dict[str, Any] = {"user_id": mill.user_id, "client": mill, "document": document}
+    KnowledgeEntry.unscoped.create(**made, title="Kept", content="x")
+    KnowledgeEntry.unscoped.create(**made, title="Proposed", content="x", state="proposed")
+    response = signed_in.post(f"/library/documents/{document.pk}/", {"do": "delete"})
+    assert (response.status_code, response["Location"]) == (HTTPStatus.SEE_OTHER, "/library/")
+    remaining = Document.of(mill.user_id).get()
+    assert (remaining.pk, remaining.state, remaining.duplicate_of_id) == (twin.pk, "queued", None)
+    kept = KnowledgeEntry.of(mill.user_id).get()
+    assert (kept.title, kept.document_id) == ("Kept", None)
+    gone = signed_in.post(f"/library/documents/{document.pk}/", {"do": "delete"})
+    assert gone.status_code == HTTPStatus.NOT_FOUND
+
+
+# --- the review queue -------------------------------------------------------------------------------------
+
+
+def decided(browser: Browser, **form: Any) -> str:
+    """Send a form of the review queue; return the page that follows."""
+    response = browser.post(REVIEW, form, follow=True)
+    assert response.redirect_chain == [(REVIEW, HTTPStatus.SEE_OTHER)]
+    return response.content.decode()
+
+
+def states_of(*documents: Document) -> list[str]:
+    """Return the documents' states now."""
+    return [Document.unscoped.get(pk=document.pk).state for document in documents]
+
+
+def test_all_ticked_are_accepted_and_each_refusal_is_named(
+    signed_in: Browser, mill: Client, other_user: User
+) -> None:
+    first, second, unticked = (suggested(mill, f"{number}.txt") for number in range(3))
+    undecided = document_of(mill, "unknown.txt")
+    theirs = suggested(own_client(other_user.pk), "theirs.txt")
+    ticked = [first.pk, second.pk, undecided.pk, theirs.pk, "x"]
+    page = decided(signed_in, do="accept", document=ticked)
+    assert "2 documents filed." in page
+    assert "unknown.txt: Sage has no suggestion for this one. Say what it is." in page
+    assert "theirs.txt" not in page
+    assert states_of(first, second) == ["filed", "filed"]
+    assert states_of(unticked, undecided, theirs) == ["review"] * 3
+    assert "1 document filed." in decided(signed_in, accept=unticked.pk)
+    refused_with(signed_in.post(REVIEW, {"do": "accept"}), "Tick at least one document first.")
+
+
+@pytest.mark.usefixtures("references")
+def test_all_ticked_get_the_type_that_is_chosen(
+    signed_in: Browser, mill: Client, purchase: Project, other_user: User
+) -> None:
+    first, second = suggested(mill, "1.txt"), document_of(mill, "2.txt", project=purchase)
+    theirs = suggested(own_client(other_user.pk), "theirs.txt")
+    ticked = [first.pk, second.pk, theirs.pk]
+    for unknown, sentence in (("", "Choose what they are first."), ("nonsense", "no such type of document")):
+        response = signed_in.post(
+            REVIEW, {"do": "correct", "document": ticked, "file_type": unknown}, follow=True
+        )
+        assert sentence in response.content.decode()
+    assert states_of(first, second, theirs) == ["review"] * 3
+    page = decided(signed_in, do="correct", document=ticked, file_type="rent-schedule")
+    assert "1 document filed." in page
+    assert "1.txt: This type is filed with a project. Choose a project first." in page
+    assert states_of(first, second, theirs) == ["review", "filed", "review"]
+    one = {"correct": first.pk, f"file_type-{first.pk}": "invoice", f"folder-{first.pk}": "Bills"}
+    assert "1 document filed." in decided(signed_in, **one)
+    first.refresh_from_db()
+    assert (first.file_type, first.folder) == ("invoice", "Bills")
+    assert DocumentCorrection.of(mill.user_id).count() == 2
+    assert not DocumentCorrection.of(other_user.pk).exists()
