@@ -1,6 +1,10 @@
-"""Limits on requests before any view runs: bodies, headers, slow clients, and waiting frames."""
+"""Limits on requests before any view runs: bodies, headers, slow clients, and waiting frames.
+
+Longer than other modules, since its tests share two processes.
+"""
 
 import asyncio
+import json
 import socket
 import threading
 import time
@@ -274,6 +278,50 @@ def test_a_connection_that_asks_for_nothing_is_closed_without_a_word(
             client.sendall(b"GET /page HTTP/1.1\r\nHost: x\r\n\r\n")
             assert received(client).endswith(b"0 0")
         assert received(client) == b""
+
+
+# --- answers --------------------------------------------------------------------------------------------
+
+
+def accepting(accept: str, length: int) -> bytes:
+    """Return the head of an upload by a client that accepts these types and waits to be asked for it."""
+    return (UPLOAD_HEAD % length).replace(b"Host: x", f"Host: x\r\n{accept}Expect: 100-continue".encode())
+
+
+@pytest.mark.parametrize(
+    ("accept", "is_program"),
+    [
+        ("Accept: application/json\r\n", True),
+        ("Accept: text/html, application/json\r\n", False),
+        ("", False),
+    ],
+)
+def test_a_program_gets_a_refusal_as_json_and_a_browser_as_words(
+    launched: Launched, impatient: Launched, accept: str, is_program: bool
+) -> None:
+    address = ("127.0.0.1", launched.port)
+    answers: dict[int, bytes] = {}
+    with ExitStack() as stack:
+        slow = stack.enter_context(socket.create_connection(("127.0.0.1", impatient.port), timeout=30))
+        slow.sendall(accepting(accept, 1000))
+        for _ in range(2):  # no room for others' uploads
+            full = stack.enter_context(socket.create_connection(address, timeout=30))
+            full.sendall(UPLOAD_HEAD % UPLOAD_BYTES + bytes(UPLOAD_BYTES - 1))
+        until_room(launched.port, 3, has_room=False)
+        for status, length in ((413, UPLOAD_BYTES + 1), (503, MEGABYTE)):
+            client = stack.enter_context(socket.create_connection(address, timeout=30))
+            client.sendall(accepting(accept, length))
+            answers[status] = received(client)
+        assert slow.recv(25) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        answers[408] = received(slow)
+    for status, answer in answers.items():
+        head, _, content = answer.decode().partition("\r\n\r\n")
+        assert head.startswith(f"HTTP/1.1 {status} ")
+        kind = "application/json" if is_program else "text/plain; charset=utf-8"
+        assert f"\r\nContent-Type: {kind}\r\n" in head
+        words = json.loads(content)["error"] if is_program else content
+        assert words.endswith(".")
+        assert "{" not in words
 
 
 # --- frames ---------------------------------------------------------------------------------------------
