@@ -43,6 +43,8 @@ _SIGNATURES = (
     (b"II*\x00", TIFF),
     (b"MM\x00*", TIFF),
 )
+_BMP_HEADERS = frozenset({12, 40, 52, 56, 64, 108, 124})
+"""The sizes of the header after the file's own, whose two letters begin many texts."""
 _MEMBERS = {"word/document.xml": DOCX, "xl/workbook.xml": XLSX, "ppt/presentation.xml": PPTX}
 _MAIN_PARTS = {
     b"wordprocessingml.document.main": DOCX,
@@ -77,6 +79,8 @@ def find_type(data: bytes, name: str) -> str:
             return content_type
     if data.startswith(b"RIFF") and data[8:12] == b"WEBP":
         return WEBP
+    if data.startswith(b"BM") and int.from_bytes(data[14:18], "little") in _BMP_HEADERS:
+        return BMP
     if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _in_archive(data)
     if data.startswith(_OLE):

@@ -95,6 +95,7 @@ def test_a_wrong_extension_is_named() -> None:
     assert found.content_type == content_types.PDF
     assert found.sentence == "Its name ends in .docx, but it is a PDF."
     assert read(b"# Plan\n\n## Monday", "plan.txt").sentence == ""
+    assert read(b"BMW, 2019, one owner", "car.txt").content_type == content_types.TXT
 
 
 @pytest.mark.parametrize(
@@ -105,6 +106,7 @@ def test_a_wrong_extension_is_named() -> None:
         ("GIF", "P", (20, 20)),
         ("TIFF", "L", (2_000, 1_000)),
         ("WEBP", "RGB", (300, 2_000)),
+        ("BMP", "RGB", (300, 200)),
     ],
 )
 def test_an_image_has_no_text_and_is_prepared_for_a_model_that_sees(
