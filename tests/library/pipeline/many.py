@@ -1,14 +1,21 @@
-"""Three hundred documents of all types from the labelled texts, with what each is. The seed is fixed."""
+"""Three hundred documents of all types from the labelled texts, with what each is. The seed is fixed.
+
+Images are plain colours: the model of the tests knows by their names what they show, and where no model can
+look at images, they end in review.
+"""
 
 import io
 import random
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from email.message import EmailMessage
 from html import escape
 
 import docx
 import openpyxl
+from PIL import Image
+from pptx import Presentation
 from reportlab.pdfgen.canvas import Canvas
 
 from tests.library.labelled_texts import read_labelled_texts
@@ -16,6 +23,9 @@ from tests.library.labelled_texts import read_labelled_texts
 SEED = 13
 COUNT = 300
 FORMS = ("txt", "md", "html", "eml", "docx", "pdf", "xlsx", "txt", "md")
+IMAGES = ("jpeg", "png", "gif", "webp", "tiff", "bmp")
+RARE_FORMS = (("pptx",), ("vtt",), ("srt",), IMAGES)
+"""Every tenth document has one of these forms, in turn."""
 DUPLICATES = 8
 BROKEN = 6
 
@@ -57,16 +67,24 @@ def _readable(chance: random.Random) -> Iterator[Made]:
             parts = [" ".join(words[place : place + 3]) for place in range(0, len(words), 3)]
             chance.shuffle(parts)
             text = "\n".join(parts)
-        form = FORMS[number % len(FORMS)]
+        form = _form_of(number)
         stem = item.name.rsplit(".", 1)[0] or "document"
         name = f"{number} {stem}.{form}"
         data = _in_form(form, f"{text}\n\nFile number {number}")
         yield Made(name=name, data=data, file_type=item.file_type)
 
 
+def _form_of(number: int) -> str:
+    if number % 10 != 9:
+        return FORMS[number % len(FORMS)]
+    forms = RARE_FORMS[number // 10 % len(RARE_FORMS)]
+    return forms[number // 10 // len(RARE_FORMS) % len(forms)]
+
+
 def _in_form(form: str, text: str) -> bytes:
-    written = io.BytesIO()
     match form:
+        case "txt" | "md":
+            return text.encode()
         case "html":
             lines = "".join(f"<p>{escape(line)}</p>" for line in text.splitlines())
             return f"<!doctype html><html><body>{lines}</body></html>".encode()
@@ -76,6 +94,15 @@ def _in_form(form: str, text: str) -> bytes:
             message["Subject"] = "A document"
             message.set_content(text)
             return bytes(message)
+        case "vtt" | "srt":
+            return _as_cues(form, text.splitlines())
+    written = io.BytesIO()
+    _write(form, text, written)
+    return written.getvalue()
+
+
+def _write(form: str, text: str, written: io.BytesIO) -> None:
+    match form:
         case "docx":
             document = docx.Document()
             for line in text.splitlines():
@@ -87,11 +114,31 @@ def _in_form(form: str, text: str) -> bytes:
             for line in text.splitlines():
                 sheet.append([f" {line}"])
             workbook.save(written)
+        case "pptx":
+            presentation = Presentation()
+            slide = presentation.slides.add_slide(presentation.slide_layouts[5])
+            slide.shapes.add_textbox(0, 0, 1_000, 1_000).text_frame.text = text
+            presentation.save(written)
         case "pdf":
             canvas = Canvas(written, invariant=True)
             for place, line in enumerate(text.splitlines()[:50]):
                 canvas.drawString(40, 810 - 15 * place, line[:110])
             canvas.save()
         case _:
-            return text.encode()
-    return written.getvalue()
+            red, green, blue, _ = zlib.crc32(text.encode()).to_bytes(4)
+            Image.new("RGB", (40, 40), (red, green, blue)).save(written, form.upper())
+
+
+def _as_cues(form: str, lines: Sequence[str]) -> bytes:
+    """Return subtitles with a line a second."""
+    point = "." if form == "vtt" else ","
+    cues = [
+        f"{number}\n00:{number // 60:02}:{number % 60:02}{point}000 --> 00:59:59{point}000\n{line}\n"
+        for number, line in enumerate(filter(None, lines), start=1)
+    ]
+    return "\n".join(["WEBVTT\n"] * (form == "vtt") + cues).encode()
+
+
+def images() -> Sequence[Made]:
+    """Return an image of each kind."""
+    return [Made(name=f"scan.{form}", data=_in_form(form, form), file_type="") for form in IMAGES]

@@ -1,29 +1,33 @@
 """Three hundred documents of all types, read by a worker's jobs with a model that knows what they are."""
 
 from collections import Counter
+from collections.abc import Sequence
 
 import pytest
 from django.contrib.auth.models import User
+from pytest_django import Settings
 
 from coaching.context.budget import count_tokens
 from coaching.documents.intake import destination_of, take_in
 from coaching.documents.references import current_references
 from coaching.library.claims import MOST_DOCUMENTS
-from coaching.library.requests import CALL_TOKENS
+from coaching.library.extractors.content_types import IMAGES, NAMES
+from coaching.library.requests import CALL_TOKENS, IMAGE_TOKENS
 from coaching.library.stages.assemble import UNSEEN
+from coaching.library.stages.read_text import NO_SIGHT
 from coaching.models import UNFINISHED_STATES, Client, Document, DocumentState, LibraryEffect, Project
 from coaching.practice import PracticeServer
 from coaching.practice.coach.documents import sent_documents
 from sessions_app.database import in_database
 from tests.jobs.conftest import WorkOff
 from tests.library.pipeline.conftest import calls_to
-from tests.library.pipeline.many import BROKEN, COUNT, DUPLICATES, Made, three_hundred
+from tests.library.pipeline.many import BROKEN, COUNT, DUPLICATES, Made, images, three_hundred
 from tests.library.pipeline.truth import TruthfulModel
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("references")]
 
 
-def take_all(user: User, made: list[Made]) -> None:
+def take_all(user: User, made: Sequence[Made]) -> None:
     """Take everything in for a company's project."""
     client = Client.of(user.pk).create(name="Harbour Ltd", client_type="company")
     project = Project.of(user.pk).create(client=client, name="Quay Street")
@@ -56,8 +60,23 @@ async def test_three_hundred_documents_end_once_where_the_rules_say(
             continue
         rule = table.place(file_type=one.file_type, category="", client_type="company", has_project=True)
         assert (row.file_type, row.folder, row.level) == (one.file_type, rule.folder, rule.level)
+    kinds = {row.content_type for row in documents.values() if row.state != DocumentState.FAILED}
+    assert kinds - {""} == set(NAMES), "the content types of all that were read"
     assert await in_database(LibraryEffect.of(user.pk).count) == states[DocumentState.FILED]
     check_calls(practice, documents_sent=COUNT - DUPLICATES - BROKEN)
+
+
+async def test_images_wait_for_review_where_no_model_can_look_at_them(
+    user: User, practice: PracticeServer, work_off: WorkOff, settings: Settings
+) -> None:
+    settings.IS_PRACTICE_MODEL = True
+    made = images()
+    await in_database(take_all, user, made)
+    await work_off()
+    documents = await in_database(lambda: list(Document.of(user.pk)))
+    assert {row.content_type for row in documents} == IMAGES
+    assert [(row.state, row.reason) for row in documents] == [("review", NO_SIGHT)] * len(made)
+    assert not practice.requests
 
 
 def check_calls(practice: PracticeServer, *, documents_sent: int) -> None:
@@ -68,7 +87,9 @@ def check_calls(practice: PracticeServer, *, documents_sent: int) -> None:
     assert sum(map(len, sent)) == len({each for ids in sent for each in ids}) == documents_sent
     for call in calls:
         content = call.body["messages"][0]["content"]
-        assert sum(count_tokens(block["text"]) for block in content) <= CALL_TOKENS * 1.05
+        texts = [block["text"] for block in content if block["type"] == "text"]
+        images = IMAGE_TOKENS * (len(content) - len(texts))
+        assert sum(map(count_tokens, texts)) + images <= CALL_TOKENS * 1.05
     first, *others = (call.usage for call in calls)
     assert first["cache_creation_input_tokens"] >= 4_096
     read = sum(usage["cache_read_input_tokens"] for usage in others)
