@@ -1,6 +1,7 @@
 """Answers questions about the person's documents: by a search, with the passage and a link."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -22,8 +23,10 @@ _ASKS = re.compile(
 _SENTENCE = re.compile(r"[^.!?\n…]+(?:[.!?](?!\s|$)[^.!?\n…]*)*[.!?]?")
 _WORD = re.compile(r"\w{3,}")
 _EVERYDAY = frozenset(
-    {"when", "what", "how", "much", "does", "the", "and", "who", "where", "our", "long", "end"}
+    {"when", "what", "how", "much", "many", "does", "the", "and", "who", "where", "our", "until", "long"}
 )
+_STEM = 5
+"""Words that begin with as many equal letters count as one word."""
 _QUOTED = 300
 
 
@@ -52,13 +55,26 @@ def say_what_was_found(call: Call) -> str:
 
 
 def _sentence(text: str, question: str) -> str:
-    """Return the sentence that shares most words with the question, of equals one with a number."""
-    wanted = {word[:5] for word in _WORD.findall(question.lower())} - _EVERYDAY
+    """Return the sentence that shares most words with the question, of equals one with a number.
+
+    A word counts less the more sentences have it: that a lease says "lease" means little.
+    """
+    wanted = set(_WORD.findall(question.lower())) - _EVERYDAY
     sentences = [" ".join(found.split()) for found in _SENTENCE.findall(text)]
+    shared = {each: {word for word in wanted if _has(each, word)} for each in sentences if each}
+    common = Counter(word for words in shared.values() for word in words)
 
-    def score(sentence: str) -> tuple[int, bool]:
-        shared = wanted & {word[:5] for word in _WORD.findall(sentence.lower())}
-        return len(shared), any(letter.isdigit() for letter in sentence)
+    def score(sentence: str) -> tuple[float, bool]:
+        return sum(1 / common[word] for word in shared[sentence]), any(map(str.isdigit, sentence))
 
-    best = max((each for each in sentences if each), key=score, default=text)
-    return clip(best, _QUOTED)
+    return clip(max(shared, key=score, default=text), _QUOTED)
+
+
+def _has(sentence: str, word: str) -> bool:
+    return any(_is_same(word, other) for other in _WORD.findall(sentence.lower()))
+
+
+def _is_same(one: str, other: str) -> bool:
+    """Return whether words differ only in how they end: "end" and "ending", "insured" and "insurance"."""
+    shorter, longer = sorted((one.removesuffix("s"), other.removesuffix("s")), key=len)
+    return longer.startswith(shorter) or (len(shorter) >= _STEM and one[:_STEM] == other[:_STEM])
