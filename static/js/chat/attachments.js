@@ -158,6 +158,11 @@ export class Attachments {
   }
 }
 
+// How far a document is stands at its message; until it is sent, nowhere.
+export function showState({ id, words }) {
+  for (const state of document.querySelectorAll(`.document-${id}-state`)) state.textContent = words;
+}
+
 function outcomeOf(request, action) {
   if (!request.status) return { id: null, words: LOST };
   if (isRedirected(request, action)) return { id: null, words: FAILED };

@@ -4,7 +4,7 @@ import { setText } from "../composer.js";
 import { afterPress, isPressed } from "../press.js";
 import { Activity } from "./activity.js";
 import { Announcer } from "./announcer.js";
-import { Attachments } from "./attachments.js";
+import { Attachments, showState } from "./attachments.js";
 import { Connection } from "./connection.js";
 import { copy } from "./copy.js";
 import { Editing } from "./editing.js";
@@ -169,6 +169,7 @@ function begin() {
     arc({ words }) {
       announcer.say(words);
     },
+    document: showState,
     error({ field: faulty }) {
       if (questions.isWaiting) questions.refuse(faulty, byId("notices").textContent.trim());
       phase.take("refuse");

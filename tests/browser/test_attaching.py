@@ -1,0 +1,92 @@
+"""Documents of a message: attached by button and by drop, removed, sent, and followed until read."""
+
+import asyncio
+import re
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.async_api import Page, WebSocket, expect
+
+from coaching.models import Document
+from coaching.practice.server import PracticeServer
+from sessions_app.database import in_database
+from sessions_app.models import Message, Session
+from tests.browser.chat_page import WAIT_MS, path_of, say, until_done
+from tests.browser.fixtures import Watcher
+from tests.browser.library_files import drop, worker_of
+from tests.browser.test_accessibility import serious_findings
+from tests.jobs.conftest import queue
+from tests.library.pipeline.conftest import PAYSLIP, references
+
+__all__ = ["queue", "references"]
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("queue", "references"),
+]
+
+LONG = f"payslip{'x' * 120}.txt"
+
+
+def note_states(page: Page) -> asyncio.Event:
+    """Return an event that happens when the page is sent a document's state."""
+    came = asyncio.Event()
+
+    def look(frame: str | bytes) -> None:
+        if 'data-event="document"' in str(frame):
+            came.set()
+
+    def listen(socket: WebSocket) -> None:
+        socket.on("framereceived", look)
+
+    page.on("websocket", listen)
+    return came
+
+
+async def assert_it_is_usable(page: Page) -> None:
+    assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert await serious_findings(page) == []
+
+
+async def attach_two(page: Page) -> None:
+    """Attach one document by the button and one by a drop."""
+    async with page.expect_file_chooser() as chooser:
+        await page.locator("label[for=attach]").click()
+    await (await chooser.value).set_files({"name": LONG, "mimeType": "", "buffer": PAYSLIP.encode()})
+    await drop(page, "#transcript", {"notes.txt": b"Buy milk."})
+    chips = page.get_by_role("list", name="Documents to send").get_by_role("listitem")
+    await expect(chips).to_have_count(2)
+    for chip in await chips.all():
+        await expect(chip).to_have_attribute("data-id", re.compile(r"\d"))
+
+
+async def test_documents_go_with_a_message_and_show_how_far_they_are(
+    practice: PracticeServer, page: Page, session: Session, user: User, watcher: Watcher
+) -> None:
+    practice.script(["I am reading it."])
+    state_came = note_states(page)
+    await page.set_viewport_size({"width": 360, "height": 740})
+    await page.goto(path_of(session))
+    await expect(page.locator("#chat")).to_have_attribute("data-phase", "idle")
+    await attach_two(page)
+    async with asyncio.timeout(WAIT_MS / 1000):
+        await state_came.wait()  # before a message is there that could show it
+    await assert_it_is_usable(page)
+    await page.get_by_role("button", name="Remove notes.txt").click()
+    await expect(page.locator(".attachment")).to_have_count(1)
+    await say(page, "What do you make of this?")
+    await until_done(page)
+    await expect(page.locator(".attachment")).to_have_count(0)
+    sent = page.locator("#messages .attached li")
+    payslip = await in_database(Document.of(user.pk).get, name=LONG)
+    await expect(sent.get_by_role("link", name=LONG)).to_have_attribute(
+        "href", f"/library/documents/{payslip.pk}/"
+    )
+    await expect(sent.locator(".attached-state")).to_have_text("Being read")
+    said = await in_database(Message.of(user.pk).get, role="user")
+    assert said.metadata["documents"] == [payslip.pk]
+    async with worker_of(practice):
+        await expect(sent.locator(".attached-state")).to_have_text("Read")
+    await assert_it_is_usable(page)
+    assert watcher.faults == []
