@@ -20,9 +20,9 @@ def test_other_words_are_not(words: str) -> None:
     assert not asks_of_documents(words)
 
 
-def found(question: str, text: str) -> Call:
-    hit = {"title": "lease.pdf", "link": "/library/documents/7/", "page": 2, "text": text}
-    values = {"hits": [hit]}
+def found(question: str, *texts: str) -> Call:
+    hit = {"title": "lease.pdf", "link": "/library/documents/7/"}
+    values = {"hits": [hit | {"page": page, "text": text} for page, text in enumerate(texts, start=2)]}
     return Call(
         name="search_knowledge_bank",
         input={"query": question},
@@ -60,3 +60,11 @@ def test_the_sentence_that_shares_most_words_is_quoted(question: str, sentence: 
         " Insurance of the building is paid by the landlord."
     )
     assert f"“{sentence}”" in say_what_was_found(found(question, text))
+
+
+def test_the_sentence_may_be_on_another_page_of_the_document_that_was_found_first() -> None:
+    first = "COMMERCIAL LEASE\nThis lease is made on 1 May 2026."
+    told = say_what_was_found(
+        found("When does my lease end?", first, "The term is ten years, ending in 2036.")
+    )
+    assert told == "[lease.pdf](/library/documents/7/), page 3 says: “The term is ten years, ending in 2036.”"

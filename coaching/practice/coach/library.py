@@ -43,31 +43,41 @@ def search_documents(conversation: Conversation, words: str) -> Reply | None:
 
 
 def say_what_was_found(call: Call) -> str:
-    """Name the document that the search found first, with its passage."""
+    """Name the document that the search found first, with the sentence that answers best and its page."""
     hits: Sequence[Mapping[str, Any]] = call.values.get("hits") or []
     if call.is_error or not hits:
         return texts.said("library_nothing")
-    best = hits[0]
+    pages = [hit for hit in hits if hit.get("link") == hits[0].get("link")]
+    best, quote = _best_sentence(pages, str(call.input.get("query", "")))
     page = f", page {best['page']}" if best.get("page") else ""
-    quote = _sentence(str(best.get("text", "")), str(call.input.get("query", "")))
     title = str(best.get("title", "")).replace("[", "(").replace("]", ")")
-    return texts.said("library_found", where=f"[{title}]({best.get('link', '/library/')}){page}", quote=quote)
+    return texts.said(
+        "library_found",
+        where=f"[{title}]({best.get('link', '/library/')}){page}",
+        quote=clip(quote, _QUOTED),
+    )
 
 
-def _sentence(text: str, question: str) -> str:
-    """Return the sentence that shares most words with the question, of equals one with a number.
+def _best_sentence(pages: Sequence[Mapping[str, Any]], question: str) -> tuple[Mapping[str, Any], str]:
+    """Return the sentence with most words of the question, of equals one with a number, and its page.
 
     A word counts less the more sentences have it: that a lease says "lease" means little.
     """
     wanted = set(_WORD.findall(question.lower())) - _EVERYDAY
-    sentences = [" ".join(found.split()) for found in _SENTENCE.findall(text)]
-    shared = {each: {word for word in wanted if _has(each, word)} for each in sentences if each}
+    found = [(page, sentence) for page in pages for sentence in _sentences_of(str(page.get("text", "")))]
+    shared = {sentence: {word for word in wanted if _has(sentence, word)} for _, sentence in found}
     common = Counter(word for words in shared.values() for word in words)
 
-    def score(sentence: str) -> tuple[float, bool]:
+    def score(place: tuple[Mapping[str, Any], str]) -> tuple[float, bool]:
+        _, sentence = place
         return sum(1 / common[word] for word in shared[sentence]), any(map(str.isdigit, sentence))
 
-    return clip(max(shared, key=score, default=text), _QUOTED)
+    return max(found, key=score, default=(pages[0], ""))
+
+
+def _sentences_of(text: str) -> Sequence[str]:
+    sentences = (" ".join(found.split()) for found in _SENTENCE.findall(text))
+    return [sentence for sentence in sentences if sentence]
 
 
 def _has(sentence: str, word: str) -> bool:
