@@ -76,3 +76,9 @@ def test_documents_are_read_again_with_the_permission(library: User, make_user: 
     assert Document.unscoped.get().state == "queued"
     assert ProcrastinateJob.objects.filter(task_name=LANE_JOB).exists()
     assert SECRET not in LogEntry.objects.get().object_repr
+
+
+def test_pages_name_the_icon_so_that_browsers_ask_for_no_other(make_user: MakeUser) -> None:
+    client = staff_with(make_user, "view_document")
+    for address in ("/admin/", "/admin/coaching/document/"):
+        assert '<link rel="icon" type="image/svg+xml"' in client.get(address).content.decode(), address
