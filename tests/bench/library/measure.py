@@ -95,8 +95,6 @@ async def _rate(
 
 async def _chat(practice: PracticeServer, bench: Bench) -> float:
     user = await in_database(_person)
-    # The first of them starts the processes that read files.
-    await in_database(_take_in_more, user, [_file(1), _file(2)])
     await in_database(stored, user, WAITING)
     async with _workers(practice, 1):
         await _until(lambda: len(bench.asked) >= 3 * DOCUMENTS_A_CALL)
