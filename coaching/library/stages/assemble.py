@@ -8,7 +8,7 @@ from coaching.models import DocumentState
 
 UNKNOWN = "Sage found no type in its list that fits."
 UNSEEN = "Sage chose a type whose description it hadn’t seen."
-UNSURE = "Sage isn’t sure about the type ({share} %)."
+UNSURE = "Sage isn’t sure about the type ({share}%)."
 TWO_TYPES = "It could also be of another type: {other}."
 SIMILAR = "Its text is almost the same as that of “{name}”."
 PROPOSED = "Sage suggests something that isn’t in the lists yet: {words}."
