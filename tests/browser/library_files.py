@@ -16,11 +16,12 @@ LEASE = pdf(
     [
         [
             "COMMERCIAL LEASE",
-            "This lease of premises is made between Harbour Estates Ltd (landlord) and Ada Example (tenant).",
+            "This lease of premises ends on 30 April 2036.",
+            "It is made between Harbour Estates Ltd (landlord) and Ada Example (tenant).",
             "The demised premises are the ground floor of 12 Quay Street.",
             "The tenant covenants to keep the premises in repair. The landlord covenants quiet enjoyment.",
         ],
-        ["Permitted use: bakery and shop.", "The term of years is ten, ending on 30 April 2036."],
+        ["Permitted use: bakery and shop."],
     ]
 )
 TWELVE: Mapping[str, bytes] = {
@@ -28,7 +29,7 @@ TWELVE: Mapping[str, bytes] = {
     "payslip.txt": PAYSLIP.encode(),
     "copy of payslip.txt": PAYSLIP.encode(),
     "broken.pdf": LEASE[: len(LEASE) // 3],
-    "unclear.txt": b"Opening balance 900. Closing balance 950. Credit limit 2,000. Minimum payment 25.",
+    "unclear.txt": b"Opening balance 900. Closing balance 950. Credit limit 2,000. Available credit 1,050.",
     "account.txt": b"Bank statement. Sort code 12-34-56. Opening balance 900. Overdraft 0. Standing order 5.",
     "bakery.txt": b"Invoice number 7. Invoice date 3 May. Bill to Ada. Unit price 4. VAT number 12. Net 30.",
     "light.txt": b"Electricity bill. Meter reading 4,100. Unit rate 0.31. Standing charge 12. Tariff: day.",
