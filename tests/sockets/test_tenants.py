@@ -146,6 +146,7 @@ ROUTES = {
         missing=f"/chat/{MISSING_ID}/undo/",
         method="post",
         form={"tool_use_id": "toolu_act"},
+        is_refused=True,
     ),
     "rename_session": Row(
         path="/chat/{session}/title/",
