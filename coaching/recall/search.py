@@ -32,7 +32,8 @@ FOR_MODELS: Sequence[str] = tuple(source for source in RecallSource if source no
 class Bounds:
     """What may be found. `session_id` limits to one session, `since` to what was said then or later.
 
-    `client_id` and `project_id` limit to what the library has of a client or a project.
+    `client_id` and `project_id` limit to what the library has of a client or a project. `is_page`: of a
+    document its pages, not what is known of the whole.
 
     What may never be sent to a model is found only where `sources` name it.
 
@@ -45,6 +46,7 @@ class Bounds:
     since: datetime | None = None
     client_id: int | None = None
     project_id: int | None = None
+    is_page: bool = False
     open_session_id: uuid.UUID | None = None
     open_number: int = 0
 
@@ -53,7 +55,7 @@ class Bounds:
         """Say whether most of what is close to a question may be out of bounds."""
         is_some = not set(self.sources).issuperset(FOR_MODELS)
         limits = (self.session_id, self.since, self.client_id, self.project_id)
-        return is_some or any(limit is not None for limit in limits)
+        return is_some or self.is_page or any(limit is not None for limit in limits)
 
 
 ANYTHING = Bounds()
@@ -149,6 +151,8 @@ def _conditions(bounds: Bounds) -> tuple[str, str, dict[str, Any]]:
         if wanted is not None:
             only.append(_OF_LIBRARY.format(column=column))
             values[column] = wanted
+    if bounds.is_page:
+        only.append("AND part > 0")
     if bounds.open_session_id is not None:
         only.append("AND NOT (number >= %(open_number)s AND number > 0 AND session_id = %(open_session)s)")
         only.append("AND NOT (source = 'brief' AND session_id = %(open_session)s)")

@@ -1,6 +1,8 @@
 """`search_knowledge_bank`: passages of the user's documents and knowledge that answer a question."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from coaching.context.fences import fence
@@ -8,7 +10,7 @@ from coaching.documents.selectors import entries_of
 from coaching.engine.tools import ToolInput, ToolResult
 from coaching.models import RecallSource
 from coaching.recall.excerpts import excerpt, words_of
-from coaching.recall.hits import Passage
+from coaching.recall.hits import Hit, Passage
 from coaching.recall.passages import read_passages
 from coaching.recall.search import Bounds, search
 from coaching.tools.context import ToolContext
@@ -48,11 +50,33 @@ def _search(context: ToolContext, given: SearchKnowledgeBankInput) -> ToolResult
         client_id=client_asked_about(context, given.client_id),
         project_id=given.project_id,
     )
-    hits = search(given.query, user_id=context.user_id, now=context.now, limit=MAX_HITS, bounds=bounds)
+    ask = partial(search, given.query, user_id=context.user_id, now=context.now, limit=MAX_HITS)
+    hits = ask(bounds=bounds)
+    if any(_is_of_whole(hit) for hit in hits):
+        hits = _with_pages(hits, ask(bounds=replace(bounds, sources=(RecallSource.DOCUMENT,), is_page=True)))
     found = read_passages(hits, user_id=context.user_id)
     words = words_of(given.query)
     links = _links(context, found)
     return listed("hits", [_values(passage, words, links) for passage in found])
+
+
+def _is_of_whole(hit: Hit) -> bool:
+    """Whether a hit is what is known of a whole document: its name, summary and facts."""
+    return hit.source == RecallSource.DOCUMENT and hit.part == 0
+
+
+def _with_pages(hits: Sequence[Hit], pages: Sequence[Hit]) -> Sequence[Hit]:
+    """Return the hits, each of a whole document followed by the best page of it.
+
+    A summary says most of the words of a question, and the page has the answer.
+    """
+    best = {page.file_id: page for page in pages}
+    found: list[Hit] = []
+    for hit in hits:
+        found.append(hit)
+        if _is_of_whole(hit) and (page := best.get(hit.file_id)):
+            found.append(page)
+    return found
 
 
 def _links(context: ToolContext, found: Sequence[Passage]) -> Mapping[tuple[str, int], str]:

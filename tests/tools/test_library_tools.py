@@ -127,6 +127,25 @@ async def test_what_is_there_is_found_with_links(user: User, anna: Client) -> No
     assert (await call("list_action_items", {"status": "done"}, context))["action_items"] == []
 
 
+async def test_the_page_with_the_answer_comes_with_a_summary_that_has_the_words(user: User) -> None:
+    client = await in_database(make_client, user, "Anna")
+    pages = [f"Clause {number}. The tenant keeps the flat clean." for number in range(1, 30)]
+    pages[16] = "Clause 17. The agreement ends on 30 April 2036."
+    await in_database(
+        make_document,
+        client,
+        "agreement.pdf",
+        text="\f".join(pages),
+        page_count=len(pages),
+        summary="A tenancy agreement: when the agreement begins and ends, how the agreement ends early.",
+    )
+    found = await call(
+        "search_knowledge_bank", {"query": "When does my agreement end?"}, CommittingContext(user_id=user.pk)
+    )
+    assert [hit.get("page") for hit in found["hits"]] == [None, 17]
+    assert "30 April 2036" in found["hits"][1]["text"]
+
+
 async def test_what_is_withheld_is_in_no_result(user: User, anna: Client) -> None:
     await in_database(Document.of(user.pk).update, is_withheld=True)
     context = CommittingContext(user_id=user.pk)
