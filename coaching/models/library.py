@@ -9,6 +9,7 @@ import uuid
 
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Lower
@@ -244,6 +245,11 @@ class DocumentText(Owned):
     pages_read = models.JSONField(default=list, blank=True)
     hints = models.JSONField(default=dict, blank=True)
     fingerprint = models.JSONField(default=list, blank=True)
+
+    class Meta:
+        indexes = [
+            GinIndex(fields=["fingerprint"], opclasses=["jsonb_path_ops"], name="document_text_fingerprint"),
+        ]
 
     def __str__(self) -> str:
         return f"text of document {self.document_id}"

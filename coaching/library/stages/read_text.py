@@ -7,20 +7,25 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import partial
+from functools import partial, reduce
+from heapq import nlargest
+from operator import or_
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from coaching.files.objects import open_object
 from coaching.library.batch import Batch, Image, Item, Services, Twin
 from coaching.library.extraction import Extraction, extract_now
-from coaching.library.near_text import fingerprint, similarity
+from coaching.library.near_text import Pairs, fingerprint, similarity, word_pairs
 from coaching.models import Document, DocumentSource, DocumentState, DocumentText
 from sessions_app.database import in_database, lock_until_commit
 
 NEAR = 0.9
+MOST_COMPARED = 5
+"""As many texts are compared word by word."""
 WITHHELD = "You marked it never to be sent to the model. File it yourself."
 NO_SIGHT = "It is an image, and there is no model here that can look at it. File it yourself."
 NO_TEXT = "No text was found in it. File it yourself, or upload a version with text."
@@ -49,8 +54,8 @@ async def _with_text(batch: Batch, item: Item) -> Item:
         return _allowed(item)
     executor = _urgent if document.source == DocumentSource.CHAT else _bulk
     found = await asyncio.get_running_loop().run_in_executor(executor, partial(_extract, document))
-    extraction, numbers = found
-    twin = await in_database(_store, batch, document, extraction, numbers)
+    extraction, pairs, numbers = found
+    twin = await in_database(_store, batch, document, extraction, pairs, numbers)
     if extraction.outcome != "text" and not extraction.image:
         return item.ended(_ENDS[extraction.outcome], extraction.sentence or NO_TEXT)
     read = replace(
@@ -75,14 +80,17 @@ def _allowed(item: Item) -> Item:
     return item
 
 
-def _extract(document: Document) -> tuple[Extraction, list[int]]:
+def _extract(document: Document) -> tuple[Extraction, Pairs, list[int]]:
     with open_object(document.storage_key or "") as file:
         extraction = extract_now(file, size=document.size, name=document.name)
-    return extraction, fingerprint(extraction.text)
+    pairs = word_pairs(extraction.text)
+    return extraction, pairs, fingerprint(pairs)
 
 
 @transaction.atomic
-def _store(batch: Batch, document: Document, extraction: Extraction, numbers: Sequence[int]) -> Twin | None:
+def _store(
+    batch: Batch, document: Document, extraction: Extraction, pairs: Pairs, numbers: Sequence[int]
+) -> Twin | None:
     """Store a text, and find the one that was there before and is almost the same."""
     rows = batch.claim.rows().filter(id=document.pk)
     values = {"content_type": extraction.content_type, "page_count": extraction.page_count}
@@ -91,7 +99,7 @@ def _store(batch: Batch, document: Document, extraction: Extraction, numbers: Se
         return None
     # One after another, so that of two that come at the same time the later one sees the earlier.
     lock_until_commit(_TWIN_LOCK, batch.claim.client_id % 2**31)
-    twin = _twin(document, numbers)
+    twin = _twin(document, pairs, numbers)
     found = {"similar_to_id": twin.document_id, "similarity": twin.similarity} if twin else {}
     if rows.update(**values, **found, read_at=timezone.now()):
         DocumentText.unscoped.update_or_create(
@@ -106,16 +114,16 @@ def _store(batch: Batch, document: Document, extraction: Extraction, numbers: Se
     return twin
 
 
-def _twin(document: Document, numbers: Sequence[int]) -> Twin | None:
+def _twin(document: Document, pairs: Pairs, numbers: Sequence[int]) -> Twin | None:
+    """Return the most similar of the texts whose fingerprints have most in common with this one's."""
     others = DocumentText.of(document.user_id).filter(document__client_id=document.client_id)
-    rows = others.exclude(document_id=document.pk).exclude(fingerprint=[])
-    best = max(
-        (
-            (similarity(numbers, other), pk, name)
-            for pk, name, other in rows.values_list("document_id", "document__name", "fingerprint")
-        ),
-        default=None,
-    )
+    shares_one = reduce(or_, (Q(fingerprint__contains=[number]) for number in numbers), Q(pk=None))
+    found = others.filter(shares_one).exclude(document_id=document.pk).values_list("pk", "fingerprint")
+    in_common = ((len(set(other).intersection(numbers)), pk) for pk, other in found)
+    likeliest = [pk for _, pk in nlargest(MOST_COMPARED, in_common)]
+    texts = others.filter(pk__in=likeliest).values_list("pk", "document__name", "text")
+    compared = ((similarity(pairs, word_pairs(text)), pk, name) for pk, name, text in texts)
+    best = max(compared, default=None)
     if best is None or best[0] < NEAR:
         return None
     return Twin(document_id=best[1], name=best[2], similarity=round(best[0], 3))
