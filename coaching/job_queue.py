@@ -44,8 +44,8 @@ BULK_QUEUE = "bulk"
 """The queue of jobs that may be many and long: a worker always keeps a slot for the others."""
 DOCUMENTS_QUEUE = "documents"
 """The queue of documents that nobody waits for in a conversation: a worker has slots for it alone."""
-LANES = 4
-"""How many calls about documents of one user can run at once."""
+LANES = 6
+"""In as many lanes the documents of one user are read at once."""
 
 
 class JobPriority(IntEnum):

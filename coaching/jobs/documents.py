@@ -5,6 +5,7 @@ call and queues the next, so that users take turns.
 """
 
 from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 
 import structlog
 from django.conf import settings
@@ -21,7 +22,7 @@ from coaching.job_queue import (
     enqueue_document,
     enqueue_lane,
 )
-from coaching.jobs.tasks import MODELS, Retries
+from coaching.jobs.tasks import BULK_CALLS, MODELS, Retries
 from coaching.library.batch import Change, Services
 from coaching.library.batches import collect
 from coaching.library.call_records import calls_in_batches
@@ -61,7 +62,8 @@ async def read_documents(context: JobContext, *, user_id: int, lane: int) -> Non
     claim = await in_database(claim_lane, user_id=user_id, lane=f"lane:{lane}")
     if claim is None:
         return
-    is_reached = await read_batch(claim, _services(context))
+    services = _services(context, calls=context.additional_context.get(BULK_CALLS))
+    is_reached = await read_batch(claim, services)
     await in_database(enqueue_lane, user_id, lane, wait_seconds=0 if is_reached else UNREACHABLE_SECONDS)
 
 
@@ -114,10 +116,10 @@ def _queue_again(document_id: int) -> None:
         enqueue_document(document, wait_seconds=UNREACHABLE_SECONDS)
 
 
-def _services(context: JobContext) -> Services:
+def _services(context: JobContext, *, calls: AbstractAsyncContextManager[None] | None = None) -> Services:
     models: ModelConnection = context.additional_context[MODELS]
 
     async def show(changes: Sequence[Change]) -> None:
         await show_documents(get_runner(), changes)
 
-    return Services(client=models.client, show=show)
+    return Services(client=models.client, calls=calls or nullcontext(), show=show)

@@ -63,6 +63,8 @@ KEPT_HOURS = 90 * 24
 ENCODING_JOB = "encode_new_passages"
 MODELS = "models"
 """The worker's context key for its `ModelConnection`."""
+BULK_CALLS = "bulk_calls"
+"""The worker's context key for what limits its calls about documents in bulk."""
 
 _FINAL_REASONS = frozenset({"rejected", "unauthorized", "unknown_model"})
 

@@ -20,7 +20,7 @@ from procrastinate.periodic import PeriodicRegistry
 
 from coaching.job_queue import BULK_QUEUE, DOCUMENTS_QUEUE
 from coaching.jobs.endings import WorkersJobs
-from coaching.jobs.tasks import MODELS, free_stalled_jobs
+from coaching.jobs.tasks import BULK_CALLS, MODELS, free_stalled_jobs
 from coaching.library.extraction import warm_extraction
 from coaching.model.client import ModelConnection
 from sessions_app.database import in_database
@@ -29,8 +29,10 @@ logger = structlog.get_logger(__name__)
 
 SLOTS = 3
 """For any job; one more is kept for those that aren't bulk."""
-DOCUMENT_SLOTS = 2
+BULK_CALLS_AT_ONCE = 2
 """As many calls about documents in bulk run at once."""
+DOCUMENT_SLOTS = BULK_CALLS_AT_ONCE + 1
+"""While those run, the texts for the next are read."""
 POLL_SECONDS = 2.0
 BEAT_SECONDS = 5.0
 SILENT_SECONDS = 20.0
@@ -47,6 +49,7 @@ class JobWorker:
 
     def __init__(self) -> None:
         self._models = ModelConnection()
+        self._bulk_calls = asyncio.Semaphore(BULK_CALLS_AT_ONCE)
         # The same jobs; but what they enqueue still goes through Django's connections, within their
         # transactions.
         self._any_jobs = open_queue()
@@ -65,6 +68,7 @@ class JobWorker:
             ),
             asyncio.create_task(_free_stalled(), name="free stalled jobs"),
             asyncio.create_task(_warm_extraction(), name="warm extraction"),
+            asyncio.create_task(self._warm_model(), name="warm the model's client"),
         ]
         return self
 
@@ -85,6 +89,10 @@ class JobWorker:
             # Another worker frees its jobs.
             logger.warning("worker_stops_late")
         await self._models.close()
+
+    async def _warm_model(self) -> None:
+        """Load the SDK, which takes a second, so that the first call needn't wait for it."""
+        await self._models.client()
 
     async def _work(self, jobs: App, queues: Sequence[str], *, slots: int) -> None:
         while True:
@@ -108,7 +116,7 @@ class JobWorker:
                     stalled_worker_timeout=SILENT_SECONDS,
                     shutdown_graceful_timeout=JOB_SECONDS_AT_STOP,
                     install_signal_handlers=False,
-                    additional_context={MODELS: self._models},
+                    additional_context={MODELS: self._models, BULK_CALLS: self._bulk_calls},
                 )
 
 

@@ -6,6 +6,7 @@ model's calls are recorded as they are made.
 
 from base64 import b64encode
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
@@ -132,9 +133,13 @@ async def _tell_nobody(_changes: Sequence[Change]) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
-    """What stages need from outside. `is_offered_tools` is off for `classify --no-tools`."""
+    """What stages need from outside. `is_offered_tools` is off for `classify --no-tools`.
+
+    `calls` is held while the model is asked, so that it limits how many calls run at once.
+    """
 
     client: Callable[[], Awaitable[ModelClient]]
+    calls: AbstractAsyncContextManager[None] = field(default_factory=nullcontext)
     is_offered_tools: bool = True
     show: Callable[[Sequence[Change]], Awaitable[None]] = _tell_nobody
 

@@ -60,9 +60,11 @@ async def classify(batch: Batch, services: Services) -> Batch:
                 prefix=prefix_of(request),
                 prompt_tokens=request_tokens(request),
             )
-            call = await make_call(plan, client=client, tools=tools)
+            async with services.calls:
+                call = await make_call(plan, client=client, tools=tools)
         else:
-            call = await resume_call(pending, request, client=client, tools=tools)
+            async with services.calls:
+                call = await resume_call(pending, request, client=client, tools=tools)
     except CallFailed as failure:
         return batch.each(partial(without_answer, because=str(failure)))
     await in_database(call.refresh_from_db, fields=["rounds"])

@@ -41,7 +41,8 @@ async def ask_critic(batch: Batch, services: Services) -> Batch:
         prompt_tokens=request_tokens(request),
     )
     try:
-        call = await make_call(plan, client=await services.client())
+        async with services.calls:
+            call = await make_call(plan, client=await services.client())
     except CallFailed as failure:
         logger.warning("no_second_reading", documents=len(asked), reason=str(failure))
         return batch
