@@ -34,6 +34,7 @@ LEFT_OUT_FIELDS: Mapping[str, str] = {
     "coaching.Document.storage_key": "says where this Sage stores it",
     "coaching.DocumentCall.request": "made of documents that the archive has",
     "coaching.DocumentCall.rounds": "made of documents that the archive has",
+    "coaching.DocumentImage.data": "made of the document's file",
     "coaching.DocumentText.fingerprint": "found again from the text",
     "coaching.UserFileVersion.content": "stands in the files of the archive",
     "coaching.Import.storage_key": "says where this Sage stores an upload until it is read",

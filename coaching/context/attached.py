@@ -19,6 +19,7 @@ SUMMARY_CHARACTERS = 1_200
 _WITH_TEXT = "t"
 WITHHELD = "The user keeps this document from you: you can't read it, and no tool shows it."
 NOT_READ_YET = "It is being read. Its text comes with the next message, or from a tool that waits for it."
+PICTURE = "It is a picture."
 NO_TEXT = "No text could be read in it."
 MORE = "your tools sum it up, and find passages in it"
 
@@ -52,7 +53,14 @@ def document_parts(facts: LibraryFacts, messages: Iterable[Message], said: State
 def _digest(document: SeenDocument) -> str:
     """Identify what is told: with its text or not yet, and what has become known."""
     has_text = bool(document.head) and not document.is_withheld
-    known = (document.is_ready, document.is_withheld, document.reason, document.file_type, document.summary)
+    known: tuple[object, ...] = (
+        document.is_ready,
+        document.is_withheld,
+        document.reason,
+        document.file_type,
+        document.summary,
+    )
+    known += ("picture",) if document.has_image else ()
     digest = hashlib.sha256(repr(known).encode("utf-8", "replace")).hexdigest()[:12]
     return f"{_WITH_TEXT if has_text else 'n'}{digest}"
 
@@ -73,6 +81,8 @@ def _document_text(document: SeenDocument, *, room: int, is_text_told: bool) -> 
         lines.append("Its text was shown before.")
     elif document.head:
         lines.append(_text_of(document, room))
+    elif document.has_image:
+        lines.append(PICTURE)
     else:
         lines.append(NO_TEXT if document.is_ready else NOT_READ_YET)
     return "\n".join([open_tag("document", attributes), *lines, "</document>"])

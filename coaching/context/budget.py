@@ -10,6 +10,8 @@ PROMPT_TOKENS = 15_000
 """The limit for prompt, tools and context together (SPEC 3.6)."""
 SPARE_TOKENS = 600
 
+IMAGE_TOKENS = 1_600
+"""Of an image that isn't larger than the models' own limit."""
 MARK_TOKENS = 40
 _WHOLE_LINES = 0.8
 

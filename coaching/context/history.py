@@ -3,21 +3,23 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from coaching.context.budget import count_tokens
+from coaching.context.budget import IMAGE_TOKENS, count_tokens
 from coaching.context.fences import fence_words
 from coaching.context.opening import CONTEXT_KEY
+from coaching.context.pictures import pictures_of
 from coaching.engine.messages import StoredCall, StoredMessage, canonical_json, excerpt_result, shorten_saved
 from coaching.engine.tools import SavedFields
 from coaching.legacy_text.blocks import strip_block_tags
 from sessions_app.models import Message, MessageRole
 
 
-def stored_message(message: Message) -> StoredMessage:
-    """Convert a row of history for the engine, without tags of old blocks."""
+def stored_message(message: Message, pictures: Sequence[dict[str, Any]] = ()) -> StoredMessage:
+    """Convert a row of history for the engine, without tags of old blocks; `pictures` are its blocks."""
     calls = tuple(map(stored_call, message.metadata.get("tool_calls", ())))
     if message.role == MessageRole.USER:
         context = message.metadata.get(CONTEXT_KEY, "")
-        return StoredMessage(role="user", content=fence_words(message.content), context=context)
+        words = fence_words(message.content)
+        return StoredMessage(role="user", content=words, context=context, blocks=tuple(pictures))
     content, ends = _without_block_tags(message.content, message.metadata.get("round_ends", ()))
     return StoredMessage(role="assistant", content=content, calls=calls, round_ends=ends)
 
@@ -45,9 +47,14 @@ def _values_without_tags(value: Any) -> Any:
     return value
 
 
-def count_message(message: Message, *, saved_fields: SavedFields) -> int:
-    """Estimate the tokens of a row of history in a request."""
-    tokens = count_tokens(message.content) + count_tokens(message.metadata.get(CONTEXT_KEY, ""))
+def count_message(message: Message, *, saved_fields: SavedFields, pictures_since: int = 0) -> int:
+    """Estimate the tokens of a row of history in a request.
+
+    It has the pictures of messages from number `pictures_since` on.
+    """
+    is_shown = message.number >= pictures_since
+    tokens = IMAGE_TOKENS * len(pictures_of(message)) if is_shown else 0
+    tokens += count_tokens(message.content) + count_tokens(message.metadata.get(CONTEXT_KEY, ""))
     for call in message.metadata.get("tool_calls", ()):
         values = call["input"] if isinstance(call["input"], dict) else {}
         tokens += count_tokens(

@@ -20,7 +20,10 @@ from sessions_app.queries import Rows
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeenDocument:
-    """A document of a message. `head` is the beginning of its text, which has `characters` in all."""
+    """A document of a message. `head` is the beginning of its text, which has `characters` in all.
+
+    `has_image`: it is a picture that the model may be shown.
+    """
 
     id: int
     name: str
@@ -32,6 +35,7 @@ class SeenDocument:
     is_withheld: bool
     characters: int
     head: str
+    has_image: bool = False
 
     @property
     def is_ready(self) -> bool:
@@ -148,6 +152,7 @@ def _seen(row: Mapping[str, Any]) -> SeenDocument:
         is_withheld=row["is_withheld"],
         characters=0 if row["is_withheld"] else row["characters"] or 0,
         head="" if row["is_withheld"] else row["head"] or "",
+        has_image=row["has_image"] and not row["is_withheld"],
     )
 
 
@@ -166,5 +171,6 @@ def _seen_now(document: Document) -> SeenDocument:
             "is_withheld": document.is_withheld,
             "characters": len(content),
             "head": content[:READ_CHARACTERS],
+            "has_image": hasattr(document, "image"),
         }
     )

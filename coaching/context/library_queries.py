@@ -63,7 +63,10 @@ SELECT jsonb_build_object(
         SELECT jsonb_agg(row) FROM (
             SELECT document.id, document.name, document.state, document.reason, document.file_type,
                 document.summary, document.page_count, document.is_withheld, document.content_type,
-                length(stored.text) AS characters, left(stored.text, %(characters)s) AS head
+                length(stored.text) AS characters, left(stored.text, %(characters)s) AS head,
+                EXISTS (
+                    SELECT FROM coaching_documentimage AS image WHERE image.document_id = document.id
+                ) AS has_image
             FROM coaching_document AS document
             LEFT JOIN coaching_documenttext AS stored ON stored.document_id = document.id
             WHERE document.session_id = %(session)s AND document.user_id = %(user)s

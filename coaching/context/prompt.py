@@ -22,6 +22,7 @@ from coaching.context.brief import brief_part
 from coaching.context.budget import PROMPT_TOKENS, SPARE_TOKENS, count_tokens
 from coaching.context.help_lines import danger_of, help_lines_part, spoken_in, untold_danger
 from coaching.context.history import count_message, stored_message
+from coaching.context.library import SeenDocument
 from coaching.context.life import Life, LifeQuery, Unknown, read_life
 from coaching.context.opening import (
     CONTEXT_KEY,
@@ -32,12 +33,14 @@ from coaching.context.opening import (
     skills_in_results,
     statement_of,
 )
+from coaching.context.pictures import PICTURES_KEY, newest_pictures, picture_blocks, pictures_since
 from coaching.context.pipeline import build_context
 from coaching.context.prompt_tools import PromptTools
 from coaching.context.statement import SKILL_KEY, Part, skill_part, state
 from coaching.context.trace import Sent, trace_of
 from coaching.context.window import Window, open_window, rows_to_read, smaller_window
-from coaching.engine.messages import ModelRequest, build_api_messages
+from coaching.engine.messages import ModelRequest, StoredMessage, build_api_messages
+from coaching.engine.profiles import profile_for
 from coaching.life.arcs import ARCS
 from coaching.models import Profile
 from coaching.models.skills import SkillKind
@@ -140,11 +143,13 @@ class _TurnBuilder:
         self.life = life
         self.now = life.now
         self.stored_opening = Opening.from_text(session.opening)
-        self.count_message = partial(count_message, saved_fields=tools.saved_fields)
         edge = self.stored_opening.edge if self.stored_opening else None
         sizes = {"minimum": settings.SAGE_WINDOW_MESSAGES, "step": settings.SAGE_WINDOW_STEP}
         limit = rows_to_read(edge, last=session.last_message_number, **sizes)
         self.tail, older = selectors.history_tail(session, limit=limit, newest=newest)
+        self.count_message = partial(
+            count_message, saved_fields=tools.saved_fields, pictures_since=pictures_since(self.tail[:-1])
+        )
         window = open_window(
             self.tail,
             **sizes,
@@ -198,8 +203,12 @@ class _TurnBuilder:
         )
         text, statement = state(parts, clock=clock)
         metadata = {
-            key: value for key, value in newest.metadata.items() if key not in (CONTEXT_KEY, SAID_KEY)
+            key: value
+            for key, value in newest.metadata.items()
+            if key not in (CONTEXT_KEY, SAID_KEY, PICTURES_KEY)
         }
+        if pictures := newest_pictures(self.window.messages, self._attached()):
+            metadata[PICTURES_KEY] = pictures
         if text:
             metadata |= {CONTEXT_KEY: text, SAID_KEY: statement.as_json()}
         newest.metadata = metadata
@@ -285,6 +294,22 @@ class _TurnBuilder:
         facts = self.life.library
         return () if isinstance(facts, Unknown) else document_parts(facts, self.window.messages, said)
 
+    def _attached(self) -> Mapping[int, SeenDocument]:
+        facts = self.life.library
+        return {} if isinstance(facts, Unknown) else facts.attached
+
+    def _stored_messages(self) -> Sequence[StoredMessage]:
+        """Return the window's messages for the engine, with their pictures."""
+        messages = self.window.messages
+        since, attached = pictures_since(messages), self._attached()
+        has_sight = profile_for(self.frame.model).has_sight
+        return [
+            stored_message(
+                message, picture_blocks(message, since=since, attached=attached, has_sight=has_sight)
+            )
+            for message in messages
+        ]
+
     def _skill_parts(self, statements: Sequence[Statement]) -> Sequence[Part]:
         """Return the skills that apply now and whose text isn't in the request yet."""
         callers = {match.skill: match.signal for match in reversed(self.context.called.trace)}
@@ -344,13 +369,12 @@ class _TurnBuilder:
 
     def _request(self, opening: Opening) -> ModelRequest:
         window = self.window.messages
-        messages = build_api_messages(
-            [stored_message(message) for message in window], self.tools.saved_fields
-        )
+        stored = self._stored_messages()
+        messages = build_api_messages(stored, self.tools.saved_fields)
         last_users = [number for number, message in enumerate(window) if message.role == MessageRole.USER][
             -2:
         ]
-        until_before = [stored_message(message) for message in window[: last_users[0] + 1]]
+        until_before = stored[: last_users[0] + 1]
         _mark_tail(messages, build_api_messages(until_before, self.tools.saved_fields))
         if opening.texts:
             blocks: list[dict[str, Any]] = [{"type": "text", "text": text} for text in opening.texts]

@@ -26,7 +26,8 @@ def attach(*, user_id: int, session_id: uuid.UUID, given: object) -> Sequence[Do
     ids = _ids_of(given)
     if not ids:
         return ()
-    found = Document.of(user_id).filter(id__in=ids).select_related("text").in_bulk()
+    rows = Document.of(user_id).filter(id__in=ids).select_related("text", "image").defer("image__data")
+    found = rows.in_bulk()
     if found.keys() != set(ids):
         raise Refused(MISSING)
     Document.of(user_id).filter(id__in=ids).exclude(session_id=session_id).update(session_id=session_id)

@@ -79,12 +79,13 @@ class StoredMessage:
     """A message in stored history.
 
     `round_ends` are the offsets in `content` at which the text of each round ends. `context` is the
-    block that was sent before the user's own text.
+    block that was sent before the user's own text, and `blocks` are content blocks between the two.
     """
 
     role: Literal["user", "assistant"]
     content: str
     context: str = ""
+    blocks: tuple[dict[str, Any], ...] = ()
     calls: tuple[StoredCall, ...] = ()
     round_ends: tuple[int, ...] = ()
 
@@ -180,8 +181,11 @@ def build_api_messages(history: Sequence[StoredMessage], saved_fields: SavedFiel
 
 
 def _append_user(messages: list[dict[str, Any]], message: StoredMessage) -> None:
-    texts = [scrub_surrogates(text) for text in (message.context, message.content)]
-    blocks = [{"type": "text", "text": text} for text in texts if text.strip()]
+    before, words = (
+        [{"type": "text", "text": scrub_surrogates(text)}] if text.strip() else []
+        for text in (message.context, message.content)
+    )
+    blocks: list[dict[str, Any]] = [*before, *message.blocks, *words]
     if not blocks and messages and messages[-1]["role"] == "user":
         return
     extend_role(messages, "user", blocks or [{"type": "text", "text": NO_TEXT}])

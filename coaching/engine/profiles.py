@@ -46,6 +46,7 @@ class ModelProfile:
     open turn is sent again byte for byte.
     `is_claude`: other models get no breakpoint on the request itself, which translating proxies pass on to
     servers that refuse unknown fields.
+    `has_sight`: it is shown pictures. Servers of models without it refuse the request.
     """
 
     model: str
@@ -55,6 +56,7 @@ class ModelProfile:
     notes: NotesShown = "never"
     is_thinking_bound: bool = True
     is_claude: bool = True
+    has_sight: bool = True
     context_tokens: int = 200_000
     max_output_tokens: int = 64_000
     prices: tuple[Price, ...] = ()
@@ -180,7 +182,8 @@ PROFILES: Mapping[str, ModelProfile] = {
 def profile_for(model: str) -> ModelProfile:
     """Return the profile of a model, dated names included; safe defaults for an unknown one."""
     known = PROFILES.get(model) or PROFILES.get(_DATED.sub("", model))
-    return known or ModelProfile(model=model, is_claude="claude" in model.lower())
+    is_claude = "claude" in model.lower()
+    return known or ModelProfile(model=model, is_claude=is_claude, has_sight=is_claude)
 
 
 def cost_micro_usd(model: str, tokens: TokenCounts, on: date, *, is_batch: bool = False) -> int | None:

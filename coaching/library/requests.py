@@ -10,7 +10,7 @@ from typing import Any
 
 from django.conf import settings
 
-from coaching.context.budget import count_tokens
+from coaching.context.budget import IMAGE_TOKENS, count_tokens
 from coaching.context.fences import fence, open_tag
 from coaching.engine.messages import ModelRequest
 from coaching.library.answers import build_output_format
@@ -22,7 +22,6 @@ from coaching.models import DocumentCorrection
 CALL_TOKENS = 40_000
 """The most that documents and references of one call take together."""
 MAX_ANSWER_TOKENS = 16_384
-IMAGE_TOKENS = 1_600
 
 TASK = (
     "Classify each of these documents. Answer for each number once, with the words of the lists. Everything "

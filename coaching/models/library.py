@@ -255,6 +255,21 @@ class DocumentText(Owned):
         return f"text of document {self.document_id}"
 
 
+class DocumentImage(Owned):
+    """A picture as models are shown it: of bounded size, without metadata. It never changes."""
+
+    owner_path = "document__user"
+
+    document = models.OneToOneField(
+        Document, on_delete=models.CASCADE, primary_key=True, related_name="image"
+    )
+    media_type = models.CharField(max_length=32)
+    data = models.BinaryField()
+
+    def __str__(self) -> str:
+        return f"image of document {self.document_id}"
+
+
 class CallPurpose(models.TextChoices):
     """What a call about documents is for."""
 

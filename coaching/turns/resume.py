@@ -21,6 +21,7 @@ from coaching.engine.tools import ToolCall, ToolResult
 from coaching.events import RoundShown
 from coaching.models import Profile
 from coaching.tools import CHAT_TOOLS
+from coaching.turns.pictures import with_pictures
 from coaching.turns.setup import TurnSetup, limits_left, state_of, stored_prompt_of
 from sessions_app.models import CallState, Round, ToolCallRecord, Turn
 from sessions_app.stored_prompts import store_prompt
@@ -39,19 +40,21 @@ def load_setup(key: TurnKey) -> TurnSetup:
     turn = Turn.unscoped.select_related("session").get(id=key.turn_id)
     profile, _ = Profile.of(turn.session.user_id).select_related("user").get_or_create()
     rounds = list(turn.rounds.order_by("number"))
+    request = _stored_request(turn) or _late_request(key, turn, profile)
+    request, is_whole = with_pictures(request, user_id=turn.session.user_id)
     setup = TurnSetup(
         key=key,
         user_id=turn.session.user_id,
         session_id=turn.session_id,
         timezone=profile.zone,
         state=state_of(turn.session),
-        request=_stored_request(turn) or _late_request(key, turn, profile),
+        request=request,
         limits=_read_limits_left(turn, rounds),
         is_stop_requested=turn.is_stop_requested,
         is_opening=turn.is_unanswered_opening,
     )
     if rounds:
-        setup = _with_rounds(setup, turn, rounds)
+        setup = _with_rounds(setup, turn, rounds, is_whole=is_whole)
     return _with_kept_words(setup, turn) if setup.is_too_late else setup
 
 
@@ -105,11 +108,15 @@ def _read_limits_left(turn: Turn, rounds: Sequence[Round]) -> PartLimits:
     )
 
 
-def _with_rounds(setup: TurnSetup, turn: Turn, rounds: Sequence[Round]) -> TurnSetup:
-    """Return the setup with the committed rounds in its request; the last one may be unfinished."""
+def _with_rounds(setup: TurnSetup, turn: Turn, rounds: Sequence[Round], *, is_whole: bool) -> TurnSetup:
+    """Return the setup with the committed rounds in its request; the last one may be unfinished.
+
+    `is_whole`: no picture of its messages is missing.
+    """
     request = setup.request
-    is_thinking_valid = _is_as_it_was(request)
-    if not is_thinking_valid:
+    is_same_frame = _is_as_it_was(request)
+    is_thinking_valid = is_same_frame and is_whole
+    if not is_same_frame:
         today = build_frame(turn.session, tools=CHAT_TOOLS)
         request = replace(today, messages=request.messages)
     *earlier, last = [_read_finished(row, turn, is_thinking_valid=is_thinking_valid) for row in rounds]

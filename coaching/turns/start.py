@@ -28,6 +28,7 @@ from coaching.safety.card import kept_danger, metadata_of
 from coaching.safety.danger import Danger
 from coaching.tools import CHAT_TOOLS
 from coaching.transcript.cards import read_card_of_new, read_cards
+from coaching.turns.pictures import with_pictures
 from coaching.turns.request import TurnRequest
 from coaching.turns.setup import TurnSetup, limits_left, state_of, stored_prompt_of
 from sessions_app import services
@@ -107,13 +108,14 @@ class _PromptBuilder:
         """Return the turn's setup; None if no prompt was built for it."""
         if not opened.is_new or self.built is None or self.session is None:
             return None
+        request, _ = with_pictures(self.built.request, user_id=self.profile.user_id)
         return TurnSetup(
             key=TurnKey(turn_id=opened.turn.id, fence=opened.turn.fence),
             user_id=self.profile.user_id,
             session_id=opened.session_id,
             timezone=self.profile.zone,
             state=state_of(self.session),
-            request=self.built.request,
+            request=request,
             limits=limits_left(opened.turn),
             is_opening=opened.turn.is_unanswered_opening,
         )

@@ -20,6 +20,7 @@ from django.views.decorators.http import require_POST
 
 from coaching.documents.intake import Destination, destination_of, refusal_of_size, refuse, take_in
 from coaching.files.errors import StorageFailed
+from coaching.library.pictures import prepare_picture
 from coaching.models import Document, DocumentSource, DocumentState
 from coaching.people.accounts import user_id_of
 from coaching.people.attempts import AttemptLimit
@@ -102,9 +103,13 @@ def _take_one_in(
     name, size = file.name or "", file.size or 0
     if reason := refusal_of_size(size):  # without reading it
         return refuse(user_id=user_id, name=name, size=size, destination=destination, reason=reason)
-    return take_in(
-        user_id=user_id, name=name, data=file.read(), destination=destination, is_withheld=is_withheld
+    data = file.read()
+    document = take_in(
+        user_id=user_id, name=name, data=data, destination=destination, is_withheld=is_withheld
     )
+    if destination.session_id and document.state != DocumentState.REFUSED:
+        prepare_picture(document, data)
+    return document
 
 
 def _as_json(taken: Taken) -> HttpResponse:

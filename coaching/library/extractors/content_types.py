@@ -74,18 +74,22 @@ def find_type(data: bytes, name: str) -> str:
         raise Unread("refused", "The file is empty.")
     if b"%PDF-" in data[:_PDF_SEARCHED]:
         return PDF
-    for start, content_type in _SIGNATURES:
-        if data.startswith(start):
-            return content_type
-    if data.startswith(b"RIFF") and data[8:12] == b"WEBP":
-        return WEBP
-    if data.startswith(b"BM") and int.from_bytes(data[14:18], "little") in _BMP_HEADERS:
-        return BMP
+    if content_type := image_type(data):
+        return content_type
     if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _in_archive(data)
     if data.startswith(_OLE):
         return _refuse_old_office(data)
     return _kind_of_text(data, name)
+
+
+def image_type(data: bytes) -> str:
+    """Return the content type of an image; empty for anything else."""
+    if data.startswith(b"RIFF") and data[8:12] == b"WEBP":
+        return WEBP
+    if data.startswith(b"BM") and int.from_bytes(data[14:18], "little") in _BMP_HEADERS:
+        return BMP
+    return next((content_type for start, content_type in _SIGNATURES if data.startswith(start)), "")
 
 
 def wrong_name(name: str, content_type: str) -> str:

@@ -12,7 +12,9 @@ TOO_MANY_PIXELS = f"The image has more than {MOST_PIXELS // 1_000_000} million p
 LONGEST_EDGE = 1_568
 """Above it, the models reduce images themselves (docs.claude.com, Vision)."""
 SHORTEST_EDGE = 8
-QUALITY = 85
+MOST_BYTES = 600_000
+"""A request may hold several, in base64."""
+_SIZES = ((LONGEST_EDGE, 85), (LONGEST_EDGE, 65), (1_024, 65))
 
 
 def extract(data: bytes) -> Extracted:
@@ -30,11 +32,24 @@ def extract(data: bytes) -> Extracted:
         raise Unread("refused", TOO_MANY_PIXELS) from None
     except (UnidentifiedImageError, OSError, SyntaxError, ValueError):
         raise Unread("broken", "The image is damaged and can’t be opened.") from None
-    written = io.BytesIO()
-    reduced.save(written, "JPEG", quality=QUALITY)
     return Extracted(
-        hints={"width": str(width), "height": str(height)}, image=written.getvalue(), media_type="image/jpeg"
+        hints={"width": str(width), "height": str(height)},
+        image=_written(reduced),
+        media_type="image/jpeg",
     )
+
+
+def _written(image: Image.Image) -> bytes:
+    """Return an image as a JPEG: of the first size and quality that is small enough, else of the last."""
+    data = b""
+    for edge, quality in _SIZES:
+        image.thumbnail((edge, edge))
+        written = io.BytesIO()
+        image.save(written, "JPEG", quality=quality)
+        data = written.getvalue()
+        if len(data) <= MOST_BYTES:
+            break
+    return data
 
 
 def _reduced(image: Image.Image) -> Image.Image:

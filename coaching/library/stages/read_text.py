@@ -16,6 +16,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from coaching.documents.pictures import keep_picture
 from coaching.files.objects import open_object
 from coaching.library.batch import Batch, Image, Item, Services, Twin
 from coaching.library.extraction import Extraction, extract_now
@@ -95,7 +96,13 @@ def _store(
     rows = batch.claim.rows().filter(id=document.pk)
     values = {"content_type": extraction.content_type, "page_count": extraction.page_count}
     if extraction.outcome != "text":
-        rows.update(**values)
+        if rows.update(**values) and extraction.image:
+            keep_picture(
+                user_id=document.user_id,
+                document_id=document.pk,
+                data=extraction.image,
+                media_type=extraction.media_type,
+            )
         return None
     # One after another, so that of two that come at the same time the later one sees the earlier.
     lock_until_commit(_TWIN_LOCK, batch.claim.client_id % 2**31)

@@ -117,6 +117,11 @@ class Conversation:
         return "\n".join(block["text"] for block in blocks if block["type"] == "text")
 
     @property
+    def brings_picture(self) -> bool:
+        """Whether pictures came with the newest words."""
+        return any(block["type"] == "image" for block in content_blocks(self.messages[-1]["content"]))
+
+    @property
     def offers_tools(self) -> bool:
         return bool(self._body.get("tools"))
 

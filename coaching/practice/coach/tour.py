@@ -44,7 +44,14 @@ def answer(body: Mapping[str, Any]) -> Reply:
     if is_analysis(body):
         return analyse(body)
     conversation = Conversation(body)
-    return do_job(conversation) or _lead_on(conversation)
+    return do_job(conversation) or _seen(conversation, _lead_on(conversation))
+
+
+def _seen(conversation: Conversation, reply: Reply) -> Reply:
+    """Return a reply that says first that the pictures with the newest words can't be seen."""
+    if not conversation.brings_picture or is_in_danger(conversation):
+        return reply
+    return with_lead(reply, texts.said("no_sight"))
 
 
 def _lead_on(conversation: Conversation) -> Reply:

@@ -7,12 +7,12 @@ import pytest
 from django.contrib.auth.models import User
 from pytest_django import Settings
 
-from coaching.context.budget import count_tokens
+from coaching.context.budget import IMAGE_TOKENS, count_tokens
 from coaching.documents.intake import destination_of, take_in
 from coaching.documents.references import current_references
 from coaching.library.claims import MOST_DOCUMENTS
 from coaching.library.extractors.content_types import IMAGES, NAMES
-from coaching.library.requests import CALL_TOKENS, IMAGE_TOKENS
+from coaching.library.requests import CALL_TOKENS
 from coaching.library.stages.assemble import UNSEEN
 from coaching.library.stages.read_text import NO_SIGHT
 from coaching.models import UNFINISHED_STATES, Client, Document, DocumentState, LibraryEffect, Project
