@@ -85,6 +85,7 @@ INSTALLED_APPS = [
     "django.contrib.postgres",
     "allauth",
     "allauth.account",
+    "allauth.mfa",
     "channels",
     "csp",
     "django_htmx",
@@ -302,6 +303,27 @@ ACCOUNT_REAUTHENTICATION_REQUIRED = True
 ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = True
+
+MFA_ADAPTER = "sage.second_factor.SecondFactorAdapter"
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_TOTP_ISSUER = "Sage"
+# The code before and the one after count, too: clocks differ, and typing takes time.
+MFA_TOTP_TOLERANCE = 1
+# Signing in already needs a confirmed address where mail can be sent, and a pending one keeps nobody out.
+MFA_ALLOW_UNVERIFIED_EMAIL = True
+# As often as a password; each attempt takes two requests.
+MFA_RATE_LIMITS: dict[str, str] | bool = {"webauthn_login": "60/m/ip"}
+MFA_FORMS = {
+    "authenticate": "sage.second_factor_forms.SignInCodeForm",
+    "authenticate_webauthn": "sage.second_factor_forms.SecondStepPasskeyForm",
+    "reauthenticate": "sage.second_factor_forms.ConfirmCodeForm",
+    "reauthenticate_webauthn": "sage.second_factor_forms.ConfirmPasskeyForm",
+    "login_webauthn": "sage.second_factor_forms.SignInPasskeyForm",
+    "activate_totp": "sage.second_factor_forms.ActivateAppForm",
+    "add_webauthn": "sage.second_factor_forms.AddPasskeyForm",
+    "edit_webauthn": "sage.second_factor_forms.RenamePasskeyForm",
+}
 
 EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
 EMAIL_TIMEOUT = 10

@@ -19,5 +19,6 @@ WHITENOISE_AUTOREFRESH = True
 WHITENOISE_USE_FINDERS = True
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 ACCOUNT_RATE_LIMITS = False
+MFA_RATE_LIMITS = False
 # Tests of the second look switch it on: others count what is asked and stored.
 SAGE_SAFETY_MODEL = ""

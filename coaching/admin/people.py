@@ -1,5 +1,7 @@
-"""Profiles: what an operator may correct for a person."""
+"""Profiles and second factors: what an operator may correct for a person."""
 
+import allauth.mfa.admin  # noqa: F401 - registers its page before ours replaces it
+from allauth.mfa.models import Authenticator
 from django.contrib import admin
 
 from coaching.models import Profile
@@ -16,4 +18,27 @@ class ProfileAdmin(admin.ModelAdmin):
 
     def has_add_permission(self, request: object) -> bool:
         """Profiles are created on first use."""
+        return False
+
+
+# Allauth's own page, which is registered by then, shows the secrets.
+admin.site.unregister(Authenticator)
+
+
+@admin.register(Authenticator)
+class AuthenticatorAdmin(admin.ModelAdmin):
+    """Second factors and passkeys without their secrets. Deleting one helps somebody who lost their phone."""
+
+    list_display = ("user", "type", "created_at", "last_used_at")
+    list_select_related = ("user",)
+    list_filter = ("type",)
+    search_fields = ("user__username", "user__email")
+    fields = ("user", "type", "created_at", "last_used_at")
+
+    def has_add_permission(self, request: object) -> bool:
+        """Only their owner sets them up."""
+        return False
+
+    def has_change_permission(self, request: object, obj: object = None) -> bool:
+        """Nobody changes them."""
         return False

@@ -39,6 +39,7 @@ LEFT_OUT_FIELDS: Mapping[str, str] = {
     "coaching.UserFileVersion.content": "stands in the files of the archive",
     "coaching.Import.storage_key": "says where this Sage stores an upload until it is read",
     "coaching.UserFileVersion.storage_key": "says where this Sage stores it",
+    "mfa.Authenticator.data": "opens the account",
     "sessions_app.SessionBrief.corrected_text": "made of the text and the corrections",
     "sessions_app.Round.blocks": "the text once more, with what only its model can read",
     "sessions_app.Session.opening": "made of files and summaries that the archive has",

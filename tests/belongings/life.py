@@ -28,6 +28,7 @@ FITTING: Mapping[str, Mapping[str, Any]] = {
     "coaching.RecallVector": {"vector": "[1, 0]"},
     "coaching.StandingYes": {"kind": "note"},
     "coaching.UserFile": {"path": "life-map/career.md", "file_type": "domain", "version_number": 1},
+    "mfa.Authenticator": {"type": "totp"},
     "sessions_app.BriefCorrection": {"kind": "correction"},
     "sessions_app.Session": {
         "status": "active",

@@ -7,10 +7,14 @@ from allauth.account import urls
 from allauth.account.forms import default_token_generator
 from allauth.account.models import EmailAddress, EmailConfirmationHMAC
 from allauth.account.utils import user_pk_to_url_str
+from allauth.mfa.models import Authenticator
+from allauth.mfa.totp.internal.auth import TOTP
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
+
+from tests.conftest import PASSWORD
 
 pytestmark = pytest.mark.django_db
 
@@ -72,6 +76,35 @@ def test_the_pages_of_the_email_address_are_ours_in_every_state(
     EmailAddress.objects.all().delete()
     User.objects.filter(pk=user.pk).update(email="")
     assert "has no email address" in looks_like_ours(client, "/accounts/email/")
+
+
+def test_the_pages_of_two_step_sign_in_are_ours_in_every_state(client: Client, user: User) -> None:
+    client.force_login(user)
+    assert "Off. An app" in looks_like_ours(client, "/accounts/2fa/")
+    assert "You have no passkeys" in looks_like_ours(client, "/accounts/2fa/webauthn/")
+    client.post("/accounts/reauthenticate/", {"password": PASSWORD, "next": "/"})
+    assert "Can’t scan it?" in looks_like_ours(client, "/accounts/2fa/totp/activate/")
+    added = looks_like_ours(client, "/accounts/2fa/webauthn/add/")
+    assert 'data-options="{&quot;publicKey&quot;' in added
+    TOTP.activate(user, "JBSWY3DPEHPK3PXP")
+    data = {"name": "My <phone>", "credential": {}}
+    passkey = Authenticator.objects.create(user=user, type=Authenticator.Type.WEBAUTHN, data=data)
+    client.post("/accounts/2fa/recovery-codes/generate/")
+    for address in (
+        "/accounts/2fa/",
+        "/accounts/2fa/webauthn/",
+        f"/accounts/2fa/webauthn/keys/{passkey.pk}/remove/",
+    ):
+        assert "My &lt;phone&gt;" in looks_like_ours(client, address)
+    looks_like_ours(client, f"/accounts/2fa/webauthn/keys/{passkey.pk}/edit/")
+    for address in ("totp/deactivate/", "recovery-codes/", "recovery-codes/generate/"):
+        looks_like_ours(client, f"/accounts/2fa/{address}")
+    passkey.delete()
+    assert "Confirm that it’s you" in looks_like_ours(client, "/accounts/reauthenticate/")
+    assert "Please enter a code" in looks_like_ours(client, "/accounts/2fa/reauthenticate/")
+    stranger = Client()
+    stranger.post("/accounts/login/", {"login": "ada", "password": PASSWORD})
+    assert "Second step" in looks_like_ours(stranger, "/accounts/2fa/authenticate/")
 
 
 def test_an_account_without_a_password_sets_one(client: Client, user: User) -> None:

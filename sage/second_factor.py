@@ -1,0 +1,63 @@
+"""Second factors and passkeys: allauth's behaviour where its settings aren't enough.
+
+The secrets of authenticator apps and recovery codes are encrypted, so that a copy of the database doesn't
+contain them. The key is derived from SECRET_KEY; SECRET_KEY_FALLBACKS are read, too.
+"""
+
+import base64
+
+import structlog
+from allauth.mfa.adapter import DefaultMFAAdapter
+from allauth.mfa.models import Authenticator
+from allauth.mfa.totp.internal.auth import generate_totp_secret
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+logger = structlog.get_logger(__name__)
+
+SALT = "sage.second_factor"
+MAX_PASSKEYS = 20
+
+
+class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth has no types
+    """Names things the way our pages do, and encrypts secrets."""
+
+    error_messages = DefaultMFAAdapter.error_messages | {
+        "incorrect_code": _("That code isn’t right. Check the latest one and try again."),
+        "cannot_generate_recovery_codes": _("Set up an authenticator app or a passkey first."),
+        "passkey_failed": _("That passkey didn’t work. Please try again."),
+        "unknown_passkey": _("That passkey doesn’t belong to an account here. Try another way to sign in."),
+        "too_many_passkeys": _("An account can have up to %s passkeys. Remove one first."),
+    }
+
+    def encrypt(self, text: str) -> str:
+        return _cipher().encrypt(text.encode()).decode()
+
+    def decrypt(self, encrypted_text: str) -> str:
+        """Return the secret, or one that fits no code if SECRET_KEY was lost."""
+        try:
+            return _cipher().decrypt(encrypted_text.encode()).decode()
+        except InvalidToken:
+            logger.error("second_factor_unreadable")
+            secret: str = generate_totp_secret()
+            return secret
+
+    def generate_authenticator_name(self, user: User, type: Authenticator.Type) -> str:  # noqa: A002 - allauth's name
+        """Return a new passkey's name, which the person can change."""
+        number = Authenticator.objects.filter(user=user, type=type).count() + 1
+        return gettext("Passkey") if number == 1 else gettext("Passkey %(number)s") % {"number": number}
+
+    def get_public_key_credential_rp_entity(self) -> dict[str, str]:
+        """Return the site that passkeys are for: its host, shown as Sage."""
+        entity: dict[str, str] = super().get_public_key_credential_rp_entity()
+        return entity | {"name": "Sage"}
+
+
+def _cipher() -> MultiFernet:
+    secrets = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
+    keys = [salted_hmac(SALT, "key", secret=secret, algorithm="sha256").digest() for secret in secrets]
+    return MultiFernet([Fernet(base64.urlsafe_b64encode(key)) for key in keys])
