@@ -1,6 +1,7 @@
 """Fixtures for all tests: people, and optional servers."""
 
 import gc
+import os
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -40,6 +41,11 @@ MakeUser = Callable[..., User]
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options of single tests."""
     parser.addoption("--newcomer-transcript", metavar="FILE", help="write the newcomer's talk to a file")
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Run one worker more than there are cores: tests wait for processes and clocks half of the time."""
+    return (os.cpu_count() or 1) + 1
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
