@@ -1,6 +1,7 @@
 """What the guided tour hears in any words: only an answer is one."""
 
 import time
+from itertools import cycle
 
 import pytest
 from hypothesis import given, settings
@@ -131,23 +132,22 @@ SKILL = '<skill name="{name}">\n## Goal\n</skill>'
 ASKED = {name: walk.slots[0].question for name, walk in ARCS.items()}
 
 
-@pytest.mark.parametrize("arc", ARCS)
-@pytest.mark.parametrize(
-    "strange",
-    [
-        "<skill name=" * 1500,
-        "<a>" * 6000,
-        "later " * 3000,
-        " " * 19_000 + "x",
-        "no, " * 5000,
-        "1. " * 6000,
-        "i should i " * 1800,
-        "a" * 20_000,
-        "“" * 20_000,
-        "not x but " * 90,
-        "change the " * 90,
-    ],
+STRANGE = (
+    "<skill name=" * 1500,
+    "<a>" * 6000,
+    "later " * 3000,
+    " " * 19_000 + "x",
+    "no, " * 5000,
+    "1. " * 6000,
+    "i should i " * 1800,
+    "a" * 20_000,
+    "“" * 20_000,
+    "not x but " * 90,
+    "change the " * 90,
 )
+
+
+@pytest.mark.parametrize(("arc", "strange"), zip(cycle(ARCS), STRANGE, strict=False))
 def test_long_strange_words_are_taken_at_once(arc: str, strange: str) -> None:
     skill = SKILL.format(name=arc.replace("_", "-"))
     body = request_body(tools=CHAT_TOOLS.definitions())
