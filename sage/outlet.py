@@ -18,13 +18,13 @@ class Outlet:
     def is_open(self) -> bool:
         return self._is_open.is_set()
 
-    def pauseProducing(self) -> None:  # noqa: N802
+    def pauseProducing(self) -> None:  # noqa: N802 - the library calls it so
         self._is_open.clear()
 
-    def resumeProducing(self) -> None:  # noqa: N802
+    def resumeProducing(self) -> None:  # noqa: N802 - the library calls it so
         self._is_open.set()
 
-    def stopProducing(self) -> None:  # noqa: N802
+    def stopProducing(self) -> None:  # noqa: N802 - the library calls it so
         """Open permanently: the connection is gone and nobody has to wait for it."""
         self._is_open.set()
 

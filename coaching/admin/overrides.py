@@ -35,7 +35,7 @@ def diff_lines(old: str, new: str) -> list[DiffLine]:
     return [DiffLine(kind=kinds.get(line[:1], "same"), text=line) for line in lines]
 
 
-class OverrideAdmin(SimpleHistoryAdmin):  # type: ignore[misc]
+class OverrideAdmin(SimpleHistoryAdmin):  # type: ignore[misc]  # the package has no types
     """Rows that files create. An operator's text replaces a file's until it is taken back."""
 
     change_form_template = "admin/coaching/override/change_form.html"

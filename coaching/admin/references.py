@@ -132,7 +132,7 @@ class PlacementRuleForm(forms.ModelForm):
 
 
 @admin.register(PlacementRule)
-class PlacementRuleAdmin(SimpleHistoryAdmin):  # type: ignore[misc]
+class PlacementRuleAdmin(SimpleHistoryAdmin):  # type: ignore[misc]  # the package has no types
     """Where documents are filed. A rule of a file is kept until an operator changes it."""
 
     form = PlacementRuleForm

@@ -130,7 +130,7 @@ def remove_rows(user_id: int) -> Mapping[str, int]:
 
 def _forget_what_operators_did(user_id: int) -> None:
     """Remove the admin's log about the person; what they did as an operator goes with their own row."""
-    about: dict[type, QuerySet[User] | QuerySet] = {User: User.objects.filter(pk=user_id)}  # type: ignore[type-arg]
+    about: dict[type, QuerySet[User] | QuerySet] = {User: User.objects.filter(pk=user_id)}  # type: ignore[type-arg]  # of several models
     about |= {owned.model: owned.rows_of(user_id) for owned in owned_models()}
     types = ContentType.objects.get_for_models(*about)
     for model, rows in about.items():

@@ -31,7 +31,7 @@ _fetcher: Fetcher | None = None
 
 def get_fetcher() -> Fetcher:
     """Return this process's fetcher."""
-    global _fetcher  # noqa: PLW0603
+    global _fetcher  # noqa: PLW0603 - one for the process
     if _fetcher is None:
         made: Fetcher = import_string("coaching.calendar.fetch.FeedFetcher")()
         _fetcher = made
@@ -41,7 +41,7 @@ def get_fetcher() -> Fetcher:
 @contextmanager
 def use_fetcher(fetcher: Fetcher) -> Iterator[None]:
     """Use another fetcher in this process for the duration of a block."""
-    global _fetcher  # noqa: PLW0603
+    global _fetcher  # noqa: PLW0603 - one for the process
     before, _fetcher = _fetcher, fetcher
     try:
         yield

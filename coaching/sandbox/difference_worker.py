@@ -160,7 +160,7 @@ def _with_gap(lines: Sequence[str], *, is_first: bool) -> list[Row | int]:
 def _without_tail(rows: list[Row | int]) -> list[Row | int]:
     """Keep only the first lines after the last change."""
     end = len(rows)
-    while end and (isinstance(rows[end - 1], int) or rows[end - 1][0] == "same"):  # type: ignore[index]
+    while end and (isinstance(rows[end - 1], int) or rows[end - 1][0] == "same"):  # type: ignore[index]  # not a number here
         end -= 1
     tail = rows[end:]
     count = sum(row if isinstance(row, int) else 1 for row in tail)

@@ -75,7 +75,7 @@ class MarkdownRenderer:
     def _taken(self, text: str, request: bytes, answer: bytes | TookTooLong | AllBusy) -> SafeString:
         if isinstance(answer, bytes):
             # Sanitised by the worker: the only place that trusts a text's markup.
-            markup = mark_safe(answer.decode())  # noqa: S308
+            markup = mark_safe(answer.decode())  # noqa: S308 - the sanitiser wrote it
             self._keep(_key_of(request), markup)
             return markup
         is_slow = isinstance(answer, TookTooLong)

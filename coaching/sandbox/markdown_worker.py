@@ -113,7 +113,7 @@ def _keep_attribute(_tag: str, name: str, value: str) -> str | None:
 
 
 class _Parser(MarkdownIt):
-    def validateLink(self, url: str) -> bool:  # noqa: N802
+    def validateLink(self, url: str) -> bool:  # noqa: N802 - the library calls it so
         return is_web_link(url) or bool(own_link(url))
 
 

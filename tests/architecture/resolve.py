@@ -41,7 +41,7 @@ def main() -> int:
     newest = [row for row in _newest_uploads() if row[1] not in excepted][-1]
     print("newest upload:", *newest)  # noqa: T201  # a command for people
     same = resolved == LOCK.read_text()
-    print("requirements.lock is", "what would be resolved now" if same else "out of step")  # noqa: T201
+    print("requirements.lock is", "what would be resolved now" if same else "out of step")  # noqa: T201 - for whoever runs it
     return 0 if same else 1
 
 

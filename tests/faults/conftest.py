@@ -20,7 +20,7 @@ long forms are strict."""
 def seed() -> int:
     """A seed, printed with a failure; SAGE_FAULT_SEED repeats a run."""
     value = int(os.environ.get("SAGE_FAULT_SEED") or random.SystemRandom().randrange(2**31))
-    print(f"SAGE_FAULT_SEED={value}")  # noqa: T201
+    print(f"SAGE_FAULT_SEED={value}")  # noqa: T201 - for whoever runs it
     return value
 
 

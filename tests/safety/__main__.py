@@ -18,7 +18,7 @@ def main() -> None:
     print(table_of(sentences))  # noqa: T201 - its output
     for name, found in measure_unseen().items():
         values = ", ".join(f"{field.name} {getattr(found, field.name)}" for field in fields(found))
-        print(f"\nNever seen, {name}: {values}")  # noqa: T201
+        print(f"\nNever seen, {name}: {values}")  # noqa: T201 - for whoever runs it
     if not is_shown:
         return
     wrong = measure(row for row in sentences if row.part != HELD_OUT)
@@ -27,9 +27,9 @@ def main() -> None:
         ("False alarms", wrong.alarmed),
         ("Level", wrong.other_level),
     ):
-        print(f"\n{name}")  # noqa: T201
+        print(f"\n{name}")  # noqa: T201 - for whoever runs it
         for row in rows:
-            print(f"  {row.expected} → {row.found}  [{row.kind}] {row.words}")  # noqa: T201
+            print(f"  {row.expected} → {row.found}  [{row.kind}] {row.words}")  # noqa: T201 - for whoever runs it
 
 
 if __name__ == "__main__":

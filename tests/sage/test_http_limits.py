@@ -398,7 +398,7 @@ def test_300_mb_at_any_address_are_refused_early_and_cost_nobody_anything(live_s
             assert sent.status in {400, 413}, path
             assert sent.size < HUGE / 4, path
     seconds.sort()
-    print(f"S17: {max(seconds):.3f} s of {len(seconds)}, {max(megabytes):.1f} MB")  # noqa: T201
+    print(f"S17: {max(seconds):.3f} s of {len(seconds)}, {max(megabytes):.1f} MB")  # noqa: T201 - for whoever runs it
     assert max(megabytes) <= 60
     assert seconds[len(seconds) * 9 // 10] <= 0.25 * patience()  # tolerates outliers on a busy machine
 

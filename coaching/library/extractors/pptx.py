@@ -45,7 +45,7 @@ def _all_shapes(shapes: Iterable[BaseShape]) -> Iterator[BaseShape]:
 
 def _texts(shape: BaseShape) -> Iterator[str]:
     if shape.has_text_frame:
-        lines = shape.text_frame.text.splitlines()  # type: ignore[attr-defined]
+        lines = shape.text_frame.text.splitlines()  # type: ignore[attr-defined]  # a shape with a text frame
         yield from (text for line in lines if (text := " ".join(line.split())))
     if isinstance(shape, GraphicFrame) and shape.has_table:
         for row in shape.table.rows:

@@ -138,7 +138,7 @@ def main() -> int:
             process.end(signal.SIGTERM)
     for name, times in found.items():
         known, unknown = statistics.median(times.known), statistics.median(times.unknown)
-        print(  # noqa: T201
+        print(  # noqa: T201 - for whoever runs it
             f"{name:8} known {known:7.1f} ms  unknown {unknown:7.1f} ms  "
             f"{times.difference:6.1%} apart, of two unknown ones {times.noise:6.1%}  ({tries} tries each)"
         )

@@ -10,8 +10,8 @@ import django
 django.setup()
 
 # Django's models can be imported now, not before.
-from coaching.library.extraction import extract_now  # noqa: E402
-from sage.web_process import serve  # noqa: E402
+from coaching.library.extraction import extract_now  # noqa: E402 - needs Django set up
+from sage.web_process import serve  # noqa: E402 - needs Django set up
 
 THREADS = 2
 

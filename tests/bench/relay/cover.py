@@ -8,9 +8,9 @@ import django
 django.setup()
 
 # The models can be imported now, not before.
-from django.db.models import Max  # noqa: E402
+from django.db.models import Max  # noqa: E402 - needs Django set up
 
-from sessions_app.models import Session, SessionBrief  # noqa: E402
+from sessions_app.models import Session, SessionBrief  # noqa: E402 - needs Django set up
 
 LINES = "\n".join(f"- The user spoke of something of a usual length [{number}]." for number in range(1, 9))
 

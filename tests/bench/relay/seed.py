@@ -16,15 +16,15 @@ import django
 django.setup()
 
 # The models can be imported now, not before.
-from django.conf import settings  # noqa: E402
-from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY  # noqa: E402
-from django.contrib.auth.models import User  # noqa: E402
-from django.contrib.sessions.backends.db import SessionStore  # noqa: E402
-from django.db import connection, transaction  # noqa: E402
-from django.utils import timezone  # noqa: E402
+from django.conf import settings  # noqa: E402 - needs Django set up
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY  # noqa: E402 - needs Django set up
+from django.contrib.auth.models import User  # noqa: E402 - needs Django set up
+from django.contrib.sessions.backends.db import SessionStore  # noqa: E402 - needs Django set up
+from django.db import connection, transaction  # noqa: E402 - needs Django set up
+from django.utils import timezone  # noqa: E402 - needs Django set up
 
-from coaching.models import FileSource, FileType, UserFile, UserFileVersion  # noqa: E402
-from sessions_app.models import Message, MessageRole, Session, Turn, TurnStatus  # noqa: E402
+from coaching.models import FileSource, FileType, UserFile, UserFileVersion  # noqa: E402 - needs Django set up
+from sessions_app.models import Message, MessageRole, Session, Turn, TurnStatus  # noqa: E402 - needs Django set up
 
 MESSAGES_PER_LONG_SESSION = 30
 FILE_TEXT = "# Notes\n\n" + "What was said about work, rest and the people that matter. " * 20
