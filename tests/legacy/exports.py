@@ -7,6 +7,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from tests.legacy.broken_replies import SHARE, broken_reply
+
 BEGAN = datetime(2023, 1, 2, 7, 30, tzinfo=UTC)
 KINDS = ("open_conversation", "open_day", "close_day", "weekly_checkin", "life_mapping")
 DOMAINS = ("career", "relationships", "health", "finances", "learning", "creativity", "play", "meaning")
@@ -19,7 +21,10 @@ LIGHTHOUSE = "lighthouse"
 
 
 def sage_export(*, sessions: int, messages: int, files: int = 0, ratings: int = 0) -> Iterator[str]:
-    """Yield the earlier app's export, line by line, the same for the same numbers."""
+    """Yield the earlier app's export, line by line, the same for the same numbers.
+
+    Some replies have well-formed blocks, and a few broken ones.
+    """
     chance = random.Random(7)
     profile = {"name": "Ada", "timezone": "Europe/Lisbon"}
     yield f'{{"profile": {json.dumps(profile)},\n"sessions": [\n'
@@ -61,6 +66,8 @@ def _message(number: int, place: int, begun: datetime, chance: random.Random) ->
     if place % 2 and place % 6 == 5:
         opening = f'[FILE_UPDATE type="daily-log" name="{begun.date().isoformat()}"]'
         text += f"\n{opening}\nA day of {topic}.\n[/FILE_UPDATE]"
+    elif place % 2 and chance.random() < SHARE:
+        text = broken_reply(chance)
     return {
         "id": f"m-{number}-{place}",
         "role": ("user", "assistant")[place % 2],

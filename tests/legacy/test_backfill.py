@@ -15,7 +15,6 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 from django.template.loader import render_to_string
-from django.utils import timezone
 
 from coaching.belongings.rows import exported_models, rows_as_json
 from coaching.context.history import stored_message
@@ -24,16 +23,16 @@ from coaching.legacy.backfill import backfill_steps
 from coaching.legacy.tally import Tally
 from coaching.legacy_text.parser import parse_blocks
 from coaching.models import FileType, UserFile, UserFileVersion
-from coaching.practice.api.validation import check_request
 from coaching.tools import CHAT_TOOLS
 from coaching.tools.save_file import SAVE_FILE, SaveFileInput
 from coaching.transcript.conversation import items_of
 from coaching.transcript.old_replies import ORIGINAL_KEY, draft_of
 from coaching.transcript.rows import read_history
-from coaching.turns.preview import preview_request
 from sessions_app.database import in_database
 from sessions_app.models import Message, MessageRole, Session, ToolCallRecord
+from tests.legacy.broken_replies import BROKEN
 from tests.legacy.exports import BEGAN
+from tests.legacy.strict_requests import check_every_request
 from tests.legacy_text.replies import PIECES, RAW_TAG
 from tests.stored_turns import open_turn
 from tests.tools.committing_context import CommittingContext
@@ -59,7 +58,10 @@ REPLIES = (
 def history(user: User, tmp_path: Path) -> User:
     """Somebody with a generated history that was imported; the first replies are well known."""
     chance = random.Random(14)
-    replies = [*REPLIES, *("".join(chance.choices(PIECES, k=chance.randint(1, 14))) for _ in range(53))]
+    known = [*REPLIES, *BROKEN]
+    replies = known + [
+        "".join(chance.choices(PIECES, k=chance.randint(1, 14))) for _ in range(60 - len(known))
+    ]
     sessions = []
     for number in range(6):
         said = [
@@ -153,22 +155,13 @@ def test_what_is_stored_has_no_tag_and_keeps_the_original(history: User) -> None
 
 
 def test_every_request_from_it_is_accepted(history: User) -> None:
+    before = check_every_request(history.pk)
+    assert (before.refusals, before.whole, before.prefixes) == ([], 6, 120)
     backfill()
+    after = check_every_request(history.pk)
+    assert (after.refusals, after.whole, after.prefixes) == ([], 6, 120)
     for session in Session.of(history.pk):
-        request = preview_request(user_id=history.pk, now=timezone.now(), session=session).request
-        body = {
-            "model": request.model,
-            "max_tokens": request.max_tokens,
-            "system": request.system,
-            "tools": request.tools,
-            "messages": request.messages,
-            "cache_control": request.cache_control,
-        }
-        check_request(body)
         said = [stored_message(message) for message in session.messages.order_by("number")]
-        for end, message in enumerate(said, start=1):
-            if message.role == "user":
-                check_request({**body, "messages": build_api_messages(said[:end], CHAT_TOOLS.saved_fields)})
         assert "FILE_UPDATE" not in str(build_api_messages(said, CHAT_TOOLS.saved_fields))
 
 

@@ -1,5 +1,9 @@
 """How long an import of years of conversations takes, in how much memory, and what a kill leaves of it.
 
+Then the replies' old blocks are rewritten, and every request that these conversations can lead to is passed
+through the practice model's strict checks: the next message's as it would be sent, and that of each message
+so far with the window that its turn would have had.
+
     uv run python -m tests.bench.imports [--sessions 2000] [--messages 60000] [--kills 10] [--megabytes 0]
 
 Brings its own PostgreSQL. Each import runs in a process of its own.
