@@ -14,7 +14,7 @@ from itertools import count
 from typing import Any
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.db.models.fields.json import KeyTextTransform
 
 from sessions_app.models import (
@@ -30,6 +30,8 @@ from sessions_app.models import (
 
 IMPORT_KEY = "import"
 """In a session's metadata: the import that made it."""
+ADDED_KEY = "added"
+"""In a session's metadata: by the key of a later import, the first and the last message that it appended."""
 _ROWS_A_STATEMENT = 2_000
 _PLAIN_ID_CHARACTERS = 80
 
@@ -47,9 +49,10 @@ class RecordedMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedSession:
-    """A session as it was recorded, with at least one message."""
+    """A session as it was recorded, with at least one message. `where` is its place in its file."""
 
     imported_id: str
+    where: str
     kind: str
     status: SessionStatus
     title: str
@@ -60,23 +63,41 @@ class RecordedSession:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownSession:
-    """A session that exists under an imported id; `import_id` is that of the import that made it."""
+    """A session that exists under an imported id.
+
+    `import_id` is that of the import that made it. Until the message `until` it is imported, `added` says by
+    which later imports. `is_used_here`: its user went on in it since, or in one that continues it.
+    """
 
     session_id: uuid.UUID
     import_id: int | None
-    messages: int
+    until: int
+    added: Mapping[str, Sequence[int]]
+    is_deleted: bool
+    is_used_here: bool
 
 
 def known_sessions(*, user_id: int, imported_ids: Collection[str]) -> Mapping[str, KnownSession]:
     """Return the user's sessions that were imported under these ids, also those that were just deleted."""
-    columns = ("imported_id", "pk", "metadata", "imported_until")
-    return {
-        imported_id: KnownSession(session_id=pk, import_id=metadata.get(IMPORT_KEY), messages=until)
-        for sessions in (Session.of(user_id), Session.deleted_of(user_id))
-        for imported_id, pk, metadata, until in _with_imported_id(sessions)
-        .filter(imported_id__in=imported_ids)
-        .values_list(*columns)
-    }
+    found = {}
+    for sessions in (Session.of(user_id), Session.deleted_of(user_id)):
+        named = _with_imported_id(sessions).filter(imported_id__in=imported_ids)
+        named = named.annotate(is_continued=Exists(continuing(user_id).filter(continues=OuterRef("pk"))))
+        for session in named.defer("opening", "summary"):
+            found[session.imported_id] = KnownSession(
+                session_id=session.pk,
+                import_id=session.metadata.get(IMPORT_KEY),
+                until=session.imported_until,
+                added=session.metadata.get(ADDED_KEY) or {},
+                is_deleted=session.deleted_at is not None,
+                is_used_here=session.is_continued or session.last_message_number > session.imported_until,
+            )
+    return found
+
+
+def continuing(user_id: int) -> QuerySet[Session]:
+    """Return the user's sessions that continue another one."""
+    return Session.of(user_id).exclude(continues=None)
 
 
 @transaction.atomic
@@ -88,7 +109,7 @@ def store_recorded(*, user_id: int, import_id: int, recorded: Sequence[RecordedS
     for each in recorded:
         session = _session_of(user_id, import_id, each)
         sessions.append(session)
-        for turn, said in _rows_of(session, each.messages):
+        for turn, said in rows_of(session, each.messages):
             turns.append(turn)
             messages += said
     Session.of(user_id).bulk_create(sessions)
@@ -111,7 +132,7 @@ def remove_unchanged(*, user_id: int, session_ids: Collection[uuid.UUID]) -> Col
     kept |= set(
         BriefCorrection.of(user_id).filter(session__in=session_ids).values_list("session_id", flat=True)
     )
-    kept |= set(Session.of(user_id).filter(continues__in=session_ids).values_list("continues_id", flat=True))
+    kept |= set(continuing(user_id).filter(continues__in=session_ids).values_list("continues_id", flat=True))
     Session.of(user_id).filter(pk__in=set(session_ids) - kept).delete()
     return kept
 
@@ -151,8 +172,11 @@ def _session_of(user_id: int, import_id: int, recorded: RecordedSession) -> Sess
     )
 
 
-def _rows_of(session: Session, recorded: Sequence[RecordedMessage]) -> Iterator[tuple[Turn, list[Message]]]:
-    numbers = count(1)
+def rows_of(
+    session: Session, recorded: Sequence[RecordedMessage], *, first: int = 1
+) -> Iterator[tuple[Turn, list[Message]]]:
+    """Yield unsaved turns with their unsaved messages, numbered from `first`."""
+    numbers = count(first)
     for said in _turns_of(recorded):
         moments = [message.created_at for message in said]
         turn = Turn(
@@ -163,7 +187,7 @@ def _rows_of(session: Session, recorded: Sequence[RecordedMessage]) -> Iterator[
             part_started_at=min(moments),
             ended_at=max(moments),
         )
-        yield turn, [_message(turn, next(numbers), message) for message in said]
+        yield turn, [message_row(turn, next(numbers), message) for message in said]
 
 
 def _turns_of(recorded: Sequence[RecordedMessage]) -> Sequence[list[RecordedMessage]]:
@@ -177,7 +201,8 @@ def _turns_of(recorded: Sequence[RecordedMessage]) -> Sequence[list[RecordedMess
     return turns
 
 
-def _message(turn: Turn, number: int, recorded: RecordedMessage) -> Message:
+def message_row(turn: Turn, number: int, recorded: RecordedMessage) -> Message:
+    """Return the unsaved row of a message."""
     return Message(
         session=turn.session,
         turn=turn,

@@ -53,6 +53,7 @@ def record(found: FoundConversation, *, now: datetime, idle_since: datetime) -> 
     title, source = _title(found, messages)
     made.session = RecordedSession(
         imported_id=mended(found.imported_id),
+        where=f"{found.where}, “{title}”" if title else found.where,
         kind=kind,
         status=status,
         title=title,

@@ -18,6 +18,7 @@ from coaching.files.errors import FileMoved, FileRefused
 from coaching.files.paths import type_of_path
 from coaching.files.store import store_imported
 from coaching.legacy.importers.things import FoundFile, FoundProfile, FoundRating, Problem
+from coaching.legacy.newer import store_newer
 from coaching.legacy.tally import Tally
 from coaching.models import FileSource, Import, Profile, PulseRating, TimezoneSource, UserFile
 from sessions_app.imports import RecordedSession, known_sessions, store_recorded
@@ -56,20 +57,21 @@ def mark_of(import_id: int) -> str:
 
 
 def store_sessions(target: Target, recorded: Sequence[RecordedSession], tally: Tally) -> None:
-    """Store the sessions that the user doesn't have yet."""
+    """Store the sessions that the user doesn't have yet, and what is new in those of earlier imports."""
     first = {each.imported_id: each for each in reversed(recorded)}
     tally.skipped += len(recorded) - len(first)
     known = known_sessions(user_id=target.user_id, imported_ids=first.keys())
     new = [each for each in first.values() if each.imported_id not in known]
-    mine = [each for each in known.values() if each.import_id == target.import_id]
-    tally.sessions += len(new) + len(mine)
-    tally.messages += sum(len(each.messages) for each in new) + sum(each.messages for each in mine)
-    tally.skipped += len(known) - len(mine)
-    for each in first.values():
-        if each.imported_id not in known or known[each.imported_id] in mine:
-            tally.brief_tokens += sum(count_tokens(said.content) + LINE_TOKENS for said in each.messages)
+    old = [(known[each.imported_id], each) for each in first.values() if each.imported_id in known]
+    made = [*new, *(each for held, each in old if held.import_id == target.import_id)]
+    tally.sessions += len(made)
+    for each in made:
+        tally.messages += len(each.messages)
+        tally.brief_tokens += sum(count_tokens(said.content) + LINE_TOKENS for said in each.messages)
     if target.import_id is not None and new:
         store_recorded(user_id=target.user_id, import_id=target.import_id, recorded=new)
+    others = [(held, each) for held, each in old if held.import_id != target.import_id]
+    store_newer(user_id=target.user_id, import_id=target.import_id, found=others, tally=tally)
 
 
 def store_file(target: Target, found: FoundFile, tally: Tally) -> None:

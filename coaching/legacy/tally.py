@@ -15,9 +15,13 @@ UNKNOWN_FIELD = "This field isn’t known here, so it was left out."
 
 @dataclass(slots=True, kw_only=True)
 class Tally:
-    """Numbers of what was made, of what exists already (`skipped`), and of what couldn't be read."""
+    """Numbers of what was made, of what exists already (`skipped`), and of what couldn't be read.
+
+    `continued` are earlier imports' sessions that got newer messages.
+    """
 
     sessions: int = 0
+    continued: int = 0
     messages: int = 0
     files: int = 0
     ratings: int = 0
@@ -45,7 +49,7 @@ class Tally:
 
     def counts(self) -> dict[str, int]:
         """Return the numbers of `import_legacy --json`."""
-        names = ("sessions", "messages", "files", "ratings", "skipped", "unread")
+        names = ("sessions", "continued", "messages", "files", "ratings", "skipped", "unread")
         return {name: getattr(self, name) for name in names}
 
     def put_into(self, row: Import) -> Sequence[str]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from coaching.files.quota import lock_usage
@@ -19,6 +20,7 @@ from coaching.models import (
     UserFile,
     UserFileVersion,
 )
+from sessions_app.import_additions import remove_additions, sessions_added_to
 from sessions_app.imports import remove_unchanged, sessions_of_import
 from sessions_app.models import Session
 
@@ -28,6 +30,9 @@ MOST_KEPT = 500
 NO_ZONE = "UTC"
 
 WENT_ON = "You wrote in this conversation, renamed it or pinned it."
+ADDED_SINCE = (
+    "You wrote in this conversation, or imported newer messages of it, so those of this import stay."
+)
 EDITED = "You changed this file."
 TICKED = "You ticked off something in this plan."
 
@@ -41,6 +46,12 @@ def undo_steps(row: Import) -> Iterator[None]:
         _keep(row, [{"session": str(pk), "text": WENT_ON} for pk in sorted(kept)])
         last = ids[-1]
         yield
+    last = None
+    while ids := _next_added_to(row, last):
+        kept = remove_additions(user_id=row.user_id, import_id=row.pk, session_ids=ids)
+        _keep(row, [{"session": str(pk), "text": ADDED_SINCE} for pk in sorted(kept)])
+        last = ids[-1]
+        yield
     after = 0
     while versions := _next_files(row, after):
         _remove_files(row, versions)
@@ -50,10 +61,16 @@ def undo_steps(row: Import) -> Iterator[None]:
 
 
 def _next_sessions(row: Import, last: UUID | None) -> Sequence[UUID]:
-    made = sessions_of_import(user_id=row.user_id, import_id=row.pk).order_by("pk")
-    if last is not None:
-        made = made.filter(pk__gt=last)
-    return list(made.values_list("pk", flat=True)[:SESSIONS_AT_ONCE])
+    return _next(sessions_of_import(user_id=row.user_id, import_id=row.pk), last)
+
+
+def _next_added_to(row: Import, last: UUID | None) -> Sequence[UUID]:
+    return _next(sessions_added_to(user_id=row.user_id, import_id=row.pk), last)
+
+
+def _next(sessions: QuerySet[Session], last: UUID | None) -> Sequence[UUID]:
+    rest = sessions if last is None else sessions.filter(pk__gt=last)
+    return list(rest.order_by("pk").values_list("pk", flat=True)[:SESSIONS_AT_ONCE])
 
 
 def _next_files(row: Import, after: int) -> Sequence[UserFileVersion]:

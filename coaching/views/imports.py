@@ -14,6 +14,7 @@ from django.contrib.messages import success, warning
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from coaching.legacy.costs import cost_of, enqueue_briefs, imports_without_briefs
@@ -129,9 +130,14 @@ def _row(row: Import, *, has_briefs: bool) -> ImportRow:
 
 def _made(counts: Mapping[str, int]) -> Sequence[str]:
     """Return what an import has made, in words."""
-    nouns = {"sessions": "conversation", "messages": "message", "files": "file", "ratings": "rating"}
-    return [
-        f"{counts[key]:,} {noun}{'' if counts[key] == 1 else 's'}"
-        for key, noun in nouns.items()
-        if counts.get(key)
-    ]
+    sessions, continued, messages, files, ratings = (
+        counts.get(key, 0) for key in ("sessions", "continued", "messages", "files", "ratings")
+    )
+    parts = (
+        (sessions, ngettext("{count} conversation", "{count} conversations", sessions)),
+        (continued, ngettext("{count} continued conversation", "{count} continued conversations", continued)),
+        (messages, ngettext("{count} message", "{count} messages", messages)),
+        (files, ngettext("{count} file", "{count} files", files)),
+        (ratings, ngettext("{count} rating", "{count} ratings", ratings)),
+    )
+    return [text.format(count=f"{count:,}") for count, text in parts if count]

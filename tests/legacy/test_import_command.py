@@ -91,6 +91,7 @@ def test_an_import_keeps_times_order_and_words(export: Path, user: User) -> None
     assert logs > 0
     assert counts == {
         "sessions": 12,
+        "continued": 0,
         "messages": 120,
         "files": 6 + logs,
         "ratings": 10,

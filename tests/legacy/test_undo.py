@@ -33,8 +33,8 @@ def export(tmp_path: Path) -> Path:
     return write_sage_export(tmp_path / "export.json", sessions=10, messages=60, files=4, ratings=5)
 
 
-def undo(user: User) -> Import:
-    row = Import.of(user.pk).get()
+def undo(user: User, row: Import | None = None) -> Import:
+    row = row or Import.of(user.pk).get()
     begin_undo(user_id=user.pk, import_id=row.pk)
     for _ in job_steps(row.pk):
         pass

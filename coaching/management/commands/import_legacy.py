@@ -89,9 +89,9 @@ class Command(BaseCommand):
             return
         verb = "would be imported" if options["dry_run"] else "imported"
         self.stdout.write(
-            f"{tally.sessions:,} conversations with {tally.messages:,} messages, {tally.files:,} files and "
-            f"{tally.ratings:,} ratings {verb}; {tally.skipped:,} {SKIPPED}; "
-            f"{tally.unread:,} couldn't be read."
+            f"{tally.sessions:,} new and {tally.continued:,} continued conversations with {tally.messages:,} "
+            f"messages, {tally.files:,} files and {tally.ratings:,} ratings {verb}; "
+            f"{tally.skipped:,} {SKIPPED}; {tally.unread:,} couldn't be read."
         )
 
     def _queue_briefs(self, row: Import | None, tally: Tally) -> None:

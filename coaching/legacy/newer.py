@@ -1,0 +1,124 @@
+"""Adds what a newer export says to conversations that an older one has brought.
+
+New messages are appended where they follow the stored ones and nobody has gone on here. What is stored stays
+as it is, also where its words were edited elsewhere since.
+"""
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import MD5, Coalesce
+
+from coaching.legacy.importers.things import Problem
+from coaching.legacy.tally import Tally
+from coaching.transcript.old_replies import ORIGINAL_KEY
+from sessions_app.import_additions import Addition, append_recorded
+from sessions_app.imports import KnownSession, RecordedMessage, RecordedSession, message_id_of
+from sessions_app.models import Message
+
+Found = Sequence[tuple[KnownSession, RecordedSession]]
+Digests = Mapping[str, str]
+"""The digest of a stored message's words, by its client id, in the order of the conversation."""
+
+DELETED = "You deleted this conversation, so its new messages weren’t added."
+USED_HERE = "You went on in this conversation here, so its new messages weren’t added: {count}."
+CHANGED = (
+    "Its stored end was edited or deleted elsewhere since, so its new messages weren’t added: {count}. To "
+    "have it as it is now, undo its earlier import and import this file again."
+)
+EDITED = "Messages whose words were changed elsewhere since the import stay as they were imported: {count}."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Compared:
+    """A newer recording next to what is stored; `refusal` says why its new messages can't be appended."""
+
+    held: KnownSession
+    recorded: RecordedSession
+    new: Sequence[RecordedMessage]
+    edited: int
+    refusal: str = ""
+
+    def problem(self, text: str, *, count: int) -> Problem:
+        return Problem(where=self.recorded.where, text=text.format(count=count), is_lost=False)
+
+
+def store_newer(*, user_id: int, import_id: int | None, found: Found, tally: Tally) -> None:
+    """Append what is new in sessions that other imports have brought; without an import only count it."""
+    mine = [held.added[str(import_id)] for held, _ in found if str(import_id) in held.added]
+    tally.continued += len(mine)
+    tally.messages += sum(last - first + 1 for first, last in mine)
+    others = [(held, recorded) for held, recorded in found if str(import_id) not in held.added]
+    compared = _compare(user_id, others)
+    wanted = [each for each in compared if each.new and not each.refusal]
+    appended = {each.held.session_id for each in wanted}
+    if import_id is not None and wanted:
+        additions = [_addition(each) for each in wanted]
+        appended = set(append_recorded(user_id=user_id, import_id=import_id, additions=additions))
+    for each in compared:
+        _count(each, tally, is_appended=each.held.session_id in appended)
+
+
+def _compare(user_id: int, found: Found) -> Sequence[_Compared]:
+    stored = _stored(user_id, [held.session_id for held, _ in found])
+    return [_compared(held, recorded, stored[held.session_id]) for held, recorded in found]
+
+
+def _stored(user_id: int, session_ids: Sequence[UUID]) -> Mapping[UUID, Digests]:
+    """Return what is stored, without a text leaving the database."""
+    words = Coalesce(KeyTextTransform(ORIGINAL_KEY, "metadata"), "content")
+    rows = Message.of(user_id).filter(session__in=session_ids, client_id__startswith="imported:")
+    stored: dict[UUID, dict[str, str]] = defaultdict(dict)
+    for session_id, key, digest in (
+        rows.order_by("session", "number")
+        .annotate(digest=MD5(words))
+        .values_list("session_id", "client_id", "digest")
+    ):
+        stored[session_id][key or ""] = digest
+    return stored
+
+
+def _compared(held: KnownSession, recorded: RecordedSession, stored: Digests) -> _Compared:
+    keys = [message_id_of(message.imported_id) for message in recorded.messages]
+    new = [message for message, key in zip(recorded.messages, keys, strict=True) if key not in stored]
+    edited = sum(
+        stored.get(key, digest) != digest
+        for key, digest in zip(keys, map(_digest, recorded.messages), strict=True)
+    )
+    follows = new == list(recorded.messages[len(keys) - len(new) :])
+    has_end = not stored or list(stored)[-1] in keys
+    refusal = ""
+    if held.is_deleted:
+        refusal = DELETED
+    elif held.is_used_here:
+        refusal = USED_HERE
+    elif not (follows and has_end):
+        refusal = CHANGED
+    return _Compared(held=held, recorded=recorded, new=new, edited=edited, refusal=refusal)
+
+
+def _addition(compared: _Compared) -> Addition:
+    held, recorded = compared.held, compared.recorded
+    return Addition(
+        session_id=held.session_id, after=held.until, status=recorded.status, messages=compared.new
+    )
+
+
+def _count(each: _Compared, tally: Tally, *, is_appended: bool) -> None:
+    if each.edited:
+        tally.report(each.problem(EDITED, count=each.edited))
+    if is_appended:
+        tally.continued += 1
+        tally.messages += len(each.new)
+        return
+    tally.skipped += 1
+    if each.new:
+        tally.report(each.problem(each.refusal or USED_HERE, count=len(each.new)))
+
+
+def _digest(message: RecordedMessage) -> str:
+    return hashlib.md5(message.content.encode(), usedforsecurity=False).hexdigest()
