@@ -5,6 +5,7 @@ the next one, and nothing that was sent changes.
 """
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from django.db import DatabaseError, transaction
 
@@ -13,7 +14,7 @@ from coaching.context.opening import statement_of
 from coaching.context.statement import Part
 from coaching.models import Profile
 from coaching.people.help_lines import country_of, read_offer
-from coaching.safety.card import known_danger
+from coaching.safety.card import ELSEWHERE_KEY, RECENT, known_danger
 from coaching.safety.danger import Danger
 from coaching.safety.lines import Line, Offer, shipped_offer
 from sessions_app.models import Message, MessageRole
@@ -34,6 +35,11 @@ def spoken_in(messages: Sequence[Message]) -> Sequence[Message]:
 def danger_of(message: Message) -> Danger | None:
     """Return the danger that is known of a message: by the rules, a second look, or Sage."""
     return known_danger(message.metadata, message.known_verdict)
+
+
+def is_danger_elsewhere(message: Message, *, now: datetime) -> bool:
+    """Return whether it holds words of danger that were said in another program a few days ago."""
+    return ELSEWHERE_KEY in message.metadata and now - message.created_at <= RECENT
 
 
 def untold_danger(messages: Sequence[Message], *, danger_tool: str) -> Message | None:

@@ -20,7 +20,13 @@ from coaching.context import statement as stating
 from coaching.context.attached import document_parts
 from coaching.context.brief import brief_part
 from coaching.context.budget import PROMPT_TOKENS, SPARE_TOKENS, count_tokens
-from coaching.context.help_lines import danger_of, help_lines_part, spoken_in, untold_danger
+from coaching.context.help_lines import (
+    danger_of,
+    help_lines_part,
+    is_danger_elsewhere,
+    spoken_in,
+    untold_danger,
+)
 from coaching.context.history import count_message, stored_message
 from coaching.context.library import SeenDocument
 from coaching.context.life import Life, LifeQuery, Unknown, read_life
@@ -175,7 +181,7 @@ class _TurnBuilder:
         arc = current_arc(self.session)
         self.context = build_context(
             self.life,
-            recent=_recent_words(window, danger_tool=self.tools.danger_tool),
+            recent=_recent_words(window, danger_tool=self.tools.danger_tool, now=self.now),
             file_reader=self.tools.file_reader,
             arc=arc.arc if arc else "",
             is_map_offered=self.offered.get(SessionKind.LIFE_MAPPING, self._today) < self._today,
@@ -281,7 +287,8 @@ class _TurnBuilder:
 
     def _is_in_danger(self) -> bool:
         """Whether danger was noticed in the last messages: offers and other approaches step back then."""
-        return any(danger_of(message) for message in spoken_in(self.window.messages)[-MESSAGES_LOOKED_AT:])
+        recent = spoken_in(self.window.messages)[-MESSAGES_LOOKED_AT:]
+        return any(danger_of(each) or is_danger_elsewhere(each, now=self.now) for each in recent)
 
     def _help_parts(self) -> Sequence[Part]:
         """Return what was noticed and not told yet, with the help lines that the page shows."""
@@ -390,10 +397,11 @@ class _TurnBuilder:
         )
 
 
-def _recent_words(window: Window, *, danger_tool: str) -> Sequence[Words]:
+def _recent_words(window: Window, *, danger_tool: str, now: datetime) -> Sequence[Words]:
     """Return the last words; danger that hasn't been told counts as the newest's: it needs the same care."""
     spoken = spoken_in(window.messages)[-MESSAGES_LOOKED_AT:]
     is_untold = untold_danger(window.messages, danger_tool=danger_tool) is not None
+    is_untold = is_untold or any(is_danger_elsewhere(message, now=now) for message in spoken)
     return [
         Words(
             message.content, is_danger=danger_of(message) is not None or (is_untold and message is spoken[-1])

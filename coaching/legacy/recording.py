@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -12,7 +12,8 @@ from coaching.legacy.importers.things import (
     FoundMessage,
     Problem,
 )
-from coaching.safety.card import danger_in
+from coaching.safety.card import ELSEWHERE_KEY, RECENT, danger_in
+from coaching.safety.intensity import MESSAGES_LOOKED_AT
 from sessions_app.imports import RecordedMessage, RecordedSession
 from sessions_app.models import MessageRole, SessionKind, SessionStatus, TitleSource
 from sessions_app.text import mended, mended_json, title_from
@@ -42,7 +43,7 @@ def record(found: FoundConversation, *, now: datetime, idle_since: datetime) -> 
     export says so. No time is in the future.
     """
     made = Recording()
-    messages = list(_messages(found, now=now, problems=made.problems))
+    messages = _with_danger(list(_messages(found, now=now, problems=made.problems)), now=now)
     if not messages:
         return made
     kind = _kind(found, made.problems)
@@ -90,6 +91,22 @@ def _messages(
             created_at=earlier,
             metadata=_metadata(message),
         )
+
+
+def _with_danger(messages: Sequence[RecordedMessage], *, now: datetime) -> Sequence[RecordedMessage]:
+    """Mark words of danger among the last that were said, if that was a few days ago.
+
+    They get no card, since nobody is writing them now. Should their user go on here, Sage takes care.
+    """
+    said = [message for message in messages if message.role == MessageRole.USER][-MESSAGES_LOOKED_AT:]
+    recent = [message for message in said if now - message.created_at <= RECENT]
+    found = {message.imported_id: danger for message in recent if (danger := danger_in(message.content))}
+    return [
+        replace(message, metadata={**message.metadata, ELSEWHERE_KEY: found[message.imported_id].level})
+        if message.imported_id in found
+        else message
+        for message in messages
+    ]
 
 
 def _metadata(message: FoundMessage) -> dict[str, Any]:

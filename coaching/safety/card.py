@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, Protocol, cast
 
 from coaching.safety.danger import Danger, find_danger
@@ -10,6 +11,10 @@ from coaching.safety.phrases import About, Level, Topic
 from coaching.safety.readable import MAX_CHARACTERS
 
 METADATA_KEY = "safety"
+ELSEWHERE_KEY = "danger_elsewhere"
+"""In an imported message's metadata: the level of danger in words that another program has answered."""
+RECENT = timedelta(days=7)
+"""How long such words count."""
 _LEVELS = ("immediate", "concern")
 _ABOUT = ("self", "other")
 _TOPICS = ("life", "violence")
