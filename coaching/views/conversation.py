@@ -38,7 +38,7 @@ from coaching.turns.start import StartedTurn
 from coaching.views.conversation_page import counted, show_conversation
 from coaching.views.earlier import earlier, number_in
 from coaching.views.forms import MessageForm, NewSessionForm
-from coaching.views.organising import group_of
+from coaching.views.sidebar import group_name
 from coaching.views.starters import starters_for
 from sessions_app.database import in_database, in_database_page
 from sessions_app.errors import FieldRefused, Refused, TooManySessions
@@ -71,7 +71,11 @@ def sessions(request: HttpRequest) -> HttpResponse:
     today = local_now(profile).date()
     groups = groupby(
         page.object_list,
-        key=lambda row: group_of(row, today=today, day=row.last_active_at.astimezone(profile.zone).date()),
+        key=lambda row: group_name(
+            is_pinned=row.pinned_at is not None,
+            day=row.last_active_at.astimezone(profile.zone).date(),
+            today=today,
+        ),
     )
     context = {
         "here": "sessions",

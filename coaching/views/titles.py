@@ -8,6 +8,7 @@ from django.contrib.messages import info
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from coaching.live.runner import get_runner
@@ -15,13 +16,14 @@ from coaching.live.titles import show_title
 from coaching.people.accounts import load_profile, user_id_of
 from coaching.views.forms import TitleForm
 from coaching.views.parts import back_to, wants_part
+from coaching.views.sidebar import SIDEBAR, show_refusal, show_row
 from sessions_app.database import in_database, in_database_page
 from sessions_app.errors import Refused
 from sessions_app.models import Session
 from sessions_app.selectors import accessible_session
 from sessions_app.titles import rename_session
 
-UNREADABLE = "Sage couldn’t read that. Please try again."
+UNREADABLE = gettext_lazy("Sage couldn’t read that. Please try again.")
 
 
 @login_required
@@ -32,7 +34,7 @@ async def rename(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     try:
         if not form.is_valid():
             await in_database(accessible_session, user_id=user_id_of(request), session_id=session_id)
-            raise Refused(UNREADABLE)
+            raise Refused(str(UNREADABLE))
         title = form.cleaned_data["title"]
         renamed = await in_database(
             rename_session, user_id=user_id_of(request), session_id=session_id, title=title
@@ -46,7 +48,12 @@ async def rename(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 
 
 def _answer(request: HttpRequest, session_id: uuid.UUID, *, refusal: str = "") -> HttpResponse:
-    is_list = request.POST.get("then") == "list"
+    then = request.POST.get("then")
+    is_list = then == "list"
+    if wants_part(request) and then == SIDEBAR:
+        if refusal:
+            return show_refusal(request, refusal)
+        return show_row(request, accessible_session(user_id=user_id_of(request), session_id=session_id))
     if not wants_part(request):
         if refusal:
             info(request, refusal)

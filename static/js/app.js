@@ -5,6 +5,7 @@ import { setUpComposer } from "./composer.js";
 import { sendTimezone } from "./timezone.js";
 import { setUpDialog, setUpKeys } from "./keys.js";
 import { setUpParts } from "./parts.js";
+import { focusSearch, setUpSidebar } from "./sidebar.js";
 
 const root = document.documentElement;
 
@@ -39,7 +40,7 @@ function setUpMenu(menu) {
 function openSearch() {
   const field = document.getElementById("search-q");
   if (field) field.select();
-  else location.assign("/search/");
+  else if (!focusSearch()) location.assign("/search/");
 }
 
 document.getElementById("theme")?.addEventListener("click", switchTheme);
@@ -48,6 +49,7 @@ sendTimezone();
 
 document.querySelectorAll("#composer, .quick").forEach(setUpComposer);
 setUpParts();
+setUpSidebar();
 
 const captureDialog = document.getElementById("capture-dialog");
 if (captureDialog) {

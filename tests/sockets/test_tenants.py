@@ -148,6 +148,7 @@ ROUTES = {
         form={"tool_use_id": "toolu_act"},
         is_refused=True,
     ),
+    "sidebar": Row(path="/chat/sidebar/", scope="own"),
     "rename_session": Row(
         path="/chat/{session}/title/",
         missing=f"/chat/{MISSING_ID}/title/",

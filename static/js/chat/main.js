@@ -2,6 +2,7 @@
 
 import { setText } from "../composer.js";
 import { afterPress, isPressed } from "../press.js";
+import { moveUp, showTitle as showTitleInSidebar } from "../sidebar.js";
 import { Activity } from "./activity.js";
 import { Announcer } from "./announcer.js";
 import { Attachments, showState } from "./attachments.js";
@@ -116,6 +117,7 @@ function begin() {
   function showTitle() {
     const title = byId("chat-title").textContent;
     document.title = `${title} · Sage`;
+    showTitleInSidebar(page.dataset.session, title);
     const field = document.querySelector(".rename:not([open]) [name=title]");
     if (field) field.value = title;
   }
@@ -138,6 +140,7 @@ function begin() {
     message({ clientId }) {
       outbox.accept(clientId);
       showTitle();
+      moveUp(page.dataset.session);
     },
     title: showTitle,
     history() {
