@@ -7,10 +7,16 @@ from allauth.account.models import EmailAddress
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.contrib.sites.shortcuts import get_current_site
+from django.core.mail import EmailMultiAlternatives
 from django.http import HttpRequest
+from django.template.loader import render_to_string
 from django.urls import reverse
 
 from sage.mail import run_after_response
+
+LAYOUTS = [{kind: f"mail/{kind}.{ending}" for kind in ("action", "notice")} for ending in ("txt", "html")]
+LINKS = ("activate_url", "password_reset_url", "signup_url")
+"""The variables of allauth's mails that hold their link; the first one counts."""
 
 STAGES = {"allauth.account.stages.EmailVerificationStage": "sage.sign_in.ConfirmAddressStage"}
 
@@ -36,6 +42,25 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
         named = {"request": self.request, "email": email, "current_site": get_current_site(self.request)}
         message = self.render_mail(template_prefix, email, named | context)
         run_after_response(message.send)
+
+    def render_mail(
+        self, template_prefix: str, email: str, context: dict[str, Any], headers: Any = None
+    ) -> EmailMultiAlternatives:
+        """Render a mail's text and its HTML from one template, which extends a layout of either."""
+        subject = " ".join(render_to_string(f"{template_prefix}_subject.txt", context).split())
+        link = next((url for name in LINKS if (url := context.get(name))), "")
+        if link == context.get("signup_url") and not self.is_open_for_signup(self.request):
+            link = ""
+        shared = context | {"subject": subject, "link": link}
+        text, html = (
+            render_to_string(f"{template_prefix}_message.html", shared | {"layouts": layouts}, self.request)
+            for layouts in LAYOUTS
+        )
+        message = EmailMultiAlternatives(
+            subject, text.strip() + "\n", self.get_from_email(), [email], headers=headers
+        )
+        message.attach_alternative(html.strip(), "text/html")
+        return message
 
     def set_password(self, user: User, password: str) -> None:
         """Set a password; drop a pending change of address, whose link would give the account away."""
