@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Literal
 
 HIGHEST = 5
@@ -14,6 +15,10 @@ _LABEL_GAP = 17.0
 _SIDE = 0.3
 
 _TREND_WIDTH, _TREND_HEIGHT, _TREND_MARGIN = 132.0, 44.0, 6.0
+
+_DAYS_WIDTH, _DAYS_HEIGHT = 360.0, 132.0
+_DAYS_LEFT, _DAYS_MARGIN, _DAYS_TOP, _DAYS_BOTTOM, _DAYS_OTHER = 34.0, 6.0, 10.0, 82.0, 102.0
+_JOINED_DAYS = 8
 
 Anchor = Literal["start", "middle", "end"]
 
@@ -56,6 +61,24 @@ class Trend:
     dots: Sequence[tuple[str, str]]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DayChart:
+    """Levels of days as points. `others` are days whose words have no level; `months` begin at an x."""
+
+    view_box: str
+    left: str
+    right: str
+    rules: Sequence[str]
+    line: str
+    dots: Sequence[tuple[str, str]]
+    others: Sequence[tuple[str, str]]
+    months: Sequence[tuple[str, date]]
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.dots or self.others)
+
+
 def draw_radar(labels: Sequence[str], now: Sequence[int | None], first: Sequence[int | None]) -> Radar:
     """Draw ratings from 1 to 5, one per label, clockwise from the top."""
     number = len(labels)
@@ -94,6 +117,45 @@ def draw_trend(ratings: Sequence[int]) -> Trend:
         line=" ".join(map(_pair, dots)) if len(dots) > 1 else "",
         dots=[(_text(x), _text(y)) for x, y in dots],
     )
+
+
+def draw_days(
+    levels: Sequence[int | None], words: Sequence[str], months: Sequence[tuple[int, date]]
+) -> DayChart:
+    """Draw levels from 1 to 5, one per day. A day with words but no level gets a dot on the line below.
+
+    A line joins days that aren't more than a week apart. `months` are the places where one begins.
+    """
+    step = (_DAYS_WIDTH - _DAYS_LEFT - _DAYS_MARGIN) / max(1, len(levels) - 1)
+    places = [_DAYS_LEFT + step * index for index in range(len(levels))]
+    dots = [(places[index], _level(level)) for index, level in enumerate(levels) if level is not None]
+    others = [
+        (places[index], _DAYS_OTHER)
+        for index, (level, said) in enumerate(zip(levels, words, strict=True))
+        if said and level is None
+    ]
+    pieces: list[str] = []
+    last = -_JOINED_DAYS
+    for index, level in enumerate(levels):
+        if level is not None:
+            pieces.append(
+                f"{'L' if index - last < _JOINED_DAYS else 'M'}{_pair((places[index], _level(level)))}"
+            )
+            last = index
+    return DayChart(
+        view_box=f"0 0 {_text(_DAYS_WIDTH)} {_text(_DAYS_HEIGHT)}",
+        left=_text(_DAYS_LEFT),
+        right=_text(_DAYS_WIDTH - _DAYS_MARGIN),
+        rules=[_text(_level(level)) for level in range(1, HIGHEST + 1)],
+        line=" ".join(pieces),
+        dots=[(_text(x), _text(y)) for x, y in dots],
+        others=[(_text(x), _text(y)) for x, y in others],
+        months=[(_text(places[index]), month) for index, month in months],
+    )
+
+
+def _level(level: int) -> float:
+    return _DAYS_BOTTOM - (level - 1) / (HIGHEST - 1) * (_DAYS_BOTTOM - _DAYS_TOP)
 
 
 def _spoke(index: int, number: int, label: str, place: tuple[float, float] | None) -> Spoke:

@@ -6,7 +6,7 @@ its history; the row is updated under a lock, even while the storage is down. Sa
 (`files.after_effects`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
@@ -50,6 +50,12 @@ def read_plan(*, user_id: int, day: date) -> ShownPlan | None:
     """Read the plan of a day; None if it is missing or empty."""
     plan = DayPlan.of(user_id).select_related("file").filter(date=day).first()
     return _shown(plan) if plan is not None and plan.says_something else None
+
+
+def read_plans(*, user_id: int, first: date, last: date) -> Mapping[date, ShownPlan]:
+    """Read the plans of days that have one, by day."""
+    plans = DayPlan.of(user_id).select_related("file").filter(date__gte=first, date__lte=last)
+    return {plan.date: _shown(plan) for plan in plans if plan.says_something}
 
 
 def plan_title(plan: ShownPlan, *, today: date) -> str:

@@ -58,6 +58,15 @@ class DomainPulse:
         return self.latest - self.baseline
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatingThen:
+    """A domain's rating at some time."""
+
+    label: str
+    rating: int
+    rated_at: datetime
+
+
 def store_ratings(
     *,
     user_id: int,

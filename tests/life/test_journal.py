@@ -1,0 +1,165 @@
+"""The journal: a month, a day and a week from the person's files, on their own days."""
+
+import re
+from datetime import UTC, date, datetime
+from http import HTTPStatus
+
+import pytest
+import time_machine
+from django.contrib.auth.models import User
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from coaching.clock.weeks import first_weekday, month_after, week_of
+from coaching.life.drawing import draw_days
+from coaching.life.plans import tick_priority
+from coaching.models import FileType, LifeDomain, Profile, PulseRating, UserFile
+from sessions_app import services
+from sessions_app.models import Session, SessionKind
+from tests.life.conftest import NOON, TODAY, KeepCapture, KeepFile, KeepPlan
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("at_noon")]
+
+
+def page_of(browser: Client, address: str) -> str:
+    response = browser.get(address)
+    assert response.status_code == HTTPStatus.OK, address
+    return response.content.decode()
+
+
+def days_in(page: str) -> list[str]:
+    return re.findall(r'href="/journal/(\d{4}-\d\d-\d\d)/" data-column', page)
+
+
+def keep_log(keep_file: KeepFile, user: User, day: str, **attributes: object) -> None:
+    keep_file(user, FileType.DAILY_LOG, f"The log of {day}.", name=day, **attributes)
+
+
+def test_a_month_links_its_days_and_says_what_each_has(
+    browser: Client, person: User, keep_file: KeepFile, keep_plan: KeepPlan
+) -> None:
+    keep_log(keep_file, person, "2026-11-02", mood_signal="calm", energy="low")
+    keep_log(keep_file, person, "2026-10-30", mood_signal="like <soup>")
+    keep_file(person, FileType.CHECK_IN, "A week.", name="2026-11-08", energy="very high")
+    keep_plan(person, "Swim")
+    page = page_of(browser, "/journal/")
+    assert days_in(page) == ["2026-11-02", "2026-11-08", TODAY.isoformat()]
+    assert 'abbr="Monday">Mon' in page.partition("<tbody>")[0].rpartition("<thead>")[2][:80]
+    assert re.search(r">2</time>.*?, log</span>", page)
+    assert re.search(r'aria-current="date"><time datetime="2026-11-18">18</time>.*?, plan</span>', page)
+    assert page.count('class="day-chart-dot"') == 3
+    assert page.count('class="day-chart-other"') == 1
+    assert "like &lt;soup&gt;" in page
+    assert not re.search(r"<style|\sstyle=|<script(?![^>]*\ssrc=)", page)
+    assert 'href="?month=2026-10"' in page
+    assert 'rel="next"' not in page
+    october = page_of(browser, "/journal/?month=2026-10")
+    assert days_in(october) == ["2026-10-30"]
+    assert 'rel="prev"' not in october, "nothing was written before"
+    assert 'href="?month=2026-11"' in october
+    assert "You wrote nothing in this month." in page_of(browser, "/journal/?month=2026-05")
+    for wrong in ("2026-13", "x", "", "2031-01", "2026-1", "0000-00", "1969-12"):
+        assert browser.get("/journal/", {"month": wrong}).status_code == HTTPStatus.NOT_FOUND
+
+
+def test_an_empty_journal_says_how_days_come_into_it(browser: Client) -> None:
+    page = page_of(browser, "/journal/")
+    assert "When you open or close a day with Sage, it appears here." in page
+    assert "When you close a day, Sage notes how you were" in page
+    assert "<svg viewBox" not in page
+    assert days_in(page) == [TODAY.isoformat()]
+
+
+def test_weeks_begin_as_in_the_persons_country_and_days_as_in_their_time_zone(
+    browser: Client, person: User
+) -> None:
+    Profile.unscoped.filter(user=person).update(country="US")
+    assert re.search(r"<tr><th[^>]*>Sun<", page_of(browser, "/journal/"))
+    week = page_of(browser, "/journal/week/2026-11-18/")
+    assert "<h1>Week of 15 November to 21 November 2026</h1>" in week
+    Profile.unscoped.filter(user=person).update(country="", timezone="Pacific/Auckland")
+    with time_machine.travel(datetime(2026, 11, 18, 20, tzinfo=UTC), tick=False):
+        assert 'aria-current="date"><time datetime="2026-11-19">' in page_of(browser, "/journal/")
+    assert (first_weekday("DE"), first_weekday("EG"), first_weekday("MV"), first_weekday("")) == (0, 5, 4, 0)
+    assert week_of(date(2026, 11, 18), 6)[0] == date(2026, 11, 15)
+    assert [month_after(date(2026, 11, 1), number) for number in (-11, 2)] == [
+        date(2025, 12, 1),
+        date(2027, 1, 1),
+    ]
+
+
+def test_a_day_shows_what_was_meant_and_what_came_of_it(
+    browser: Client, person: User, keep_file: KeepFile, keep_plan: KeepPlan, keep_capture: KeepCapture
+) -> None:
+    keep_plan(person, "Swim", "Call <Ada>", intention="Unhurried")
+    tick_priority(user_id=person.pk, day=TODAY, text="Swim", is_done=True)
+    keep_capture(person, "A thought\nof two lines")
+    keep_log(keep_file, person, TODAY.isoformat(), mood_signal="calm", energy="low")
+    PulseRating.unscoped.create(user=person, domain=LifeDomain.HEALTH, rating=4, rated_at=NOON)
+    talk = services.open_session(user_id=person.pk, kind=SessionKind.OPEN_CONVERSATION)
+    Session.unscoped.filter(pk=talk.pk).update(title="About sleep", last_message_number=2, started_at=NOON)
+    page = page_of(browser, f"/journal/{TODAY}/")
+    for shown in (
+        "Wednesday, 18 November 2026", "Unhurried", "1 of 2 done", "The log of 2026-11-18.", "A thought",
+        "About sleep", "calm", "low", "Health", "Call &lt;Ada&gt;",
+    ):  # fmt: skip
+        assert shown in page, shown
+    assert re.search(r"Done: </span><span dir=\"auto\">Swim", page)
+    assert re.search(r"Not done: </span><span dir=\"auto\">Call", page)
+    assert 'href="/files/daily-logs/2026-11-18.md"' in page
+    assert 'href="/journal/2026-11-17/"' in page
+    assert 'href="/journal/2026-11-19/"' not in page
+    assert "Nothing was written on this day." in page_of(browser, "/journal/2026-11-17/")
+    for wrong in ("2026-02-30", "x", "2027-11-18", "20261118", "1869-01-01"):
+        assert browser.get(f"/journal/{wrong}/").status_code == HTTPStatus.NOT_FOUND
+        assert browser.get(f"/journal/week/{wrong}/").status_code == HTTPStatus.NOT_FOUND
+
+
+def test_a_week_brings_its_days_check_in_and_ratings_together(
+    browser: Client, person: User, keep_file: KeepFile, keep_plan: KeepPlan, keep_capture: KeepCapture
+) -> None:
+    keep_plan(person, "Swim", "Rest", intention="Unhurried")
+    tick_priority(user_id=person.pk, day=TODAY, text="Rest", is_done=True)
+    keep_file(person, FileType.CHECK_IN, "A **slow** week.", name="2026-11-16")
+    keep_capture(person, "A thought")
+    for rating in (2, 5):
+        PulseRating.unscoped.create(user=person, domain=LifeDomain.PLAY, rating=rating, rated_at=NOON)
+    page = page_of(browser, "/journal/week/2026-11-18/")
+    assert "1 of 2 priorities done" in page
+    assert "1 capture" in page
+    assert "A <strong>slow</strong> week." in page
+    assert "<strong>5</strong>" in page
+    assert "<strong>2</strong>" not in page
+    assert re.findall(r'<h2><a href="/journal/(.*?)/">', page) == ["2026-11-16", "2026-11-17", "2026-11-18"]
+    assert 'href="/journal/week/2026-11-09/" rel="prev"' in page
+    assert 'rel="next"' not in page
+
+
+def test_years_of_days_make_no_month_slower(
+    browser: Client, person: User, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    UserFile.unscoped.bulk_create(
+        UserFile(
+            user=person,
+            path=f"{place}/{2014 + number // 366}-{1 + number % 12:02}-{1 + number % 28:02}.md",
+            file_type=file_type,
+            version_number=1,
+            frontmatter={"mood_signal": "calm", "energy": "low"},
+        )
+        for place, file_type in (("daily-logs", FileType.DAILY_LOG), ("day-plans", FileType.DAY_PLAN))
+        for number in range(84 * 30)
+        if number % 366 < 84
+    )
+    page_of(browser, "/journal/")
+    with django_assert_max_num_queries(7):
+        assert len(page_of(browser, "/journal/?month=2020-01")) < 60_000
+
+
+def test_a_chart_is_a_line_with_gaps_inside_its_frame() -> None:
+    levels = [1, 5, *[None] * 10, 3, None]
+    chart = draw_days(levels, ["x"] * 2 + [""] * 10 + ["x", "odd"], [(1, TODAY)])
+    assert [chart.line.count(step) for step in "ML"] == [2, 1]
+    assert (len(chart.dots), len(chart.others)) == (3, 1)
+    assert float(chart.dots[0][1]) > float(chart.dots[1][1]), "higher is further up"
+    assert all(0 <= float(x) <= 360 and 0 <= float(y) <= 132 for x, y in [*chart.dots, *chart.others])
+    assert draw_days([None], [""], []).is_empty

@@ -1,0 +1,25 @@
+"""Words of moods and energies as levels."""
+
+import pytest
+
+from coaching.life.levels import energy_level, mood_level
+
+
+@pytest.mark.parametrize(
+    ("words", "level"),
+    [
+        ("calm", 4), ("Very low", 1), ("not good", 2), ("7/10", 4), ("3 of 5", 3), ("10/10", 5),
+        ("tired but calm", 3), ("sehr gut", 5), ("cansada", 2), ("a bit wobbly", None), ("", None),
+        ("11/10", None), ("3/0", None), ("\u0663/\u0665", 3),
+    ],
+)  # fmt: skip
+def test_a_mood_has_the_level_of_its_words(words: str, level: int | None) -> None:
+    assert mood_level(words) == level
+
+
+@pytest.mark.parametrize(
+    ("words", "level"),
+    [("low", 2), ("very low", 1), ("medium", 3), ("hoch", 4), ("full", 5), ("2,5/5", 3), ("like soup", None)],
+)
+def test_an_energy_has_the_level_of_its_words(words: str, level: int | None) -> None:
+    assert energy_level(words) == level
