@@ -104,6 +104,12 @@ def all_statuses() -> Sequence[DomainGlance]:
     ]
 
 
+def count_mapped(user_id: int) -> int:
+    """Return how many domains have a page."""
+    paths = [f"{RULES[FileType.DOMAIN].place}/{domain}.md" for domain in LifeDomain]
+    return UserFile.of(user_id).filter(path__in=paths, version_number__gt=0).count()
+
+
 def read_life_map(*, user_id: int) -> LifeMap:
     """Read the user's life map, in three queries."""
     files = UserFile.of(user_id).filter(file_type__in=_MAP_TYPES, version_number__gt=0)

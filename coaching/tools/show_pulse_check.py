@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from coaching.clock.days import local_day
 from coaching.engine.errors import ToolError, ToolInputError
 from coaching.engine.tools import AnsweredCall, ToolInput, ToolResult
 from coaching.files.attributes import StorableText, check_storable
@@ -15,6 +16,7 @@ from coaching.life.pulse import DomainPulse, read_pulse, store_ratings
 from coaching.models import LifeDomain
 from coaching.tools.context import AnswerContext, ToolContext
 from coaching.tools.presentation import Presentation, Question, SageTool, text_in
+from sessions_app.database import in_database
 
 MAX_NOTE_CHARACTERS = 500
 RATINGS = range(1, 6)
@@ -55,6 +57,16 @@ class ShowPulseCheckInput(ToolInput):
 
 async def _run(_: ToolContext, __: ShowPulseCheckInput) -> ToolResult:
     raise ToolError(ONLY_IN_A_CONVERSATION)
+
+
+async def _read_last(context: ToolContext, given: ShowPulseCheckInput) -> Mapping[str, str]:
+    """Return the last rating of each domain and the user's day of it, to be shown as marks."""
+    pulse = await in_database(read_pulse, context.user_id)
+    return {
+        str(domain): f"{last.latest} {local_day(last.rated_at, context.timezone).isoformat()}"
+        for domain in given.asked
+        if (last := pulse.get(domain))
+    }
 
 
 def _answer(context: AnswerContext, given: ShowPulseCheckInput, value: Any) -> AnsweredCall:
@@ -133,6 +145,7 @@ SHOW_PULSE_CHECK: SageTool[ShowPulseCheckInput] = SageTool(
     input_model=ShowPulseCheckInput,
     kind="interactive",
     run=_run,
+    check=_read_last,
     answer=_answer,
     presentation=Presentation(
         once="asked for ratings", often="asked for ratings, {count} times", question=_question

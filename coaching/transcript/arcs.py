@@ -6,10 +6,11 @@ from datetime import date, datetime
 
 from coaching.clock.days import local_day
 from coaching.life.arcs import next_checkin
-from coaching.models import Profile, UserFileVersion
+from coaching.life.life_map import count_mapped
+from coaching.models import LifeDomain, Profile, UserFileVersion
 from coaching.transcript.names import ARC_WORDS, ArcWords, MadeFile, made_file
 from sessions_app.arcs import current_arc
-from sessions_app.models import Session, SessionStatus
+from sessions_app.models import Session, SessionKind, SessionStatus
 
 MAX_FILES = 12
 
@@ -22,10 +23,15 @@ _ENDINGS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeadItem:
-    """The header of a conversation below its title: its current arc, and how it ended."""
+    """The header of a conversation below its title: its current arc, and how it ended.
+
+    `mapped` is how many parts of life have a page, of `parts`; both are 0 unless the arc is life mapping.
+    """
 
     arc: ArcWords | None
     status: str
+    mapped: int = 0
+    parts: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +52,10 @@ def head_of(session: Session) -> HeadItem:
     if session.status != SessionStatus.ACTIVE:
         return HeadItem(arc=None, status=session.get_status_display().lower())
     arc = current_arc(session)
-    return HeadItem(arc=ARC_WORDS.get(arc.arc) if arc else None, status="")
+    if arc is None or arc.arc != SessionKind.LIFE_MAPPING:
+        return HeadItem(arc=ARC_WORDS.get(arc.arc) if arc else None, status="")
+    mapped = count_mapped(session.user_id)
+    return HeadItem(arc=ARC_WORDS[arc.arc], status="", mapped=mapped, parts=len(LifeDomain))
 
 
 def read_ending(session: Session, *, now: datetime) -> EndingItem | None:

@@ -20,10 +20,9 @@ from coaching.tools.presentation import CardField, QuestionKind, text_in
 from coaching.transcript.confirm_cards import Outcome, given_fields, written_fields
 from coaching.transcript.names import ARC_WORDS, MadeFile, in_words, made_file
 from coaching.transcript.old_replies import ORIGINAL_KEY, old_inputs
+from coaching.transcript.ratings import RATINGS, ShownRating, rated_rows, rows_to_rate
 from sessions_app.models import CallState, Message, ToolCallRecord
 from sessions_app.pending_calls import FACTS
-
-RATINGS = range(1, 6)
 
 SESSION_DONE = "This conversation was completed here."
 
@@ -40,16 +39,6 @@ class ShownOption:
     label: str
     value: str
     is_chosen: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShownRating:
-    """One domain to rate. `new` is None until it is rated, `old` if it never was before."""
-
-    domain: str
-    label: str
-    new: int | None = None
-    old: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -251,6 +240,7 @@ def _old_call(
 
 def _asked(tool_use_id: str, name: str, given: object, state: str, facts: object = None) -> QuestionItem:
     question = presentation_of(name).question(given if isinstance(given, Mapping) else {})
+    shown = facts if isinstance(facts, Mapping) else {}
     return QuestionItem(
         kind=question.kind,
         dom_id=dom_id_of(tool_use_id),
@@ -258,9 +248,9 @@ def _asked(tool_use_id: str, name: str, given: object, state: str, facts: object
         state=state,
         prompt=question.prompt.strip(),
         options=[ShownOption(label=label, value=value) for label, value in question.options],
-        ratings=[ShownRating(domain=str(domain), label=str(domain.label)) for domain in question.domains],
+        ratings=rows_to_rate(question.domains, shown),
         fields=question.fields,
-        facts=[(str(label), str(words)) for label, words in facts.items()] if isinstance(facts, dict) else (),
+        facts=[(str(label), str(words)) for label, words in shown.items()] if question.fields else (),
         yes=question.yes,
         done=question.done,
     )
@@ -268,19 +258,9 @@ def _asked(tool_use_id: str, name: str, given: object, state: str, facts: object
 
 def _with_ratings(asked: QuestionItem, record: ToolCallRecord) -> QuestionItem:
     result = _values_in(record.result).get("ratings")
-    said = result if isinstance(result, Mapping) else {}
-    rows = [
-        replace(row, new=_rating(said[row.domain], "new"), old=_rating(said[row.domain], "old"))
-        for row in asked.ratings
-        if isinstance(said.get(row.domain), Mapping)
-    ]
+    rows = rated_rows(asked.ratings, result if isinstance(result, Mapping) else {})
     value = record.value if isinstance(record.value, Mapping) else {}
     return replace(asked, ratings=rows, note=str(value.get("note") or ""))
-
-
-def _rating(said: Mapping[str, Any], name: str) -> int | None:
-    rating = said.get(name)
-    return rating if rating in RATINGS else None
 
 
 def _mark_of(record: ToolCallRecord) -> MarkItem | None:

@@ -35,7 +35,7 @@ async def test_an_action_item_is_added_with_an_edited_date_and_undone(
     await page.goto(path_of(session))
     await say(page, "Remind me to call the bank")
     await until_asked(page, "Shall I add this to your action items?")
-    card = page.locator(".write-card")
+    card = page.locator(".call.is-pending")
     await expect(card).to_contain_text("Me")
     await expect(card.get_by_label("What")).to_have_value("Call the <b>bank</b>")
     assert await serious_findings(page) == []
@@ -50,7 +50,7 @@ async def test_an_action_item_is_added_with_an_edited_date_and_undone(
     await card.get_by_label("What").focus()
     await page.keyboard.press("Enter")
     await until_done(page)
-    ended = page.locator("#messages .write-card")
+    ended = page.locator("#messages .call")
     await expect(ended).to_contain_text("Friday, 2 April 2027")
     await expect(ended).to_contain_text("Added to your action items.")
     assert await stored() == [("Call the bank", "2027-04-02", "open")]

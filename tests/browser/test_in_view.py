@@ -1,5 +1,7 @@
 """Important content stays in view at every width: questions, help lines, the end of a conversation."""
 
+from itertools import product
+
 import pytest
 from django.contrib.auth.models import User
 from playwright.async_api import Locator, Page, expect
@@ -15,6 +17,8 @@ from tests.browser.fixtures import OpenContext, Watcher
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 SIZES = [(360, 640), (768, 1024), (1440, 900)]
+WITH_KEYBOARD = (360, 340)
+"""A phone whose keyboard is open."""
 WORDS = "\n\n".join(f"Paragraph {number} of an answer that is longer than a screen." for number in range(30))
 PROMPT = "Before we go on, how does each part of your life feel this week?"
 PULSE = ToolUse("show_pulse_check", {"context": PROMPT}, id="toolu_pulse")
@@ -31,6 +35,13 @@ IN_THE_CLEAR = """(element) => {
     return found !== null && (element.contains(found) || found.contains(element));
 }"""
 """Whether an element's middle is on the screen and uncovered."""
+
+WHOLE = """(element) => {
+    const { top, bottom } = element.getBoundingClientRect();
+    const head = document.querySelector(".site-head").getBoundingClientRect().bottom;
+    return top >= head - 1 && bottom <= document.querySelector(".chat-footer").getBoundingClientRect().top + 1;
+}"""
+"""Whether all of an element is between the header and the composer."""
 
 COVERED = """(question) => {
     const jump = document.getElementById("jump");
@@ -60,8 +71,9 @@ async def reachable(button: Locator) -> bool:
     )
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("call", [PULSE, PILLS], ids=["ratings", "options"])
+@pytest.mark.parametrize(
+    ("size", "call"), [*product(SIZES, [PULSE, PILLS]), (WITH_KEYBOARD, PULSE)], ids=str
+)
 async def test_a_question_is_asked_where_it_can_be_read_and_answered(
     practice: PracticeServer,
     open_context: OpenContext,
@@ -86,10 +98,14 @@ async def test_a_question_is_asked_where_it_can_be_read_and_answered(
     await page.mouse.move(size[0] / 2, size[1] / 3)
     for _ in range(12):  # down to the end in small steps, as a reader does
         assert await question.evaluate(COVERED) == []
+        assert await asked.evaluate(WHOLE)
         await page.mouse.wheel(0, 90)
         await page.wait_for_timeout(30)
     for button in await question.locator("button, .scale-steps label:visible").all():
         assert await button.is_hidden() or await reachable(button), await button.inner_text()
+    await page.evaluate("() => scrollTo({ top: 0, behavior: 'instant' })")
+    await page.get_by_role("button", name=f"Sage asks: {PROMPT}").click()
+    await expect(asked).to_be_in_viewport(ratio=1)
     if call is PILLS:
         await question.get_by_role("button", name="number 5").click()
     else:

@@ -13,9 +13,17 @@ export function topOf(element) {
   return Math.max(0, Math.floor(element.getBoundingClientRect().top + scrollY - head - GAP_PX));
 }
 
-export function isOnScreen(element) {
-  const { top, bottom } = element.getBoundingClientRect();
-  return bottom > 0 && top < document.querySelector(".chat-footer").getBoundingClientRect().top;
+// Whether the open question can be read: its text is whole between header and composer, or fills what is there.
+export function isInView(asked) {
+  const { top, bottom, height } = asking(asked).getBoundingClientRect();
+  const begin = document.querySelector(".site-head").getBoundingClientRect().bottom;
+  const end = document.querySelector(".chat-footer").getBoundingClientRect().top;
+  if (height > end - begin) return bottom > begin && top < end;
+  return top >= begin - 1 && bottom <= end + 1;
+}
+
+export function wordsOf(asked) {
+  return asking(asked).textContent.trim();
 }
 
 export function pendingQuestion() {
@@ -24,8 +32,13 @@ export function pendingQuestion() {
 
 function question() {
   const asked = pendingQuestion();
-  if (!asked?.querySelector("legend.visually-hidden")) return asked;
-  // A question without a text of its own is asked by the text above it.
+  return asked?.querySelector("legend.visually-hidden") ? asking(asked) : asked;
+}
+
+// A question without a text of its own is asked by the text above it.
+function asking(asked) {
+  const own = asked.querySelector("legend");
+  if (own && !own.matches(".visually-hidden")) return own;
   return asked.previousElementSibling?.querySelector(".prose > :last-child") ?? asked;
 }
 

@@ -22,6 +22,7 @@ export class Questions {
     this.#form = form;
     this.#send = send;
     this.#say = say;
+    turn.addEventListener("keydown", moveAmongPills);
   }
 
   get pending() {
@@ -165,6 +166,15 @@ function outline(element) {
   const copy = element.cloneNode(true);
   for (const call of copy.querySelectorAll(".call.is-pending")) call.replaceWith(call.id);
   return copy.innerHTML.replace(/\s+/g, " ").replaceAll("> <", "><").replaceAll(' class=""', "").trim();
+}
+
+// Arrow keys move among the answers to tap, as they do among ratings.
+function moveAmongPills(event) {
+  const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+  if (!step || !event.target.matches("button.pill")) return;
+  event.preventDefault();
+  const pills = [...event.target.closest(".pills").querySelectorAll(".pill")];
+  pills.at((pills.indexOf(event.target) + step) % pills.length).focus();
 }
 
 function frameOf(question, form, submitter) {

@@ -2,7 +2,7 @@
 // an anchor (anchor.js), unless the reader does.
 
 import { afterPress } from "../press.js";
-import { anchor, isOnScreen, pendingQuestion, topOf } from "./anchor.js";
+import { anchor, isInView, pendingQuestion, topOf, wordsOf } from "./anchor.js";
 
 const NEAR_END_PX = 96;
 const SAME_PLACE_PX = 4;
@@ -100,11 +100,15 @@ export class Scroll {
     else this.follow();
   }
 
-  // A reader who sees the open question is at the latest, and the button mustn't cover its answers.
+  // A reader who can read the open question is at the latest, and the button mustn't cover its answers. One who
+  // can't reads it on the button.
   #showButton() {
     const asked = pendingQuestion();
     const isAtEnd = this.#isPinned && distanceToEnd() < NEAR_END_PX;
-    this.#button.hidden = isAtEnd || (asked !== null && isOnScreen(asked));
+    this.#button.hidden = asked ? isInView(asked) : isAtEnd;
+    this.#button.classList.toggle("is-question", asked !== null);
+    const { latest, asks } = this.#button.dataset;
+    setText(this.#button.querySelector("span"), asked ? `${asks} ${wordsOf(asked)}` : latest);
   }
 
   #isByHand() {
@@ -117,6 +121,10 @@ export class Scroll {
     // The browser's scroll anchoring keeps the place of a reader further up; at the end we do it.
     document.documentElement.style.overflowAnchor = isPinned ? "none" : "";
   }
+}
+
+function setText(element, words) {
+  if (element.textContent !== words) element.textContent = words;
 }
 
 function distanceToEnd() {
