@@ -38,8 +38,9 @@ IN_THE_CLEAR = """(element) => {
 
 WHOLE = """(element) => {
     const { top, bottom } = element.getBoundingClientRect();
-    const head = document.querySelector(".site-head").getBoundingClientRect().bottom;
-    return top >= head - 1 && bottom <= document.querySelector(".chat-footer").getBoundingClientRect().top + 1;
+    const [head, footer] = [".site-head", ".chat-footer"].map((name) => document.querySelector(name));
+    const [first, last] = [head.getBoundingClientRect().bottom, footer.getBoundingClientRect().top];
+    return top >= first - 1 && bottom <= last + 1;
 }"""
 """Whether all of an element is between the header and the composer."""
 
@@ -71,9 +72,7 @@ async def reachable(button: Locator) -> bool:
     )
 
 
-@pytest.mark.parametrize(
-    ("size", "call"), [*product(SIZES, [PULSE, PILLS]), (WITH_KEYBOARD, PULSE)], ids=str
-)
+@pytest.mark.parametrize(("size", "call"), [*product(SIZES, [PULSE, PILLS]), (WITH_KEYBOARD, PULSE)], ids=str)
 async def test_a_question_is_asked_where_it_can_be_read_and_answered(
     practice: PracticeServer,
     open_context: OpenContext,
