@@ -278,12 +278,15 @@ def enqueue_document(document: Document, *, wait_seconds: int = 0) -> bool:
     )
 
 
-def enqueue_analysis(*, document_id: int, kind: str, session_id: uuid.UUID | None, key: str) -> bool:
+def enqueue_analysis(
+    *, document_id: int, kind: str, session_id: uuid.UUID | None, key: str, wait_seconds: int = 0
+) -> bool:
     """Queue a summary or an analysis that a conversation waits for; False if it is queued. Sync ORM code."""
     return enqueue(
         ANALYSIS_JOB,
         key=key,
         priority=JobPriority.CHAT_UPLOAD,
+        wait_seconds=wait_seconds,
         document_id=document_id,
         kind=kind,
         session_id=str(session_id or ""),

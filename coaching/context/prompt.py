@@ -20,6 +20,7 @@ from coaching.context import statement as stating
 from coaching.context.attached import document_parts
 from coaching.context.brief import brief_part
 from coaching.context.budget import PROMPT_TOKENS, SPARE_TOKENS, count_tokens
+from coaching.context.findings import awaited_in, finding_parts
 from coaching.context.help_lines import (
     danger_of,
     help_lines_part,
@@ -204,7 +205,13 @@ class _TurnBuilder:
             self.context,
             said=said,
             now=self.now,
-            more=[*self._help_parts(), *self._document_parts(said), *skills, *self._offer_parts()],
+            more=[
+                *self._help_parts(),
+                *self._document_parts(said),
+                *self._finding_parts(said, left),
+                *skills,
+                *self._offer_parts(),
+            ],
             tokens=left,
         )
         text, statement = state(parts, clock=clock)
@@ -300,6 +307,11 @@ class _TurnBuilder:
         """Return the documents of the window's messages, as far as they weren't told of."""
         facts = self.life.library
         return () if isinstance(facts, Unknown) else document_parts(facts, self.window.messages, said)
+
+    def _finding_parts(self, said: Statement, tokens: int) -> Sequence[Part]:
+        """Return what is known by now of documents that a tool couldn't wait for."""
+        awaited = awaited_in(self.window.messages, self.tools.late_tools)
+        return finding_parts(awaited, user_id=self.session.user_id, said=said, tokens=tokens)
 
     def _attached(self) -> Mapping[int, SeenDocument]:
         facts = self.life.library

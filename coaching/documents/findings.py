@@ -14,6 +14,7 @@ from coaching.models import (
     CallState,
     Document,
     DocumentCall,
+    DocumentState,
     DocumentText,
     KnowledgeEntry,
 )
@@ -22,6 +23,8 @@ FindingKind = Literal["summary", "transcript"]
 SUMMARY_KEY: FindingKind = "summary"
 TRANSCRIPT_KEY: FindingKind = "transcript"
 
+READING_SECONDS, BUDGET_SECONDS = 2, 600
+"""How long the job waits before it looks again whether its document has a text."""
 NO_TEXT = "There is no text in this document."
 NOTHING = "Nothing was found that the document's own text bears out."
 
@@ -44,20 +47,19 @@ def begin_finding(
 ) -> tuple[Finding, bool]:
     """Return what was found in the text as it is, or queue the job that looks for it, and whether it did.
 
-    While the document is still being read nothing is queued. Raises `Document.DoesNotExist`.
+    The job waits for a document that is still being read. Raises `Document.DoesNotExist`.
     """
     document = Document.of(user_id).get(id=document_id, is_withheld=False)
     prefix = call_prefix(document, kind)
-    if not prefix:
-        is_being_read = document.state in UNFINISHED_STATES
-        unread = Finding(is_ready=True, reason=document.reason or NO_TEXT)
-        return (IN_PROGRESS if is_being_read else unread), False
-    found = _found(document, kind)
-    calls = DocumentCall.of(user_id).filter(key__startswith=prefix)
-    is_answered = calls.exists() and not calls.exclude(state=CallState.ANSWERED).exists()
+    if not prefix and document.state not in UNFINISHED_STATES:
+        return _unread(document), False
     key = job_key(document_id, kind)
-    if found is not None and is_answered and not is_queued(key):
-        return found, False
+    if prefix:
+        found = _found(document, kind)
+        calls = DocumentCall.of(user_id).filter(key__startswith=prefix)
+        is_answered = calls.exists() and not calls.exclude(state=CallState.ANSWERED).exists()
+        if found is not None and is_answered and not is_queued(key):
+            return found, False
     enqueue_analysis(document_id=document_id, kind=kind, session_id=session_id, key=key)
     return IN_PROGRESS, True
 
@@ -69,9 +71,10 @@ def read_finding(*, user_id: int, document_id: int, kind: FindingKind) -> Findin
         return IN_PROGRESS
     if found := _found(document, kind):
         return found
-    failed = DocumentCall.of(user_id).filter(
-        key__startswith=call_prefix(document, kind), state=CallState.FAILED
-    )
+    prefix = call_prefix(document, kind)
+    if not prefix:
+        return _unread(document)
+    failed = DocumentCall.of(user_id).filter(key__startswith=prefix, state=CallState.FAILED)
     return Finding(is_ready=True, reason=failed.values_list("error", flat=True).first() or NOTHING)
 
 
@@ -81,6 +84,22 @@ def call_prefix(document: Document, kind: FindingKind) -> str:
     if not text or not text.strip():
         return ""
     return f"{kind}:{document.pk}:{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:12]}:"
+
+
+def wait_for_text(*, document_id: int, kind: FindingKind, session_id: uuid.UUID | None) -> bool:
+    """Queue the job once more if its document is still being read and has no text yet; say whether it did."""
+    document = Document.unscoped.filter(id=document_id, state__in=UNFINISHED_STATES).first()
+    if document is None or call_prefix(document, kind):
+        return False
+    is_over_budget = document.state == DocumentState.WAITING
+    enqueue_analysis(
+        document_id=document_id,
+        kind=kind,
+        session_id=session_id,
+        key=job_key(document_id, kind),
+        wait_seconds=BUDGET_SECONDS if is_over_budget else READING_SECONDS,
+    )
+    return True
 
 
 def job_key(document_id: int, kind: FindingKind) -> str:
@@ -100,6 +119,10 @@ def finding_values(finding: Finding) -> Mapping[str, Any]:
         "content": entry.content,
         "action_items": [_action_values(item) for item in finding.actions],
     }
+
+
+def _unread(document: Document) -> Finding:
+    return Finding(is_ready=True, reason=document.reason or NO_TEXT)
 
 
 def _action_values(item: ActionItem) -> Mapping[str, Any]:

@@ -6,24 +6,29 @@ import structlog
 from procrastinate import JobContext
 from procrastinate.contrib.django import app
 
-from coaching.documents.findings import SUMMARY_KEY
+from coaching.documents.findings import SUMMARY_KEY, FindingKind, wait_for_text
 from coaching.job_queue import ANALYSIS_JOB, JobPriority
 from coaching.jobs.tasks import MODELS, Retries
 from coaching.library.analysis import analyse, summarise
 from coaching.library.calls import CallFailed
 from coaching.live.runner import get_runner
 from coaching.model.client import ModelConnection
+from sessions_app.database import in_database
 from sessions_app.errors import Refused
 
 logger = structlog.get_logger(__name__)
 
 
 @app.task(name=ANALYSIS_JOB, pass_context=True, retry=Retries(), priority=JobPriority.CHAT_UPLOAD)
-async def analyse_document(context: JobContext, *, document_id: int, kind: str, session_id: str = "") -> None:
+async def analyse_document(
+    context: JobContext, *, document_id: int, kind: FindingKind, session_id: str = ""
+) -> None:
     """Store what a document says as proposals. A call that fails for good, or is over the budget, ends it."""
     models: ModelConnection = context.additional_context[MODELS]
     work = summarise if kind == SUMMARY_KEY else analyse
     session = uuid.UUID(session_id) if session_id else None
+    if await in_database(wait_for_text, document_id=document_id, kind=kind, session_id=session):
+        return
     try:
         await work(document_id, session_id=session, client=await models.client())
     except (CallFailed, Refused) as error:

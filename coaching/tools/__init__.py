@@ -70,6 +70,11 @@ CHAT_TOOLS: PromptTools[ToolContext] = PromptTools(
     skill_tools=SKILL_TOOLS,
     file_reader=READ_FILE.name,
     danger_tool=SHOW_HELP_LINES.name,
+    late_tools={
+        CLASSIFY_DOCUMENT.name: "classification",
+        SUMMARIZE_DOCUMENT.name: "summary",
+        ANALYZE_TRANSCRIPT.name: "transcript",
+    },
 )
 
 PIPELINE_TOOLS: Toolset[ToolContext] = Toolset(tool for tool in TOOLS if "pipeline" in tool.tiers)

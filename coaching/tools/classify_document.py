@@ -1,9 +1,8 @@
 """`classify_document`: what one of the user's documents is, and where it was filed."""
 
-import json
 from functools import partial
 
-from coaching.context.fences import fence, fence_value
+from coaching.context.findings import IN_PROGRESS, classification_text
 from coaching.engine.errors import ToolError
 from coaching.engine.tools import ToolResult
 from coaching.job_queue import enqueue_document
@@ -11,7 +10,7 @@ from coaching.models import UNFINISHED_STATES, Document, DocumentState
 from coaching.tools.context import ToolContext
 from coaching.tools.findings import NO_DOCUMENT, DocumentInput, check_id
 from coaching.tools.presentation import Presentation, SageTool
-from coaching.tools.waiting import IN_PROGRESS, wait_for
+from coaching.tools.waiting import wait_for
 
 DESCRIPTION = (
     "Find out what one of the user's documents is and where it is filed, with the reason. Use it when the "
@@ -25,22 +24,7 @@ async def _run(context: ToolContext, given: DocumentInput) -> ToolResult:
         document = await wait_for(read, lambda each: each.state not in UNFINISHED_STATES)
     except Document.DoesNotExist:
         raise ToolError(NO_DOCUMENT) from None
-    if document is None:
-        return ToolResult(content=IN_PROGRESS)
-    values = {
-        "document_id": document.pk,
-        "link": f"/library/documents/{document.pk}/",
-        "state": document.state,
-        "reason": fence_value(document.reason, 300),
-        "file_type": document.file_type,
-        "category": document.category,
-        "folder": fence_value(document.folder, 120),
-        "confidence": document.confidence,
-        "why": fence_value(document.why, 600),
-        "summary": fence(document.summary),
-    }
-    kept = {name: value for name, value in values.items() if value not in ("", None)}
-    return ToolResult(content=json.dumps(kept, ensure_ascii=False))
+    return ToolResult(content=classification_text(document) if document else IN_PROGRESS)
 
 
 def _read(user_id: int, document_id: int) -> Document:

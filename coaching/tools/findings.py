@@ -1,27 +1,16 @@
 """What the tools that read a whole document share: they begin a job, wait for it, and give its result."""
 
-import json
 from uuid import UUID
 
-from coaching.context.fences import fence
-from coaching.documents.findings import (
-    Finding,
-    FindingKind,
-    begin_finding,
-    finding_values,
-    read_finding,
-)
+from coaching.context.findings import IN_PROGRESS, finding_text
+from coaching.documents.findings import Finding, FindingKind, begin_finding, read_finding
 from coaching.engine.errors import ToolError
 from coaching.engine.tools import ToolInput, ToolResult
 from coaching.models import Document
 from coaching.tools.results import Id
-from coaching.tools.waiting import IN_PROGRESS, wait_for
+from coaching.tools.waiting import wait_for
 
 NO_DOCUMENT = "There is no document with this id that you may read."
-PROPOSED = (
-    "These are proposals: tell the user what you found, with its pages. What they say yes to, create with "
-    "its tool under the same title; they can also accept it on the document's page."
-)
 
 
 class DocumentInput(ToolInput):
@@ -53,9 +42,7 @@ async def run_finding(
         return ToolResult(content=IN_PROGRESS)
     if found.entry is None:
         raise ToolError(found.reason)
-    link = f"/library/documents/{document_id}/"
-    values = {"document_id": document_id, "link": link, **finding_values(found), "note": PROPOSED}
-    return ToolResult(content=fence(json.dumps(values, ensure_ascii=False)))
+    return ToolResult(content=finding_text(document_id, found))
 
 
 def check_id(document_id: int) -> int:

@@ -10,9 +10,6 @@ T = TypeVar("T")
 
 WAIT_SECONDS = 20.0
 POLL_SECONDS = 0.3
-IN_PROGRESS = (
-    "In progress. What is found comes with the user's next message: say so, and go on with something else."
-)
 
 
 async def wait_for(read: Callable[[], T], is_ready: Callable[[T], bool]) -> T | None:

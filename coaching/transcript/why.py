@@ -32,6 +32,7 @@ SECTION_NAMES: Mapping[str, str] = {
     "library_headlines": "Library",
     "client": "The client that this is about",
     "document": "A document",
+    "finding": "What was found in a document",
     "brief": "What Sage remembers of this conversation",
     "offer": "What’s due",
     "help_lines": "Help lines",

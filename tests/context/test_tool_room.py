@@ -45,8 +45,13 @@ def context_tokens(turn: BuiltPrompt) -> int:
 
 @pytest.mark.django_db
 def test_with_the_librarys_tools_the_context_has_its_share_and_keeps_to_it(person: User) -> None:
-    names = {"file_reader": CHAT_TOOLS.file_reader, "danger_tool": CHAT_TOOLS.danger_tool}
-    tools = AllTools(TOOLS, skill_tools=SKILL_TOOLS, **names)
+    tools = AllTools(
+        TOOLS,
+        skill_tools=SKILL_TOOLS,
+        file_reader=CHAT_TOOLS.file_reader,
+        danger_tool=CHAT_TOOLS.danger_tool,
+        late_tools=CHAT_TOOLS.late_tools,
+    )
     assert ALL_TOOLS_TOKENS - 5 <= tools.tokens <= ALL_TOOLS_TOKENS
     body = "A long day, and much to say about it.\n" * 2_500
     for path in ("sage/context.md", "sage/patterns.md", "life-map/_overview.md", "life-plan/current.md"):
