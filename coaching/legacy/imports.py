@@ -6,7 +6,7 @@ command with the same file, runs again.
 
 from collections.abc import Generator, Iterator, Sequence
 from pathlib import PurePath
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 import structlog
 from django.core.files.base import File
@@ -16,7 +16,7 @@ from django.utils import timezone
 from coaching.files.objects import erase_object_now, open_object, store_upload_now
 from coaching.job_queue import BULK_QUEUE, JobPriority, enqueue, is_queued
 from coaching.legacy.importers.formats import find_adapter
-from coaching.legacy.importers.source import Source, open_source
+from coaching.legacy.importers.source import Source, open_source, sha256_of
 from coaching.legacy.importers.things import Adapter, NotImportable
 from coaching.legacy.one_at_a_time import BUSY, only_import_of
 from coaching.legacy.running import import_steps
@@ -25,6 +25,7 @@ from coaching.legacy.tally import Tally
 from coaching.legacy.undoing import undo_steps
 from coaching.models import Import, ImportState, Profile
 from coaching.models.imports import UNFINISHED_IMPORTS
+from sessions_app.database import give_back_connections
 from sessions_app.errors import Refused
 
 logger = structlog.get_logger(__name__)
@@ -36,22 +37,27 @@ NOT_UNDOABLE = "This import can’t be undone any more."
 
 
 def queue_upload(*, user_id: int, name: str, file: "File[bytes]") -> Import:
-    """Store an uploaded export and queue its import. Blocks. Raises `Refused`, `StorageFailed`."""
+    """Store an uploaded export and queue its import. Blocks. Raises `Refused`, `StorageFailed`.
+
+    The same file again goes on with its first import, if that hasn't ended.
+    """
     settle(user_id)
-    if Import.of(user_id).filter(state__in=UNFINISHED_IMPORTS).exists():
-        raise Refused(BUSY)
+    give_back_connections()
+    digest = sha256_of(cast("BinaryIO", file))
+    if unfinished := _unfinished(user_id):
+        return _same_file(unfinished, digest)
     key = store_upload_now(user_id=user_id, file=file)
     try:
         with transaction.atomic():
-            row = Import.of(user_id).create(
-                state=ImportState.WAITING,
-                file_name=name_of(name),
-                size=file.size or 0,
-                storage_key=key,
-            )
+            row = _broken_off(user_id, digest) or Import(user_id=user_id, sha256=digest)
+            row.state, row.failure, row.ended_at = ImportState.WAITING, "", None
+            row.file_name, row.size, row.storage_key = name_of(name), file.size or 0, key
+            row.save()
             _enqueue(row)
     except IntegrityError as error:
         erase_object_now(key)
+        if unfinished := _unfinished(user_id):
+            return _same_file(unfinished, digest)
         raise Refused(BUSY) from error
     return row
 
@@ -88,7 +94,7 @@ def take_up(*, user_id: int, name: str, source: Source, adapter: Adapter) -> Imp
     Raises `Refused` where an upload waits.
     """
     digest = source.sha256()
-    unfinished = Import.of(user_id).filter(state__in=UNFINISHED_IMPORTS).first()
+    unfinished = _unfinished(user_id)
     if unfinished is not None:
         if unfinished.storage_key or unfinished.state == ImportState.UNDOING:
             if is_queued(_key(unfinished)):
@@ -96,7 +102,7 @@ def take_up(*, user_id: int, name: str, source: Source, adapter: Adapter) -> Imp
         elif unfinished.sha256 == digest:
             return unfinished
         fail(unfinished, BROKEN_OFF)
-    stopped = Import.of(user_id).filter(sha256=digest, failure=BROKEN_OFF).first()
+    stopped = _broken_off(user_id, digest)
     if stopped is not None:
         stopped.state, stopped.failure, stopped.ended_at = ImportState.RUNNING, "", None
         stopped.save(update_fields=["state", "failure", "ended_at"])
@@ -146,7 +152,7 @@ def job_steps(import_id: int) -> Generator[None, None, None]:
 
 def settle(user_id: int) -> None:
     """Mark an import as failed that has neither a job nor a process."""
-    row = Import.of(user_id).filter(state__in=UNFINISHED_IMPORTS).first()
+    row = _unfinished(user_id)
     if row is None or is_queued(_key(row)):
         return
     try:
@@ -172,12 +178,29 @@ def name_of(name: str) -> str:
     return shown.strip()[:255] or "export"
 
 
+def _unfinished(user_id: int) -> Import | None:
+    return Import.of(user_id).filter(state__in=UNFINISHED_IMPORTS).first()
+
+
+def _same_file(unfinished: Import, digest: str) -> Import:
+    """Return the unfinished import, if it is of the file with this hash. Raises `Refused` if it isn't."""
+    if unfinished.sha256 != digest or unfinished.state == ImportState.UNDOING:
+        raise Refused(BUSY)
+    return unfinished
+
+
+def _broken_off(user_id: int, digest: str) -> Import | None:
+    """Return the import of this file that an error has stopped."""
+    stopped = Import.of(user_id).filter(state=ImportState.FAILED, sha256=digest, failure=BROKEN_OFF)
+    return stopped.order_by("-created_at").first()
+
+
 def _upload_steps(row: Import, file: BinaryIO) -> Iterator[None]:
     try:
         source = open_source(file)
         adapter = find_adapter(source)
-        row.state, row.file_format, row.sha256 = ImportState.RUNNING, adapter.format, source.sha256()
-        row.save(update_fields=["state", "file_format", "sha256"])
+        row.state, row.file_format = ImportState.RUNNING, adapter.format
+        row.save(update_fields=["state", "file_format"])
         yield
     except NotImportable as error:
         fail(row, str(error))

@@ -11,7 +11,7 @@ from django.test import Client, override_settings
 
 from coaching.job_queue import BRIEF_JOB, BULK_QUEUE
 from coaching.legacy.importers.source import NOT_JSON_OR_ZIP
-from coaching.legacy.imports import BROKEN_OFF, IMPORT_JOB
+from coaching.legacy.imports import BROKEN_OFF, IMPORT_JOB, job_steps
 from coaching.legacy.one_at_a_time import BUSY
 from coaching.models import Import, ImportState, UserFile
 from coaching.views import imports
@@ -19,6 +19,7 @@ from sessions_app.database import in_database
 from sessions_app.models import Session, SessionBrief
 from tests.jobs.conftest import WorkOff, empty_queue, jobs_named
 from tests.legacy.exports import chatgpt_conversation, write_sage_export
+from tests.legacy.test_import_command import rows_of, run_import
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("queue")]
 
@@ -90,17 +91,35 @@ async def test_a_file_that_is_no_export_fails_with_a_sentence(
 
 def test_a_second_upload_waits_for_the_first(signed_in: Client, user: User, export: bytes) -> None:
     upload(signed_in, export)
-    refused = upload(signed_in, export)
+    refused = upload(signed_in, export + b"\n")
     assert refused.status_code == 422
     assert BUSY in refused.content.decode()
-    assert Import.of(user.pk).count() == 1
+    # The same file again is an answer that was lost: its import goes on.
+    assert upload(signed_in, export, "again.json").status_code == 302
+    assert Import.of(user.pk).get().file_name == "export.json"
 
 
-def test_an_import_whose_job_is_lost_can_be_repeated(signed_in: Client, user: User, export: bytes) -> None:
-    upload(signed_in, export)
-    empty_queue()
-    assert BROKEN_OFF in page(signed_in)
-    assert upload(signed_in, export).status_code == 302
+async def test_an_import_that_broke_off_goes_on_when_its_file_is_sent_again(
+    signed_in: Client, user: User, other_user: User, export: bytes, work_off: WorkOff, tmp_path: Path
+) -> None:
+    await in_database(upload, signed_in, export)
+    row = await in_database(Import.of(user.pk).get)
+    steps = job_steps(row.pk)
+    while not await in_database(Session.of(user.pk).exists):
+        await in_database(next, steps)
+    await in_database(steps.close)  # the worker dies before the ratings and the files of the blocks
+    await in_database(empty_queue)
+    assert BROKEN_OFF in await in_database(page, signed_in)
+    assert (await in_database(upload, signed_in, export, "again.json")).status_code == 302
+    await work_off()
+    await in_database(row.refresh_from_db)
+    assert (row.state, row.storage_key, row.failure) == (ImportState.FINISHED, "", "")
+    assert (row.counts["sessions"], row.counts["messages"], row.counts["skipped"]) == (6, 36, 0)
+    assert await in_database(Import.of(user.pk).count) == 1
+    path = tmp_path / "again.json"
+    path.write_bytes(export)
+    await in_database(run_import, path, other_user)
+    assert await in_database(rows_of, user) == await in_database(rows_of, other_user)
 
 
 def test_a_file_that_is_too_large_is_refused(

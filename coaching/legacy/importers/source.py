@@ -70,11 +70,17 @@ class Source:
 
     def sha256(self) -> str:
         """Return the hash of the whole file."""
-        self.file.seek(0)
-        found = hashlib.sha256()
-        while block := self.file.read(HASH_BYTES):
-            found.update(block)
-        return found.hexdigest()
+        return sha256_of(self.file)
+
+
+def sha256_of(file: BinaryIO) -> str:
+    """Return the hash of a seekable file, and leave it at its beginning."""
+    file.seek(0)
+    found = hashlib.sha256()
+    while block := file.read(HASH_BYTES):
+        found.update(block)
+    file.seek(0)
+    return found.hexdigest()
 
 
 def open_source(file: BinaryIO) -> Source:
