@@ -3,7 +3,6 @@
 Words are shown on one page only, to staff with a permission of its own, and every look is logged.
 """
 
-import uuid
 from typing import Any, ClassVar, cast
 
 import structlog
@@ -11,21 +10,14 @@ from django.contrib import admin
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
-from django.core.exceptions import PermissionDenied
-from django.core.paginator import Paginator
 from django.db.models import Count, Model, QuerySet, Sum
 from django.db.models.functions import Length
 from django.forms.models import BaseInlineFormSet
-from django.http import Http404, HttpRequest, HttpResponse
-from django.template.response import TemplateResponse
-from django.urls import URLPattern, path
-from django.views.decorators.http import require_safe
+from django.http import HttpRequest
 
-from sessions_app import selectors
 from sessions_app.models import Message, ModelUsage, Round, Session, ToolCallRecord, Turn
 from sessions_app.money import small_dollars
 
-MESSAGES_A_PAGE = 100
 ROWS_LISTED = 50
 READ_TEXT = "sessions_app.read_message_text"
 
@@ -188,28 +180,3 @@ class SessionAdmin(ReadOnlyMixin, admin.ModelAdmin):
         """Return what the session's model calls cost so far, without those whose price isn't known."""
         sums = session.usage.aggregate(cost=Sum("cost_micro_usd"), calls=Count("pk"))
         return small_dollars(sums["cost"] if sums["calls"] else 0)
-
-    def get_urls(self) -> list[URLPattern]:
-        words = path(
-            "<uuid:session_id>/words/",
-            self.admin_site.admin_view(require_safe(self.words)),
-            name="sessions_app_session_words",
-        )
-        return [words, *super().get_urls()]
-
-    def words(self, request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-        """Show what was said, to an operator who may read it, and log the look."""
-        if not (request.user.has_perm(READ_TEXT) and self.has_view_permission(request)):
-            raise PermissionDenied
-        session = Session.unscoped.select_related("user").filter(id=session_id).first()
-        if session is None:
-            raise Http404
-        log_look(request, session)
-        context = {
-            **self.admin_site.each_context(request),
-            "title": str(session),
-            "session": session,
-            "page": Paginator(selectors.history(session), MESSAGES_A_PAGE).get_page(request.GET.get("page")),
-            "opts": self.opts,
-        }
-        return TemplateResponse(request, "admin/sessions_app/session/words.html", context)

@@ -15,9 +15,10 @@ from django.urls import URLPattern, path
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from coaching.admin.transcripts import TranscriptAdmin
 from coaching.job_queue import BRIEF_ATTEMPTS, enqueue_brief_anew
 from coaching.turns.preview import preview_request
-from sessions_app.admin import READ_TEXT, NewestRows, ReadOnlyMixin, SessionAdmin, log_look
+from sessions_app.admin import READ_TEXT, NewestRows, ReadOnlyMixin, log_look
 from sessions_app.figures import sessions_with_brief_behind
 from sessions_app.models import Session, SessionBrief
 from sessions_app.money import small_dollars
@@ -82,14 +83,14 @@ class BriefState(admin.SimpleListFilter):
 
 
 @admin.register(Session)
-class BriefedSessionAdmin(SessionAdmin):
+class BriefedSessionAdmin(TranscriptAdmin):
     """Sessions with the state of their brief."""
 
-    list_display = (*SessionAdmin.list_display[:-1], "behind", "id")
-    list_filter = (BriefState, *SessionAdmin.list_filter)
-    fields = (*SessionAdmin.fields, "brief_covers", "brief_attempts")
+    list_display = (*TranscriptAdmin.list_display[:-1], "behind", "id")
+    list_filter = (BriefState, *TranscriptAdmin.list_filter)
+    fields = (*TranscriptAdmin.fields, "brief_covers", "brief_attempts")
     readonly_fields = fields
-    inlines = (*SessionAdmin.inlines, BriefInline)
+    inlines = (*TranscriptAdmin.inlines, BriefInline)
     actions = ("write_again",)
 
     def has_regenerate_permission(self, request: HttpRequest) -> bool:

@@ -31,7 +31,7 @@ UNSCOPED: Mapping[str, str] = {
     "coaching/admin/briefs.py:BriefedSessionAdmin.prompt": "an operator reads what would be sent",
     "coaching/admin/library.py:WithoutWords.words": "an operator reads a document or what came of it",
     "coaching/admin/files.py:UserFileAdmin.words": "an operator downloads a file",
-    "sessions_app/admin.py:SessionAdmin.words": "an operator reads a conversation",
+    "coaching/admin/transcripts.py:TranscriptAdmin.words": "an operator reads a conversation",
     "sessions_app/figures.py:read_brief_figures": "an operator reads sums",
     "sessions_app/figures.py:read_turn_figures": "an operator reads sums",
     "sessions_app/figures.py:sessions_with_brief_behind": "an operator reads sums",
