@@ -10,10 +10,11 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
+from html import unescape
 from pathlib import Path
 
 import structlog
-from django.utils.html import format_html
+from django.utils.html import format_html, strip_tags
 from django.utils.safestring import SafeString, mark_safe
 
 from coaching.sandbox.blocks import split_blocks
@@ -141,6 +142,12 @@ def warm_markdown() -> None:
 def render_markdown(text: str) -> SafeString:
     """Render markdown as sanitised HTML within two seconds, otherwise as escaped plain text. Blocks."""
     return _renderer.render(text)
+
+
+def plain_words(texts: Iterable[str]) -> Mapping[str, str]:
+    """Return the words of markdown texts on one line each, without marks. Blocks like `render_markdown`."""
+    rendered = _renderer.render_all(texts)
+    return {text: " ".join(unescape(strip_tags(markup)).split()) for text, markup in rendered.items()}
 
 
 def render_replies(texts: Iterable[str]) -> Mapping[str, SafeString]:

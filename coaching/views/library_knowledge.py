@@ -28,7 +28,7 @@ from coaching.documents.selectors import clients_of, effects_of, entries_of
 from coaching.documents.standing import ACTION_ITEM, set_standing_yes, standing_yeses
 from coaching.models import EntryState, EntryType, KnowledgeEntry, MadeBy
 from coaching.people.accounts import user_id_of
-from coaching.sandbox.markdown import render_markdown
+from coaching.sandbox.markdown import plain_words, render_markdown
 from coaching.views.library_forms import id_field
 from coaching.views.library_frame import frame_of
 from coaching.views.parts import back_to, or_404, page_in
@@ -37,6 +37,8 @@ from sessions_app.errors import Refused
 ENTRIES_A_PAGE = 50
 PROPOSALS_SHOWN = 50
 MAX_QUERY = 200
+EXCERPTED = 600
+"""How many characters of an entry are read for its excerpt, which is shorter."""
 EFFECTS_SHOWN = 20
 KINDS = [*EntryType.choices, (ACTION_ITEM, "Action item")]
 
@@ -103,12 +105,16 @@ def knowledge(request: HttpRequest) -> HttpResponse:
 def _page(request: HttpRequest, user_id: int, *, form: EntryForm | None = None) -> HttpResponse:
     query = request.GET.get("q", "")[:MAX_QUERY].replace("\x00", "")
     entries = _matching(entries_of(user_id=user_id, state=EntryState.ACCEPTED), query)
-    proposals = entries_of(user_id=user_id, state=EntryState.PROPOSED)
+    proposals = list(entries_of(user_id=user_id, state=EntryState.PROPOSED)[:PROPOSALS_SHOWN])
     given = standing_yeses(user_id)
+    page = Paginator(entries.defer("key_points"), ENTRIES_A_PAGE).get_page(page_in(request))
+    frame = frame_of(request, "knowledge", user_id=user_id)
+    words = plain_words({_beginning(entry) for entry in (*page.object_list, *proposals)})
     context = {
-        **frame_of(request, "knowledge", user_id=user_id),
-        "page": Paginator(entries.defer("key_points"), ENTRIES_A_PAGE).get_page(page_in(request)),
-        "proposals": proposals[:PROPOSALS_SHOWN],
+        **frame,
+        "page": page,
+        "rows": [(entry, words[_beginning(entry)]) for entry in page.object_list],
+        "proposals": [(entry, words[_beginning(entry)]) for entry in proposals],
         "query": query,
         "kinds": [(kind, label, kind in given) for kind, label in KINDS],
         "form": form or EntryForm(user_id=user_id),
@@ -116,6 +122,10 @@ def _page(request: HttpRequest, user_id: int, *, form: EntryForm | None = None) 
     }
     status = HTTPStatus.UNPROCESSABLE_ENTITY if form else HTTPStatus.OK
     return render(request, "coaching/pages/library_knowledge.html", context, status=status)
+
+
+def _beginning(entry: KnowledgeEntry) -> str:
+    return entry.content[:EXCERPTED]
 
 
 def _matching(entries: "QuerySet[KnowledgeEntry]", query: str) -> "QuerySet[KnowledgeEntry]":

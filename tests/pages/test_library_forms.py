@@ -254,3 +254,17 @@ def test_an_action_item_is_done_and_open_again_and_stays_dismissed(signed_in: Br
         assert gone.status_code == HTTPStatus.NOT_FOUND, "dismissed is out of sight"
     item.refresh_from_db()
     assert item.state == "dismissed"
+
+
+@pytest.mark.django_db(transaction=True)  # texts are rendered outside transactions
+def test_the_knowledge_list_shows_words_and_no_marks(signed_in: Browser, user: User) -> None:
+    content = (
+        "## Terms\n\n- **Rent**: 900 & <b>more</b>\n- [The lease](https://a.example/?b=1)\n\n" + "x " * 900
+    )
+    for state in ("accepted", "proposed"):
+        KnowledgeEntry.of(user.pk).create(
+            client=own_client(user.pk), title=f"Rent, {state}", content=content, state=state
+        )
+    html = signed_in.get("/library/knowledge/").content.decode()
+    assert html.count("Terms Rent: 900 &amp; &lt;b&gt;more&lt;/b&gt; The lease x x") == 2
+    assert "**Rent" not in html
