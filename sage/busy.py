@@ -20,7 +20,7 @@ from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import TooManyFilesSent
 from django.db import DatabaseError, InterfaceError, OperationalError
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, parse_cookie
 from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
 from django.utils.decorators import sync_and_async_middleware
@@ -116,7 +116,7 @@ class PersonMiddleware(MiddlewareMixin):
             return user
 
         if browser := _browser_of(request):
-            signed_in_browsers.learn(browser, is_signed_in=is_signed_in)
+            signed_in_browsers.learn(browser, user_id=user.pk if is_signed_in else None)
         request.auser = auser  # type: ignore[assignment]  # the stubs want a method
         ticket = current_ticket.get()
         if ticket is not None and is_signed_in:
@@ -242,9 +242,19 @@ def _stranger_keys(request: HttpRequest) -> list[tuple[str, int]]:
     return keys
 
 
+def uploader_of(cookies: str) -> str | None:
+    """Return who sends a request with this `Cookie` header; None for a browser that isn't known."""
+    browser = _digest_of(parse_cookie(cookies).get(settings.SESSION_COOKIE_NAME))
+    person = signed_in_browsers.person_of(browser)
+    return None if person is None else f"person {person}"
+
+
 def _browser_of(request: HttpRequest) -> str:
     """Return a digest of the session cookie, or an empty string without one."""
-    cookie = request.COOKIES.get(settings.SESSION_COOKIE_NAME)
+    return _digest_of(request.COOKIES.get(settings.SESSION_COOKIE_NAME))
+
+
+def _digest_of(cookie: str | None) -> str:
     return sha256(cookie.encode()).hexdigest() if cookie else ""
 
 

@@ -2,7 +2,10 @@
 
 Twisted collects a whole request before the application runs, and Daphne then queues all of it. Here a body
 over its route's limit is refused by its Content-Length or by count; collected bodies are on disk and reach
-the application in pieces. Routes are known by path only, sessions not at all.
+the application in pieces. Routes are known by path only. People are known by what the process remembers of
+their browsers: it asks no database.
+
+A little over 300 lines: the whole life of one connection.
 """
 # ruff: noqa: N802, N815 - Twisted's names
 
@@ -10,6 +13,7 @@ import asyncio
 import json
 import os
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -28,11 +32,17 @@ LINGER_BYTES = 1 << 20
 """How long, and how much, a refused client may keep sending: closed at once, it might not read why."""
 SPOOLED_BYTES = 1 << 30
 """The disk space for the bodies of all uploads together, kept until their requests are answered."""
+UPLOADER_BYTES = SPOOLED_BYTES // 2
+"""The part of it for one person, and for all who aren't known to be signed in together."""
 FORM_BYTES = 256 << 20
 """The extra space for other bodies, so that uploads don't block forms."""
 RETRY_SECONDS = 10
+STRANGERS, FORMS = "strangers", "forms"
+"""Who sends an upload from a browser that isn't known, and who any other body."""
 MAX_HEADERS = 100
 PIECE_BYTES = 1 << 16
+
+_RETRIED = (HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.TOO_MANY_REQUESTS)
 
 Message = dict[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -42,17 +52,23 @@ _WHY = {
     HTTPStatus.REQUEST_TIMEOUT: "The request took too long to arrive.",
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "That is larger than what Sage accepts here.",
     HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE: "The request's headers are too large.",
+    HTTPStatus.TOO_MANY_REQUESTS: "Your other uploads are still arriving. Please wait until they have.",
     HTTPStatus.SERVICE_UNAVAILABLE: "Too many uploads are arriving right now. Please try again in a moment.",
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpLimits:
-    """Limits for a request. `uploads`: larger bodies by path, at `UPLOAD_BYTES_PER_SECOND` or faster."""
+    """Limits for a request. `uploads`: larger bodies by path, at `UPLOAD_BYTES_PER_SECOND` or faster.
+
+    `uploader_of` returns who sends a `Cookie` header, None for strangers, who share one part of the space.
+    """
 
     uploads: Mapping[str, int] = field(default_factory=dict)
+    uploader_of: Callable[[str], str | None] = lambda _: None
     body_bytes: int = BODY_BYTES
     spooled_bytes: int = SPOOLED_BYTES
+    uploader_bytes: int = UPLOADER_BYTES
     request_seconds: float = REQUEST_SECONDS
     idle_seconds: float = IDLE_SECONDS
 
@@ -66,9 +82,10 @@ class HttpLimits:
 
 @dataclass(slots=True)
 class Spool:
-    """The size in bytes of the bodies that all connections keep now."""
+    """The size in bytes of the bodies that all connections keep now, also by who sends them."""
 
     size: int = 0
+    by_uploader: Counter[str] = field(default_factory=Counter)
 
 
 _Channel: Any = HTTPChannel
@@ -87,6 +104,7 @@ class BoundedChannel(_Channel):  # type: ignore[misc]  # only partly typed
         self._spooled = 0
         self._request_line = b""
         self._upload_bytes: int | None = None
+        self._uploader = FORMS
         self._body_bytes = 0
         self._is_answering = False
         self._has_sent = False
@@ -126,13 +144,18 @@ class BoundedChannel(_Channel):  # type: ignore[misc]  # only partly typed
     def allHeadersReceived(self) -> None:
         """Refuse a body by its headers, before any of it arrives."""
         self._upload_bytes = self._limits.upload_bytes(self._request_line)
-        upgrade = self.requests[-1].requestHeaders.getRawHeaders(b"Upgrade", [b""])[0]
+        headers = self.requests[-1].requestHeaders
+        self._uploader = FORMS
+        if self._upload_bytes is not None:
+            cookies = b"; ".join(headers.getRawHeaders(b"Cookie", [])).decode("latin-1")
+            self._uploader = self._limits.uploader_of(cookies) or STRANGERS
+        upgrade = headers.getRawHeaders(b"Upgrade", [b""])[0]
         if upgrade.lower() == b"websocket" and self.length != 0:
             self._refuse(HTTPStatus.BAD_REQUEST)
         elif self.length is not None and self.length > self._max_body_bytes:
             self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
-        elif self.length != 0 and not self._has_room(self.length or 0):
-            self._refuse(HTTPStatus.SERVICE_UNAVAILABLE)
+        elif self.length != 0 and (refusal := self._no_room(self.length or 0)):
+            self._refuse(refusal)
         else:
             super().allHeadersReceived()
 
@@ -145,11 +168,12 @@ class BoundedChannel(_Channel):  # type: ignore[misc]  # only partly typed
             if self.length is None and self._body_bytes > self._max_body_bytes:
                 self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
                 return
-            if not self._has_room(len(data)):
-                self._refuse(HTTPStatus.SERVICE_UNAVAILABLE)
+            if refusal := self._no_room(len(data)):
+                self._refuse(refusal)
                 return
             self._spooled += len(data)
             self._spool.size += len(data)
+            self._spool.by_uploader[self._uploader] += len(data)
         super().rawDataReceived(data)
 
     def allContentReceived(self) -> None:
@@ -173,12 +197,23 @@ class BoundedChannel(_Channel):  # type: ignore[misc]  # only partly typed
     def _max_body_bytes(self) -> int:
         return self._limits.body_bytes if self._upload_bytes is None else self._upload_bytes
 
-    def _has_room(self, size: int) -> bool:
-        most = self._limits.spooled_bytes + (FORM_BYTES if self._upload_bytes is None else 0)
-        return self._spool.size + size <= most
+    def _no_room(self, size: int) -> HTTPStatus | None:
+        """Return why there is no room for so many bytes more; None if there is."""
+        most = self._limits.spooled_bytes
+        if self._upload_bytes is None:
+            most += FORM_BYTES
+        elif self._spool.by_uploader[self._uploader] + size > max(
+            self._limits.uploader_bytes, self._upload_bytes
+        ):
+            is_stranger = self._uploader == STRANGERS
+            return HTTPStatus.SERVICE_UNAVAILABLE if is_stranger else HTTPStatus.TOO_MANY_REQUESTS
+        return HTTPStatus.SERVICE_UNAVAILABLE if self._spool.size + size > most else None
 
     def _give_back_room(self) -> None:
         self._spool.size -= self._spooled
+        self._spool.by_uploader[self._uploader] -= self._spooled
+        if not self._spool.by_uploader[self._uploader]:
+            del self._spool.by_uploader[self._uploader]
         self._spooled = 0
 
     # --- Timing and closing -----------------------------------------------------------------------
@@ -220,7 +255,7 @@ class BoundedChannel(_Channel):  # type: ignore[misc]  # only partly typed
         why, kind = _WHY[status].encode(), b"text/plain; charset=utf-8"
         if self._wants_json():
             why, kind = json.dumps({"error": _WHY[status]}).encode(), b"application/json"
-        retry = b"Retry-After: %d\r\n" % RETRY_SECONDS if status == HTTPStatus.SERVICE_UNAVAILABLE else b""
+        retry = b"Retry-After: %d\r\n" % RETRY_SECONDS if status in _RETRIED else b""
         self.transport.write(
             b"HTTP/1.1 %d %b\r\nConnection: close\r\nContent-Type: %b\r\n%b"
             b"Content-Length: %d\r\n\r\n%b" % (status, status.phrase.encode(), kind, retry, len(why), why)

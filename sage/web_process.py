@@ -15,6 +15,7 @@ from coaching.jobs.worker import JobWorker
 from coaching.live.runner import get_runner
 from coaching.live.upkeep import kept_up
 from coaching.sandbox.markdown import warm_markdown
+from sage.busy import uploader_of
 from sage.claim import DatabaseClaim
 from sage.env import StartError, is_local
 from sage.http_limits import HttpLimits
@@ -100,7 +101,7 @@ def serve(
             host=host,
             port=port,
             is_behind_proxy=settings.IS_BEHIND_HTTPS,
-            limits=HttpLimits(uploads=settings.SAGE_UPLOAD_BYTES),
+            limits=HttpLimits(uploads=settings.SAGE_UPLOAD_BYTES, uploader_of=uploader_of),
             lifecycle=Lifecycle(
                 service=service,
                 drain=drain,

@@ -42,6 +42,7 @@ from coaching.jobs.encoding import encode_what_is_new
 from coaching.jobs.expiry import expire_idle_sessions
 from coaching.jobs.summaries import is_answering, write_summary
 from coaching.jobs.titles import write_title
+from coaching.legacy.imports import settle_all
 from coaching.live.runner import get_runner
 from coaching.live.titles import show_title
 from coaching.model.client import ModelConnection
@@ -232,7 +233,8 @@ async def refresh_calendar(*, source_id: int) -> None:
     priority=JobPriority.BULK,
 )
 async def collect_file_garbage(timestamp: int) -> None:  # noqa: ARG001 - every periodic job gets it
-    """Delete stored objects that belong to no file."""
+    """Delete stored objects that belong to no file, and uploads whose import was lost."""
+    await in_database_unhurried(settle_all)
     await in_database_unhurried(collect_garbage, now=timezone.now())
 
 

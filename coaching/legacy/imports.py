@@ -164,6 +164,13 @@ def settle(user_id: int) -> None:
         return
 
 
+def settle_all() -> None:
+    """Settle everybody's imports, so that no upload outlasts its job."""
+    unfinished = Import.unscoped.filter(state__in=UNFINISHED_IMPORTS)
+    for user_id in list(unfinished.values_list("user_id", flat=True)):
+        settle(user_id)
+
+
 def fail(row: Import, why: str) -> None:
     """End an import that can't go on."""
     row.state, row.failure, row.ended_at = ImportState.FAILED, why, timezone.now()

@@ -75,19 +75,23 @@ class SignedInBrowsers:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._browsers: OrderedDict[str, None] = OrderedDict()
+        self._people: OrderedDict[str, int] = OrderedDict()
 
     def __contains__(self, browser: str) -> bool:
-        return browser in self._browsers
+        return browser in self._people
 
-    def learn(self, browser: str, *, is_signed_in: bool) -> None:
-        """Remember or forget a browser."""
+    def person_of(self, browser: str) -> int | None:
+        """Return the key of the user who was signed in; None for an unknown browser."""
+        return self._people.get(browser)
+
+    def learn(self, browser: str, *, user_id: int | None) -> None:
+        """Remember a browser, or forget one that isn't signed in."""
         with self._lock:
-            self._browsers.pop(browser, None)
-            if is_signed_in:
-                self._browsers[browser] = None
-            if len(self._browsers) > MAX_KNOWN_BROWSERS:
-                self._browsers.popitem(last=False)
+            self._people.pop(browser, None)
+            if user_id is not None:
+                self._people[browser] = user_id
+            if len(self._people) > MAX_KNOWN_BROWSERS:
+                self._people.popitem(last=False)
 
 
 class Ticket:

@@ -47,6 +47,7 @@ UNSCOPED: Mapping[str, str] = {
     "coaching/calendar/refresh.py:finish_refresh": "a job reads one calendar anew",
     "coaching/calendar/refresh.py:enqueue_due": "a job looks for calendars that are due",
     "coaching/files/garbage.py:_read_keys_without_row": "a job looks for objects that no row names",
+    "coaching/legacy/imports.py:settle_all": "a job looks for imports whose job was lost",
     "coaching/legacy/imports.py:job_steps": "a job stores or undoes a person's import",
     "coaching/jobs/summaries.py:is_answering": "a job writes a session's summary",
     "coaching/jobs/summaries.py:_read_source": "a job writes a session's summary",

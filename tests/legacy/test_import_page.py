@@ -1,20 +1,27 @@
 """`/settings/import/`: an upload becomes a job, the page says what came of it, and an undo takes it back."""
 
 import json
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import User
+from django.core.files.storage import storages
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import call_command
 from django.http import HttpResponse
 from django.test import Client, override_settings
 
+from coaching.files.objects import OBJECTS_PREFIX, ObjectStorage
 from coaching.job_queue import BRIEF_JOB, BULK_QUEUE
+from coaching.jobs.tasks import collect_file_garbage
 from coaching.legacy.importers.source import NOT_JSON_OR_ZIP
 from coaching.legacy.imports import BROKEN_OFF, IMPORT_JOB, job_steps
 from coaching.legacy.one_at_a_time import BUSY
 from coaching.models import Import, ImportState, UserFile
 from coaching.views import imports
+from sage.busy import uploader_of
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionBrief
 from tests.jobs.conftest import WorkOff, empty_queue, jobs_named
@@ -47,8 +54,10 @@ def page(client: Client) -> str:
     return client.get(ADDRESS).content.decode()
 
 
-def stored_objects(folder: Path, user: User) -> set[str]:
-    return {path.name for path in (folder / "users" / str(user.pk)).glob("*")}
+def stored_objects(user: User) -> list[str]:
+    storage = storages["default"]
+    assert isinstance(storage, ObjectStorage)
+    return [each.key for each in storage.list_objects(f"{OBJECTS_PREFIX}{user.pk}/")]
 
 
 async def test_an_upload_is_imported_by_a_job_and_undone_by_another(
@@ -120,6 +129,36 @@ async def test_an_import_that_broke_off_goes_on_when_its_file_is_sent_again(
     path.write_bytes(export)
     await in_database(run_import, path, other_user)
     assert await in_database(rows_of, user) == await in_database(rows_of, other_user)
+
+
+def test_an_upload_counts_for_the_person_whose_browser_sends_it(signed_in: Client, user: User) -> None:
+    cookies = f"a=b; {settings.SESSION_COOKIE_NAME}={signed_in.cookies[settings.SESSION_COOKIE_NAME].value}"
+    assert uploader_of(cookies) is None
+    page(signed_in)
+    assert uploader_of(cookies) == f"person {user.pk}"
+    assert uploader_of(cookies + "x") is None
+    signed_in.logout()
+    signed_in.cookies.load(cookies)
+    signed_in.get(ADDRESS)
+    assert uploader_of(cookies) is None
+
+
+async def test_an_upload_that_nobody_comes_back_to_is_removed(
+    signed_in: Client, user: User, other_user: User, export: bytes
+) -> None:
+    others = Client()
+    await in_database(others.force_login, other_user)
+    for client in (signed_in, others):
+        await in_database(upload, client, export)
+    assert len(stored_objects(user)) == 1
+    await collect_file_garbage(timestamp=0)
+    assert len(stored_objects(user)) == 1, "its job is queued"
+    await in_database(call_command, "delete_user", other_user.username, "--yes", stdout=StringIO())
+    assert not stored_objects(other_user)
+    await in_database(empty_queue)
+    await collect_file_garbage(timestamp=0)
+    assert not stored_objects(user)
+    assert BROKEN_OFF in await in_database(page, signed_in)
 
 
 def test_a_file_that_is_too_large_is_refused(

@@ -120,6 +120,8 @@ if __name__ == "__main__":
         limits=HttpLimits(
             uploads={"/upload/": UPLOAD_BYTES},
             spooled_bytes=SPOOLED_BYTES,
+            uploader_bytes=UPLOAD_BYTES,
+            uploader_of=lambda cookies: cookies.removeprefix("person="),
             request_seconds=float(sys.argv[2]),
             idle_seconds=2 * float(sys.argv[2]),
         ),

@@ -34,6 +34,7 @@ MEGABYTE = 1 << 20
 HUGE = 300 * MEGABYTE
 PIECE = bytes(1 << 16)
 UPLOAD_HEAD = b"POST /upload/ HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n"
+PERSON = b"\r\nCookie: person=1"
 UPGRADE = (
     "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
     "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
@@ -144,8 +145,9 @@ def test_only_an_upload_route_takes_more_and_that_up_to_its_own_limit(
 def test_all_uploads_together_have_so_much_room_and_forms_some_beyond_it(
     launched: Launched, has_length: bool
 ) -> None:
-    def fill(client: socket.socket) -> None:
-        client.sendall(UPLOAD_HEAD % UPLOAD_BYTES + bytes(UPLOAD_BYTES - 1))
+    def fill(client: socket.socket, cookie: bytes = b"") -> None:
+        head = UPLOAD_HEAD.replace(b"Host: x", b"Host: x" + cookie)
+        client.sendall(head % UPLOAD_BYTES + bytes(UPLOAD_BYTES - 1))
 
     def upload() -> Sent:
         return Sent(launched.port, "/upload/", MEGABYTE, has_length=has_length)
@@ -154,31 +156,35 @@ def test_all_uploads_together_have_so_much_room_and_forms_some_beyond_it(
         address = ("127.0.0.1", launched.port)
         first, second = (stack.enter_context(socket.create_connection(address, timeout=30)) for _ in range(2))
         fill(first)
-        fill(second)
-        until_room(launched.port, 3, has_room=False)  # all of both has arrived
+        until_room(launched.port, 3, status=503)  # all of it has arrived: strangers share this part
+        fill(second, PERSON)
+        until_room(launched.port, 3, PERSON, status=429)  # a person has as much
         refused = upload()
         assert refused.answer.startswith(b"HTTP/1.1 503 ")
         assert b"\r\nRetry-After: 10\r\n" in refused.answer
         assert refused.answer.endswith(b"Please try again in a moment.")
+        until_room(launched.port, 3, b"\r\nCookie: person=2", status=503)  # all is full
         assert Sent(launched.port, "/page", BODY_BYTES // 2, has_length=has_length).status == 200
         first.sendall(b"x")
         assert received(first).endswith(f"{UPLOAD_BYTES} 65536".encode())
         assert upload().status == 200
         fill(first)
-        until_room(launched.port, 3, has_room=False)  # all of both has arrived
+        until_room(launched.port, 3, b"\r\nCookie: person=2", status=503)
         second.close()
-        until_room(launched.port, MEGABYTE, has_room=True)
-        assert upload().status == 200
+        until_room(launched.port, MEGABYTE, PERSON, status=100)
+        assert upload().status == 503, "the strangers' part is still full"
+    until_room(launched.port, MEGABYTE, status=100)
 
 
-def until_room(port: int, size: int, *, has_room: bool) -> None:
-    """Wait until a further upload is asked for its body, or refused; it sends none of it."""
+def until_room(port: int, size: int, cookie: bytes = b"", *, status: int) -> None:
+    """Wait until a further upload is asked for its body (100), or refused; it sends none of it."""
     deadline = time.monotonic() + 20
     answer = b""
-    while not answer.startswith(b"HTTP/1.1 100 " if has_room else b"HTTP/1.1 503 "):
+    while not answer.startswith(b"HTTP/1.1 %d " % status):
         assert time.monotonic() < deadline, answer
         with socket.create_connection(("127.0.0.1", port), timeout=30) as client:
-            client.sendall((UPLOAD_HEAD % size).replace(b"Host: x", b"Host: x\r\nExpect: 100-continue"))
+            head = (UPLOAD_HEAD % size).replace(b"Host: x", b"Host: x\r\nExpect: 100-continue" + cookie)
+            client.sendall(head)
             answer = client.recv(1000)
 
 
@@ -304,10 +310,9 @@ def test_a_program_gets_a_refusal_as_json_and_a_browser_as_words(
     with ExitStack() as stack:
         slow = stack.enter_context(socket.create_connection(("127.0.0.1", impatient.port), timeout=30))
         slow.sendall(accepting(accept, 1000))
-        for _ in range(2):  # no room for others' uploads
-            full = stack.enter_context(socket.create_connection(address, timeout=30))
-            full.sendall(UPLOAD_HEAD % UPLOAD_BYTES + bytes(UPLOAD_BYTES - 1))
-        until_room(launched.port, 3, has_room=False)
+        full = stack.enter_context(socket.create_connection(address, timeout=30))
+        full.sendall(UPLOAD_HEAD % UPLOAD_BYTES + bytes(UPLOAD_BYTES - 1))
+        until_room(launched.port, 3, status=503)  # no room for others' uploads
         for status, length in ((413, UPLOAD_BYTES + 1), (503, MEGABYTE)):
             client = stack.enter_context(socket.create_connection(address, timeout=30))
             client.sendall(accepting(accept, length))
