@@ -7,6 +7,7 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
@@ -59,31 +60,47 @@ class CallTools(Generic[C]):
     context_for: Callable[[DocumentCall, ToolCall], C]
 
 
+NO_LIMIT: AbstractAsyncContextManager[None] = nullcontext()
 NO_TOOLS: CallTools[None] = CallTools(toolset=Toolset(()), context_for=lambda _row, _call: None)
 
 
-async def make_call(plan: CallPlan, *, client: ModelClient, tools: CallTools[Any] = NO_TOOLS) -> DocumentCall:
-    """Return the call with its answer: the committed one, or the model's.
+async def make_call(
+    plan: CallPlan,
+    *,
+    client: ModelClient,
+    tools: CallTools[Any] = NO_TOOLS,
+    slot: AbstractAsyncContextManager[None] = NO_LIMIT,
+) -> DocumentCall:
+    """Return the call with its answer: the committed one, or the model's. `slot` is held while it is asked.
 
     Raises `CallFailed`, `UpstreamError` where the model can't be reached, `Refused` where the user's budget
     is used up, and `StaleRunnerError` if another runner has taken the call over.
     """
     call = await in_database(open_call, plan)
-    return await resume_call(call, plan.request, client=client, tools=tools)
+    return await resume_call(call, plan.request, client=client, tools=tools, slot=slot)
 
 
 async def resume_call(
-    call: DocumentCall, request: ModelRequest, *, client: ModelClient, tools: CallTools[Any] = NO_TOOLS
+    call: DocumentCall,
+    request: ModelRequest,
+    *,
+    client: ModelClient,
+    tools: CallTools[Any] = NO_TOOLS,
+    slot: AbstractAsyncContextManager[None] = NO_LIMIT,
 ) -> DocumentCall:
     """Return a call with its answer; `request` gives model, tools and system. See `make_call`."""
     if call.state == CallState.FAILED:
         raise CallFailed(call.error or NO_ANSWER)
-    if call.state == CallState.OPEN:
-        await _begin(call)
-        recorder = _Recorder(call)
-        result = await run_part(_setup(call, request, client=client, tools=tools, recorder=recorder))
-        if call.state != CallState.ANSWERED:
-            await _fail(call, result)
+    while call.state == CallState.OPEN:
+        # Held for one attempt at a time: the call that this one waits for may need the slot.
+        async with slot:
+            if await _begin(call):
+                recorder = _Recorder(call)
+                result = await run_part(_setup(call, request, client=client, tools=tools, recorder=recorder))
+                if call.state != CallState.ANSWERED:
+                    await _fail(call, result)
+                return call
+        await asyncio.sleep(_POLL_SECONDS)
     return call
 
 
@@ -93,15 +110,13 @@ def prefix_of(request: ModelRequest) -> str:
     return hashlib.sha256(prefix.encode()).hexdigest()
 
 
-async def _begin(call: DocumentCall) -> None:
-    while True:
-        admission = await in_database(begin_call, call, daily_tokens=settings.SAGE_DAILY_TOKENS)
-        if admission == "go":
-            return
-        if admission == "given_up":
-            await in_database(call_records.fail_call, call, GIVEN_UP)
-            raise CallFailed(GIVEN_UP)
-        await asyncio.sleep(_POLL_SECONDS)
+async def _begin(call: DocumentCall) -> bool:
+    """Count an attempt; False while the first call with the same prefix is under way."""
+    admission = await in_database(begin_call, call, daily_tokens=settings.SAGE_DAILY_TOKENS)
+    if admission == "given_up":
+        await in_database(call_records.fail_call, call, GIVEN_UP)
+        raise CallFailed(GIVEN_UP)
+    return admission == "go"
 
 
 async def _fail(call: DocumentCall, result: PartResult) -> None:

@@ -166,6 +166,7 @@ class Cluster:
         self.folder = Path(tempfile.mkdtemp(prefix="sage-faults-"))
         self.processes: list[WebProcess | None] = [None] * count
         self.logs: list[Path] = []
+        self._workers: list[subprocess.Popen[bytes] | ForkedProcess] = []
         self._logged: dict[Path, int] = {}
         self.dead_pids: dict[int, float] = {}
         self.model = PlannedModel()
@@ -284,6 +285,9 @@ class Cluster:
 
     def close(self) -> None:
         """End everything; kill what doesn't end."""
+        for popen in self._workers:
+            popen.kill()
+            popen.wait()
         for process in self.processes:
             if process and process.popen.poll() is None:
                 process.popen.send_signal(signal.SIGCONT)
@@ -309,6 +313,7 @@ class Cluster:
         deadline = time.monotonic() + START_SECONDS
         while popen.poll() is None and time.monotonic() < deadline:
             if "The worker waits for jobs." in log.read_text():
+                self._workers.append(popen)
                 return WebProcess(popen=popen, port=0, log=log)
             time.sleep(0.02)
         popen.kill()

@@ -1,6 +1,7 @@
 """R17: the worker that reads documents is killed again and again, and no committed answer is asked for twice.
 
-Each point is a kill at a chance moment while calls are under way. In the end every document is filed once.
+Each point is a kill at a chance moment while documents are read or asked about; the texts of half of them
+were read before. In the end every document is filed once.
 """
 
 import asyncio
@@ -26,13 +27,14 @@ from sessions_app.models import ModelUsage
 from tests.faults.cluster import Cluster
 from tests.faults.report import Report
 from tests.jobs.conftest import make_due
-from tests.library.pipeline.conftest import stored
+from tests.library.pipeline.conftest import stored, take_texts
 
-CALLS_A_POINT = 3
+DOCUMENTS_A_POINT = 24
 ANSWER_SECONDS = 0.3
-MOST_SECONDS = 2.0
+MOST_SECONDS = 1.5
 REACH_SECONDS = 90.0
 SLOTS = 2
+WORDS = tuple(f"word{number}" for number in range(2_000))
 
 
 @dataclass(slots=True)
@@ -57,14 +59,15 @@ async def run_r17(cluster: Cluster, *, seed: int, points: int) -> Report:
         port=cluster.practice_port, tokens_per_second=0, answer=model.answer, kept_requests=100_000
     ) as practice:
         cluster.practice = practice
-        user = await in_database(_seed, points * CALLS_A_POINT * 8)
+        user = await in_database(_person)
         while report.points < points:
+            await in_database(_add, user, rng)
+            unread = await in_database(_unread, user)
             worker = await asyncio.to_thread(cluster.start_worker)
-            asked = len(model.asked)
-            await _until(lambda asked=asked: len(model.asked) > asked, cluster)
+            await _until_in_database(lambda unread=unread: _unread(user) < unread, cluster)
             await asyncio.sleep(rng.uniform(0, MOST_SECONDS))
             await asyncio.to_thread(cluster.end_worker, worker)
-            report.points += 1
+            report.points += bool(await in_database(_unfinished, user))
         began = time.monotonic()
         worker = await asyncio.to_thread(cluster.start_worker)
         is_done = await _until_in_database(lambda: not _unfinished(user), cluster)
@@ -75,13 +78,22 @@ async def run_r17(cluster: Cluster, *, seed: int, points: int) -> Report:
     return report
 
 
-def _seed(count: int) -> User:
+def _person() -> User:
     sync_reference_files()
-    user = get_user_model().objects.create_user(username=f"reader-{uuid4().hex[:8]}")
-    stored(user, count)
+    return get_user_model().objects.create_user(username=f"reader-{uuid4().hex[:8]}")
+
+
+def _add(user: User, rng: random.Random) -> None:
+    half = DOCUMENTS_A_POINT // 2
+    stored(user, half)
+    letters = (f"Dear Ada, this is a letter. {' '.join(rng.choices(WORDS, k=60))}" for _ in range(half))
+    take_texts(user, [("letter.txt", letter) for letter in letters])
     for lane in range(LANES):
         enqueue_lane(user.pk, lane)
-    return user
+
+
+def _unread(user: User) -> int:
+    return Document.of(user.pk).filter(read_at=None).count()
 
 
 def _unfinished(user: User) -> int:
@@ -113,12 +125,6 @@ def _audit(report: Report, user: User, model: _Model) -> None:
     repeated = len(model.asked) - len(calls)
     report.count("repeated in flight", repeated)
     report.expect(repeated <= SLOTS * report.points, f"R17 {repeated} calls were repeated")
-
-
-async def _until(is_so: Any, cluster: Cluster) -> None:
-    async with asyncio.timeout(REACH_SECONDS * cluster.patience):
-        while not is_so():  # noqa: ASYNC110 - a worker makes it so
-            await asyncio.sleep(0.02)
 
 
 async def _until_in_database(is_so: Any, cluster: Cluster) -> bool:

@@ -60,11 +60,9 @@ async def classify(batch: Batch, services: Services) -> Batch:
                 prefix=prefix_of(request),
                 prompt_tokens=request_tokens(request),
             )
-            async with services.calls:
-                call = await make_call(plan, client=client, tools=tools)
+            call = await make_call(plan, client=client, tools=tools, slot=services.calls)
         else:
-            async with services.calls:
-                call = await resume_call(pending, request, client=client, tools=tools)
+            call = await resume_call(pending, request, client=client, tools=tools, slot=services.calls)
     except CallFailed as failure:
         return batch.each(partial(without_answer, because=str(failure)))
     await in_database(call.refresh_from_db, fields=["rounds"])

@@ -41,8 +41,7 @@ async def ask_critic(batch: Batch, services: Services) -> Batch:
         prompt_tokens=request_tokens(request),
     )
     try:
-        async with services.calls:
-            call = await make_call(plan, client=await services.client())
+        call = await make_call(plan, client=await services.client(), slot=services.calls)
     except CallFailed as failure:
         logger.warning("no_second_reading", documents=len(asked), reason=str(failure))
         return batch
