@@ -29,7 +29,7 @@ FACTS = "facts"
 """In a call's metadata: what the user is shown besides its input, by label."""
 UNDONE = "is_undone"
 """In an answered call's metadata: the user took back what it wrote."""
-NO_FACTS: Mapping[str, Mapping[str, str]] = {}
+NO_FACTS: Mapping[str, Mapping[str, Any]] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +95,7 @@ def dismiss_call(
 
 @transaction.atomic
 def await_user(
-    key: TurnKey, *, stop_reason: str, facts: Mapping[str, Mapping[str, str]] = NO_FACTS
+    key: TurnKey, *, stop_reason: str, facts: Mapping[str, Mapping[str, Any]] = NO_FACTS
 ) -> tuple[str, ...]:
     """Leave the turn open until the user answers; end it if its session has ended meanwhile.
 

@@ -93,6 +93,7 @@ def create_action(
     if not is_proposed and (proposed := _proposed(user_id, values["title"], place)):
         kept = {name: value for name, value in values.items() if value or name in ("due_date", "priority")}
         kept |= {"state": ActionState.OPEN}
+        kept |= {"project_id": place["project_id"]} if place["project_id"] else {}
         kind = EffectKind.ACTION_CHANGED
         change(proposed, kind=kind, made_by=made_by, values=kept, tool_use_id=tool_use_id)
         return proposed

@@ -20,9 +20,11 @@ from coaching.models import (
     KnowledgeEntry,
     LibraryEffect,
     Project,
+    ProjectStatus,
 )
 
 MAX_MATCHES = 10
+MAX_PLACES = 40
 
 RowT = TypeVar("RowT", KnowledgeEntry, ActionItem)
 _NUMBERED_COPY = re.compile(
@@ -113,6 +115,20 @@ def folders_of(*, user_id: int, client_id: int, project_id: int | None = None) -
     rows = documents_of(user_id=user_id, client_id=client_id, project_id=project_id).exclude(folder="")
     counted = rows.order_by("folder").values_list("folder").annotate(documents=Count("id"))
     return [Folder(name=name, documents=documents) for name, documents in counted]
+
+
+def choosable_places(*, user_id: int) -> Sequence[tuple[Client, Project | None]]:
+    """Return clients, the user first, each with its projects; those that are archived are left out."""
+    clients = list(clients_of(user_id=user_id)[:MAX_PLACES])
+    projects = Project.of(user_id).filter(client__in=clients).exclude(status=ProjectStatus.ARCHIVED)
+    of_client: dict[int, list[Project]] = {}
+    for project in projects.order_by("-updated_at")[:MAX_PLACES]:
+        of_client.setdefault(project.client_id, []).append(project)
+    return [
+        place
+        for client in clients
+        for place in ((client, None), *((client, project) for project in of_client.get(client.pk, ())))
+    ]
 
 
 def clients_of(*, user_id: int, query: str = "", is_archived: bool = False) -> QuerySet[Client]:

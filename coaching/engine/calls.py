@@ -118,7 +118,7 @@ class CallRunner(Generic[C]):
 
     async def _let_wait(self, item: PlannedCall[C], outcome: RoundOutcome) -> None:
         """Let a call wait for the user, unless its tool refuses it first."""
-        facts: Mapping[str, str] = {}
+        facts: Mapping[str, Any] = {}
         if item.tool.check is not None:
             checked = await self._isolated(item, item.tool.check)
             if isinstance(checked, ToolResult):

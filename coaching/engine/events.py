@@ -63,7 +63,7 @@ class CallPending:
     tool_use_id: str
     name: str
     input: Mapping[str, Any]
-    facts: Mapping[str, str] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
 
 EngineEvent = TextDelta | NoteDelta | ToolCallStarted | ToolCallFinished | RoundBoundary | RoundRestarted

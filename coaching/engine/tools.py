@@ -107,12 +107,14 @@ class ToolResult:
 class AnsweredCall:
     """A user's answer: the result for the model, and the value to store.
 
-    `words` is the label that the user chose, if it differs from the value.
+    `words` is the label that the user chose, if it differs from the value. `facts` replace those that the
+    tool's `check` returned.
     """
 
     result: ToolResult
     value: Any
     words: str = ""
+    facts: Mapping[str, Any] | None = None
 
 
 def _never_conflicts(_: Any) -> str | None:
@@ -141,7 +143,7 @@ class Tool(Generic[ContextT_contra, InputT]):
     phase: ToolPhase = "normal"
     conflict_key: Callable[[InputT], str | None] = field(default=_never_conflicts)
     answer: Callable[[Any, InputT, Any], AnsweredCall] | None = None
-    check: Callable[[ContextT_contra, InputT], Awaitable[Mapping[str, str]]] | None = None
+    check: Callable[[ContextT_contra, InputT], Awaitable[Mapping[str, Any]]] | None = None
     saved_fields: frozenset[str] = frozenset()
 
     def definition(self) -> dict[str, Any]:

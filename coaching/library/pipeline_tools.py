@@ -45,6 +45,7 @@ class PipelineContext:
     effective_kind: str = SessionKind.OPEN_CONVERSATION
     source: FileSource = FileSource.TOOL
     tier: Tier = PIPELINE
+    is_answer: bool = False
 
     @property
     def timezone(self) -> ZoneInfo:

@@ -13,7 +13,9 @@ from coaching.engine.errors import ToolError, ToolInputError
 from coaching.engine.tools import AnsweredCall, ToolInput, ToolResult
 from coaching.models import LibraryEffect
 from coaching.tools.context import AnswerContext, CallContext, ToolContext
-from coaching.tools.presentation import CardField
+from coaching.tools.places import WRONG_PLACE, chosen_place, place_facts
+from coaching.tools.presentation import PLACE, CardField
+from coaching.tools.reach import default_place, place_to_write
 from sessions_app.database import in_database
 from sessions_app.errors import FieldRefused, Refused
 
@@ -21,9 +23,10 @@ InputT = TypeVar("InputT", bound=ToolInput)
 
 Write = Callable[[CallContext, InputT], ToolResult]
 """Writes and records the effect. Raises `Refused`, and `ToolError` for an id that looks missing."""
-Check = Callable[[CallContext, InputT], Mapping[str, str]]
+Check = Callable[[CallContext, InputT], Mapping[str, Any]]
 """Returns what the user is shown besides the input, by label. Raises as the write does."""
 
+PLACE_IDS = ("client_id", "project_id")
 NOT_WITHOUT_A_YES = "Nothing was written: this needs the user's yes, which only a conversation can ask for."
 DECLINED = "The user said no. Nothing was written."
 YES_OR_NO = "Please say yes or no."
@@ -51,10 +54,10 @@ def runs(write: Write[InputT]) -> Callable[[ToolContext, InputT], Awaitable[Tool
     return run
 
 
-def checks(check: Check[InputT]) -> Callable[[ToolContext, InputT], Awaitable[Mapping[str, str]]]:
+def checks(check: Check[InputT]) -> Callable[[ToolContext, InputT], Awaitable[Mapping[str, Any]]]:
     """Return the code that checks a call before the user is asked."""
 
-    async def run(context: ToolContext, given: InputT) -> Mapping[str, str]:
+    async def run(context: ToolContext, given: InputT) -> Mapping[str, Any]:
         try:
             return await in_database(check, context, given)
         except Refused as refusal:
@@ -76,16 +79,39 @@ def answers(
         if not value["accept"]:
             said_no = ToolResult.of(written=False, message=DECLINED)
             return AnsweredCall(result=said_no, value={"accept": False})
-        edited = _edited(given, value.get("input") or {}, fields)
-        result = write(context, edited)
-        before, after = _plain(given), _plain(edited)
+        edits = value.get("input") or {}
+        edited = _edited(given, edits, fields)
+        shown, placed, facts = _placed(context, edited, edits)
+        result = write(context, placed)
+        before, after = _plain(given), _plain(shown)
         if changed := sorted(name for name in {*before, *after} if before.get(name) != after.get(name)):
             result = ToolResult.of(**json.loads(result.content), changed_by_the_user=changed)
         effect = LibraryEffect.of(context.user_id).filter(tool_use_id=context.tool_use_id).first()
         kept = {"accept": True, "input": after, "effect": effect.id if effect else None}
-        return AnsweredCall(result=result, value=kept)
+        return AnsweredCall(result=result, value=kept, facts=facts)
 
     return answer
+
+
+def _placed(
+    context: AnswerContext, given: InputT, edits: Mapping[str, Any]
+) -> tuple[InputT, InputT, Mapping[str, Any]]:
+    """Return the input with the user's choice of a place, the same with its ids, and the place in words.
+
+    A place that they left as it was changes nothing in the input.
+    """
+    values = _plain(given)
+    ids = {name: values.get(name) for name in PLACE_IDS}
+    client, project = default_place(context, client_id=ids["client_id"], project_id=ids["project_id"])
+    before = {"client_id": client.pk, "project_id": project.pk if project else None}
+    try:
+        chosen = chosen_place(context, edits) or before
+    except (TypeError, ValueError):
+        raise FieldRefused(WRONG_PLACE, field=PLACE.name) from None
+    placed = given.model_copy(update=chosen)
+    if chosen == before:
+        return given, placed, place_facts(client, project)
+    return placed, placed, place_facts(*place_to_write(context, **chosen))
 
 
 def _edited(given: InputT, edits: object, fields: Sequence[CardField]) -> InputT:
@@ -98,6 +124,8 @@ def _edited(given: InputT, edits: object, fields: Sequence[CardField]) -> InputT
     by_name = {field.name: field for field in fields}
     values = _plain(given)
     for name, value in edits.items():
+        if name in (PLACE.name, *PLACE_IDS):
+            continue  # checked with the user's clients
         if name in by_name:
             values[name] = by_name[name].parsed(value)
         elif values.get(name) != value:

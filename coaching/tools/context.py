@@ -19,6 +19,7 @@ class CallContext(Protocol):
     """What a call and a user's answer to one have in common.
 
     `binding` is what the call is about, where it may reach nothing else. `now` is aware and in UTC.
+    `is_answer`: the user has seen what is written, and has answered.
     """
 
     @property
@@ -38,6 +39,9 @@ class CallContext(Protocol):
 
     @property
     def binding(self) -> Binding | None: ...
+
+    @property
+    def is_answer(self) -> bool: ...
 
 
 class ToolContext(CallContext, Protocol):

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import date
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -13,7 +13,8 @@ from coaching.files.attributes import Line, StorableText
 from coaching.models import ActionPriority, DocumentText
 from coaching.tools.confirmed import answers, checks, runs
 from coaching.tools.context import CallContext
-from coaching.tools.presentation import CardField, Presentation, SageTool, card
+from coaching.tools.places import place_choices
+from coaching.tools.presentation import PLACE, CardField, Presentation, SageTool, card
 from coaching.tools.reach import place_to_write
 from coaching.tools.results import Id
 
@@ -23,6 +24,7 @@ DESCRIPTION = (
     "a conversation the user sees it and decides: say that it is added only if the result has written: true."
 )
 FIELDS = (
+    PLACE,
     CardField(name="title", label="What", is_required=True, max_length=MAX_TITLE),
     CardField(name="due_date", label="Due", kind="date"),
     CardField(
@@ -46,9 +48,9 @@ class CreateActionItemInput(ToolInput):
     project_id: Id | None = None
 
 
-def _check(context: CallContext, given: CreateActionItemInput) -> Mapping[str, str]:
+def _check(context: CallContext, given: CreateActionItemInput) -> Mapping[str, Any]:
     client, project = place_to_write(context, client_id=given.client_id, project_id=given.project_id)
-    return {"For": client.name, **({"Project": project.name} if project else {})}
+    return place_choices(context, client, project)
 
 
 def _write(context: CallContext, given: CreateActionItemInput) -> ToolResult:

@@ -1,7 +1,7 @@
 """`create_knowledge_entry`: adds something that the library should know about a client."""
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -18,7 +18,8 @@ from coaching.files.attributes import Line, StorableText, Word
 from coaching.models import EntryState, EntryType
 from coaching.tools.confirmed import answers, checks, runs
 from coaching.tools.context import CallContext
-from coaching.tools.presentation import CardField, Presentation, SageTool, card
+from coaching.tools.places import place_choices
+from coaching.tools.presentation import PLACE, CardField, Presentation, SageTool, card
 from coaching.tools.reach import place_to_write
 from coaching.tools.results import Id
 
@@ -28,6 +29,7 @@ DESCRIPTION = (
     "sees it and decides: say that it is kept only if the result has written: true."
 )
 FIELDS = (
+    PLACE,
     CardField(name="title", label="Title", is_required=True, max_length=MAX_TITLE),
     CardField(name="content", label="Text", kind="text", is_required=True, max_length=MAX_CONTENT),
     CardField(
@@ -50,9 +52,9 @@ class CreateKnowledgeEntryInput(ToolInput):
     tags: Annotated[list[Word], Field(max_length=MAX_TAGS)] | None = None
 
 
-def _check(context: CallContext, given: CreateKnowledgeEntryInput) -> Mapping[str, str]:
+def _check(context: CallContext, given: CreateKnowledgeEntryInput) -> Mapping[str, Any]:
     client, project = place_to_write(context, client_id=given.client_id, project_id=given.project_id)
-    return {"For": client.name, **({"Project": project.name} if project else {})}
+    return place_choices(context, client, project)
 
 
 def _write(context: CallContext, given: CreateKnowledgeEntryInput) -> ToolResult:

@@ -15,7 +15,7 @@ from coaching.tools.context import ToolContext
 from coaching.tools.tiers import TierName
 
 QuestionKind = Literal["options", "pulse", "confirm", "other"]
-FieldKind = Literal["line", "text", "lines", "date", "choice"]
+FieldKind = Literal["line", "text", "lines", "date", "choice", "place"]
 InputT = TypeVar("InputT", bound=ToolInput)
 
 
@@ -65,6 +65,10 @@ class CardField:
         if self.kind == "lines":
             return [line.strip() for line in value.splitlines() if line.strip()]
         return value if value.strip() else None
+
+
+PLACE = CardField(name="place", label="For", kind="place", is_required=True)
+"""Whom something is for, and in which project. Its choices are the user's, and come with a call's facts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

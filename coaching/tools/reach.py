@@ -37,10 +37,22 @@ def client_asked_about(context: CallContext, client_id: int | None) -> int | Non
     return _checked(context, client_id, reach_of(context).client_id)
 
 
-def place_to_write(
-    context: CallContext, *, client_id: int | None, project_id: int | None
-) -> tuple[Client, Project | None]:
-    """Return where a call writes: unless it says so, the client reached or the user. Raises `ToolError`."""
+Place = tuple[Client, Project | None]
+
+
+def place_to_write(context: CallContext, *, client_id: int | None, project_id: int | None) -> Place:
+    """Return where a call writes; after the user's yes, just where they saw or chose. Raises `ToolError`."""
+    if not context.is_answer or client_id is None:
+        return default_place(context, client_id=client_id, project_id=project_id)
+    client = _client(context, client_id)
+    project = _project(context, project_id) if project_id else None
+    if project and project.client_id != client.id:
+        raise ToolError(NO_PROJECT)
+    return client, project
+
+
+def default_place(context: CallContext, *, client_id: int | None, project_id: int | None) -> Place:
+    """Return where a call may write: unless it says, the client reached or the user. Raises `ToolError`."""
     reach = reach_of(context)
     project = project_asked_about(context, project_id) if project_id else None
     named = client_id or (project.client_id if project else None)
@@ -55,10 +67,7 @@ def place_to_write(
 
 def project_asked_about(context: CallContext, project_id: int) -> Project:
     """Return a project that can be reached. Raises `ToolError`."""
-    try:
-        project = accessible_project(user_id=context.user_id, project_id=project_id)
-    except Project.DoesNotExist:
-        raise ToolError(NO_PROJECT) from None
+    project = _project(context, project_id)
     if reach_of(context).client_id not in (None, project.client_id):
         raise ToolError(NO_PROJECT)
     return project
@@ -77,3 +86,10 @@ def _client(context: CallContext, client_id: int) -> Client:
         return accessible_client(user_id=context.user_id, client_id=client_id)
     except Client.DoesNotExist:
         raise ToolError(NO_CLIENT) from None
+
+
+def _project(context: CallContext, project_id: int) -> Project:
+    try:
+        return accessible_project(user_id=context.user_id, project_id=project_id)
+    except Project.DoesNotExist:
+        raise ToolError(NO_PROJECT) from None

@@ -17,7 +17,7 @@ from coaching.safety.card import Card, kept_danger
 from coaching.safety.danger import Danger
 from coaching.tools import presentation_of
 from coaching.tools.presentation import CardField, QuestionKind, text_in
-from coaching.transcript.confirm_cards import Outcome, given_fields, written_fields
+from coaching.transcript.confirm_cards import Outcome, card_parts, given_fields, written_fields
 from coaching.transcript.names import ARC_WORDS, MadeFile, in_words, made_file
 from coaching.transcript.old_replies import ORIGINAL_KEY, old_inputs
 from coaching.transcript.ratings import RATINGS, ShownRating, rated_rows, rows_to_rate
@@ -241,6 +241,7 @@ def _old_call(
 def _asked(tool_use_id: str, name: str, given: object, state: str, facts: object = None) -> QuestionItem:
     question = presentation_of(name).question(given if isinstance(given, Mapping) else {})
     shown = facts if isinstance(facts, Mapping) else {}
+    fields, words = card_parts(question.fields, shown, is_pending=state == CallState.PENDING)
     return QuestionItem(
         kind=question.kind,
         dom_id=dom_id_of(tool_use_id),
@@ -249,8 +250,8 @@ def _asked(tool_use_id: str, name: str, given: object, state: str, facts: object
         prompt=question.prompt.strip(),
         options=[ShownOption(label=label, value=value) for label, value in question.options],
         ratings=rows_to_rate(question.domains, shown),
-        fields=question.fields,
-        facts=[(str(label), str(words)) for label, words in shown.items()] if question.fields else (),
+        fields=fields,
+        facts=words,
         yes=question.yes,
         done=question.done,
     )

@@ -1,14 +1,30 @@
 """The fields of a write that wanted a yes: as a refused answer gave them, or as they were written."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
+from coaching.tools.places import PLACES, choices_in
 from coaching.tools.presentation import CardField
 from sessions_app.models import ToolCallRecord
 from sessions_app.pending_calls import UNDONE
 
 Outcome = Literal["", "accepted", "declined", "undone"]
 """What became of the write."""
+
+
+def card_parts(
+    fields: Sequence[CardField], facts: Mapping[str, Any], *, is_pending: bool
+) -> tuple[Sequence[CardField], Sequence[tuple[str, str]]]:
+    """Return a card's fields and what else it says: the place is a field where it can still be chosen."""
+    words = [(str(label), str(text)) for label, text in facts.items() if label != PLACES] if fields else []
+    chosen, choices = choices_in(facts)
+    if not is_pending or not choices:
+        return [field for field in fields if field.kind != "place"], words
+    shown = [
+        replace(field, value=chosen, choices=choices) if field.kind == "place" else field for field in fields
+    ]
+    return shown, []
 
 
 def given_fields(fields: Sequence[CardField], given: Mapping[str, Any]) -> Sequence[CardField]:

@@ -14,7 +14,7 @@ from coaching.tools import CHAT_TOOLS
 from coaching.tools.tiers import CHAT, Binding, Tier
 from sessions_app.errors import Refused
 from sessions_app.models import Session, ToolCallRecord
-from sessions_app.pending_calls import Answer
+from sessions_app.pending_calls import FACTS, Answer
 from sessions_app.turn_records import CallResult
 
 NO_ANSWER_POSSIBLE = "This question can’t be answered any more. Please send a message instead."
@@ -30,6 +30,7 @@ class ChatAnswerContext:
     now: datetime
     tier: Tier = CHAT
     binding: Binding | None = None
+    is_answer: bool = True
 
 
 def builder_for(*, user_id: int, value: object) -> Callable[[Session, ToolCallRecord], Answer]:
@@ -51,6 +52,7 @@ def builder_for(*, user_id: int, value: object) -> Callable[[Session, ToolCallRe
             raise Refused(str(error)) from error
         result = CallResult(content=answered.result.content, is_error=answered.result.is_error)
         metadata = metadata_of(answered.words or answered.value)
-        return Answer(result=result, value=answered.value, metadata=metadata)
+        facts = {FACTS: answered.facts} if answered.facts is not None else {}
+        return Answer(result=result, value=answered.value, metadata={**metadata, **facts})
 
     return build

@@ -126,6 +126,7 @@ class ChatToolContext:
     source: FileSource = FileSource.TOOL
     tier: Tier = CHAT
     binding: Binding | None = None
+    is_answer: bool = False
 
     @property
     def user_id(self) -> int:

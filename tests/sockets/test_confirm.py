@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client as Browser
 
-from coaching.documents.clients import create_client
+from coaching.documents.clients import create_client, create_project
 from coaching.models import ActionItem, ClientType, KnowledgeEntry, LibraryEffect
 from coaching.practice.script import Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
@@ -96,7 +96,12 @@ async def test_what_does_not_fit_is_refused_at_its_field_and_the_card_waits(
             ({"accept": True, "input": {"title": "a\x00b"}}, "What: "),
             ({"accept": True, "input": {"title": {}}}, "What: "),
             ({"accept": True, "input": {"priority": "urgent"}}, "Priority: "),
-            ({"accept": True, "input": {"client_id": theirs.id}}, "Only what the card shows"),
+            ({"accept": True, "input": {"client_id": theirs.id}}, "choose one of your clients"),
+            ({"accept": True, "input": {"place": f"{theirs.id}"}}, "choose one of your clients"),
+            ({"accept": True, "input": {"place": "1:2:3"}}, "choose one of your clients"),
+            ({"accept": True, "input": {"project_id": 2**70}}, "choose one of your clients"),
+            ({"accept": True, "input": {"client_id": [1]}}, "choose one of your clients"),
+            ({"accept": True, "input": {"document_id": 1}}, "Only what the card shows"),
         ):
             await client.send(type="answer", toolUseId="toolu_act", value=value)
             assert told in (await client.until("error"))[-1]["error"]
@@ -212,3 +217,37 @@ async def test_an_undo_takes_it_back_once_and_for_its_user_alone(
     assert "Undone." in page
     assert "Added to your action items." not in page
     assert (await items())[0].state == "dismissed"
+
+
+async def test_whom_it_is_for_can_be_chosen_among_one_s_own_clients_and_projects(
+    live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str, user: User, other_user: User
+) -> None:
+    def make() -> tuple[int, int]:
+        create_client(user_id=other_user.pk, name="Theirs", client_type=ClientType.PERSON)
+        crowe = create_client(user_id=user.pk, name="Crowe", client_type=ClientType.PERSON)
+        return crowe.pk, create_project(user_id=user.pk, client_id=crowe.pk, name="Sale").pk
+
+    crowe, sale = await in_database(make)
+    practice.script([Reply.of(CREATE), "Good."])
+    browser = Browser()
+    await in_database(browser.force_login, user)
+    address = f"/chat/{session.id}/"
+    async with open_socket(live_sage, session.id, cookie) as client:
+        assert SHOWN in await ask(client)
+        asked = (await in_database(browser.get, address)).content.decode()
+        await client.send(**answer(accept=True, input={"place": f"{crowe}:{sale}", "title": "Call them"}))
+        answered = (await client.until("done"))[0]["answered"]
+    assert f'<option value="{crowe}:{sale}" dir="auto">Crowe · Sale</option>' in asked
+    assert f'<option value="{crowe}" dir="auto">Crowe</option>' in asked
+    assert asked.count(" selected dir=") == 2, "the person themselves, and the priority"
+    assert "Theirs" not in asked
+    assert answered["value"]["input"] == {
+        **INPUT, "title": "Call them", "client_id": crowe, "project_id": sale,
+    }  # fmt: skip
+    (item,) = await items()
+    assert (item.client_id, item.project_id) == (crowe, sale)
+    said = values_of(results_in(practice, 1)[0])
+    assert said["changed_by_the_user"] == ["client_id", "project_id", "title"]
+    page = (await in_database(browser.get, address)).content.decode()
+    assert "Crowe</dd>" in page
+    assert "Sale</dd>" in page

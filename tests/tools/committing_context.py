@@ -30,6 +30,7 @@ class CommittingContext:
     timezone: ZoneInfo = BERLIN
     tier: Tier = CHAT
     binding: Binding | None = None
+    is_answer: bool = False
     results: dict[str, ToolResult] = field(default_factory=dict)
 
     async def commit(self, effect: Callable[[], ToolResult]) -> ToolResult:

@@ -1,0 +1,69 @@
+"""Where the user may put a write that waits for their yes: their own clients and projects, to choose from.
+
+A place is `client` or `client:project`, by id.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from coaching.documents.clients import accessible_client, accessible_project
+from coaching.documents.selectors import choosable_places
+from coaching.models import Client, Project
+from coaching.tools.context import CallContext
+
+PLACES = "places"
+"""In a call's facts: values and labels to choose from, and which one is meant."""
+CHOSEN = "chosen"
+WRONG_PLACE = "For: choose one of your clients or projects."
+
+
+def place_facts(client: Client, project: Project | None) -> dict[str, Any]:
+    """Return what a card says about a place that can't be chosen, or was."""
+    return {"For": client.name, **({"Project": project.name} if project else {})}
+
+
+def place_choices(context: CallContext, client: Client, project: Project | None) -> dict[str, Any]:
+    """Return the facts of a card whose place can be chosen, if there is more than one. Sync ORM code."""
+    facts = place_facts(client, project)
+    places = [(client, project), *choosable_places(user_id=context.user_id)]
+    choices = {_value(*place): " · ".join(place_facts(*place).values()) for place in places}
+    if len(choices) == 1:
+        return facts
+    return {**facts, PLACES: {CHOSEN: _value(client, project), "choices": list(choices.items())}}
+
+
+def chosen_place(context: CallContext, edits: Mapping[str, Any]) -> dict[str, int | None] | None:
+    """Return the ids of the place in a user's edits; None without one.
+
+    Raises `ValueError` for what is none, and for a client or project that isn't the user's.
+    """
+    given: tuple[Any, Any]
+    if "place" in edits:
+        client_id, _, project_id = str(edits["place"]).partition(":")
+        given = (client_id, project_id or None)
+    elif "client_id" in edits or "project_id" in edits:
+        given = (edits.get("client_id"), edits.get("project_id"))
+    else:
+        return None
+    client, project = (int(each) if each is not None else None for each in given)
+    try:
+        found = accessible_project(user_id=context.user_id, project_id=project) if project else None
+        client = found.client_id if found and client is None else client
+        if client is None or (found and found.client_id != client):
+            raise ValueError
+        accessible_client(user_id=context.user_id, client_id=client)
+    except (Client.DoesNotExist, Project.DoesNotExist, OverflowError):
+        raise ValueError from None
+    return {"client_id": client, "project_id": project}
+
+
+def choices_in(facts: Mapping[str, Any]) -> tuple[str, Sequence[tuple[str, str]]]:
+    """Return the place that is meant and the choices, from a call's facts; empty without any."""
+    places = facts.get(PLACES)
+    if not isinstance(places, Mapping):
+        return "", ()
+    return str(places[CHOSEN]), [(str(value), str(label)) for value, label in places["choices"]]
+
+
+def _value(client: Client, project: Project | None) -> str:
+    return f"{client.pk}:{project.pk}" if project else str(client.pk)
