@@ -1,24 +1,20 @@
 """Fetches feeds from public addresses only.
 
-Names are resolved here, once per request, and the socket is opened to exactly the address that was checked,
-so a name can't point inside the network, not even by changing its answer. Redirects are followed by hand and
-checked the same way. Time and size are limited in total, and unpacked bytes are counted as they come. A
-feed's address is a secret: nothing here logs it.
+`public_session` checks the address of each connection; redirects are followed by hand. Time and size are
+limited in total, and unpacked bytes are counted as they come. A feed's address is a secret: nothing here logs
+it.
 """
 
 import asyncio
-import socket
 import zlib
-from collections.abc import Awaitable, Callable, Sequence
 from http import HTTPStatus
-from typing import Any
 
 import aiohttp
-from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
-from coaching.calendar.addresses import checked_redirect, is_public
+from coaching.calendar.addresses import checked_redirect
 from coaching.calendar.fetchers import Fetched
+from coaching.calendar.public_session import PublicAddresses, Resolve, is_private, resolve_name
 from coaching.calendar.reading import MAX_BYTES, TOO_LARGE
 from sessions_app.errors import Refused
 
@@ -45,18 +41,6 @@ INCOMPLETE = "The server’s response was incomplete."
 UNREADABLE_RESPONSE = "Sage couldn’t read the server’s response."
 TOO_MANY_REDIRECTS = f"The address redirects more than {MAX_REDIRECTS} times."
 
-Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
-
-
-class _PrivateAddressError(OSError):
-    """A private name or address. An OSError, like other connection errors."""
-
-
-async def resolve_name(host: str, port: int) -> Sequence[str]:
-    """Return all addresses of a name. Raises OSError if there are none."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return [str(address[0]) for *_, address in found]
-
 
 class FeedFetcher:
     """Fetches feeds. `allowed` (address, port) count as public, for tests only: no setting adds one."""
@@ -69,8 +53,7 @@ class FeedFetcher:
         seconds: float = FETCH_SECONDS,
         max_bytes: int = MAX_BYTES,
     ) -> None:
-        self._allowed = allowed
-        self._resolve = resolve
+        self._addresses = PublicAddresses(allowed=allowed, resolve=resolve)
         self._seconds = seconds
         self._max_bytes = max_bytes
 
@@ -82,29 +65,12 @@ class FeedFetcher:
         if last_modified:
             headers["If-Modified-Since"] = last_modified
         try:
-            async with asyncio.timeout(self._seconds), self._session(headers) as session:
+            async with asyncio.timeout(self._seconds), self._addresses.open_session(headers) as session:
                 return await self._follow(session, url)
         except TimeoutError:
             raise Refused(TOO_SLOW) from None
         except (aiohttp.ClientError, OSError, zlib.error, ValueError) as error:
             raise Refused(_message_for(error)) from None
-
-    def _session(self, headers: dict[str, str]) -> aiohttp.ClientSession:
-        connector = aiohttp.TCPConnector(
-            resolver=_CheckingResolver(self._resolve, self._is_allowed),
-            use_dns_cache=False,
-            force_close=True,
-            happy_eyeballs_delay=None,
-            socket_factory=self._open_socket,
-        )
-        return aiohttp.ClientSession(
-            connector=connector,
-            headers=headers,
-            cookie_jar=aiohttp.DummyCookieJar(),
-            auto_decompress=False,
-            trust_env=False,
-            timeout=aiohttp.ClientTimeout(total=None),
-        )
 
     async def _follow(self, session: aiohttp.ClientSession, url: URL) -> Fetched:
         for _ in range(MAX_REDIRECTS + 1):
@@ -142,53 +108,13 @@ class FeedFetcher:
             raise Refused(INCOMPLETE)
         return bytes(body)
 
-    def _is_allowed(self, address: str, port: int) -> bool:
-        return is_public(address) or (address, port) in self._allowed
-
-    def _open_socket(self, info: tuple[Any, ...]) -> socket.socket:
-        """Open a socket to an address: the final check, which no spelling of an address bypasses."""
-        family, kind, protocol, _, target = info
-        if not self._is_allowed(str(target[0]), int(target[1])):
-            raise _PrivateAddressError
-        return socket.socket(family, kind, protocol)
-
-
-class _CheckingResolver(AbstractResolver):
-    """Resolves a name only if all its addresses are public."""
-
-    def __init__(self, resolve: Resolve, is_allowed: Callable[[str, int], bool]) -> None:
-        self._resolve = resolve
-        self._is_allowed = is_allowed
-
-    async def resolve(
-        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
-    ) -> list[ResolveResult]:
-        """Return a name's addresses. Raises OSError if it has none, or a private one."""
-        addresses = list(dict.fromkeys(await self._resolve(host, port)))
-        if not all(self._is_allowed(address, port) for address in addresses):
-            raise _PrivateAddressError
-        return [
-            ResolveResult(
-                hostname=host,
-                host=address,
-                port=port,
-                family=socket.AF_INET6 if ":" in address else socket.AF_INET,
-                proto=socket.IPPROTO_TCP,
-                flags=socket.AI_NUMERICHOST | socket.AI_NUMERICSERV,
-            )
-            for address in addresses
-        ]
-
-    async def close(self) -> None:
-        """Nothing to close."""
-
 
 def _short(header: str) -> str:
     return header if len(header) <= MAX_VALIDATOR_CHARACTERS and header.isprintable() else ""
 
 
 def _message_for(error: BaseException) -> str:
-    if isinstance(getattr(error, "os_error", error), _PrivateAddressError):
+    if is_private(error):
         return PRIVATE
     match error:
         case aiohttp.ClientConnectorDNSError() | UnicodeError():

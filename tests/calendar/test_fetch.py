@@ -21,6 +21,7 @@ from coaching.calendar import fetch
 from coaching.calendar.addresses import checked_address, checked_redirect, is_public
 from coaching.calendar.fetch import FeedFetcher
 from coaching.calendar.fetchers import Fetched
+from coaching.calendar.public_session import Resolve
 from sessions_app.errors import Refused
 from tests.calendar.conftest import FeedServer, calendar_text, feed_server, one_event
 
@@ -46,7 +47,7 @@ async def refusal(fetcher: FeedFetcher, url: str) -> str:
     return str(refused.value)
 
 
-def names(**addresses: str | list[str]) -> fetch.Resolve:
+def names(**addresses: str | list[str]) -> Resolve:
     """Return a resolver for these names only; a list gives the next answer on each call."""
 
     async def resolve(host: str, port: int) -> Sequence[str]:
