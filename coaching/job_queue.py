@@ -6,6 +6,7 @@ knows jobs by name only; `jobs` implements them.
 
 import uuid
 from collections.abc import Collection, Mapping, Sequence
+from datetime import date
 from enum import IntEnum
 from typing import Any
 
@@ -39,11 +40,15 @@ TITLE_JOB = "write_title"
 DOCUMENT_JOB = "read_document"
 ANALYSIS_JOB = "analyse_document"
 LANE_JOB = "read_documents"
+MAIL_REMINDER_JOB = "mail_reminder"
+PUSH_REMINDER_JOB = "push_reminder"
 
 BULK_QUEUE = "bulk"
 """The queue of jobs that may be many and long: a worker always keeps a slot for the others."""
 DOCUMENTS_QUEUE = "documents"
 """The queue of documents that nobody waits for in a conversation: a worker has slots for it alone."""
+REMINDERS_QUEUE = "reminders"
+"""The queue of reminders, which wait for servers of others: a worker has slots for it alone."""
 LANES = 6
 """In as many lanes the documents of one user are read at once."""
 
@@ -307,3 +312,32 @@ def enqueue_lane(user_id: int, lane: int, *, wait_seconds: int = 0) -> bool:
         user_id=user_id,
         lane=lane,
     )
+
+
+def enqueue_reminders(*, kind: str, day: date, mail_to: Sequence[int], push_to: Sequence[int]) -> None:
+    """Queue a reminder's mails to users and its messages to devices, each once. Sync ORM code."""
+    name = f"reminder:{kind}:{day}"
+    mails = [
+        _job(
+            MAIL_REMINDER_JOB,
+            key=f"{name}:mail:{user_id}",
+            queue=REMINDERS_QUEUE,
+            user_id=user_id,
+            kind=kind,
+            day=day.isoformat(),
+        )
+        for user_id in mail_to
+    ]
+    pushes = [
+        _job(
+            PUSH_REMINDER_JOB,
+            key=f"{name}:push:{device_id}",
+            queue=REMINDERS_QUEUE,
+            device_id=device_id,
+            kind=kind,
+            day=day.isoformat(),
+        )
+        for device_id in push_to
+    ]
+    if mails or pushes:
+        _enqueue([*mails, *pushes])

@@ -2,9 +2,10 @@
 
 import os
 import secrets
+from collections.abc import Callable
 from pathlib import Path
 
-from sage.env import SettingError
+from sage.env import SettingError, is_vapid_key
 
 
 def open_data_folder(folder: Path) -> None:
@@ -18,7 +19,19 @@ def open_data_folder(folder: Path) -> None:
         raise SettingError(_unusable(folder, "no permission to write"))
 
 
-def read_or_make_secret(path: Path) -> str:
+def make_secret() -> str:
+    """Return a new secret."""
+    return secrets.token_urlsafe(48)
+
+
+def make_vapid_key() -> str:
+    """Return a new private key for web push."""
+    while not is_vapid_key(key := secrets.token_urlsafe(32)):
+        pass
+    return key
+
+
+def read_or_make_secret(path: Path, make: Callable[[], str] = make_secret) -> str:
     """Return the secret at `path`, generated on first use: the file appears complete or not at all."""
     try:
         return _read_secret(path)
@@ -27,7 +40,7 @@ def read_or_make_secret(path: Path) -> str:
     except OSError as error:
         raise SettingError(_unusable(path, error.strerror)) from None
     try:
-        _store_secret(path, secrets.token_urlsafe(48))
+        _store_secret(path, make())
         return _read_secret(path)
     except OSError as error:
         raise SettingError(_unusable(path, error.strerror)) from None

@@ -8,6 +8,7 @@ A little over 300 lines: a list of all variables and their parsers.
 """
 
 import re
+from base64 import urlsafe_b64decode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from email.utils import parseaddr
@@ -27,6 +28,8 @@ ValueT = TypeVar("ValueT")
 TRUE_WORDS = frozenset({"1", "true", "yes", "on"})
 FALSE_WORDS = frozenset({"0", "false", "no", "off"})
 SECONDS_OF_UNIT = {"s": 1, "m": 60, "h": 3600}
+P256_ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
+"""Private keys are smaller (FIPS 186-5)."""
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 
 
@@ -74,6 +77,8 @@ class Environment:
     signup: Signup
     is_signup_chosen: bool
     mail_from: str
+    vapid_private_key: str
+    vapid_subject: str
     daily_tokens: int | None
     max_upload_mb: int
     max_files: int
@@ -170,6 +175,8 @@ def _read(reader: _Reader, project_dir: Path) -> Environment:
         rate_limit=reader.parsed("SAGE_RATE_LIMIT", _rate_limit, RateLimit(turns=20, seconds=60)),
         email=reader.parsed("EMAIL_URL", _email, None),
         mail_from=reader.parsed("DEFAULT_FROM_EMAIL", _mail_from, ""),
+        vapid_private_key=reader.parsed("SAGE_VAPID_PRIVATE_KEY", _vapid_key, ""),
+        vapid_subject=reader.parsed("SAGE_VAPID_SUBJECT", _vapid_subject, ""),
         signup=reader.parsed(
             "SAGE_SIGNUP", _signup, "open" if all(map(is_local, allowed_hosts)) else "closed"
         ),
@@ -231,6 +238,35 @@ def _mail_from(value: str) -> str:
             f"DEFAULT_FROM_EMAIL must be an address like Sage <sage@sage.example>, not {value!r}."
         )
     return value
+
+
+def _vapid_key(value: str) -> str:
+    if not is_vapid_key(value):
+        # Don't repeat the value: it is a secret.
+        raise SettingError("SAGE_VAPID_PRIVATE_KEY must be a P-256 key: 32 bytes in URL-safe base64.")
+    return value.rstrip("=")
+
+
+def is_vapid_key(text: str) -> bool:
+    """Return whether a text is a private key of the curve that web push uses."""
+    bare = text.rstrip("=")
+    if not re.fullmatch(r"[A-Za-z0-9_-]{43}", bare):
+        return False
+    return 0 < int.from_bytes(urlsafe_b64decode(f"{bare}=")) < P256_ORDER
+
+
+def _vapid_subject(value: str) -> str:
+    is_mail = value.startswith("mailto:") and is_mail_address(value.removeprefix("mailto:"))
+    if not is_mail and not re.fullmatch(r"https://[^/\s]+/?", value):
+        raise SettingError(
+            f"SAGE_VAPID_SUBJECT must be like mailto:me@sage.example or https://sage.example, not {value!r}."
+        )
+    return value.rstrip("/")
+
+
+def choose_vapid_subject(environment: Environment) -> str:
+    """Return whom push services can contact: `SAGE_VAPID_SUBJECT`, otherwise the sender of all mails."""
+    return environment.vapid_subject or f"mailto:{parseaddr(choose_mail_from(environment))[1]}"
 
 
 def is_mail_address(text: str) -> bool:

@@ -12,9 +12,9 @@ from typing import Any
 from csp.constants import NONE, SELF
 from environ import Env
 
-from sage.data_folder import open_data_folder, read_or_make_secret
+from sage.data_folder import make_vapid_key, open_data_folder, read_or_make_secret
 from sage.embedded_postgres import describe_embedded_database
-from sage.env import StartError, choose_mail_from, read_environment
+from sage.env import StartError, choose_mail_from, choose_vapid_subject, read_environment
 from sage.logs import build_logging
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -25,8 +25,14 @@ try:
         Env.read_env(str(BASE_DIR / ".env"))
     ENVIRONMENT = read_environment(os.environ, BASE_DIR)
     IS_EMBEDDED_DATABASE = ENVIRONMENT.database is None
-    if IS_EMBEDDED_DATABASE or not ENVIRONMENT.secret_key or not ENVIRONMENT.s3_bucket:
+    HAS_DATA_FOLDER = IS_EMBEDDED_DATABASE or not ENVIRONMENT.secret_key or not ENVIRONMENT.s3_bucket
+    SAGE_VAPID_PRIVATE_KEY = ENVIRONMENT.vapid_private_key
+    if HAS_DATA_FOLDER:
         open_data_folder(ENVIRONMENT.data_dir)
+        # Without a folder that all processes share there is no web push, unless the key is set.
+        SAGE_VAPID_PRIVATE_KEY = SAGE_VAPID_PRIVATE_KEY or read_or_make_secret(
+            ENVIRONMENT.data_dir / "vapid_private_key", make_vapid_key
+        )
     SECRET_KEY = ENVIRONMENT.secret_key or read_or_make_secret(ENVIRONMENT.data_dir / "secret_key")
     _database = ENVIRONMENT.database or describe_embedded_database(ENVIRONMENT.data_dir)
 except StartError as error:
@@ -63,6 +69,7 @@ SAGE_MAX_FILES = ENVIRONMENT.max_files
 SAGE_MAX_FILES_MB = ENVIRONMENT.max_files_mb
 SAGE_METRICS_TOKEN = ENVIRONMENT.metrics_token
 SAGE_EMBEDDING_MODEL = ENVIRONMENT.embedding_model
+SAGE_VAPID_SUBJECT = choose_vapid_subject(ENVIRONMENT)
 REDIS_URL = ENVIRONMENT.redis_url
 
 # --- Django ---------------------------------------------------------------------------------------
@@ -176,6 +183,7 @@ PROCRASTINATE_IMPORT_PATHS = [
     "coaching.jobs.documents",
     "coaching.jobs.analysis",
     "coaching.jobs.imports",
+    "coaching.jobs.reminders",
 ]
 PROCRASTINATE_ON_APP_READY = "coaching.job_queue.use_our_threads"
 

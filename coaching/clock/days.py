@@ -4,7 +4,7 @@
 time and never subtracts hours across a clock change, so daylight saving can't shift a day.
 """
 
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Literal
 from zoneinfo import ZoneInfo
 
@@ -31,6 +31,28 @@ def day_bounds(day: date, timezone: ZoneInfo) -> tuple[datetime, datetime]:
         datetime.combine(day, starts_at, timezone),
         datetime.combine(day + timedelta(days=1), starts_at, timezone),
     )
+
+
+def moment_at(day: date, at: time, timezone: ZoneInfo) -> datetime:
+    """Return the moment (UTC) at which a clock in the zone shows `at` on the user's day.
+
+    If the clock is set forward over that time, it is the first moment after the change; if it shows the time
+    twice, the first one.
+    """
+    shown = datetime.combine(calendar_day(day, at.hour), at, timezone)
+    moment = shown.astimezone(UTC)
+    if moment.astimezone(timezone).replace(tzinfo=None) == shown.replace(tzinfo=None):
+        return moment
+    # Skipped: with `fold` the zone counts back from the change, without it forward.
+    earliest, latest = shown.replace(fold=1).astimezone(UTC), moment
+    before = earliest.astimezone(timezone).utcoffset()
+    while latest - earliest > timedelta(seconds=1):
+        middle = (earliest + (latest - earliest) / 2).replace(microsecond=0)
+        if middle.astimezone(timezone).utcoffset() == before:
+            earliest = middle
+        else:
+            latest = middle
+    return latest
 
 
 def with_weekday(day: date) -> str:

@@ -1,8 +1,8 @@
 """Runs background jobs in this process: alone in `manage.py worker`, or with the web process in `up`.
 
 It restarts by itself after a database outage, and frees the jobs of dead workers. One of its slots is never
-given to bulk jobs, and documents that came in bulk have slots of their own. It handles no signals: its owner
-stops it.
+given to bulk jobs; documents that came in bulk, and reminders, have slots of their own. It handles no
+signals: its owner stops it.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from procrastinate.contrib.django import app, connector_params
 from procrastinate.exceptions import ConnectorException
 from procrastinate.periodic import PeriodicRegistry
 
-from coaching.job_queue import BULK_QUEUE, DOCUMENTS_QUEUE
+from coaching.job_queue import BULK_QUEUE, DOCUMENTS_QUEUE, REMINDERS_QUEUE
 from coaching.jobs.endings import WorkersJobs
 from coaching.jobs.tasks import BULK_CALLS, MODELS, free_stalled_jobs
 from coaching.library.extraction import warm_extraction
@@ -33,6 +33,8 @@ BULK_CALLS_AT_ONCE = 2
 """As many calls about documents in bulk run at once."""
 DOCUMENT_SLOTS = BULK_CALLS_AT_ONCE + 1
 """While those run, the texts for the next are read."""
+REMINDER_SLOTS = 4
+"""As many servers of mail and push are waited for at once."""
 POLL_SECONDS = 2.0
 BEAT_SECONDS = 5.0
 SILENT_SECONDS = 20.0
@@ -55,16 +57,20 @@ class JobWorker:
         self._any_jobs = open_queue()
         self._no_bulk = open_queue(has_periodic=False)
         self._documents = open_queue(has_periodic=False)
+        self._reminders = open_queue(has_periodic=False)
         self._tasks: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Self:
-        queues = sorted({task.queue for task in app.tasks.values()} - {DOCUMENTS_QUEUE})
+        queues = sorted({task.queue for task in app.tasks.values()} - {DOCUMENTS_QUEUE, REMINDERS_QUEUE})
         without_bulk = [queue for queue in queues if queue != BULK_QUEUE]
         self._tasks = [
             asyncio.create_task(self._work(self._any_jobs, queues, slots=SLOTS), name="work on any jobs"),
             asyncio.create_task(self._work(self._no_bulk, without_bulk, slots=1), name="work without bulk"),
             asyncio.create_task(
                 self._work(self._documents, [DOCUMENTS_QUEUE], slots=DOCUMENT_SLOTS), name="read documents"
+            ),
+            asyncio.create_task(
+                self._work(self._reminders, [REMINDERS_QUEUE], slots=REMINDER_SLOTS), name="send reminders"
             ),
             asyncio.create_task(_free_stalled(), name="free stalled jobs"),
             asyncio.create_task(_warm_extraction(), name="warm extraction"),

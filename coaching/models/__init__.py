@@ -45,6 +45,7 @@ from coaching.models.recall import (
     RecallSource,
     RecallVector,
 )
+from coaching.models.reminders import PushDevice, Reminder, ReminderKind, SentReminder
 from coaching.models.safety import CardCount, DangerLevel, HelpLine, HelpLineKind
 from coaching.models.skills import Skill, SkillKind
 
@@ -95,6 +96,7 @@ __all__ = [
     "Project",
     "ProjectStatus",
     "PulseRating",
+    "PushDevice",
     "RecallLanguage",
     "RecallPassage",
     "RecallSource",
@@ -102,6 +104,9 @@ __all__ = [
     "Reference",
     "ReferenceArea",
     "ReflectionPrompt",
+    "Reminder",
+    "ReminderKind",
+    "SentReminder",
     "SessionScope",
     "Skill",
     "SkillKind",

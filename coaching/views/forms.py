@@ -1,10 +1,12 @@
 """The forms. They only shape fields; services have the rules and refusals."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from datetime import time
 from typing import Any
 
 from django import forms
 from django.contrib.auth.models import User
+from django.utils.translation import gettext_lazy as _
 
 from coaching.clock.timezones import Group, known_timezones
 from coaching.models import Weekday
@@ -203,6 +205,37 @@ class CaptureActionForm(forms.Form):
     do = forms.ChoiceField(choices=(("put_away", "Archive"), ("bring_back", "Restore")))
     then = forms.ChoiceField(choices=(("", "Captures"), ("home", "Home")), required=False)
     page = forms.IntegerField(min_value=1, max_value=999_999, required=False)
+
+
+class ReminderForm(forms.Form):
+    """When and how to remind somebody of one thing."""
+
+    at = forms.TimeField(
+        label=_("Time"),
+        error_messages={"required": _("Choose a time."), "invalid": _("Choose a time, such as 08:00.")},
+        widget=forms.TimeInput(attrs={"type": "time"}, format="%H:%M"),
+    )
+    by_push = forms.BooleanField(label=_("Notification"), required=False)
+    by_mail = forms.BooleanField(label=_("Email"), required=False)
+
+    def __init__(self, *args: Any, ways: Collection[str], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name in {"by_push", "by_mail"}.difference(ways):
+            del self.fields[name]
+
+    def clean_at(self) -> time:
+        """Drop the seconds, which no field shows."""
+        at: time = self.cleaned_data["at"]
+        return at.replace(second=0, microsecond=0)
+
+
+class PushDeviceForm(forms.Form):
+    """Add the browser that sends this, or forget it."""
+
+    do = forms.ChoiceField(choices=(("add", "Add"), ("forget", "Forget")))
+    endpoint = forms.CharField(max_length=1000)
+    p256dh = forms.CharField(max_length=100, required=False)
+    auth = forms.CharField(max_length=50, required=False)
 
 
 class BriefForm(forms.Form):

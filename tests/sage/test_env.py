@@ -6,8 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from sage.data_folder import open_data_folder, read_or_make_secret
-from sage.env import Environment, SettingError, choose_mail_from, read_environment, variable_names
+from sage.data_folder import make_vapid_key, open_data_folder, read_or_make_secret
+from sage.env import (
+    Environment,
+    SettingError,
+    choose_mail_from,
+    choose_vapid_subject,
+    is_vapid_key,
+    read_environment,
+    variable_names,
+)
 from sessions_app.rate import RateLimit
 from tests.sage.processes import PROJECT, finished
 
@@ -35,6 +43,11 @@ WRONG_VALUES = [
     ("EMAIL_URL", "carrier-pigeon://home"),
     ("DEFAULT_FROM_EMAIL", "sage"),
     ("DEFAULT_FROM_EMAIL", "Sage <sage@x.example>\nBcc: a@b.example"),
+    ("SAGE_VAPID_PRIVATE_KEY", "short"),
+    ("SAGE_VAPID_PRIVATE_KEY", "A" * 43),
+    ("SAGE_VAPID_PRIVATE_KEY", "_" * 43),
+    ("SAGE_VAPID_SUBJECT", "sage.example"),
+    ("SAGE_VAPID_SUBJECT", "mailto:sage"),
     ("SAGE_DATA_DIR", "~nobody-of-that-name/data"),
     ("SAGE_MODEL", "claude\x00"),
 ]
@@ -71,7 +84,9 @@ def test_a_wrong_value_is_refused_in_one_line_that_names_the_variable(name: str,
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize("name", ["DATABASE_URL", "REDIS_URL", "EMAIL_URL", "SECRET_KEY", "SENTRY_DSN"])
+@pytest.mark.parametrize(
+    "name", ["DATABASE_URL", "REDIS_URL", "EMAIL_URL", "SECRET_KEY", "SENTRY_DSN", "SAGE_VAPID_PRIVATE_KEY"]
+)
 def test_a_refusal_does_not_repeat_what_may_be_a_secret(name: str) -> None:
     with pytest.raises(SettingError) as refused:
         _read(**{name: "wrong://me:hunter2@"})
@@ -170,3 +185,19 @@ def test_the_secret_is_made_once_and_only_its_owner_may_read_it(tmp_path: Path) 
     assert stat.S_IMODE((folder / "secret_key").stat().st_mode) == 0o600
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert [path.name for path in folder.iterdir()] == ["secret_key"]
+
+
+def test_the_key_of_web_push_is_made_once_and_only_its_owner_can_read_it(tmp_path: Path) -> None:
+    path = tmp_path / "vapid_private_key"
+    key = read_or_make_secret(path, make_vapid_key)
+    assert is_vapid_key(key)
+    assert read_or_make_secret(path, make_vapid_key) == key
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert _read(SAGE_VAPID_PRIVATE_KEY=f"{key}=").vapid_private_key == key
+
+
+def test_push_services_contact_the_sender_of_mails_unless_another_is_named() -> None:
+    mail_from = {"DEFAULT_FROM_EMAIL": "Sage <sage@sage.example>"}
+    assert choose_vapid_subject(_read(**mail_from)) == "mailto:sage@sage.example"
+    subject = "https://sage.example"
+    assert choose_vapid_subject(_read(**mail_from, SAGE_VAPID_SUBJECT=f"{subject}/")) == subject

@@ -38,12 +38,14 @@ from coaching.models import (
     KnowledgeEntry,
     LibraryEffect,
     Project,
+    PushDevice,
     ReflectionPrompt,
     UserFile,
     UserFileVersion,
 )
 from coaching.models import Client as LibraryClient
 from coaching.practice.server import PracticeServer
+from coaching.reminders.preferences import off_token
 from coaching.sockets.consumers import HANDLERS, SessionConsumer
 from sessions_app import services
 from sessions_app.database import in_database
@@ -68,6 +70,7 @@ FILE_PATH = "life-map/career.md"
 MISSING_PATH = "life-map/health.md"
 CALENDAR_ID = 4_000_000
 IMPORT_ID = 5_000_000
+DEVICE_ID = 6_000_000
 PLAN_DAY = "2026-11-21"
 
 
@@ -89,6 +92,7 @@ class Row:
 
 
 MISSING_ID = str(uuid.UUID(int=7))
+OFF_TOKEN = off_token(user_id=1, kind="day")
 
 ROUTES = {
     "home": Row(path="/", scope="own"),
@@ -208,6 +212,16 @@ ROUTES = {
         missing=f"/files/{MISSING_PATH}/restore/",
         method="post",
         form={"version": "1"},
+    ),
+    "reminder": Row(path="/reminders/day/", scope="own"),
+    "reminder_off": Row(path=f"/reminders/off/{OFF_TOKEN}/", scope="public"),
+    "reminders": Row(path="/settings/reminders/", scope="own"),
+    "reminders by form": Row(path="/settings/reminders/", method="post", scope="own", is_refused=True),
+    "push_devices": Row(path="/settings/reminders/devices/", method="post", scope="own", is_refused=True),
+    "forget_device": Row(
+        path=f"/settings/reminders/devices/{DEVICE_ID}/forget/",
+        missing="/settings/reminders/devices/7000000/forget/",
+        method="post",
     ),
     "safety": Row(path="/safety/", scope="public"),
     "choose_help_country": Row(path="/safety/country/", method="post", form={"country": "NZ"}, scope="own"),
@@ -337,6 +351,7 @@ def owned(user: User) -> Session:
     calendar = source_of(user, SECRET, id=CALENDAR_ID, kind="feed", origin="https://calendar.example/x")
     now = timezone.now()
     timed(calendar, SECRET, now.isoformat(), (now + timedelta(days=2)).isoformat())
+    PushDevice.unscoped.create(id=DEVICE_ID, user=user, endpoint="https://push.example/x", name=SECRET)
     Import.unscoped.create(id=IMPORT_ID, user=user, file_name=SECRET, state=ImportState.FINISHED)
     captured = UserFile.unscoped.create(
         user=user, path="captures/2026-11-21-100000.md", file_type=FileType.CAPTURE, version_number=1
@@ -402,6 +417,7 @@ def assert_untouched(owned: Session) -> None:
     assert (session.status, session.title) == ("active", SECRET)
     assert ReflectionPrompt.unscoped.get().put_away_at is None
     assert Import.unscoped.get().state == ImportState.FINISHED
+    assert PushDevice.of(owned.user_id).count() == 1
     assert Capture.of(owned.user_id).waiting().count() == Capture.unscoped.count() == 1
     assert not any(priority["is_done"] for priority in DayPlan.unscoped.get().priorities)
     ids = ids_of_library(owned.user_id)
@@ -492,6 +508,7 @@ def test_a_page_of_ones_own_shows_nothing_of_another(name: str, owned: Session, 
         ("export", SECRET),
         ("imports", SECRET),
         ("calendar", SECRET),
+        ("reminders", SECRET),
         ("captures", SECRET),
         ("home", SECRET),
         ("journal", f'href="/journal/{PLAN_DAY}/"'),

@@ -1,0 +1,79 @@
+"""Reminders by mail, which mail programs can switch off with one click (RFC 8058).
+
+At most one mail of a kind is sent for a day: it counts as sent when it is handed over, even if the process
+dies in the middle of it. It is tried again only if the mail server wasn't reached, or refused it.
+"""
+
+from datetime import date, datetime
+from smtplib import SMTPException, SMTPRecipientsRefused, SMTPResponseException
+
+from django.conf import settings
+from django.core.mail import EmailMessage, get_connection
+from django.template.loader import render_to_string
+from django.urls import reverse
+
+from coaching.models import Reminder, SentReminder
+from coaching.reminders.due import is_late, wanted
+from coaching.reminders.preferences import off_token
+from coaching.reminders.words import WORDS
+
+
+class MailNotTakenError(Exception):
+    """The mail server wasn't reached, or refused the mail. Its own words name the address: keep them out."""
+
+
+def begin_mail(*, user_id: int, kind: str, day: date, now: datetime) -> EmailMessage | None:
+    """Mark the mail as sent and return it; None if it was sent, came too late or isn't wanted any more."""
+    reminder = wanted(kind, day).filter(user_id=user_id, by_mail=True).select_related("user").first()
+    if reminder is None or not reminder.user.email or not settings.HAS_MAIL:
+        return None
+    sent = SentReminder.of(user_id).filter(kind=kind, day=day, mail_begun_at=None).first()
+    if sent is None or is_late(sent, now) or not _mark(user_id, kind, day, now):
+        return None
+    return _build(reminder)
+
+
+def give_back_mail(*, user_id: int, kind: str, day: date) -> None:
+    """Take the mark back, because the mail wasn't taken."""
+    SentReminder.of(user_id).filter(kind=kind, day=day).update(mail_begun_at=None)
+
+
+def hand_over(message: EmailMessage) -> None:
+    """Send a mail. Raises `MailNotTakenError` if it surely wasn't sent."""
+    connection = get_connection()
+    try:
+        connection.open()
+    except (OSError, SMTPException) as error:
+        raise MailNotTakenError(type(error).__name__) from None
+    try:
+        connection.send_messages([message])
+    except (SMTPResponseException, SMTPRecipientsRefused) as error:
+        raise MailNotTakenError(type(error).__name__) from None
+    finally:
+        connection.close()
+
+
+def _mark(user_id: int, kind: str, day: date, now: datetime) -> int:
+    unsent = SentReminder.of(user_id).filter(kind=kind, day=day, mail_begun_at=None)
+    return unsent.update(mail_begun_at=now)
+
+
+def _build(reminder: Reminder) -> EmailMessage:
+    words, origin = WORDS[reminder.kind], reminder.origin
+    off_url = origin + reverse("reminder_off", args=[off_token(user_id=reminder.user_id, kind=reminder.kind)])
+    context = {
+        "words": words,
+        "open_url": origin + reverse("reminder", args=[reminder.kind]),
+        "off_url": off_url,
+        "settings_url": origin + reverse("reminders"),
+    }
+    return EmailMessage(
+        subject=str(words.title),
+        body=render_to_string("coaching/mails/reminder.txt", context),
+        to=[reminder.user.email],
+        headers={
+            "List-Unsubscribe": f"<{off_url}>",
+            "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
+            "Auto-Submitted": "auto-generated",
+        },
+    )
