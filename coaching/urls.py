@@ -32,6 +32,7 @@ from coaching.views import (
     safety,
     search,
     settings,
+    shell,
     sidebar,
     titles,
     welcome,
@@ -40,6 +41,10 @@ from coaching.views import (
 
 urlpatterns = [
     path("", home.home, name="home"),
+    path("manifest.webmanifest", shell.manifest, name="manifest"),
+    # At the root, because a worker serves the pages below its own address.
+    path("service-worker.js", shell.service_worker, name="service_worker"),
+    path("offline/", shell.offline, name="offline"),
     path("plan/<str:day>/", home.plan, name="plan"),
     path("capture/", captures.captures, name="captures"),
     path("capture/all/", captures.all_captures, name="all_captures"),

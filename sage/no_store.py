@@ -1,10 +1,12 @@
 """Keeps responses out of every cache: pages, files and errors contain what a person wrote.
 
 That includes the browser's back-forward cache, which would show outdated conversations, ticks and captures.
-Static files are served before this middleware.
+Static files are served before this middleware. The offline page, which is the same for everybody, is stored
+by the service worker.
 """
 
 from collections.abc import Awaitable, Callable
+from http import HTTPStatus
 from inspect import iscoroutinefunction
 from typing import cast
 
@@ -13,12 +15,15 @@ from django.http.response import HttpResponseBase
 from django.utils.cache import patch_cache_control
 from django.utils.decorators import sync_and_async_middleware
 
+OFFLINE_PAGES = "public, no-cache"
+"""What `coaching.views.shell.offline` sets, and no other view."""
+
 GetResponse = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
 
 
 @sync_and_async_middleware
 def never_stored(get_response: GetResponse) -> GetResponse:
-    """Set `Cache-Control: private, no-store` on every response."""
+    """Set `Cache-Control: private, no-store` on every response but the offline page."""
     if iscoroutinefunction(get_response):
 
         async def answer_async(request: HttpRequest) -> HttpResponseBase:
@@ -33,5 +38,7 @@ def never_stored(get_response: GetResponse) -> GetResponse:
 
 
 def _marked(response: HttpResponseBase) -> HttpResponseBase:
+    if response.get("Cache-Control") == OFFLINE_PAGES and response.status_code == HTTPStatus.OK:
+        return response
     patch_cache_control(response, private=True, no_store=True)
     return response

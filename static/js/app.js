@@ -1,8 +1,9 @@
-// On every page: light and dark, menus, the time zone, keyboard shortcuts, captures, forms that change a part.
+// On every page: light and dark, menus, the time zone, keyboard shortcuts, captures, forms that change a part, the app.
 
 import { setUpCapture } from "./capture.js";
 import { setUpComposer } from "./composer.js";
 import { sendTimezone } from "./timezone.js";
+import { setUpApp } from "./installed.js";
 import { setUpDialog, setUpKeys } from "./keys.js";
 import { setUpParts } from "./parts.js";
 import { focusSearch, setUpSidebar } from "./sidebar.js";
@@ -50,6 +51,7 @@ sendTimezone();
 document.querySelectorAll("#composer, .quick").forEach(setUpComposer);
 setUpParts();
 setUpSidebar();
+setUpApp();
 
 const captureDialog = document.getElementById("capture-dialog");
 if (captureDialog) {

@@ -42,6 +42,7 @@ ARGUMENTS = [
     "--disable-sync",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost",
 ]
+BLOCKED = "Service Worker registration blocked by Playwright"
 WAIT_MS = 30_000
 expect.set_options(timeout=WAIT_MS)  # tolerant of a busy machine
 
@@ -66,7 +67,7 @@ class Watcher:
         await dialog.dismiss()
 
     def _on_console(self, message: ConsoleMessage) -> None:
-        if message.type in ("error", "warning"):
+        if message.type in ("error", "warning") and message.text != BLOCKED:
             self.faults.append(f"console {message.type}: {message.text}")
 
     def _on_request(self, request: Request) -> None:
@@ -116,7 +117,9 @@ async def open_context(browser: Browser, live_sage: LiveSage, watcher: Watcher) 
 
     async def open_one(session_id: str = "", **options: object) -> BrowserContext:
         # Animations would be drawn sixty times a second on every page.
-        options = {"base_url": live_sage.origin, "reduced_motion": "reduce"} | options
+        # A service worker would store its files in each of them.
+        usual = {"base_url": live_sage.origin, "reduced_motion": "reduce", "service_workers": "block"}
+        options = usual | options
         context = await browser.new_context(**options)  # type: ignore[arg-type]
         opened.append(context)
         context.set_default_timeout(WAIT_MS)

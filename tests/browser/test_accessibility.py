@@ -32,6 +32,7 @@ PUBLIC_PAGES = (
     "/accounts/inactive/",
     "/safety/",
     "/goodbye/",
+    "/offline/",
 )
 OWN_PAGES = (
     "/", "/capture/", "/map/", "/journal/", "/journal/2026-11-18/", "/journal/week/2026-11-18/",

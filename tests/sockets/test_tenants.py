@@ -96,6 +96,9 @@ OFF_TOKEN = off_token(user_id=1, kind="day")
 
 ROUTES = {
     "home": Row(path="/", scope="own"),
+    "manifest": Row(path="/manifest.webmanifest", scope="public"),
+    "service_worker": Row(path="/service-worker.js", scope="public"),
+    "offline": Row(path="/offline/", scope="public"),
     "plan": Row(
         path=f"/plan/{PLAN_DAY}/",
         missing="/plan/2026-11-22/",

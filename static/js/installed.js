@@ -1,0 +1,63 @@
+// Sage as an app: the service worker, the menu item that installs it, and what belongs to one person on a device.
+
+import { dropDeviceOfOthers, leaveDevice } from "./device.js";
+import { keepDraft, notePerson, readDraft } from "./offline-draft.js";
+import { setText } from "./composer.js";
+
+const { user: person, signedOut } = document.body.dataset;
+
+export function setUpApp() {
+  // An error page knows nobody.
+  if (person || signedOut !== undefined) {
+    notePerson(person);
+    dropDeviceOfOthers(person);
+  }
+  offerInstalling();
+  if (!person) return;
+  document.getElementById("sign-out")?.addEventListener("submit", leaveDevice);
+  offerDraft(document.getElementById("offline-draft"));
+  // After the page itself.
+  addEventListener("load", () => setTimeout(register));
+}
+
+// Absent on pages without TLS, except those of this machine.
+async function register() {
+  await navigator.serviceWorker?.register("/service-worker.js", { updateViaCache: "none" }).catch(() => {});
+}
+
+function offerInstalling() {
+  const button = document.getElementById("install");
+  let offer = null;
+  addEventListener("beforeinstallprompt", (event) => {
+    if (!button) return;
+    event.preventDefault();
+    offer = event;
+    button.hidden = false;
+  });
+  addEventListener("appinstalled", () => button && (button.hidden = true));
+  button?.addEventListener("click", async () => {
+    button.hidden = true;
+    await offer?.prompt();
+  });
+}
+
+// Above the composer, what was written while offline.
+function offerDraft(template) {
+  const form = document.getElementById("composer");
+  const text = readDraft(person);
+  if (!template || !form || !text) return;
+  const offer = template.content.firstElementChild.cloneNode(true);
+  offer.querySelector(".offline-draft-text").textContent = text;
+  const field = form.elements.namedItem("text");
+  const done = () => {
+    keepDraft(person, "");
+    offer.remove();
+    field.focus();
+  };
+  offer.querySelector("[data-use]").addEventListener("click", () => {
+    setText(field, [field.value.trim(), text].filter(Boolean).join("\n\n"));
+    done();
+  });
+  offer.querySelector("[data-discard]").addEventListener("click", done);
+  form.before(offer);
+}

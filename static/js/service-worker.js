@@ -1,0 +1,79 @@
+// The service worker: shows the offline page where a page can't be reached, and notifications. It stores that page
+// and its static files, and no page that is somebody's. `self.shell` comes from coaching/views/shell.py.
+
+const { version, offline, files, home, reminders, notification } = self.shell;
+const PREFIX = "sage-shell-";
+const STORE = PREFIX + version;
+const stored = new Set(files.map((file) => new URL(file, location).href));
+
+self.addEventListener("install", (event) => event.waitUntil(install()));
+self.addEventListener("activate", (event) => event.waitUntil(takeOver()));
+self.addEventListener("fetch", (event) => {
+  const { request } = event;
+  if (request.method !== "GET") return;
+  if (request.mode === "navigate") event.respondWith(openPage(event));
+  else if (stored.has(request.url)) event.respondWith(readFile(request));
+});
+self.addEventListener("push", (event) => event.waitUntil(notify(event.data)));
+self.addEventListener("notificationclick", (event) => {
+  event.notification.close();
+  event.waitUntil(clients.openWindow(event.notification.data.page));
+});
+
+async function install() {
+  const store = await caches.open(STORE);
+  const requests = [new Request(offline, { cache: "reload" }), ...files.map((file) => new Request(file))];
+  await Promise.all(requests.map((request) => keep(store, request)));
+  // No page depends on this worker, so it needn't wait until the old one's pages are closed.
+  await self.skipWaiting();
+}
+
+async function keep(store, request) {
+  const response = await fetch(request);
+  const isPrivate = /no-store|private/.test(response.headers.get("Cache-Control") ?? "");
+  if (!response.ok || response.redirected || isPrivate) throw new Error(`${request.url} isn't part of the shell`);
+  await store.put(request.url, response);
+}
+
+async function takeOver() {
+  for (const name of await caches.keys()) {
+    if (name.startsWith(PREFIX) && name !== STORE) await caches.delete(name);
+  }
+  // The browser requests a page while it starts this worker.
+  await self.registration.navigationPreload?.enable();
+  await clients.claim();
+}
+
+async function openPage({ request, preloadResponse }) {
+  try {
+    return (await preloadResponse) ?? (await fetch(request));
+  } catch (error) {
+    const page = await caches.match(offline, { cacheName: STORE, ignoreVary: true });
+    if (!page) throw error;
+    return page;
+  }
+}
+
+async function readFile(request) {
+  return (await caches.match(request, { cacheName: STORE, ignoreVary: true })) ?? fetch(request);
+}
+
+async function notify(data) {
+  const { kind, title, text } = { ...notification, ...read(data) };
+  await self.registration.showNotification(title, {
+    body: text,
+    icon: notification.icon,
+    badge: notification.badge,
+    // A later one of a kind replaces the earlier.
+    tag: `sage-${kind}`,
+    data: { page: reminders[kind] ?? home },
+  });
+}
+
+function read(data) {
+  try {
+    return data.json();
+  } catch {
+    return {};
+  }
+}

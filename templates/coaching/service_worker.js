@@ -1,0 +1,3 @@
+{% autoescape off %}self.shell = {{ shell }};
+importScripts({{ script }});
+{% endautoescape %}

@@ -1,0 +1,231 @@
+"""Sage as an app: an offline page that keeps a draft, notifications, and workers that replace each other."""
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncIterator
+
+import aiohttp
+import pytest
+import pytest_asyncio
+from aiohttp import web
+from django.contrib.auth.models import User
+from multidict import CIMultiDict
+from playwright.async_api import Browser, BrowserContext, Page, Worker, expect
+
+from coaching.models import PushDevice
+from sessions_app.database import in_database
+from tests.browser.fixtures import WAIT_MS, Watcher
+from tests.live_sage import LiveSage
+from tests.reminders.push_service import Subscription
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+DRAFT = "a thought that came on the train"
+STORED = """async () => {
+  const names = await caches.keys();
+  const stores = await Promise.all(names.map((name) => caches.open(name)));
+  const requests = (await Promise.all(stores.map((store) => store.keys()))).flat();
+  return { names, paths: requests.map((request) => new URL(request.url).pathname) };
+}"""
+KEPT = """() => JSON.stringify({ ...localStorage })"""
+# A browser without a window system shows no notifications.
+RECORDED = """() => {
+  self.shown = [];
+  self.registration.showNotification = async (...said) => self.shown.push(said);
+}"""
+# A browser here has no push service, and denies notifications.
+FAKED = """(form) => {
+  Object.defineProperty(Notification, "permission", { get: () => "granted" });
+  const { endpoint, ...keys } = form;
+  const device = {
+    endpoint,
+    options: {},
+    toJSON: () => ({ endpoint, keys }),
+    unsubscribe: async () => sessionStorage.removeItem("subscribed"),
+  };
+  PushManager.prototype.getSubscription = async () => (sessionStorage.getItem("subscribed") ? device : null);
+  PushManager.prototype.subscribe = async ({ applicationServerKey }) => {
+    if (applicationServerKey.length !== 87) throw new Error("no key of 65 bytes");
+    sessionStorage.setItem("subscribed", "yes");
+    return device;
+  };
+}"""
+
+
+class Server:
+    """Sage behind a port of its own, which can close, and with a worker of another version."""
+
+    def __init__(self, sage: LiveSage) -> None:
+        self._sage = sage
+        self._runner: web.AppRunner | None = None
+        self.port = 0
+        self.version = ""
+
+    @property
+    def origin(self) -> str:
+        return f"http://localhost:{self.port}"
+
+    async def open(self) -> None:
+        """Serve, on the same port as before."""
+        app = web.Application()
+        app.router.add_route("*", "/{path:.*}", self._answer)
+        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
+        await self._runner.setup()
+        await web.TCPSite(self._runner, "127.0.0.1", self.port, reuse_address=True).start()
+        self.port = self._runner.addresses[0][1]
+
+    async def close(self) -> None:
+        """Be gone."""
+        if self._runner is not None:
+            await self._runner.cleanup()
+            self._runner = None
+
+    async def _answer(self, request: web.Request) -> web.Response:
+        url = f"http://127.0.0.1:{self._sage.port}{request.raw_path}"
+        async with (
+            aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar(), auto_decompress=False) as session,
+            session.request(
+                request.method, url, headers=request.headers, data=await request.read(), allow_redirects=False
+            ) as response,
+        ):
+            body = await response.read()
+            if self.version and request.path == "/service-worker.js":
+                body = re.sub(rb'"version": "\w+"', f'"version": "{self.version}"'.encode(), body)
+            dropped = {"Content-Length", "Transfer-Encoding", "Connection"}
+            kept = CIMultiDict(item for item in response.headers.items() if item[0] not in dropped)
+            return web.Response(status=response.status, body=body, headers=kept)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def server(live_sage: LiveSage) -> AsyncIterator[Server]:
+    """A server that the test closes and opens."""
+    server = Server(live_sage)
+    await server.open()
+    yield server
+    await server.close()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def context(browser: Browser, server: Server, cookie: str) -> AsyncIterator[BrowserContext]:
+    """A browser of the signed-in person that may have service workers."""
+    context = await browser.new_context(base_url=server.origin, service_workers="allow")
+    context.set_default_timeout(WAIT_MS)
+    await context.add_cookies([{"name": "sessionid", "value": cookie, "url": server.origin}])
+    yield context
+    await context.close()
+
+
+async def until(page: Page | Worker, script: str) -> None:
+    """Wait until a script of the page is true: Playwright's own way needs `eval`."""
+    async with asyncio.timeout(WAIT_MS / 1000):
+        while not await page.evaluate(script):  # noqa: ASYNC110 - the browser's own
+            await asyncio.sleep(0.05)
+
+
+async def until_controlled(page: Page) -> None:
+    await until(page, "() => navigator.serviceWorker.controller !== null")
+
+
+async def test_what_is_written_offline_is_offered_online_and_wiped_at_sign_out(
+    context: BrowserContext, server: Server
+) -> None:
+    watcher = Watcher(f"localhost:{server.port}")
+    page = await context.new_page()
+    watcher.watch(page)
+    await page.goto("/")
+    await until_controlled(page)
+    stored = await page.evaluate(STORED)
+    assert len(stored["names"]) == 1
+    assert "/offline/" in stored["paths"]
+    assert all(path == "/offline/" or path.startswith("/static/") for path in stored["paths"])
+    assert watcher.faults == []
+
+    async def write_offline() -> None:
+        await server.close()
+        await page.goto("/chat/")
+        await expect(page.get_by_role("heading", name="You’re offline")).to_be_visible()
+        await page.locator("#offline-text").fill(DRAFT)
+        await expect(page.get_by_text("Saved on this device.")).to_be_visible()
+
+    await write_offline()
+    assert await page.evaluate("getComputedStyle(document.querySelector('h1')).fontFamily") > "L"
+    await page.reload()
+    await expect(page.locator("#offline-text")).to_have_value(DRAFT)
+    await server.open()
+    await page.get_by_role("link", name="Try again").click()
+    await expect(page.get_by_role("heading", name="Conversations", exact=True)).to_be_visible()
+    await page.goto("/")
+    await page.locator("#composer-text").fill("First of all:")
+    await page.get_by_role("button", name="Add to message").click()
+    await expect(page.locator("#composer-text")).to_have_value(f"First of all:\n\n{DRAFT}")
+    assert DRAFT not in await page.evaluate(KEPT)
+    await page.reload()
+    await expect(page.locator(".offline-draft")).to_have_count(0)
+
+    # Signed out: nobody who uses this browser next finds it.
+    await write_offline()
+    await server.open()
+    await page.goto("/")
+    await expect(page.locator(".offline-draft")).to_be_visible()
+    assert DRAFT in await page.evaluate(KEPT)
+    await page.get_by_label("Your account").click()
+    await page.get_by_role("button", name="Sign out").click()
+    await expect(page).to_have_url(re.compile("/accounts/login/"))
+    await until(page, f"() => !JSON.stringify({{ ...localStorage }}).includes({json.dumps(DRAFT)})")
+    await server.close()
+    await page.goto("/")
+    await expect(page.get_by_role("heading", name="You’re offline")).to_be_visible()
+    await expect(page.locator("#offline-form")).to_be_hidden()
+
+
+async def test_a_new_worker_takes_over_and_shows_what_is_pushed(
+    context: BrowserContext, server: Server, user: User
+) -> None:
+    page = await context.new_page()
+    await page.goto("/settings/reminders/")
+    await until_controlled(page)
+    server.version = "later"
+    await page.reload()
+    await until(page, "async () => (await caches.keys()).join() === 'sage-shell-later'")
+
+    worker = context.service_workers[-1]
+    await worker.evaluate(RECORDED)
+    session = await context.new_cdp_session(page)
+    registered: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+    def note(event: dict[str, list[dict[str, str]]]) -> None:
+        for registration in event["registrations"]:
+            if not registered.done():
+                registered.set_result(registration["registrationId"])
+
+    session.on("ServiceWorker.workerRegistrationUpdated", note)
+    await session.send("ServiceWorker.enable")
+    message = {"kind": "day", "title": "Time to plan your day", "text": "Take a few minutes."}
+    await session.send(
+        "ServiceWorker.deliverPushMessage",
+        {"origin": server.origin, "registrationId": await registered, "data": json.dumps(message)},
+    )
+    await until(worker, "() => self.shown.length > 0")
+    title, options = await worker.evaluate("() => self.shown[0]")
+    assert (title, options["body"], options["tag"]) == (message["title"], message["text"], "sage-day")
+    assert options["data"] == {"page": "/reminders/day/"}
+
+    subscription = Subscription("https://push.example/send/one")
+    await context.add_init_script(f"({FAKED})({json.dumps(subscription.form)})")
+    await page.reload()
+    allow = page.get_by_role("button", name="Allow on this device")
+    await allow.click()
+    await expect(page.get_by_text("This device shows notifications.")).to_be_visible()
+    await expect(page.get_by_role("checkbox", name="Notification")).to_have_count(3)
+    device = await in_database(PushDevice.of(user.pk).get)
+    assert device.endpoint == subscription.endpoint
+    await page.get_by_role("button", name=re.compile("Remove")).click()
+    await expect(page.get_by_text("No device yet.")).to_be_visible()
+    assert not await in_database(PushDevice.of(user.pk).exists)
+    await allow.click()
+    await expect(page.get_by_text("This device shows notifications.")).to_be_visible()
+    await page.get_by_label("Your account").click()
+    await page.get_by_role("button", name="Sign out").click()
+    await expect(page).to_have_url(re.compile("/accounts/login/"))
+    await until(page, "() => !sessionStorage.getItem('subscribed')")
