@@ -53,10 +53,10 @@ class ImportForm(forms.Form):
     """Upload another program's export."""
 
     file = forms.FileField(
-        label="File",
+        label=_("File"),
         allow_empty_file=True,
         max_length=1_000,
-        error_messages={"required": "Please choose a file first."},
+        error_messages={"required": _("Please choose a file first.")},
         widget=forms.FileInput(attrs={"accept": ".json,.zip,application/json,application/zip"}),
     )
 

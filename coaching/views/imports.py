@@ -14,7 +14,7 @@ from django.contrib.messages import success, warning
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.translation import ngettext
+from django.utils.translation import gettext, gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from coaching.legacy.costs import cost_of, enqueue_briefs, imports_without_briefs
@@ -30,7 +30,7 @@ from sessions_app.database import in_database_page
 from sessions_app.errors import Refused
 from sessions_app.money import dollars
 
-TOO_MANY_WAITING = "Your other uploads are still being stored. Please try again in a moment."
+TOO_MANY_WAITING = gettext_lazy("Your other uploads are still being stored. Please try again in a moment.")
 SHOWN_PROBLEMS = 50
 
 
@@ -68,7 +68,7 @@ async def show_imports(request: HttpRequest) -> HttpResponse:
             raise Refused(TOO_LARGE)
         async with waiting() as may_wait:
             if not may_wait:
-                raise Refused(TOO_MANY_WAITING)
+                raise Refused(str(TOO_MANY_WAITING))
             await in_database_page(queue_upload, user_id=user_id_of(request), name=file.name or "", file=file)
     except Refused as refusal:
         form.add_error("file", str(refusal))
@@ -96,7 +96,7 @@ def write_briefs(request: HttpRequest, import_id: int) -> HttpResponse:
         row = accessible_import(user_id=user_id_of(request), import_id=import_id)
     if row.state == ImportState.FINISHED:
         enqueue_briefs(row)
-        success(request, "Sage now reads these conversations one after the other. That may take some hours.")
+        success(request, gettext("Sage is now reading these conversations. That may take some hours."))
     return redirect("imports")
 
 

@@ -45,14 +45,14 @@ async def test_an_upload_shows_its_progress_and_is_undone(page: Page, watcher: W
     await expect(page.get_by_label("File")).to_be_visible()
     for width in (360, 1440):
         await page.set_viewport_size({"width": width, "height": 900})
-        await page.get_by_text("What was left out or changed").click()
+        await page.get_by_text("What was skipped or changed").click()
         assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         assert await serious_findings(page) == []
     await page.get_by_label("Undo the import of").click()
     await page.get_by_role("button", name="Yes, undo it").click()
     await expect(page.get_by_text("This import is being undone.")).to_be_visible()
     await in_database(do_the_job, user)
-    await expect(page.get_by_text("Undone: what it had made is gone.")).to_be_visible()
+    await expect(page.get_by_text("Undone: what it added is gone.")).to_be_visible()
     assert not await in_database(Session.of(user.pk).exists)
     assert watcher.faults == []
 
