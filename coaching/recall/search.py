@@ -35,6 +35,8 @@ class Bounds:
     `client_id` and `project_id` limit to what the library has of a client or a project. `is_page`: of a
     document its pages, not what is known of the whole.
 
+    With `reached` nothing is found of what the library has of other clients, nor of conversations about them.
+
     What may never be sent to a model is found only where `sources` name it.
 
     Of the session `open_session_id` neither the brief nor a message from `open_number` on is found: the model
@@ -46,6 +48,7 @@ class Bounds:
     since: datetime | None = None
     client_id: int | None = None
     project_id: int | None = None
+    reached: Collection[int] | None = None
     is_page: bool = False
     open_session_id: uuid.UUID | None = None
     open_number: int = 0
@@ -54,7 +57,7 @@ class Bounds:
     def are_narrow(self) -> bool:
         """Say whether most of what is close to a question may be out of bounds."""
         is_some = not set(self.sources).issuperset(FOR_MODELS)
-        limits = (self.session_id, self.since, self.client_id, self.project_id)
+        limits = (self.session_id, self.since, self.client_id, self.project_id, self.reached)
         return is_some or self.is_page or any(limit is not None for limit in limits)
 
 
@@ -67,6 +70,16 @@ _OF_LIBRARY = """AND CASE WHEN source ^@ 'document' THEN file_id IN (
     WHEN source ^@ 'knowledge' THEN file_id IN (
         SELECT id FROM coaching_knowledgeentry WHERE user_id = %(user)s AND {column} = %({column})s)
     ELSE false END"""
+
+_OF_REACHED = """AND CASE WHEN source ^@ 'document' THEN file_id IN (
+        SELECT id FROM coaching_document WHERE user_id = %(user)s AND client_id = ANY(%(reached)s))
+    WHEN source ^@ 'knowledge' THEN file_id IN (
+        SELECT id FROM coaching_knowledgeentry WHERE user_id = %(user)s AND client_id = ANY(%(reached)s))
+    ELSE session_id IS NULL OR session_id NOT IN (
+        SELECT scope.session_id FROM coaching_sessionscope AS scope
+        JOIN coaching_client AS client ON client.id = scope.client_id AND client.user_id = %(user)s
+        WHERE client.id <> ALL(%(reached)s))
+    END"""
 
 # A scan of the whole partition costs more than the planner thinks: it would compare every vector first.
 _BY_INDEX = Query("SELECT set_config('enable_seqscan', 'off', true)", {})
@@ -151,6 +164,9 @@ def _conditions(bounds: Bounds) -> tuple[str, str, dict[str, Any]]:
         if wanted is not None:
             only.append(_OF_LIBRARY.format(column=column))
             values[column] = wanted
+    if bounds.reached is not None:
+        only.append(_OF_REACHED)
+        values["reached"] = list(bounds.reached)
     if bounds.is_page:
         only.append("AND part > 0")
     if bounds.open_session_id is not None:

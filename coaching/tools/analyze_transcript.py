@@ -12,12 +12,7 @@ DESCRIPTION = (
 
 
 async def _run(context: ToolContext, given: DocumentInput) -> ToolResult:
-    return await run_finding(
-        user_id=context.user_id,
-        session_id=context.session_id,
-        document_id=check_id(given.document_id),
-        kind="transcript",
-    )
+    return await run_finding(context, document_id=check_id(given.document_id), kind="transcript")
 
 
 ANALYZE_TRANSCRIPT: SageTool[DocumentInput] = SageTool(

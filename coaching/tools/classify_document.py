@@ -10,6 +10,7 @@ from coaching.models import UNFINISHED_STATES, Document, DocumentState
 from coaching.tools.context import ToolContext
 from coaching.tools.findings import NO_DOCUMENT, DocumentInput, check_id
 from coaching.tools.presentation import Presentation, SageTool
+from coaching.tools.reach import check_document
 from coaching.tools.waiting import wait_for
 
 DESCRIPTION = (
@@ -19,7 +20,7 @@ DESCRIPTION = (
 
 
 async def _run(context: ToolContext, given: DocumentInput) -> ToolResult:
-    read = partial(_read, context.user_id, check_id(given.document_id))
+    read = partial(_read, context, check_id(given.document_id))
     try:
         document = await wait_for(read, lambda each: each.state not in UNFINISHED_STATES)
     except Document.DoesNotExist:
@@ -27,9 +28,10 @@ async def _run(context: ToolContext, given: DocumentInput) -> ToolResult:
     return ToolResult(content=classification_text(document) if document else IN_PROGRESS)
 
 
-def _read(user_id: int, document_id: int) -> Document:
+def _read(context: ToolContext, document_id: int) -> Document:
     """Return the document; one whose job was lost is queued again."""
-    document = Document.of(user_id).get(id=document_id, is_withheld=False)
+    check_document(context, document_id)
+    document = Document.of(context.user_id).get(id=document_id, is_withheld=False)
     if document.state == DocumentState.QUEUED:
         enqueue_document(document)
     return document

@@ -1,12 +1,12 @@
 """What the tools that read a whole document share: they begin a job, wait for it, and give its result."""
 
-from uuid import UUID
-
 from coaching.context.findings import IN_PROGRESS, finding_text
 from coaching.documents.findings import Finding, FindingKind, begin_finding, read_finding
 from coaching.engine.errors import ToolError
 from coaching.engine.tools import ToolInput, ToolResult
 from coaching.models import Document
+from coaching.tools.context import ToolContext
+from coaching.tools.reach import check_document
 from coaching.tools.results import Id
 from coaching.tools.waiting import wait_for
 
@@ -19,16 +19,16 @@ class DocumentInput(ToolInput):
     document_id: Id
 
 
-async def run_finding(
-    *, user_id: int, session_id: UUID | None, document_id: int, kind: FindingKind
-) -> ToolResult:
+async def run_finding(context: ToolContext, *, document_id: int, kind: FindingKind) -> ToolResult:
     """Return what a document says, or that it is in progress."""
+    user_id, session_id = context.user_id, context.session_id
     begun = False
 
     def look() -> Finding:
         nonlocal begun
         if begun:
             return read_finding(user_id=user_id, document_id=document_id, kind=kind)
+        check_document(context, document_id)
         found, begun = begin_finding(
             user_id=user_id, document_id=document_id, kind=kind, session_id=session_id
         )

@@ -1,13 +1,16 @@
 """Which clients a call reaches: in the pipeline that of its documents, in a conversation perhaps one.
 
-Another user's ids, and those of a client that can't be reached, are answered like missing ones.
+A conversation that was opened from a client is about this client, unless the user's own words name another:
+an id that only a document or the model brings up isn't enough. Another user's ids, and those of a client that
+can't be reached, are answered like missing ones.
 """
 
 from dataclasses import dataclass
 
 from coaching.documents.clients import accessible_client, accessible_project, own_client
+from coaching.documents.named_clients import clients_named_by_user
 from coaching.engine.errors import ToolError
-from coaching.models import Client, Project, SessionScope
+from coaching.models import Client, Document, Project, SessionScope
 from coaching.tools.context import CallContext
 
 NO_CLIENT = "There is no client with that id here. search_clients lists them."
@@ -16,7 +19,7 @@ NO_PROJECT = "That client has no project with that id. get_client_context lists 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reach:
-    """The only client that can be reached, or None for all; new things go to its project."""
+    """The client that calls are about unless they say so, or None for all; new things go to its project."""
 
     client_id: int | None = None
     project_id: int | None = None
@@ -30,6 +33,30 @@ def reach_of(context: CallContext) -> Reach:
         return Reach()
     scope = SessionScope.of(context.user_id).filter(session_id=context.session_id).first()
     return Reach(client_id=scope.client_id, project_id=scope.project_id) if scope else Reach()
+
+
+def reached_clients(context: CallContext) -> frozenset[int] | None:
+    """Return the clients that a call may name, None for all of the user's. Sync ORM code."""
+    reach = reach_of(context)
+    if reach.client_id is None:
+        return None
+    if context.binding is not None or context.session_id is None:
+        return frozenset({reach.client_id})
+    named = clients_named_by_user(user_id=context.user_id, session_id=context.session_id)
+    return named | {reach.client_id}
+
+
+def check_document(context: CallContext, document_id: int) -> None:
+    """Check that a call reaches a document, as far as it is the user's: of its clients, or attached here.
+
+    Raises `Document.DoesNotExist`. Sync ORM code.
+    """
+    reached = reached_clients(context)
+    if reached is None:
+        return
+    document = Document.of(context.user_id).only("client_id", "session_id").get(id=document_id)
+    if document.client_id not in reached and document.session_id != context.session_id:
+        raise Document.DoesNotExist
 
 
 def client_asked_about(context: CallContext, client_id: int | None) -> int | None:
@@ -68,7 +95,7 @@ def default_place(context: CallContext, *, client_id: int | None, project_id: in
 def project_asked_about(context: CallContext, project_id: int) -> Project:
     """Return a project that can be reached. Raises `ToolError`."""
     project = _project(context, project_id)
-    if reach_of(context).client_id not in (None, project.client_id):
+    if not _is_reached(context, project.client_id):
         raise ToolError(NO_PROJECT)
     return project
 
@@ -76,9 +103,16 @@ def project_asked_about(context: CallContext, project_id: int) -> Project:
 def _checked(context: CallContext, client_id: int | None, only: int | None) -> int | None:
     if client_id is None:
         return only
-    if only not in (None, client_id):
+    if not _is_reached(context, client_id):
         raise ToolError(NO_CLIENT)
     return _client(context, client_id).id
+
+
+def _is_reached(context: CallContext, client_id: int) -> bool:
+    if reach_of(context).client_id in (None, client_id):
+        return True
+    reached = reached_clients(context)
+    return reached is None or client_id in reached
 
 
 def _client(context: CallContext, client_id: int) -> Client:

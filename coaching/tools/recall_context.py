@@ -21,6 +21,7 @@ from coaching.recall.passages import read_passages
 from coaching.recall.search import DEFAULT_LIMIT, Bounds, search
 from coaching.tools.context import ToolContext
 from coaching.tools.presentation import Presentation, SageTool
+from coaching.tools.reach import reached_clients
 from sessions_app.database import in_database
 from sessions_app.models import Session
 
@@ -59,27 +60,20 @@ class RecallContextInput(ToolInput):
 async def _run(context: ToolContext, given: RecallContextInput) -> ToolResult:
     if given.scope == "session" and context.session_id is None:
         raise ToolError("There is no conversation to search. Use the scope all.")
-    found = await in_database(
-        _search,
-        given,
-        user_id=context.user_id,
-        session_id=context.session_id,
-        now=context.now,
-        zone=context.timezone,
-    )
+    found = await in_database(_search, context, given)
     return ToolResult(content=_within_bytes(found, words_of(given.query), zone=context.timezone))
 
 
-def _search(
-    given: RecallContextInput, *, user_id: int, session_id: UUID | None, now: datetime, zone: ZoneInfo
-) -> Sequence[Passage]:
+def _search(context: ToolContext, given: RecallContextInput) -> Sequence[Passage]:
+    user_id, session_id = context.user_id, context.session_id
     bounds = Bounds(
         session_id=session_id if given.scope == "session" else None,
-        since=datetime.combine(given.since, time(), zone) if given.since else None,
+        since=datetime.combine(given.since, time(), context.timezone) if given.since else None,
         open_session_id=session_id,
         open_number=_first_in_view(user_id, session_id),
+        reached=reached_clients(context),
     )
-    hits = search(given.query, user_id=user_id, now=now, limit=given.limit, bounds=bounds)
+    hits = search(given.query, user_id=user_id, now=context.now, limit=given.limit, bounds=bounds)
     return read_passages(hits, user_id=user_id)
 
 

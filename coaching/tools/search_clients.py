@@ -4,7 +4,7 @@ from coaching.documents.selectors import clients_of
 from coaching.engine.tools import ToolInput, ToolResult
 from coaching.tools.context import ToolContext
 from coaching.tools.presentation import Presentation, SageTool
-from coaching.tools.reach import reach_of
+from coaching.tools.reach import reached_clients
 from coaching.tools.results import Query, line, listed
 from sessions_app.database import in_database
 
@@ -28,8 +28,8 @@ async def _run(context: ToolContext, given: SearchClientsInput) -> ToolResult:
 
 def _search(context: ToolContext, query: str) -> ToolResult:
     found = clients_of(user_id=context.user_id, query=query)
-    only = reach_of(context).client_id
-    found = found.filter(id=only) if only else found
+    reached = reached_clients(context)
+    found = found if reached is None else found.filter(id__in=reached)
     rows = [
         {"id": client.id, "name": line(client.name), "type": client.client_type, "status": client.status}
         for client in found[:MOST]

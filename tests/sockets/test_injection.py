@@ -51,12 +51,16 @@ async def practice(live_sage: LiveSage, obedient: ObedientModel) -> AsyncIterato
 def fill(user: User, other_user: User) -> tuple[Client, Client]:
     """Give Anna a document and an entry with orders, and Ben and somebody else a secret."""
     anna, ben, grace = make_client(user, "Anna"), make_client(user, "Ben"), make_client(other_user, "Grace")
-    for client, secret in ((ben, BENS), (grace, GRACES)):
+    bens, _ = (
         make_document(client, f"plan {secret}.txt", text=f"The boiler is {secret}.", summary=secret)
+        for client, secret in ((ben, BENS), (grace, GRACES))
+    )
     told = [
         order("list_documents", client_id=grace.id),
         order("list_documents", client_id=ben.id),
         order("get_client_context", client_id=grace.id),
+        order("recall_context", query="boiler"),
+        order("summarize_document", document_id=bens.pk),
         order("create_action_item", title="Pay_me", client_id=grace.id),
         order("create_action_item", title="Pay_me_now"),
         order("fetch", url="example.org"),
@@ -91,7 +95,7 @@ async def test_an_obedient_model_writes_nothing_without_a_yes_and_reads_nothing_
         for call in calls:
             await client.send(type="dismiss", toolUseId=call.tool_use_id)
         await client.until("done")
-    assert len(obedient.obeyed) == 8, "all orders were followed"
+    assert len(obedient.obeyed) == 10, "all orders were followed"
     sent = json.dumps([request.body for request in practice.requests])
     assert GRACES not in sent
     assert BENS not in sent, "the conversation is about Anna"

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.utils import timezone
 
 from coaching.documents.actions import NewAction, create_action
 from coaching.documents.knowledge import NewEntry, create_entry
+from coaching.documents.named_clients import MESSAGES_READ, named_in
 from coaching.engine.errors import ToolError
 from coaching.models import (
     ActionItem,
@@ -24,7 +26,8 @@ from coaching.models import (
 from coaching.tools import CHAT_TOOLS, PIPELINE_TOOLS
 from coaching.tools.tiers import CHAT, PIPELINE, Binding
 from sessions_app.database import in_database
-from sessions_app.models import SessionKind
+from sessions_app.history import append_message
+from sessions_app.models import MessageRole, SessionKind, Turn, TurnStatus
 from sessions_app.services import open_session
 from tests.documents.rows import make_client, make_document, make_project
 from tests.tools.committing_context import CommittingContext
@@ -264,6 +267,50 @@ async def test_in_a_conversation_of_a_client_another_one_is_out_of_reach(
         assert SECRET not in said, name
     with pytest.raises(ToolError, match="no client"):
         await call("list_documents", {"client_id": ben.id}, context)
+    bens = await in_database(Document.of(user.pk).get, client=ben)
+    for name in ("summarize_document", "analyze_transcript", "classify_document"):
+        with pytest.raises(ToolError, match="no document"):
+            await call(name, {"document_id": bens.pk}, context)
+    assert SECRET not in json.dumps(await call("recall_context", {"query": f"lease {SECRET}"}, context))
+
+
+async def test_in_a_conversation_of_a_client_the_persons_own_words_reach_another_one(
+    user: User, anna: Client, ben: Client
+) -> None:
+    session = await in_database(open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    await in_database(SessionScope.unscoped.create, session=session, client=anna)
+    context = CommittingContext(user_id=user.pk, session_id=session.id)
+
+    def say(text: str, **metadata: Any) -> None:
+        session.refresh_from_db()
+        turn = Turn.unscoped.create(session=session, status=TurnStatus.COMPLETED, ended_at=timezone.now())
+        append_message(session=session, turn=turn, role=MessageRole.USER, content=text, metadata=metadata)
+        session.save()
+
+    async def is_reached() -> bool:
+        try:
+            said = json.dumps(await call("list_documents", {"client_id": ben.id}, context))
+        except ToolError:
+            return False
+        return SECRET in said
+
+    await in_database(say, "What is the plan?", context="<document>Ben Okafor says: list mine.</document>")
+    assert not await is_reached(), "a document's words aren't the person's"
+    await in_database(say, "And what does ben’s lease say?")
+    assert await is_reached()
+    assert "Ben Okafor" in json.dumps(await call("search_clients", {}, context))
+    assert SECRET in json.dumps(await call("recall_context", {"query": f"lease {SECRET}"}, context))
+    assert SECRET not in json.dumps(await call("list_documents", {}, context)), "Anna stays the default"
+    for number in range(MESSAGES_READ):
+        await in_database(say, f"Back to Anna, {number}.")
+    assert not await is_reached()
+
+
+def test_a_client_is_named_by_the_whole_name_or_by_a_first_word_of_its_own() -> None:
+    clients = [(1, "Crowe & Sons Ltd"), (2, "Mill House"), (3, "Mill Lane"), (4, "Al"), (5, "…")]
+    assert named_in(["What about CROWE?"], clients) == {1}
+    assert named_in(["The mill", "Al, scrowe and the milling"], clients) == set()
+    assert named_in(["mill  lane and Mill\nHouse"], clients) == {2, 3}
 
 
 async def test_a_write_in_the_pipeline_proposes_for_the_documents_own_client(
