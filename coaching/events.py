@@ -116,11 +116,24 @@ class MessageStored:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryChanged:
-    """History was withdrawn from `first_number` on, by an edit or a retry. Files in `kept` stay."""
+    """History was withdrawn from `first_number` on, by an edit, a retry or another answer.
+
+    Files in `kept` stay, and so does what else the turns did, which `effects` says in words.
+    """
 
     withdrawn: tuple[str, ...]
     first_number: int
     kept: tuple[str, ...] = ()
+    effects: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerChosen:
+    """Another answer to the last message is in the history now. `number` is that of the answer's message."""
+
+    turn_id: str
+    number: int
+    text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -243,6 +256,7 @@ TurnEvent = (
     | Sync
     | MessageStored
     | HistoryChanged
+    | AnswerChosen
     | TurnStarted
     | RoundClosed
     | CallAnswered
@@ -262,6 +276,7 @@ Publish = Callable[[TurnEvent], None]
 """Receives events in order."""
 
 __all__ = [
+    "AnswerChosen",
     "ArcCompleted",
     "AttachedDocument",
     "CallAnswered",

@@ -3,6 +3,7 @@
 from django.urls import path
 
 from coaching.views import (
+    answers,
     belongings,
     brief,
     calendar,
@@ -63,6 +64,7 @@ urlpatterns = [
     path("chat/new/", conversation.new_session, name="new_session"),
     path("chat/<uuid:session_id>/", conversation.session, name="session"),
     path("chat/<uuid:session_id>/message/", conversation.message, name="message"),
+    path("chat/<uuid:session_id>/answers/<uuid:turn_id>/", answers.answer, name="answer"),
     path("chat/<uuid:session_id>/undo/", writes.undo, name="undo_write"),
     path("chat/<uuid:session_id>/brief/", brief.brief, name="brief"),
     path("chat/<uuid:session_id>/title/", titles.rename, name="rename_session"),

@@ -204,6 +204,8 @@ class Turn(Owned):
     keys and rewrite numbers); it is cleared when the turn closes. `shown` is what the running
     round has shown so far, as JSON text `{"number", "text", "notes"}`, at most a second old.
     Every write of a runner first locks the row at its `fence`.
+
+    Of turns that share a message, the one that isn't withdrawn is the message's own: a trigger checks it.
     """
 
     owner_path = "session__user"
@@ -230,6 +232,11 @@ class Turn(Owned):
     is_opening = models.BooleanField(
         default=False, db_default=False, help_text="Sage speaks first: no message of the user began it."
     )
+    message_number = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        help_text="Of the message that it shares with other turns, each with an answer; else empty.",
+    )
     metadata = models.JSONField(default=dict, blank=True)
     started_at = models.DateTimeField(default=timezone.now, editable=False)
     ended_at = models.DateTimeField(null=True, blank=True)
@@ -241,6 +248,11 @@ class Turn(Owned):
                 fields=["session"],
                 condition=Q(status__in=OPEN_TURN_STATUSES),
                 name="turn_one_open_per_session",
+            ),
+            models.UniqueConstraint(
+                fields=["session", "message_number"],
+                condition=Q(message_number__isnull=False, is_withdrawn=False),
+                name="turn_one_chosen_per_message",
             ),
             models.CheckConstraint(condition=Q(status__in=TurnStatus.values), name="turn_status_known"),
             models.CheckConstraint(
@@ -271,6 +283,11 @@ class Turn(Owned):
     def can_be_retried(self) -> bool:
         """Whether its message may be answered again, where it is the session's last turn."""
         return self.status in RETRIED_TURN_STATUSES and not self.is_unanswered_opening
+
+    @property
+    def can_be_answered_again(self) -> bool:
+        """Whether another answer to its message may be asked for, where it is the session's last turn."""
+        return self.status == TurnStatus.COMPLETED and not self.is_opening
 
     @property
     def can_be_continued(self) -> bool:

@@ -1,7 +1,7 @@
 """Reads. Every access to a session goes through `accessible_session`: another user's looks missing."""
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -11,10 +11,12 @@ from sessions_app.models import (
     OPEN_TURN_STATUSES,
     USED,
     Message,
+    MessageRole,
     SafetyVerdict,
     Session,
     SessionStatus,
     Turn,
+    TurnStatus,
 )
 from sessions_app.queries import Columns, over_all, parameter, prepared, run_query
 
@@ -90,6 +92,25 @@ def history_page(session: Session, *, before: int | None, limit: int) -> tuple[S
     cut_turn = page[0].turn_id
     whole = [message for message in page[1:] if message.turn_id != cut_turn]
     return whole or page[1:], True
+
+
+def read_alternatives(session: Session, turns: Iterable[Turn]) -> Mapping[int, Sequence[uuid.UUID]]:
+    """Return, by number of message, the turns that answer it, in order, where it was answered more than once.
+
+    Reads nothing where none of `turns` shares its message.
+    """
+    shown = {turn.message_number: turn.id for turn in turns if turn.message_number is not None}
+    if not shown:
+        return {}
+    answers = session.messages.filter(role=MessageRole.ASSISTANT, turn__message_number__in=shown)
+    answers = answers.exclude(turn__status=TurnStatus.SUPERSEDED).order_by("number")
+    found: dict[int, list[uuid.UUID]] = {number: [] for number in shown}
+    for answer in answers.only("turn_id", "turn__message_number").select_related("turn"):
+        found[answer.turn.message_number or 0].append(answer.turn_id)
+    for number, turn_id in shown.items():
+        if turn_id not in found[number]:  # it has no words
+            found[number].append(turn_id)
+    return {number: turn_ids for number, turn_ids in found.items() if len(turn_ids) > 1}
 
 
 def number_after(session: Session, number: int, *, count: int) -> int | None:

@@ -232,17 +232,48 @@ def retry_turn(
     Where the last turn called tools, its answer stays and Sage is asked to go on; else the answer is
     withdrawn and the same message is answered again. Raises `Refused` where there is nothing to retry.
     """
-    session = _active_session(user_id=user_id, session_id=session_id)
-    _refuse_second_turn(session)
-    last = _last_turn(session)
+    session = lock_active_session(user_id=user_id, session_id=session_id)
+    refuse_second_turn(session)
+    last = last_turn(session)
     if last is None or not last.can_be_retried:
         raise Refused("There is nothing to try again.")
     if last.calls.exists():
         return _go_on(session=session, owner=owner, rate_limit=rate_limit, build_prompt=build_prompt)
-    refuse_over_limits(user_id=user_id, rate_limit=rate_limit)
+    last.status = TurnStatus.SUPERSEDED
+    return _answer_again(last, session=session, owner=owner, rate_limit=rate_limit, build_prompt=build_prompt)
+
+
+@transaction.atomic
+def answer_again(
+    *,
+    user_id: int,
+    session_id: uuid.UUID,
+    owner: str,
+    rate_limit: RateLimit,
+    build_prompt: BuildPrompt | None = None,
+) -> OpenedTurn:
+    """Open a turn that answers the last message once more; the present answer can be chosen again.
+
+    What its calls did stays. Raises `Refused` where there is no whole answer, or something waits.
+    """
+    session = lock_active_session(user_id=user_id, session_id=session_id)
+    refuse_second_turn(session)
+    last = last_turn(session)
+    if last is None or not last.can_be_answered_again:
+        raise Refused("There is no answer to ask for again.")
+    if last.message_number is None:
+        last.message_number = last.messages.get(role=MessageRole.USER).number
+    return _answer_again(last, session=session, owner=owner, rate_limit=rate_limit, build_prompt=build_prompt)
+
+
+def _answer_again(
+    last: Turn, *, session: Session, owner: str, rate_limit: RateLimit, build_prompt: BuildPrompt | None
+) -> OpenedTurn:
+    """Withdraw the last turn, as it was changed, and open another one for its message."""
+    refuse_over_limits(user_id=session.user_id, rate_limit=rate_limit)
     message = last.messages.get(role=MessageRole.USER)
-    _withdraw(session, [last.id], since=message.number + 1)
-    turn = Turn(session=session, owner=owner)
+    withdraw_turn(session, last, since=message.number + 1)
+    turn = Turn(session=session, owner=owner, message_number=last.message_number)
     session_fields = _put_built_prompt(build_prompt, session, turn, message)
     turn.save(force_insert=True)
     message.turn = turn
@@ -279,7 +310,7 @@ def edit_message(
     """
     checked_text = check_message_text(text)
     checked_id = check_client_id(client_id)
-    session = _active_session(user_id=user_id, session_id=session_id)
+    session = lock_active_session(user_id=user_id, session_id=session_id)
     if checked_id is not None and session.messages.filter(client_id=checked_id).exists():
         raise Refused("This message was sent before.")
     superseded = _supersede_waiting_turn(session, read_open_turn_status(session.id))
@@ -303,14 +334,21 @@ def _withdraw_last_message(session: Session) -> tuple[tuple[uuid.UUID, ...], int
         raise Refused("There is no message to edit yet.")
     later = session.messages.filter(number__gte=last.number, turn__is_withdrawn=False)
     withdrawn = tuple(dict.fromkeys(later.order_by("number").values_list("turn_id", flat=True)))
-    _withdraw(session, withdrawn, since=last.number)
+    _withdraw_made_from(session, since=last.number)
+    session.turns.filter(id__in=withdrawn).update(status=TurnStatus.SUPERSEDED, is_withdrawn=True)
     return withdrawn, last.number
 
 
-def _withdraw(session: Session, turn_ids: Sequence[uuid.UUID], *, since: int) -> None:
-    """Withdraw turns whose messages begin at `since`, and the briefs and the title made from one of them."""
+def withdraw_turn(session: Session, turn: Turn, *, since: int) -> None:
+    """Store a turn as withdrawn, with its status and `message_number`; `since` is where its answer begins."""
+    _withdraw_made_from(session, since=since)
+    turn.is_withdrawn = True
+    turn.save(update_fields=["status", "message_number", "is_withdrawn"])
+
+
+def _withdraw_made_from(session: Session, *, since: int) -> None:
+    """Withdraw the briefs and the title that were made from a message `since`."""
     withdraw_title(session, since=since)
-    session.turns.filter(id__in=turn_ids).update(status=TurnStatus.SUPERSEDED, is_withdrawn=True)
     withdraw_briefs(session, since=since)
 
 
@@ -327,9 +365,9 @@ def continue_turn(
 
     Raises `Refused` where the last answer is complete.
     """
-    session = _active_session(user_id=user_id, session_id=session_id)
-    _refuse_second_turn(session)
-    last = _last_turn(session)
+    session = lock_active_session(user_id=user_id, session_id=session_id)
+    refuse_second_turn(session)
+    last = last_turn(session)
     if last is None or not last.can_be_continued:
         raise Refused("There is nothing to continue.")
     return _go_on(session=session, owner=owner, rate_limit=rate_limit, build_prompt=build_prompt)
@@ -337,10 +375,10 @@ def continue_turn(
 
 def is_last_turn(turn: Turn) -> bool:
     """Say whether a turn is the last one of its session, the one that can be retried."""
-    return _last_turn(turn.session) == turn
+    return last_turn(turn.session) == turn
 
 
-def _last_turn(session: Session) -> Turn | None:
+def last_turn(session: Session) -> Turn | None:
     """Return the last turn by message numbers: the clocks of processes differ."""
     shown = session.messages.filter(turn__is_withdrawn=False).select_related("turn")
     last = shown.order_by("-number").first()
@@ -393,7 +431,7 @@ def _put_built_prompt(
     return () if prompt.opening is None else ("opening", "metadata")
 
 
-def _active_session(*, user_id: int, session_id: uuid.UUID) -> Session:
+def lock_active_session(*, user_id: int, session_id: uuid.UUID) -> Session:
     """Lock and return the user's session. Raises `Refused` where it has ended."""
     session = accessible_session(user_id=user_id, session_id=session_id, is_locked=True)
     if session.status != SessionStatus.ACTIVE:
@@ -437,6 +475,7 @@ def _supersede_waiting_turn(session: Session, status: str | None) -> tuple[ToolC
     return supersede_pending_calls(session)
 
 
-def _refuse_second_turn(session: Session) -> None:
+def refuse_second_turn(session: Session) -> None:
+    """Raise `Refused` where the session has an open turn."""
     if read_open_turn_status(session.id) is not None:
         raise Refused(STILL_ANSWERING)

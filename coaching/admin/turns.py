@@ -37,7 +37,7 @@ class TurnAdmin(ReadOnlyMixin, admin.ModelAdmin):
     search_fields = ("=id", "=session__id", "session__user__username", "session__user__email")
     fields = (
         "id", "session", "status", "stop_reason", "failure", "user_notice", "model", "owner", "fence", "part",
-        "started_at", "ended_at",
+        "message_number", "is_withdrawn", "started_at", "ended_at",
     )  # fmt: skip
     readonly_fields = fields
     inlines = (RoundInline, ToolCallInline, UsageInline)

@@ -101,6 +101,8 @@ def _answered(
     message: Message, local: datetime, records: Sequence[ToolCallRecord], zone: ZoneInfo
 ) -> Iterator[str]:
     note = " (withdrawn)" if message.turn.is_withdrawn else ""
+    if note and message.turn.message_number is not None:
+        note = " (another answer)"
     yield f"\n### Sage, {local:%H:%M}{note}\n"
     calls = calls_by_round(records, is_waiting=False)
     if old := old_calls(message, zone=zone):

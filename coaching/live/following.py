@@ -4,12 +4,13 @@ A change becomes the same events that the running process publishes, or a snapsh
 """
 
 import uuid
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Mapping
 from dataclasses import replace
 from itertools import groupby
 
 from coaching.documents.attached import attached_to, read_attached, read_moved, read_states
 from coaching.events import (
+    AnswerChosen,
     ArcCompleted,
     AttachedDocument,
     CallAnswered,
@@ -160,12 +161,8 @@ def _read_changed_facts(session: Session, shown: Sync, now: SessionFacts | None)
         return []
     before = shown.facts or replace(now, withdrawn=now.withdrawn - {shown.turn_id})
     events: list[TurnEvent] = []
-    withdrawn = tuple(sorted(now.withdrawn - before.withdrawn))
-    if withdrawn:
-        first = session.messages.filter(turn_id__in=withdrawn).order_by("number").first()
-        # A turn that said nothing leaves no message: its question was moved to the turn that answers again.
-        first_number = first.number if first else session.last_message_number + 1
-        events.append(HistoryChanged(withdrawn=withdrawn, first_number=first_number))
+    events += _read_withdrawn(session, now.withdrawn - before.withdrawn)
+    events += _read_chosen(session, before.withdrawn - now.withdrawn)
     if before.arc and before.arc != now.arc:
         events.append(ArcCompleted(arc=before.arc))
     if now.arc and before.arc != now.arc:
@@ -180,6 +177,30 @@ def _read_changed_facts(session: Session, shown: Sync, now: SessionFacts | None)
     elif now.status != before.status:
         events.append(SessionClosed(status=now.status))
     return events
+
+
+def _read_withdrawn(session: Session, turn_ids: Collection[str]) -> list[TurnEvent]:
+    if not turn_ids:
+        return []
+    first = session.messages.filter(turn_id__in=turn_ids).order_by("number").first()
+    # A turn that said nothing leaves no message: its question was moved to the turn that answers again.
+    first_number = first.number if first else session.last_message_number + 1
+    shared = session.turns.filter(id__in=turn_ids, message_number__lt=first_number)
+    # An answer to a shared message: everything after the message goes, whichever answer it was.
+    for number in shared.values_list("message_number", flat=True):
+        first_number = min(first_number, (number or 0) + 1)
+    return [HistoryChanged(withdrawn=tuple(sorted(turn_ids)), first_number=first_number)]
+
+
+def _read_chosen(session: Session, turn_ids: Collection[str]) -> list[TurnEvent]:
+    """Return the answer that was chosen again, unless it is in the history no more."""
+    if not turn_ids:
+        return []
+    answers = session.messages.filter(turn_id__in=turn_ids, role=MessageRole.ASSISTANT)
+    return [
+        AnswerChosen(turn_id=str(answer.turn_id), number=answer.number, text=text_of_reply(answer))
+        for answer in answers
+    ]
 
 
 def _read_late_cards(session: Session, before: Sync, now: SessionFacts | None) -> list[TurnEvent]:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from coaching.events import (
+    AnswerChosen,
     ArcCompleted,
     CallPending,
     DocumentMoved,
@@ -270,6 +271,8 @@ def _facts_after(facts: SessionFacts, event: TurnEvent) -> SessionFacts:
     if isinstance(event, HistoryChanged):
         cards = frozenset(card for card in facts.cards if card[0] < event.first_number)
         return replace(facts, withdrawn=facts.withdrawn.union(event.withdrawn), cards=cards)
+    if isinstance(event, AnswerChosen):
+        return replace(facts, withdrawn=facts.withdrawn - {event.turn_id})
     if isinstance(event, SafetyShown) and event.number is not None:
         others = frozenset(card for card in facts.cards if card[0] != event.number)
         return replace(facts, cards=others | {(event.number, event.card.danger.level)})

@@ -163,7 +163,10 @@ def publish_opening(hub: SessionHub, started: StartedTurn) -> None:
     if opened.withdrawn:
         withdrawn = tuple(str(turn_id) for turn_id in opened.withdrawn)
         first_number = opened.withdrawn_from or opened.message.number
-        hub.publish(HistoryChanged(withdrawn=withdrawn, first_number=first_number, kept=started.kept))
+        changed = HistoryChanged(
+            withdrawn=withdrawn, first_number=first_number, kept=started.kept, effects=started.effects
+        )
+        hub.publish(changed)
     message = opened.message
     hub.last_number = max(hub.last_number, message.number)
     if opened.is_message_new and not message.metadata.get("is_hidden"):

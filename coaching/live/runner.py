@@ -49,7 +49,7 @@ from coaching.turns.request import TurnRequest
 from coaching.turns.setup import TurnSetup
 from coaching.turns.start import StartedTurn, start_turn
 from coaching.turns.words import FAILURES
-from sessions_app import pending_calls, selectors, services
+from sessions_app import alternatives, pending_calls, selectors, services
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
 from sessions_app.limits import RateLimit
@@ -131,6 +131,16 @@ class Runner:
             self._publish_ended(session_id, ended, card)
         await self.notifier.notify(session_id)
         return ended
+
+    async def choose_answer(self, *, user_id: int, session_id: uuid.UUID, turn_id: object) -> None:
+        """Choose among the answers to a session's last message. Raises `Refused`, `Session.DoesNotExist`."""
+        async with self.readers.opening(user_id=user_id, session_id=session_id):
+            await in_database(
+                alternatives.choose_answer, user_id=user_id, session_id=session_id, turn_id=turn_id
+            )
+        await self._catch_up(session_id)
+        self.follow_ups.add(session_id)
+        await self.notifier.notify(session_id)
 
     async def dismiss_call(self, *, user_id: int, session_id: uuid.UUID, tool_use_id: object) -> uuid.UUID:
         """End a pending call without an answer. Returns its turn's id. Raises `Refused`."""

@@ -215,6 +215,16 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
         """Answer the last message again."""
         await get_runner().open_turn(self._turn_request("retry"))
 
+    async def handle_again(self, _: dict[str, Any]) -> None:
+        """Answer the last message once more, next to its present answer."""
+        await get_runner().open_turn(self._turn_request("again"))
+
+    async def handle_choose(self, frame: dict[str, Any]) -> None:
+        """Choose among the answers to the last message."""
+        await get_runner().choose_answer(
+            user_id=self.user_id, session_id=self.session_id, turn_id=frame.get("turn")
+        )
+
     async def handle_continue(self, _: dict[str, Any]) -> None:
         """Continue an answer that was cut for its length."""
         await get_runner().open_turn(self._turn_request("continue"))
@@ -291,6 +301,8 @@ HANDLERS: Mapping[str, Callable[[SessionConsumer, dict[str, Any]], Awaitable[Non
     "dismiss": SessionConsumer.handle_dismiss,
     "stop": SessionConsumer.handle_stop,
     "retry": SessionConsumer.handle_retry,
+    "again": SessionConsumer.handle_again,
+    "choose": SessionConsumer.handle_choose,
     "continue": SessionConsumer.handle_continue,
     "end": SessionConsumer.handle_end,
 }

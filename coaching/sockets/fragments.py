@@ -81,7 +81,12 @@ def _render_pending(event: events.CallPending) -> str:
 
 
 def _render_history(event: events.HistoryChanged) -> str:
-    return _render("history_changed", {"kept": [(path, shown_name(path)) for path in event.kept]})
+    kept = [(path, shown_name(path)) for path in event.kept]
+    return _render("history_changed", {"kept": kept, "effects": event.effects})
+
+
+def _render_chosen(_: events.AnswerChosen) -> str:
+    return ""  # The page fetches the history that has changed.
 
 
 def _render_card(event: events.SafetyShown) -> str:
@@ -196,6 +201,7 @@ FRAGMENTS: Mapping[type[events.TurnEvent], Callable[[Any], str | Awaitable[str]]
     events.Sync: _render_sync,
     events.MessageStored: _render_message,
     events.HistoryChanged: _render_history,
+    events.AnswerChosen: _render_chosen,
     events.TurnStarted: _render_turn_started,
     events.RoundClosed: _render_round,
     events.CallAnswered: _render_answered,

@@ -43,6 +43,10 @@ def _history_changed(event: events.HistoryChanged) -> Frame:
     return {"withdrawn": {"from": event.first_number}}
 
 
+def _answer_chosen(event: events.AnswerChosen) -> Frame:
+    return {"chosen": {"turn": event.turn_id, "number": event.number, "text": event.text}}
+
+
 def _message_stored(event: events.MessageStored) -> Frame:
     values: Frame = {"id": event.id, "number": event.number, "text": event.text}
     if event.documents:
@@ -165,6 +169,7 @@ FRAMES: Mapping[type[events.TurnEvent], Callable[[Any], Frame | None]] = {
     events.Sync: _sync,
     events.MessageStored: _message_stored,
     events.HistoryChanged: _history_changed,
+    events.AnswerChosen: _answer_chosen,
     events.TurnStarted: _no_frame,
     events.RoundClosed: _no_frame,
     events.CallAnswered: _call_answered,

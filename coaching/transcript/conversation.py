@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from itertools import groupby
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.utils.safestring import SafeString
@@ -29,6 +30,7 @@ from coaching.transcript.calls import (
 )
 from coaching.transcript.cards import Cards
 from coaching.transcript.items import (
+    AnswersItem,
     CardItem,
     DayItem,
     DoneView,
@@ -119,6 +121,7 @@ def items_of(rows: HistoryRows, *, zone: ZoneInfo, rendered: Rendered | None = N
             zone=zone,
             old_files=rows.old_files,
             said_next=said_after.get(messages[-1].number + 1, ""),
+            answered_by=rows.answered_by.get(turn.message_number or 0, ()),
         )
         if item := turn_item(ended, rendered=rendered):
             items.append(item)
@@ -194,6 +197,22 @@ def turn_item(ended: TurnRows, *, rendered: Rendered | None = None) -> TurnItem 
         is_stopped=is_stopped,
         can_retry=turn.can_be_retried,
         can_continue=turn.can_be_continued,
+        can_ask_again=turn.can_be_answered_again,
+        answers=_answers_item(turn, ended.answered_by),
+    )
+
+
+def _answers_item(turn: Turn, answered_by: Sequence[UUID]) -> AnswersItem | None:
+    if turn.id not in answered_by:
+        return None
+    place = answered_by.index(turn.id)
+    neighbours = ["", *map(str, answered_by), ""]
+    return AnswersItem(
+        session_id=str(turn.session_id),
+        place=place + 1,
+        count=len(answered_by),
+        previous=neighbours[place],
+        following=neighbours[place + 2],
     )
 
 

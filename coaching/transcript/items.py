@@ -61,6 +61,17 @@ class ShownTime:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AnswersItem:
+    """Where an answer stands among several to one message; the ids are those of its neighbours' turns."""
+
+    session_id: str
+    place: int
+    count: int
+    previous: str = ""
+    following: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnItem:
     """An answer; while `is_open` with the running round's text."""
 
@@ -74,6 +85,8 @@ class TurnItem:
     is_stopped: bool = False
     can_retry: bool = False
     can_continue: bool = False
+    can_ask_again: bool = False
+    answers: AnswersItem | None = None
     is_open: bool = False
     live_html: str = ""
     live_text: str = ""

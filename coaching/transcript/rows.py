@@ -81,7 +81,8 @@ def _verdict() -> QuerySet[Any, Any]:
 class HistoryRows:
     """A piece of a session's history, with calls, costs and cards of its turns.
 
-    `old_files` are the paths in its old replies of which the user has a file.
+    `old_files` are the paths in its old replies of which the user has a file. `answered_by` are the turns of
+    each message that has several answers, by its number.
     """
 
     messages: Sequence[Message]
@@ -91,6 +92,7 @@ class HistoryRows:
     has_earlier: bool
     old_files: Collection[str] = ()
     documents: Mapping[int, AttachedDocument] = field(default_factory=dict)
+    answered_by: Mapping[int, Sequence[uuid.UUID]] = field(default_factory=dict)
 
     @property
     def first_number(self) -> int:
@@ -111,6 +113,7 @@ class TurnRows:
     """A closed turn with its answer, shown calls and cost, and the verdict about its message.
 
     `old_files` as in `HistoryRows`; `said_next` is the user's next message, where it was read, too.
+    `answered_by` are all turns of its message if that has several answers.
     """
 
     turn: Turn
@@ -121,6 +124,7 @@ class TurnRows:
     zone: ZoneInfo
     old_files: Collection[str] = ()
     said_next: str = ""
+    answered_by: Sequence[uuid.UUID] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,6 +156,7 @@ def read_history(session: Session, *, before: int | None = None, limit: int = PA
         has_earlier=has_earlier,
         old_files=_read_old_files(session, messages),
         documents=read_attached(messages),
+        answered_by=selectors.read_alternatives(session, turns.values()),
     )
 
 
@@ -211,7 +216,15 @@ def read_calls(turn_id: uuid.UUID) -> CallRows:
     return CallRows(calls=calls, cards=read_cards(calls[0].turn.session_id, calls) if calls else NO_CARDS)
 
 
-def _read_turn(turn_id: uuid.UUID) -> tuple[Turn, CallRows, TurnRows | None]:
+def read_turn(turn_id: uuid.UUID) -> TurnRows | None:
+    """Read a turn that is over, whether or not it is in the history; None if it isn't over."""
+    _, _, rows = _read_turn(turn_id, is_withdrawn_shown=True)
+    return rows
+
+
+def _read_turn(
+    turn_id: uuid.UUID, *, is_withdrawn_shown: bool = False
+) -> tuple[Turn, CallRows, TurnRows | None]:
     """Read a turn with its session and calls, in one round trip; its rows where it is over and in history."""
     queries = [_turn(turn=turn_id), _answer(turn=turn_id), _verdict(turn=turn_id), *content_queries(turn_id)]
     found, answers, verdicts, *rows = run_queries(queries)
@@ -223,8 +236,9 @@ def _read_turn(turn_id: uuid.UUID) -> tuple[Turn, CallRows, TurnRows | None]:
     content = content_of(rows)
     calls = [call for call in content.calls if call.state in SHOWN_STATES]
     shown = CallRows(calls=calls, cards=read_cards(turn.session_id, calls) if calls else NO_CARDS)
-    if turn.is_open or turn.is_withdrawn:
+    if turn.is_open or (turn.is_withdrawn and not is_withdrawn_shown):
         return turn, shown, None
+    answered_by = selectors.read_alternatives(turn.session, [turn])
     ended = TurnRows(
         turn=turn,
         answer=_MESSAGE.object_of(answers[0]) if answers else None,
@@ -232,5 +246,6 @@ def _read_turn(turn_id: uuid.UUID) -> tuple[Turn, CallRows, TurnRows | None]:
         spent=spending_of(content.usage) if content.usage else None,
         verdict=_VERDICT.object_of(verdicts[0]) if verdicts else None,
         zone=ZoneInfo(timezone_name or UNKNOWN_TIMEZONE),
+        answered_by=answered_by.get(turn.message_number or 0, ()),
     )
     return turn, shown, ended

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from sessions_app.queries import Condition
 
-RequestKind = Literal["opening", "message", "edit", "retry", "continue"]
+RequestKind = Literal["opening", "message", "edit", "retry", "again", "continue"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,6 +28,7 @@ from coaching.safety.card import kept_danger, metadata_of
 from coaching.safety.danger import Danger
 from coaching.tools import CHAT_TOOLS
 from coaching.transcript.cards import read_card_of_new, read_cards
+from coaching.transcript.effects import effects_of
 from coaching.turns.pictures import with_pictures
 from coaching.turns.request import TurnRequest
 from coaching.turns.setup import TurnSetup, limits_left, state_of, stored_prompt_of
@@ -59,7 +60,8 @@ def _profile() -> QuerySet[Any, Any]:
 class StartedTurn:
     """A turn that was opened. It has no setup if it was opened before, or if its request couldn't be built.
 
-    `card` is shown with its message. `kept` are files written by turns that were withdrawn, which stay.
+    `card` is shown with its message. `kept` are files written by turns that were withdrawn, which stay, and
+    `effects` says what else they did.
     `place` is the message's, None if no prompt was built.
     """
 
@@ -68,6 +70,7 @@ class StartedTurn:
     place: MessagePlace | None = None
     card: SafetyShown | None = None
     kept: tuple[str, ...] = ()
+    effects: tuple[str, ...] = ()
     documents: tuple[AttachedDocument, ...] = ()
 
     @property
@@ -161,9 +164,16 @@ def start_turn(
     else:
         setup, place = builder.setup_of(opened), builder.place_of(opened.message)
     card = _read_card(opened, is_said=is_said)
-    kept = _read_kept_writes(opened.withdrawn) if opened.withdrawn else ()
-    documents = as_attached(attached)
-    return StartedTurn(opened=opened, setup=setup, place=place, card=card, kept=kept, documents=documents)
+    kept, effects = _read_kept(opened.withdrawn) if opened.withdrawn else ((), ())
+    return StartedTurn(
+        opened=opened,
+        setup=setup,
+        place=place,
+        card=card,
+        kept=kept,
+        effects=effects,
+        documents=as_attached(attached),
+    )
 
 
 def _attach(request: TurnRequest) -> Sequence[Document]:
@@ -179,6 +189,7 @@ def _attach(request: TurnRequest) -> Sequence[Document]:
 _OPENED_WITHOUT_TEXT = {
     "opening": services.open_with_sage,
     "retry": services.retry_turn,
+    "again": services.answer_again,
     "continue": services.continue_turn,
 }
 
@@ -204,7 +215,7 @@ def _open(
                 metadata=metadata,
                 build_prompt=build_prompt,
             )
-        case "opening" | "retry" | "continue" as kind:
+        case "opening" | "retry" | "again" | "continue" as kind:
             return _OPENED_WITHOUT_TEXT[kind](
                 user_id=user_id,
                 session_id=session_id,
@@ -216,15 +227,18 @@ def _open(
             assert_never(never)
 
 
-def _read_kept_writes(turn_ids: Sequence[UUID]) -> tuple[str, ...]:
-    """Return the paths of the files that these turns wrote: withdrawing a turn undoes no write."""
-    calls = ToolCallRecord.unscoped.filter(turn_id__in=turn_ids, is_error=False).values(
-        "tool_use_id", "turn__session"
+def _read_kept(turn_ids: Sequence[UUID]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return what stays of these turns' effects: the paths of files, and words for the rest."""
+    calls = ToolCallRecord.unscoped.filter(turn_id__in=turn_ids, is_error=False).select_related("turn")
+    done = list(calls.defer("turn__prefix").order_by("turn__started_at", "round_number", "position"))
+    if not done:
+        return (), ()
+    versions = UserFileVersion.unscoped.filter(
+        session_id__in={call.turn.session_id for call in done},
+        tool_use_id__in={call.tool_use_id for call in done},
     )
-    session_ids = {call["turn__session"] for call in calls}
-    tool_use_ids = {call["tool_use_id"] for call in calls}
-    versions = UserFileVersion.unscoped.filter(session_id__in=session_ids, tool_use_id__in=tool_use_ids)
-    return tuple(versions.order_by("file__path").values_list("file__path", flat=True).distinct())
+    paths = versions.order_by("file__path").values_list("file__path", flat=True).distinct()
+    return tuple(paths), effects_of(done)
 
 
 def _read_card(opened: OpenedTurn, *, is_said: bool) -> SafetyShown | None:

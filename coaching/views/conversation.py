@@ -20,6 +20,7 @@ from django.db.models import F
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST, require_safe
 
 from coaching.documents.scopes import check_scope, set_scope
@@ -55,7 +56,8 @@ ABOUT = {"client_id": "client", "project_id": "project"}
 DOCUMENT_ID = re.compile(r"[0-9]{1,18}", re.ASCII)
 RATING = re.compile(r"-?[0-9]{1,3}", re.ASCII)
 UNREADABLE = "Sage couldn’t read that. Please send it again."
-KEPT = "Files that Sage has already written stay as they are: {files}."
+KEPT = gettext_lazy("Files that Sage has already written stay as they are: {files}.")
+STAYS = gettext_lazy("This stays, too: {effects}")
 
 
 @login_required
@@ -215,6 +217,8 @@ async def _act(request: HttpRequest, session_id: uuid.UUID, form: MessageForm) -
     started = await runner.open_turn(_turn_request(user_id, session_id, form, documents))
     if started.kept:
         info(request, KEPT.format(files=names_of(started.kept)))
+    if started.effects:
+        info(request, STAYS.format(effects=" ".join(started.effects)))
     return await _anchor_of(started, session_id), started.opened.session_id
 
 
@@ -250,7 +254,7 @@ def _turn_request(
     user_id: int, session_id: uuid.UUID, form: MessageForm, documents: Sequence[int]
 ) -> TurnRequest:
     match form.cleaned_data["do"]:
-        case "retry" | "continue" as kind:
+        case "retry" | "again" | "continue" as kind:
             return TurnRequest(kind=kind, user_id=user_id, session_id=session_id)
         case do:
             return TurnRequest(

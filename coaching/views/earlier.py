@@ -40,17 +40,17 @@ def earlier(request: HttpRequest, session_id: uuid.UUID, *, before: int) -> Http
         "session": found,
         "title": found.title or found.get_kind_display(),
         "begun_on": local_day(found.started_at, zone),
-        "items": [_as_past(item) for item in conversation.items_of(rows, zone=zone)],
+        "items": [as_past(item) for item in conversation.items_of(rows, zone=zone)],
         "earlier": rows.first_number if rows.has_earlier else None,
         "later": later,
     }
     return render(request, "coaching/pages/earlier.html", context)
 
 
-def _as_past(item: ShownItem) -> ShownItem:
+def as_past(item: ShownItem) -> ShownItem:
     """Return an item without the actions of the last turn."""
     if isinstance(item, SaidItem):
         return replace(item, session_id="")
     if isinstance(item, TurnItem):
-        return replace(item, can_retry=False, can_continue=False)
+        return replace(item, can_retry=False, can_continue=False, can_ask_again=False)
     return item

@@ -15,6 +15,7 @@ ACTIONS = (
     ("", "Send"),
     ("stop", "Stop"),
     ("retry", "Try again"),
+    ("again", "Answer again"),
     ("continue", "Continue"),
     ("dismiss", "Skip"),
     ("edit", "Edit"),

@@ -85,7 +85,7 @@ UNSCOPED: Mapping[str, str] = {
     "coaching/turns/resume.py:load_setup": BY_KEY,
     "coaching/turns/resume.py:shrink_turn": BY_KEY,
     "coaching/turns/setup.py:read_state": BY_KEY,
-    "coaching/turns/start.py:_read_kept_writes": "by turns that were withdrawn under their session's lock",
+    "coaching/turns/start.py:_read_kept": "by turns that were withdrawn under their session's lock",
     "sessions_app/leases.py:claim_turn": BY_FENCE,
     "sessions_app/turn_records.py:_locked_turn": BY_FENCE,
     "sessions_app/turn_records.py:_session": BY_KEY,

@@ -39,7 +39,7 @@ FITTING: Mapping[str, Mapping[str, Any]] = {
         "title_source": "user",
     },
     "sessions_app.ToolCallRecord": {"state": "finished", "finished_at": MOMENT},
-    "sessions_app.Turn": {"status": "completed", "ended_at": MOMENT, "prefix": ""},
+    "sessions_app.Turn": {"status": "completed", "ended_at": MOMENT, "prefix": "", "message_number": None},
 }
 
 

@@ -42,7 +42,18 @@ COMPLETE = ToolUse("complete_session", {"type": "session"})
 COMPLETE_ARC = ToolUse("complete_session", {"type": "arc"})
 
 CONTRACT = {
-    *("sync", "message", "withdrawn", "continued", "safety", "text", "note", "toolCall", "toolDone"),
+    *(
+        "sync",
+        "message",
+        "withdrawn",
+        "chosen",
+        "continued",
+        "safety",
+        "text",
+        "note",
+        "toolCall",
+        "toolDone",
+    ),
     *("roundBoundary", "showOptions", "showPulseCheck", "answered", "modeChange", "arcCompleted"),
     *("sessionCompleted", "error", "done", "title", "document"),
 }
@@ -74,6 +85,7 @@ async def test_every_frame_of_the_contract_occurs(
             Reply.of(COMPLETE_ARC),
             "Planned.",
             "Changed.",
+            "Changed again.",
             Reply.of(COMPLETE),
             Reply.of(COMPLETE),
             "Goodbye.",
@@ -89,7 +101,11 @@ async def test_every_frame_of_the_contract_occurs(
         await client.send(type="answer", toolUseId="toolu_pulse", value={"ratings": {"career": 3}})
         await client.until("done")
         await client.send(type="edit", text="Something else")
-        await client.until("done")
+        first = (await client.until("done"))[-1]["done"]["turn"]
+        await client.send(type="again")
+        assert text_of(await client.until("done")) == "Changed again."
+        await client.send(type="choose", turn=first)
+        assert (await client.until("chosen"))[-1]["chosen"]["text"] == "Changed."
         await client.send(type="nonsense")
         await client.until("error")
         await in_database(rename_session, user_id=session.user_id, session_id=session.id, title="Work")

@@ -93,6 +93,7 @@ class Row:
 
 MISSING_ID = str(uuid.UUID(int=7))
 OFF_TOKEN = off_token(user_id=1, kind="day")
+OTHER_ANSWER = str(uuid.UUID(int=8))
 
 ROUTES = {
     "home": Row(path="/", scope="own"),
@@ -150,6 +151,15 @@ ROUTES = {
         missing=f"/chat/{MISSING_ID}/message/",
         method="post",
         form={"do": "end"},
+    ),
+    "answer": Row(
+        path=f"/chat/{{session}}/answers/{OTHER_ANSWER}/",
+        missing=f"/chat/{MISSING_ID}/answers/{OTHER_ANSWER}/",
+    ),
+    "answer by form": Row(
+        path=f"/chat/{{session}}/answers/{OTHER_ANSWER}/",
+        missing=f"/chat/{MISSING_ID}/answers/{OTHER_ANSWER}/",
+        method="post",
     ),
     "undo_write": Row(
         path="/chat/{session}/undo/",
@@ -332,6 +342,8 @@ FRAMES = {
     "dismiss": {"type": "dismiss", "toolUseId": "toolu_1"},
     "stop": {"type": "stop"},
     "retry": {"type": "retry"},
+    "again": {"type": "again"},
+    "choose": {"type": "choose", "turn": OTHER_ANSWER},
     "continue": {"type": "continue"},
     "end": {"type": "end"},
 }
@@ -501,6 +513,7 @@ def test_a_page_of_ones_own_shows_nothing_of_another(name: str, owned: Session, 
     ("name", "shows"),
     [
         ("session", SECRET),
+        ("answer", SECRET),
         ("sessions", SECRET),
         ("file", SECRET),
         ("file_edit", SECRET),
@@ -536,6 +549,8 @@ def test_the_owner_sees_what_another_does_not(
 ) -> None:
     """That another person doesn't see a text only counts if the owner sees it."""
     row = ROUTES[name]
+    if name == "answer":
+        answer_twice(owned, owned.turns.get())
     seen_by = {}
     for person in (user, other_user):
         client = Client()
@@ -560,9 +575,25 @@ def waiting_for(frame_type: str, owned: Session) -> Session:
         Turn.unscoped.filter(id=turn.id).update(status=TurnStatus.RUNNING, ended_at=None, owner="somebody")
     elif frame_type == "retry":
         Turn.unscoped.filter(id=turn.id).update(status=TurnStatus.FAILED)
+    elif frame_type == "choose":
+        answer_twice(owned, turn)
     elif frame_type == "continue":
         Turn.unscoped.filter(id=turn.id).update(stop_reason="max_tokens")
     return owned
+
+
+def answer_twice(session: Session, turn: Turn) -> None:
+    """Give the session's only message two answers; the turn has the one that is chosen."""
+    other = Turn.unscoped.create(
+        id=OTHER_ANSWER,
+        session=session,
+        status=TurnStatus.COMPLETED,
+        ended_at=timezone.now(),
+        is_withdrawn=True,
+    )
+    Turn.unscoped.filter(session=session).update(message_number=1)
+    for number, of in ((2, other), (3, turn)):
+        Message.unscoped.create(session=session, turn=of, number=number, role="assistant", content=SECRET)
 
 
 def all_rows() -> list[object]:
@@ -600,7 +631,9 @@ async def test_the_owners_own_frame_does_something(
         async with asyncio.timeout(FRAME_SECONDS):
             while await in_database(all_rows) == before:  # noqa: ASYNC110 - another process writes
                 await asyncio.sleep(0.02)
-        if frame_type not in ("stop", "dismiss", "end"):
+        if frame_type == "choose":
+            await client.until("chosen")
+        elif frame_type not in ("stop", "dismiss", "end"):
             await client.until("done")
 
 

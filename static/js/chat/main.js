@@ -5,6 +5,7 @@ import { afterPress, isPressed } from "../press.js";
 import { moveUp, showTitle as showTitleInSidebar } from "../sidebar.js";
 import { Activity } from "./activity.js";
 import { Announcer } from "./announcer.js";
+import { Answers } from "./answers.js";
 import { Attachments, showState } from "./attachments.js";
 import { Connection } from "./connection.js";
 import { copy } from "./copy.js";
@@ -57,6 +58,11 @@ function begin() {
     zone: form,
     onChange: () => isBegun && showPhase(),
     say: (text) => announcer.say(text),
+  });
+  const answers = new Answers((turn, id) => {
+    const isLast = !turn.nextElementSibling && !openTurn.childElementCount;
+    // While something is on its way, the next snapshot decides.
+    return isLast && (phase.now !== "idle" || outbox.isWaiting || connection.send({ type: "choose", turn: id }));
   });
   const waitHint = byId("wait-hint");
   let shownTurn = "";
@@ -143,8 +149,9 @@ function begin() {
       moveUp(page.dataset.session);
     },
     title: showTitle,
-    history() {
-      return history.fetchAgain();
+    async history() {
+      await history.fetchAgain();
+      answers.restoreFocus(messages.lastElementChild);
     },
     begin() {
       phase.take("begin");
@@ -276,6 +283,7 @@ function begin() {
     showPhase();
   });
   messages.addEventListener("click", copy);
+  messages.addEventListener("click", (event) => answers.open(event));
   messages.addEventListener("click", (event) => {
     const link = event.target.closest("[data-edit]");
     if (!link || connection.hasFailed) return;
@@ -295,7 +303,9 @@ function begin() {
 if (page.dataset.isActive === "yes") {
   begin();
 } else {
+  const answers = new Answers();
   page.addEventListener("click", copy);
+  page.addEventListener("click", (event) => answers.open(event));
   // An ended conversation opens at its end; pages of earlier messages open at their top.
   if (byId("ending")) new Scroll(byId("transcript"), byId("jump")).follow();
 }
