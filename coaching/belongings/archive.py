@@ -17,7 +17,7 @@ from coaching.belongings.readme import write_readme
 from coaching.belongings.rows import account_as_json, exported_models, file_name_of, in_batches, rows_as_json
 from coaching.belongings.transcript import write_transcript
 from coaching.downloads.zip_stream import Entry, send_pieces, write_zip
-from coaching.files.archive import OLD_VERSIONS, read_file_entries
+from coaching.files.archive import OLD_VERSIONS, read_deleted_entries, read_file_entries
 from coaching.models import Profile
 from sessions_app.models import USED, Session
 
@@ -70,3 +70,4 @@ def _files(user: User) -> Iterator[Entry]:
     for entry in read_file_entries(user_id=user.pk, has_versions=True):
         is_old = entry.path.startswith(f"{OLD_VERSIONS}/")
         yield entry if is_old else replace(entry, path=f"files/{entry.path}")
+    yield from read_deleted_entries(user_id=user.pk)

@@ -17,6 +17,7 @@ Exported on {day} from the account {account}. All of it is yours.
 | `conversations/` | each conversation as a page: who said what, what was asked and written down |
 | `files/` | your files as they are now, in their folders |
 | `old-versions/` | what those files said before, one page for each earlier version |
+| `deleted-files/` | files that you deleted and could still restore |
 | `library/` | your documents as you gave them to Sage, and what it knows of each client |
 | `data/` | everything as data for programs (JSON), which also has what no page shows |
 

@@ -52,6 +52,7 @@ def read_captures_of_log(*, user_id: int, day: date) -> Sequence[LinkedCapture]:
     is_late = Q(file__path__lt=f"{place}/{day.isoformat()}") & Exists(logs)
     found = (
         Capture.of(user_id)
+        .present()
         .filter(file__versions__number=F("file__version_number"))
         .annotate(log_path=log_path, head=Left("file__versions__content", _READ_CHARACTERS))
         .filter(Q(folded_on=day) | waits & (is_of_day | is_late))

@@ -62,6 +62,13 @@ def build_path(
             return FilePath(stem=f"{rule.place}/{today.isoformat()}-{slug}", day=today)
 
 
+def build_note_path(title: str, *, now: datetime, timezone: ZoneInfo) -> FilePath:
+    """Build the path of a new note from its title, which may be any text."""
+    today = local_day(now, timezone)
+    stem = f"{RULES[FileType.NOTE].place}/{today.isoformat()}-{_slug(title, default='note')}"
+    return FilePath(stem=stem, day=today, is_always_new=True)
+
+
 def path_of_stored(file_type: FileType, path: str, *, now: datetime, timezone: ZoneInfo) -> FilePath:
     """Return the path of an existing file, with its day."""
     stem = path.removesuffix(".md")
@@ -138,7 +145,7 @@ def _title(name: str) -> str:
     return name
 
 
-def _slug(text: str) -> str:
+def _slug(text: str, *, default: str = "prompt") -> str:
     line = next((line for line in text.splitlines() if line.strip()), "")[: MAX_SLUG_CHARACTERS * 4]
     plain = unicodedata.normalize("NFKD", line).encode("ascii", "ignore").decode("ascii").lower()
     words = re.findall(r"[a-z0-9]+", plain.replace("'", ""))
@@ -148,4 +155,4 @@ def _slug(text: str) -> str:
         if len(longer) > MAX_SLUG_CHARACTERS:
             break
         slug = longer
-    return slug or f"prompt-{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
+    return slug or f"{default}-{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"

@@ -42,6 +42,11 @@ WRITABLE: dict[SessionKind, tuple[FileType, ...]] = {
     ),
 }
 
+WRITTEN_TYPES = tuple(
+    file_type for file_type in FileType if any(file_type in row for row in WRITABLE.values())
+)
+"""The types that Sage writes at all. The others are only their user's."""
+
 
 def may_write(effective_kind: str, file_type: FileType) -> bool:
     """Return whether a conversation of that effective kind may write the type."""

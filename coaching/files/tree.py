@@ -20,6 +20,8 @@ FOLDERS_OF_DAYS = frozenset(
     rule.place for rule in RULES.values() if rule.naming in ("date", "moment", "slug")
 )
 
+_MAX_WORDS = 10
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FolderFiles:
@@ -62,6 +64,14 @@ def read_folder(*, user_id: int, path: str, limit: int, before: int = 0) -> Fold
     return FolderFiles(
         path=path, files=list(files.order_by(order)[before : before + limit]), total=files.count()
     )
+
+
+def find_by_name(*, user_id: int, words: str, limit: int) -> Sequence[UserFile]:
+    """Return up to `limit` files whose name, path or day has all the words, the last changed first."""
+    found = UserFile.of(user_id).filter(version_number__gt=0)
+    for word in words.split()[:_MAX_WORDS]:
+        found = found.filter(Q(title__icontains=word) | Q(path__icontains=word))
+    return list(found.order_by("-updated_at", "-pk")[:limit])
 
 
 def _in_folders(user_id: int) -> QuerySet[Any]:

@@ -110,4 +110,7 @@ RULES: dict[FileType, TypeRule] = {
         purpose="a question for the user to come back to; file_name may be a short title",
         attributes=_takes("domains_touched", "themes"),
     ),
+    FileType.NOTE: TypeRule(
+        naming="slug", place="notes", purpose="a note that its user wrote", attributes=_takes()
+    ),
 }

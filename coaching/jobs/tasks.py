@@ -24,6 +24,7 @@ from coaching.calendar.fetchers import get_fetcher
 from coaching.calendar.refresh import REFRESH_JOB, attempt_refresh, begin_refresh, enqueue_due, finish_refresh
 from coaching.engine.errors import UpstreamError
 from coaching.files.garbage import collect_garbage
+from coaching.files.organising import purge_deleted_files
 from coaching.job_queue import (
     BRIEF_ATTEMPTS,
     BRIEF_JOB,
@@ -233,8 +234,10 @@ async def refresh_calendar(*, source_id: int) -> None:
     priority=JobPriority.BULK,
 )
 async def collect_file_garbage(timestamp: int) -> None:  # noqa: ARG001 - every periodic job gets it
-    """Delete stored objects that belong to no file, and uploads whose import was lost."""
+    """Delete objects that belong to no file, uploads of lost imports, and files deleted long ago."""
     await in_database_unhurried(settle_all)
+    purged = await in_database_unhurried(purge_deleted_files, now=timezone.now())
+    logger.info("deleted_files_purged", count=purged)
     await in_database_unhurried(collect_garbage, now=timezone.now())
 
 

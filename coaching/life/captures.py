@@ -99,7 +99,7 @@ def read_folded_captures(
     *, user_id: int, limit: int, before: int = 0, day: date | None = None
 ) -> FoldedCaptures:
     """Read the newest captures in logs, or in the log of one day, in one query."""
-    captures = Capture.of(user_id).exclude(folded_on=None)
+    captures = Capture.of(user_id).present().exclude(folded_on=None)
     folded = captures if day is None else captures.filter(folded_on=day)
     rows = list(
         folded.filter(file__versions__number=F("file__version_number"))

@@ -144,7 +144,7 @@ def read_ratings(*, user_id: int, begin: datetime, end: datetime) -> Sequence[Ra
 def count_captures(*, user_id: int, first: date, last: date) -> int:
     """Return how many captures were made on these days."""
     place = RULES[FileType.CAPTURE].place
-    return Capture.of(user_id).filter(
+    return Capture.of(user_id).present().filter(
         file__path__gte=f"{place}/{first.isoformat()}", file__path__lt=f"{place}/{last.isoformat()}z"
     ).count()  # fmt: skip
 
@@ -210,6 +210,7 @@ def _read_captures(user_id: int, day: date) -> Sequence[DayCapture]:
     # A capture's day is the one in its path, whatever the user's time zone is now.
     rows = (
         Capture.of(user_id)
+        .present()
         .filter(file__path__startswith=f"{place}/{day.isoformat()}-")
         .filter(file__versions__number=F("file__version_number"))
         .annotate(head=Left("file__versions__content", _CAPTURE_CHARACTERS))

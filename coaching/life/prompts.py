@@ -91,7 +91,7 @@ def message_about(prompt: ShownPrompt, text: str) -> str:
 
 
 def _open(prompts: QuerySet[ReflectionPrompt]) -> QuerySet[ReflectionPrompt]:
-    return prompts.filter(answered_at=None, put_away_at=None)
+    return prompts.filter(answered_at=None, put_away_at=None, file__deleted_at=None)
 
 
 def _quoted(text: str) -> str:

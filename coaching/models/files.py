@@ -4,12 +4,14 @@ The version row contains the text, so that context, recall and diff don't read o
 under its own key before the row commits.
 """
 
+from typing import Self
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from sessions_app.owned import Owned
+from sessions_app.owned import Owned, OwnedQuerySet
 
 
 class FileType(models.TextChoices):
@@ -26,6 +28,7 @@ class FileType(models.TextChoices):
     SAGE_PATTERNS = "sage-patterns", "Patterns Sage sees"
     CAPTURE = "capture", "Capture"
     REFLECTION_PROMPT = "reflection-prompt", "Reflection prompt"
+    NOTE = "note", "Note"
 
 
 class FileSource(models.TextChoices):
@@ -38,29 +41,51 @@ class FileSource(models.TextChoices):
 
 
 class UserFile(Owned):
-    """A user's file at its newest version. `path` is relative to the user's root."""
+    """A user's file at its newest version. `path` is relative to the user's root.
+
+    A deleted file keeps its rows for some weeks and looks missing everywhere: `of` leaves it out, and its
+    path is free.
+    """
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="files")
     path = models.CharField(max_length=255)
     file_type = models.CharField(max_length=32, choices=FileType)
     frontmatter = models.JSONField(default=dict, blank=True)
+    title = models.CharField(
+        max_length=120, blank=True, default="", db_default="", help_text="Its user's own name for it."
+    )
     size = models.PositiveIntegerField(default=0, help_text="Bytes of the newest version.")
     sha256 = models.CharField(max_length=64, blank=True, default="")
     version_number = models.PositiveIntegerField(default=0)
     # `auto_now_add` would replace the times of an import.
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)
+    deleted_at = models.DateTimeField(
+        null=True, blank=True, help_text="By its user, who can restore it until the row is deleted."
+    )
 
     class Meta:
         ordering = ["path"]
         constraints = [
-            models.UniqueConstraint(fields=["user", "path"], name="file_path_once_per_user"),
+            models.UniqueConstraint(
+                fields=["user", "path"], condition=Q(deleted_at=None), name="file_path_once_among_present"
+            ),
             models.CheckConstraint(condition=Q(file_type__in=FileType.values), name="file_type_known"),
         ]
         indexes = [models.Index(fields=["user", "file_type", "-updated_at"], name="file_user_type_recent")]
 
     def __str__(self) -> str:
         return self.path
+
+    @classmethod
+    def of(cls, user_id: int) -> OwnedQuerySet[Self]:
+        """Return the user's files without those that they deleted."""
+        return super().of(user_id).filter(deleted_at=None)
+
+    @classmethod
+    def deleted_of(cls, user_id: int) -> OwnedQuerySet[Self]:
+        """Return the files that the user deleted and can still restore."""
+        return super().of(user_id).exclude(deleted_at=None)
 
 
 class FileUsage(Owned):
@@ -103,3 +128,13 @@ class UserFileVersion(Owned):
 
     def __str__(self) -> str:
         return f"{self.file_id} version {self.number}"
+
+    @classmethod
+    def of(cls, user_id: int) -> OwnedQuerySet[Self]:
+        """Return the versions of the user's files without those of deleted ones."""
+        return super().of(user_id).filter(file__deleted_at=None)
+
+    @classmethod
+    def deleted_of(cls, user_id: int) -> OwnedQuerySet[Self]:
+        """Return the versions of files that the user deleted and can still restore."""
+        return super().of(user_id).exclude(file__deleted_at=None)

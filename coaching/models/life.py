@@ -92,7 +92,11 @@ class CaptureQuerySet(OwnedQuerySet["Capture"]):
 
     def waiting(self) -> Self:
         """Return those that aren't in a log and aren't archived."""
-        return self.filter(folded_on=None, put_away_at=None)
+        return self.present().filter(folded_on=None, put_away_at=None)
+
+    def present(self) -> Self:
+        """Return those whose file isn't deleted."""
+        return self.filter(file__deleted_at=None)
 
 
 class Capture(Owned):

@@ -4,7 +4,7 @@ The model gives type, body and attributes; the server decides path, frontmatter 
 reports success only after both bytes and row are stored.
 """
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -13,7 +13,7 @@ from coaching.engine.tools import ToolInput, ToolResult
 from coaching.files import store
 from coaching.files.attributes import NO_ATTRIBUTES, FileAttributes, StorableText
 from coaching.files.drafts import MAX_CONTENT_CHARACTERS, build_draft
-from coaching.files.permissions import check_may_write
+from coaching.files.permissions import WRITTEN_TYPES, check_may_write
 from coaching.files.types import ATTRIBUTE_ORDER, RULES, AttributeName
 from coaching.models import FileSource, FileType, LifeDomain
 from coaching.tools.context import ToolContext
@@ -30,7 +30,7 @@ DESCRIPTION = (
     "name only what the user said or agreed to now; what no longer holds and has no new value goes into "
     "remove. A daily-log links the day's captures by itself.\n"
     "Types:\n"
-    + "\n".join(f"- {file_type}: {rule.purpose}" for file_type, rule in RULES.items())
+    + "\n".join(f"- {file_type}: {RULES[file_type].purpose}" for file_type in WRITTEN_TYPES)
     + "\nWhich types may be written depends on the conversation; a refusal names them."
 )
 
@@ -41,7 +41,7 @@ UNREADABLE = (
 
 
 class SaveFileInput(ToolInput):
-    """The input of `save_file`."""
+    """The input of `save_file`. Its schema leaves out the types that only users write."""
 
     file_type: FileType
     file_name: Annotated[StorableText, Field(max_length=100)] | None = Field(
@@ -59,6 +59,12 @@ class SaveFileInput(ToolInput):
     remove: list[AttributeName] | None = Field(
         default=None, max_length=len(ATTRIBUTE_ORDER), description="Attributes to take away from the file."
     )
+
+    @classmethod
+    def model_json_schema(cls, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        schema = super().model_json_schema(*args, **kwargs)
+        schema["$defs"]["FileType"]["enum"] = [str(file_type) for file_type in WRITTEN_TYPES]
+        return schema
 
 
 async def _run(context: ToolContext, given: SaveFileInput) -> ToolResult:

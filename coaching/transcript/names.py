@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from coaching.clock.days import calendar_day
+from coaching.models import UserFile
 from sessions_app.models import SessionKind
 
 
@@ -63,6 +64,7 @@ FOLDER_NAMES = {
     "day-plans": "Day plans",
     "life-map": "Life map",
     "life-plan": "Life plan",
+    "notes": "Notes",
     "reflections": "Reflections",
     "sage": "Sage’s notes about you",
 }
@@ -89,6 +91,11 @@ def folder_name(path: str) -> str:
     """Return the name of a file's folder."""
     folder = path.rpartition("/")[0]
     return FOLDER_NAMES.get(folder, without_directions(folder))
+
+
+def name_of(file: UserFile) -> str:
+    """Return the name of a file: its user's own, or else the one that its path gives."""
+    return without_directions(file.title) or shown_name(file.path)
 
 
 def shown_name(path: str) -> str:

@@ -25,7 +25,7 @@ from coaching.people.accounts import load_profile, user_id_of
 from coaching.people.attempts import AttemptLimit, TooOften
 from coaching.sandbox.differences import compare, merge
 from coaching.sandbox.markdown import render_markdown
-from coaching.transcript.names import folder_name, shown_name
+from coaching.transcript.names import folder_name, name_of
 from coaching.views.file_form import FileForm, text_with_facts
 from coaching.views.file_versions import writer_of
 from coaching.views.parts import or_404, status_of, with_wait
@@ -237,7 +237,7 @@ def _shown(request: HttpRequest, found: FileText) -> dict[str, object]:
         "here": "files",
         "zone": load_profile(request).zone,
         "file": found.file,
-        "name": shown_name(found.file.path),
+        "name": name_of(found.file),
         "folder": folder_name(found.file.path),
         "most_characters": MAX_CONTENT_CHARACTERS,
         "most_in_words": f"{MAX_CONTENT_CHARACTERS:,}",

@@ -20,7 +20,7 @@ from coaching.files.store import restore_version
 from coaching.models import FileSource, UserFile, UserFileVersion
 from coaching.people.accounts import load_profile, user_id_of
 from coaching.sandbox.differences import compare
-from coaching.transcript.names import folder_name, shown_name, without_directions
+from coaching.transcript.names import folder_name, name_of, without_directions
 from coaching.views.parts import or_404, status_of
 
 VERSIONS_A_PAGE = 50
@@ -169,6 +169,6 @@ def _shown(request: HttpRequest, file: UserFile) -> dict[str, object]:
         "here": "files",
         "zone": load_profile(request).zone,
         "file": file,
-        "name": shown_name(file.path),
+        "name": name_of(file),
         "folder": folder_name(file.path),
     }

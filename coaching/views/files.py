@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from http import HTTPStatus
 from itertools import groupby
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -12,21 +13,27 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.http import content_disposition_header
+from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
 
 from coaching.downloads.zip_stream import safe_name
 from coaching.files.frontmatter import parse_file
+from coaching.files.organising import can_be_named
 from coaching.files.selectors import FileText, read_file
-from coaching.files.tree import FolderFiles, read_folder, read_folders
+from coaching.files.tree import FolderFiles, find_by_name, read_folder, read_folders
 from coaching.models import UserFile
 from coaching.people.accounts import load_profile, user_id_of
+from coaching.recall.question import MAX_CHARACTERS
 from coaching.sandbox.markdown import render_markdown
-from coaching.transcript.names import FOLDER_NAMES, folder_name, in_words, shown_name, without_directions
+from coaching.transcript.names import FOLDER_NAMES, folder_name, in_words, name_of, without_directions
+from coaching.views.file_tasks import with_boxes
 from coaching.views.file_versions import newest_rows, number_in
-from coaching.views.parts import or_404, page_in
+from coaching.views.parts import or_404, page_in, with_wait
+from coaching.views.search import found_in_files
 
 SHOWN_IN_TREE = 12
 FILES_A_PAGE = 100
+NAMES_FOUND = 30
 
 _PROGRAM_NAME = re.compile(r"[a-z]+(?:_[a-z]+)+")
 _HIDDEN_FACTS = ("type",)
@@ -53,7 +60,7 @@ class FileRow:
         preview_line = file.frontmatter.get("preview_line") or file.frontmatter.get("intention")
         return cls(
             path=file.path,
-            shown_name=shown_name(file.path),
+            shown_name=name_of(file),
             type_name=file.get_file_type_display(),
             preview_line=without_directions(preview_line) if isinstance(preview_line, str) else "",
             updated_at=file.updated_at,
@@ -103,9 +110,43 @@ def files(request: HttpRequest) -> HttpResponse:
     user_id, zone = user_id_of(request), load_profile(request).zone
     if "folder" in request.GET:
         return _folder_page(request, user_id, zone)
+    query = request.GET.get("q", "")[:MAX_CHARACTERS].strip()
+    if query:
+        return _search_page(request, user_id, zone, query)
     found = read_folders(user_id=user_id, limit=SHOWN_IN_TREE)
-    context = {"here": "files", "zone": zone, "folders": [Folder.of(folder) for folder in found]}
+    context = {
+        "here": "files",
+        "zone": zone,
+        "folders": [Folder.of(folder) for folder in found],
+        "deleted": UserFile.deleted_of(user_id).count(),
+        **_just_deleted(request, user_id),
+    }
     return render(request, "coaching/pages/files.html", context)
+
+
+def _search_page(request: HttpRequest, user_id: int, zone: ZoneInfo, query: str) -> HttpResponse:
+    """Show the files whose name has the words, and passages of files about them."""
+    named = [FileRow.of(file) for file in find_by_name(user_id=user_id, words=query, limit=NAMES_FOUND)]
+    hits, refusal = found_in_files(user_id, query)
+    context = {
+        "here": "files",
+        "zone": zone,
+        "query": query,
+        "named": named,
+        "rows": hits,
+        "refusal": refusal,
+    }
+    status = HTTPStatus.TOO_MANY_REQUESTS if refusal else HTTPStatus.OK
+    return with_wait(render(request, "coaching/pages/files.html", context, status=status), refusal)
+
+
+def _just_deleted(request: HttpRequest, user_id: int) -> dict[str, Any]:
+    """Return the file that was just deleted, to offer undoing it."""
+    named = request.GET.get("deleted", "")
+    if not (named.isascii() and named.isdigit() and len(named) < 19):
+        return {}
+    file = UserFile.deleted_of(user_id).filter(pk=int(named)).first()
+    return {"just_deleted": FileRow.of(file), "just_deleted_id": file.pk} if file else {}
 
 
 def _folder_page(request: HttpRequest, user_id: int, zone: ZoneInfo) -> HttpResponse:
@@ -158,16 +199,19 @@ def file(request: HttpRequest, path: str) -> HttpResponse:
         "here": "files",
         "zone": load_profile(request).zone,
         "file": found.file,
-        "name": shown_name(path),
+        "name": name_of(found.file),
         "folder": folder_name(path),
+        "can_be_named": can_be_named(found.file.file_type),
         "version": found.version,
         "newest": newest,
         "versions": newest_rows(user_id=user_id, path=path),
         "is_old": found.version.number < newest,
         "is_raw": is_raw,
         "facts": _facts_of(frontmatter),
-        "html": "" if is_raw else render_markdown(body),
     }
+    html = SafeString("") if is_raw else render_markdown(body)
+    is_newest = found.version.number == newest
+    context |= {"html": html if is_raw or not is_newest else with_boxes(html, body)}
     return render(request, "coaching/pages/file.html", context)
 
 

@@ -117,6 +117,18 @@ def search_page(request: HttpRequest) -> HttpResponse:
     return with_wait(render(request, "coaching/pages/search.html", context, status=status), refusal)
 
 
+def found_in_files(user_id: int, query: str) -> tuple[Sequence[HitRow], TooOften | None]:
+    """Return what the words find in files, or the refusal where somebody searches too often."""
+    try:
+        _searches.count(user_id)
+    except TooOften as refused:
+        return [], refused
+    words = words_of(query)
+    # Without a word to look for, a search gives the newest.
+    found = [one for one in _found(user_id, query, place="files", since="") if one.hit.score]
+    return [_row(passage, words) for passage in found], None
+
+
 def _found(user_id: int, query: str, *, place: str, since: str) -> Sequence[Passage]:
     now = timezone.now()
     _, sources = PLACES.get(place, PLACES[""])

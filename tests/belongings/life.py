@@ -27,7 +27,12 @@ FITTING: Mapping[str, Mapping[str, Any]] = {
     "coaching.PulseRating": {"rating": 3},
     "coaching.RecallVector": {"vector": "[1, 0]"},
     "coaching.StandingYes": {"kind": "note"},
-    "coaching.UserFile": {"path": "life-map/career.md", "file_type": "domain", "version_number": 1},
+    "coaching.UserFile": {
+        "path": "life-map/career.md",
+        "file_type": "domain",
+        "version_number": 1,
+        "deleted_at": None,
+    },
     "mfa.Authenticator": {"type": "totp"},
     "sessions_app.BriefCorrection": {"kind": "correction"},
     "sessions_app.Session": {

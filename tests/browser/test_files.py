@@ -76,6 +76,49 @@ async def test_a_text_is_previewed_and_saved_and_two_tabs_lose_nothing(
     assert without_refusals(watcher.faults) == []
 
 
+async def test_a_box_is_ticked_and_a_file_found_renamed_deleted_and_restored(
+    page: Page, open_context: OpenContext, cookie: str, user: User, watcher: Watcher
+) -> None:
+    await page.goto("/files/new/")
+    await page.get_by_label("Name").fill("A list: work/life?")
+    await page.get_by_label("Text").fill("- [ ] Call Ben\n- [x] Walk\n\n- [ ] Rest")
+    assert await serious_findings(page) == []
+    await page.get_by_role("button", name="Save").click()
+    call, rest = (page.get_by_role("checkbox", name=name) for name in ("Call Ben", "Rest"))
+    await expect(page.get_by_role("checkbox", checked=True)).to_have_count(1)
+    other = await (await open_context(cookie)).new_page()
+    await other.goto(page.url)
+    assert await serious_findings(page) == []
+    await call.click()
+    await rest.press("Space")
+    await expect(page.locator("#version-list")).to_contain_text("Version 3")
+    await expect(page.get_by_role("checkbox", checked=True)).to_have_count(3)
+    await expect(rest).to_be_focused()
+    # The other page is two versions behind: its tick reaches the same line.
+    await other.get_by_role("checkbox", name="Walk").click()
+    await expect(other.locator("#version-list")).to_contain_text("Version 4")
+    await expect(other.get_by_role("checkbox", checked=True)).to_have_count(2)
+    await page.reload()
+    await expect(page.get_by_role("checkbox", name="Walk")).not_to_be_checked()
+    await page.get_by_text("Rename", exact=True).click()
+    await page.get_by_label("Name of this file").fill("Mondays")
+    await page.get_by_role("button", name="Save").click()
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Mondays")
+    await page.get_by_role("button", name="Delete").click()
+    await expect(page.get_by_text("“Mondays” was deleted.")).to_be_visible()
+    await page.get_by_role("link", name="Deleted files (1)").click()
+    assert await serious_findings(page) == []
+    await page.go_back()
+    await page.get_by_role("button", name="Undo").click()
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Mondays")
+    await page.goto("/files/")
+    await page.get_by_label("Search names and contents").fill("Ben")
+    await page.keyboard.press("Enter")
+    await expect(page.locator("mark")).to_have_text("Ben")
+    assert await serious_findings(page) == []
+    assert watcher.faults == []
+
+
 async def test_what_was_written_outlives_a_sign_out_and_what_is_too_long_stays(
     page: Page, user: User, cookie: str, watcher: Watcher
 ) -> None:

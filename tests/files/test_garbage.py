@@ -59,7 +59,10 @@ def test_the_command_says_what_it_did(disk_storage: object) -> None:
     leave_orphan("users/1/new")
     output = StringIO()
     call_command("collect_garbage", stdout=output)
-    assert output.getvalue() == "1 objects seen, 0 without a file removed, 0 left for next time.\n"
+    assert (
+        output.getvalue()
+        == "0 deleted files gone for good, 1 objects seen, 0 without a file removed, 0 left for next time.\n"
+    )
 
 
 @pytest.mark.s3

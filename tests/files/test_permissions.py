@@ -21,6 +21,7 @@ MATRIX = {
     "sage-patterns": "yyy-y",
     "capture": "y--y-",
     "reflection-prompt": "y-y-y",
+    "note": "-----",
 }
 CELLS = [
     (kind, file_type, cell == "y")

@@ -220,6 +220,30 @@ ROUTES = {
     "file_difference": Row(
         path=f"/files/{FILE_PATH}/difference/", missing=f"/files/{MISSING_PATH}/difference/"
     ),
+    "new_file": Row(path="/files/new/", scope="own"),
+    "new_file by form": Row(
+        path="/files/new/", method="post", form={"title": ""}, scope="own", is_refused=True
+    ),
+    "deleted_files": Row(path="/files/deleted/", scope="own"),
+    "restore_deleted_file": Row(
+        path="/files/deleted/{deleted}/", missing="/files/deleted/999999/", method="post"
+    ),
+    "file_rename": Row(
+        path=f"/files/{FILE_PATH}/rename/",
+        missing=f"/files/{MISSING_PATH}/rename/",
+        method="post",
+        form={"title": "mine now"},
+    ),
+    "file_delete": Row(
+        path=f"/files/{FILE_PATH}/delete/", missing=f"/files/{MISSING_PATH}/delete/", method="post"
+    ),
+    "file_tick": Row(
+        path=f"/files/{FILE_PATH}/tick/",
+        missing=f"/files/{MISSING_PATH}/tick/",
+        method="post",
+        form={"version": "1", "box-0": "1"},
+    ),
+    "files found": Row(path="/files/?q=secret+ada", scope="own"),
     "file_restore": Row(
         path=f"/files/{FILE_PATH}/restore/",
         missing=f"/files/{MISSING_PATH}/restore/",
@@ -375,6 +399,14 @@ def owned(user: User) -> Session:
         file=captured, number=1, content=SECRET, size=1, sha256="", storage_key="key 2", source="user"
     )
     Capture.unscoped.create(user=user, file=captured, captured_at=timezone.now())
+    UserFile.unscoped.create(
+        user=user,
+        path="notes/2026-11-21-gone.md",
+        title=SECRET,
+        file_type=FileType.NOTE,
+        version_number=1,
+        deleted_at=timezone.now(),
+    )
     asked = UserFile.unscoped.create(
         user=user, path="reflections/2026-11-21-rest.md", file_type=FileType.REFLECTION_PROMPT
     )
@@ -392,6 +424,7 @@ def path_of(row: Row, owned: Session) -> str:
         session=owned.id,
         capture=Capture.unscoped.get(user_id=owned.user_id).pk,
         prompt=ReflectionPrompt.unscoped.get(user_id=owned.user_id).pk,
+        deleted=UserFile.deleted_of(owned.user_id).get().pk,
         **ids_of_library(owned.user_id),
     )
 
@@ -433,6 +466,8 @@ def assert_untouched(owned: Session) -> None:
     assert ReflectionPrompt.unscoped.get().put_away_at is None
     assert Import.unscoped.get().state == ImportState.FINISHED
     assert PushDevice.of(owned.user_id).count() == 1
+    assert UserFile.deleted_of(owned.user_id).get().title == SECRET
+    assert not UserFile.of(owned.user_id).exclude(title="").exists()
     assert Capture.of(owned.user_id).waiting().count() == Capture.unscoped.count() == 1
     assert not any(priority["is_done"] for priority in DayPlan.unscoped.get().priorities)
     ids = ids_of_library(owned.user_id)
@@ -521,6 +556,8 @@ def test_a_page_of_ones_own_shows_nothing_of_another(name: str, owned: Session, 
         ("file_difference", f'<a href="/files/{FILE_PATH}">Version 1</a>'),
         ("files", f'href="/files/{FILE_PATH}"'),
         ("file_archive", SECRET),
+        ("files found", "<mark>secret</mark>"),
+        ("deleted_files", SECRET),
         ("export", SECRET),
         ("imports", SECRET),
         ("calendar", SECRET),

@@ -7,17 +7,23 @@ from django.utils import timezone
 
 from coaching.files.garbage import collect_garbage
 from coaching.files.objects import STORAGE_ERRORS
+from coaching.files.organising import purge_deleted_files
 
 
 class Command(BaseCommand):
-    help = "Delete stored objects that belong to no file and are older than an hour."
+    help = (
+        "Delete files that their users deleted weeks ago, and stored objects that belong to no file and are "
+        "older than an hour."
+    )
 
     def handle(self, *_args: Any, **_options: Any) -> None:
+        purged = purge_deleted_files(now=timezone.now())
         try:
             report = collect_garbage(now=timezone.now())
         except STORAGE_ERRORS as error:
             raise CommandError(f"The file storage can't be listed ({type(error).__name__}).") from error
         self.stdout.write(
+            f"{purged} deleted files gone for good, "
             f"{report.seen} objects seen, {report.removed} without a file removed, "
             f"{report.failed} left for next time."
         )

@@ -1,0 +1,163 @@
+"""What users do with whole files: new notes, names of their own, deleting and restoring.
+
+A deleted file looks missing at once and keeps its versions for some weeks; then its rows go, and garbage
+collection removes the objects. Nothing here changes a path that is in use: links stay valid.
+"""
+
+from collections.abc import Sequence
+from datetime import date, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from django.db import transaction
+
+from coaching.files.attributes import NO_ATTRIBUTES, check_storable
+from coaching.files.drafts import FileDraft, check_content
+from coaching.files.edits import build_restore
+from coaching.files.errors import FileRefused
+from coaching.files.frontmatter import build_frontmatter, render_file, strip_frontmatter
+from coaching.files.objects import store_object_now
+from coaching.files.paths import build_note_path
+from coaching.files.quota import lock_usage, refuse_when_full
+from coaching.files.selectors import FileText, accessible_file
+from coaching.files.store import store_version
+from coaching.files.types import RULES
+from coaching.models import DayPlan, FileSource, FileType, UserFile
+
+KEPT_DAYS = 30
+MAX_TITLE_CHARACTERS = 120
+PURGED_AT_ONCE = 200
+_MAX_SUFFIX = 1_000
+
+
+def can_be_named(file_type: str) -> bool:
+    """Return whether files of a type may get another name: most are named by their day or domain."""
+    return RULES[FileType(file_type)].naming in ("slug", "moment")
+
+
+def create_note(*, user_id: int, title: str, content: str, now: datetime, timezone: ZoneInfo) -> UserFile:
+    """Store a new note. Blocks. Raises `FileRefused`, `QuotaReached` and `StorageFailed`."""
+    name = check_title(title)
+    body = check_content(content.replace("\r\n", "\n")).strip()
+    if strip_frontmatter(body) != body:
+        raise FileRefused("The text begins with a block between two lines of ---. Begin with another line.")
+    path = build_note_path(name, now=now, timezone=timezone)
+    frontmatter = build_frontmatter(FileType.NOTE, NO_ATTRIBUTES, day=path.day)
+    draft = FileDraft(
+        file_type=FileType.NOTE,
+        path=path,
+        text=render_file(frontmatter, body),
+        body=body,
+        frontmatter=frontmatter,
+        attributes=NO_ATTRIBUTES,
+        now=now,
+        timezone=timezone,
+    )
+    refuse_when_full(user_id=user_id, size=len(draft.data))
+    stored = store_object_now(user_id=user_id, data=draft.data)
+    with transaction.atomic():
+        written = store_version(user_id=user_id, draft=draft, stored=stored, source=FileSource.USER)
+        file = UserFile.of(user_id).get(pk=written.file_id)
+        file.title = name
+        file.save(update_fields=["title"])
+    return file
+
+
+def check_title(title: str) -> str:
+    """Return a title as one line. Raises `FileRefused`."""
+    name = " ".join(title.split())
+    if not name:
+        raise FileRefused("Give the file a name.")
+    if len(name) > MAX_TITLE_CHARACTERS:
+        raise FileRefused(
+            f"The name has {len(name)} characters; {MAX_TITLE_CHARACTERS} is the most that fits."
+        )
+    try:
+        check_storable(name)
+    except ValueError:
+        raise FileRefused("The name holds a character that can’t be stored. Please remove it.") from None
+    return name
+
+
+@transaction.atomic
+def rename_file(*, user_id: int, path: str, title: str) -> UserFile:
+    """Give a file a name of its user's own. Raises `UserFile.DoesNotExist` and `FileRefused`."""
+    file = accessible_file(user_id=user_id, path=path)
+    if not can_be_named(file.file_type):
+        raise FileRefused("This file is named after its day or its part of life and keeps that name.")
+    file.title = check_title(title)
+    file.save(update_fields=["title"])
+    return file
+
+
+@transaction.atomic
+def delete_file(*, user_id: int, path: str, now: datetime) -> UserFile:
+    """Delete a file, and with a day's plan what home shows of it. Raises `UserFile.DoesNotExist`."""
+    lock_usage(user_id)
+    file = UserFile.of(user_id).select_for_update().get(pk=accessible_file(user_id=user_id, path=path).pk)
+    file.deleted_at = now
+    file.save(update_fields=["deleted_at"])
+    DayPlan.of(user_id).filter(file=file).update(file=None, intention="", priorities=[])
+    return file
+
+
+@transaction.atomic
+def restore_file(*, user_id: int, file_id: int, now: datetime, timezone: ZoneInfo) -> UserFile:
+    """Undo a deletion; if its path is in use by now, the file gets one beside it.
+
+    Raises `UserFile.DoesNotExist`, also where its rows are gone.
+    """
+    lock_usage(user_id)
+    file: UserFile = UserFile.deleted_of(user_id).select_for_update().get(pk=file_id)
+    is_free = not UserFile.of(user_id).filter(path=file.path).exists()
+    if not is_free:
+        file.path = _free_path(user_id, file.path)
+    file.deleted_at = None
+    file.save(update_fields=["deleted_at", "path"])
+    if file.file_type == FileType.DAY_PLAN and is_free:
+        _restore_plan(file, now=now, timezone=timezone)
+    return file
+
+
+def read_deleted(*, user_id: int, limit: int) -> Sequence[UserFile]:
+    """Return the deleted files that can be restored, the last deleted first."""
+    return list(UserFile.deleted_of(user_id).order_by("-deleted_at", "-pk")[:limit])
+
+
+def purge_deleted_files(*, now: datetime) -> int:
+    """Delete the rows of files that were deleted long enough ago; return how many files."""
+    due = UserFile.unscoped.filter(deleted_at__lt=now - timedelta(days=KEPT_DAYS)).order_by("deleted_at")
+    ids = list(due.values_list("pk", flat=True)[:PURGED_AT_ONCE])
+    return sum(_purge(pk, deleted_before=now - timedelta(days=KEPT_DAYS)) for pk in ids)
+
+
+@transaction.atomic
+def _purge(file_id: int, *, deleted_before: datetime) -> bool:
+    due = UserFile.unscoped.select_for_update().filter(pk=file_id, deleted_at__lt=deleted_before)
+    file = due.first()
+    if file is None:
+        return False
+    file.delete()
+    return True
+
+
+def _free_path(user_id: int, path: str) -> str:
+    stem = path.removesuffix(".md")
+    for number in range(2, _MAX_SUFFIX):
+        beside = f"{stem}-{number}.md"
+        if not UserFile.of(user_id).filter(path=beside).exists():
+            return beside
+    raise FileRefused("Too many files have this name.")
+
+
+def _restore_plan(file: UserFile, *, now: datetime, timezone: ZoneInfo) -> None:
+    """Fill the day's plan from its file, unless another one has been made. Ticks begin anew."""
+    newest = FileText(file=file, version=file.versions.get(number=file.version_number))
+    draft = build_restore(newest, newest, now=now, timezone=timezone)
+    day: date = draft.path.day
+    plan, _ = DayPlan.of(file.user_id).select_for_update(of=("self",)).get_or_create(date=day)
+    if plan.says_something:
+        return
+    plan.file = file
+    plan.intention = draft.attributes.intention or ""
+    plan.priorities = [{"text": text, "is_done": False} for text in draft.attributes.priorities or []]
+    plan.save()
