@@ -50,7 +50,9 @@ def wanted(kind: str, day: date) -> QuerySet[Reminder]:
             return on.exclude(Exists(DayPlan.unscoped.filter(said, user=OuterRef("user"), date=day)))
         case ReminderKind.EVENING:
             path = f"{RULES[FileType.DAILY_LOG].place}/{day.isoformat()}.md"
-            logs = UserFile.unscoped.filter(user=OuterRef("user"), path=path, version_number__gt=0)
+            logs = UserFile.unscoped.filter(
+                user=OuterRef("user"), path=path, version_number__gt=0, deleted_at=None
+            )
             return on.exclude(Exists(logs))
     planned = Q(user__profile__next_checkin_on=None) | Q(user__profile__next_checkin_on__lte=day)
     return on.filter(planned)
