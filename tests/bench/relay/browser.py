@@ -1,6 +1,7 @@
 """The browser's cost of a streamed answer: CPU, long tasks and layout shift on the real chat page.
 
-The page is unchanged, in headless Chromium with the browser's own observers.
+The answer has headings, lists, a table, tasks and code. The page is unchanged, in headless Chromium with the
+browser's own observers; afterwards it is loaded again and must have the same markup.
 """
 
 import asyncio
@@ -27,8 +28,10 @@ new PerformanceObserver(list => list.getEntries().forEach(entry => {
 })).observe({type: "layout-shift", buffered: true});
 """
 _FORGET = "Object.assign(benchSeen, {longest: 0, longTasks: 0, shift: 0})"
-_ENDED = """tokens => !document.querySelector(".turn.is-open")
-  && (document.querySelector("#transcript").textContent.match(/~/g) || []).length >= tokens"""
+_ENDED = """count => !document.querySelector(".turn.is-open")
+  && document.querySelector("#chat").dataset.phase === "idle"
+  && document.querySelectorAll("#messages > .turn").length > count"""
+_LAST_ANSWER = "#messages > .turn:last-child .prose"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,9 +44,10 @@ class PageCost:
     longest_task_ms: float
     long_tasks: int
     layout_shift: float
+    is_same_after_reload: bool
 
 
-async def page_cost(person: Person, port: int, *, rate: int, tokens: int) -> PageCost:
+async def page_cost(person: Person, port: int, *, rate: int) -> PageCost:
     """Ask on the chat page and watch the answer grow. Raises `RuntimeError` without a Chromium."""
     if not CHROMIUM:
         raise RuntimeError("no Chromium on this machine")
@@ -53,12 +57,12 @@ async def page_cost(person: Person, port: int, *, rate: int, tokens: int) -> Pag
         )
         try:
             async with asyncio.timeout(120):
-                return await _measured(browser, person, port, rate=rate, tokens=tokens)
+                return await _measured(browser, person, port, rate=rate)
         finally:
             await browser.close()
 
 
-async def _measured(browser: Browser, person: Person, port: int, *, rate: int, tokens: int) -> PageCost:
+async def _measured(browser: Browser, person: Person, port: int, *, rate: int) -> PageCost:
     origin = f"http://localhost:{port}"
     name, _, value = person.cookie.partition("=")
     context = await browser.new_context(base_url=origin, viewport={"width": 1280, "height": 900})
@@ -67,17 +71,20 @@ async def _measured(browser: Browser, person: Person, port: int, *, rate: int, t
     page.set_default_timeout(WAIT_MS)
     await page.add_init_script(_OBSERVE)
     await page.goto(f"/chat/{person.sessions[0]}/")
-    await page.fill("#composer-text", f"Please measure. bench:{rate}:{tokens}")
+    await page.fill("#composer-text", f"Please measure. bench:{rate}:formatted")
     # Wait until fonts, scripts and the socket are idle.
     await page.wait_for_timeout(1500)
+    answers = await page.locator("#messages > .turn").count()
     processes = await browser.new_browser_cdp_session()
     await page.evaluate(_FORGET)
     before, began = await _cpu_seconds(processes), asyncio.get_running_loop().time()
     await page.press("#composer-text", "Enter")
-    await page.wait_for_function(_ENDED, arg=tokens, polling=250)
+    await page.wait_for_function(_ENDED, arg=answers, polling=250)
     seconds = asyncio.get_running_loop().time() - began
     after = await _cpu_seconds(processes)
     seen = await page.evaluate("benchSeen")
+    streamed = await page.locator(_LAST_ANSWER).inner_html()
+    await page.reload()
     return PageCost(
         seconds=seconds,
         page_cpu_share=(after["renderer"] - before["renderer"]) / seconds,
@@ -85,6 +92,7 @@ async def _measured(browser: Browser, person: Person, port: int, *, rate: int, t
         longest_task_ms=seen["longest"],
         long_tasks=seen["longTasks"],
         layout_shift=seen["shift"],
+        is_same_after_reload=await page.locator(_LAST_ANSWER).inner_html() == streamed,
     )
 
 

@@ -2,21 +2,25 @@
 
 It accepts everything and is as cheap as possible, so that it isn't the bottleneck. The newest
 `bench:RATE:TOKENS` in a request defines the answer: that many deltas per second, or at rate 0 as fast as the
-reader accepts. Each event is its own HTTP chunk, as from a real model.
+reader accepts. Each event is its own HTTP chunk, as from a real model. With `formatted` for TOKENS the answer
+is the markdown of `formatted.py`.
 """
 
 import argparse
 import asyncio
 import itertools
+import json
 import re
 import time
 from collections.abc import Callable, Coroutine
 from typing import Any, cast
 
+from tests.bench.relay.formatted import pieces
+
 STAMP_MODULUS = 10**12
 """Stamps are microseconds of the monotonic clock, the same for all processes of a machine."""
 
-_ORDER = re.compile(rb"bench:(\d+):(\d+)")
+_ORDER = re.compile(rb"bench:(\d+):(\d+|formatted)")
 _LENGTH = re.compile(rb"content-length:\s*(\d+)", re.IGNORECASE)
 _HEAD = (
     b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\ncache-control: no-cache\r\n"
@@ -35,6 +39,7 @@ def _event(name: str, data: str) -> bytes:
 
 _DELTA = '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"%s"}}'
 _TOKEN = _event("content_block_delta", _DELTA % ("0" * 12 + "~ ")).replace(b"0" * 12, b"%012d")
+_FORMATTED = [_event("content_block_delta", _DELTA % json.dumps(piece)[1:-1]) for piece in pieces()]
 _BEGIN = _event(
     "message_start",
     '{"type":"message_start","message":{"id":"msg_bench","type":"message","role":"assistant",'
@@ -69,6 +74,7 @@ class Upstream(asyncio.Protocol):
         self._received = b""
         self._timer: asyncio.TimerHandle | None = None
         self._left = 0
+        self._pieces: list[bytes] = []
         self._is_writable = True
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -94,7 +100,10 @@ class Upstream(asyncio.Protocol):
 
     def _answer(self, body: bytes) -> None:
         orders = _ORDER.findall(body)
-        rate, self._left = (int(number) for number in orders[-1]) if orders else (0, 1)
+        rate, count = orders[-1] if orders else (b"0", b"1")
+        rate = int(rate)
+        self._pieces = [*_FORMATTED] if count == b"formatted" else []
+        self._left = len(self._pieces) or int(count)
         self._transport.write(_HEAD + _BEGIN)
         if rate == 0:
             self._pour()
@@ -108,14 +117,20 @@ class Upstream(asyncio.Protocol):
     def _tick(self) -> None:
         now = self._loop.time()
         late = min(self._left, 1 + int((now - self._due) / self._interval))
-        token = _TOKEN % stamp()
+        tokens = self._take(late)
         self._left -= late
         if self._left:
-            self._transport.write(token if late == 1 else token * late)
+            self._transport.write(tokens)
             self._due += late * self._interval
             self._timer = self._loop.call_at(self._due, self._tick)
         else:
-            self._transport.write(token * late + _STOP)
+            self._transport.write(tokens + _STOP)
+
+    def _take(self, count: int) -> bytes:
+        if not self._pieces:
+            return _TOKEN % stamp() * count
+        taken, self._pieces = self._pieces[:count], self._pieces[count:]
+        return b"".join(taken)
 
     def _pour(self) -> None:
         """Write as much as the reader accepts, in turns with the other streams."""
