@@ -9,7 +9,7 @@ import hashlib
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from html import unescape
 from pathlib import Path
 
@@ -17,7 +17,7 @@ import structlog
 from django.utils.html import format_html, strip_tags
 from django.utils.safestring import SafeString, mark_safe
 
-from coaching.sandbox.blocks import split_blocks
+from coaching.sandbox.blocks import Block, split_blocks
 from coaching.sandbox.killable import AllBusy, KillablePool, TookTooLong
 
 MAX_CHARACTERS = 200_000
@@ -26,7 +26,9 @@ SLOW_SECONDS = 300.0
 SLOW_TEXTS = 1000
 
 BLOCK_MARK = "\x1e"
-"""Stands before each block of a text that is rendered block by block. No text keeps this character."""
+ROW_MARK = "\x1f"
+"""Stand before each block of a text that is rendered by block, and before the columns of a row of a table. No
+text keeps these characters."""
 
 MARKDOWN_SCRIPT = Path(__file__).with_name("markdown_worker.py")
 
@@ -54,7 +56,14 @@ class MarkdownRenderer:
 
     def render_all(self, texts: Iterable[str], *, is_by_block: bool = False) -> Mapping[str, SafeString]:
         """Render all texts of a page within one time limit; each that takes too long is shown plain."""
-        asked = {text: _request_of(text, is_by_block=is_by_block) for text in texts}
+        return self._rendered({text: _request_of(text, is_by_block=is_by_block) for text in texts})
+
+    def render_blocks(self, blocks: Sequence[Block]) -> SafeString:
+        """Render blocks that follow each other."""
+        text = "\n".join(block.text for block in blocks)
+        return self._rendered({text: _request_of_blocks(blocks)})[text]
+
+    def _rendered(self, asked: Mapping[str, bytes]) -> Mapping[str, SafeString]:
         shown = {text: self._without_worker(text, request) for text, request in asked.items()}
         missing = [text for text, markup in shown.items() if markup is None]
         answers = self._pool.ask_all([asked[text] for text in missing]) if missing else []
@@ -113,11 +122,22 @@ class MarkdownRenderer:
 
 
 def _request_of(text: str, *, is_by_block: bool) -> bytes:
-    """Return the worker's request for a text: the text itself, or each of its blocks behind a mark."""
-    text = text.replace(BLOCK_MARK, " ")
+    """Return the worker's request for a text: the text itself, or its blocks."""
     if is_by_block and len(text) <= MAX_CHARACTERS:
-        text = "".join(f"{BLOCK_MARK}{block}" for block in split_blocks(text))
-    return text.encode("utf-8", "replace")
+        return _request_of_blocks(split_blocks(text))
+    return _without_marks(text).encode("utf-8", "replace")
+
+
+def _request_of_blocks(blocks: Iterable[Block]) -> bytes:
+    parts = []
+    for block in blocks:
+        columns = f"{ROW_MARK}{block.columns}\n" if block.columns else ""
+        parts.append(f"{BLOCK_MARK}{columns}{_without_marks(block.text)}")
+    return "".join(parts).encode("utf-8", "replace")
+
+
+def _without_marks(text: str) -> str:
+    return text.replace(BLOCK_MARK, " ").replace(ROW_MARK, " ")
 
 
 def _key_of(request: bytes) -> bytes:
@@ -156,3 +176,8 @@ def render_replies(texts: Iterable[str]) -> Mapping[str, SafeString]:
     Waits: read everything first.
     """
     return _renderer.render_all(texts, is_by_block=True)
+
+
+def render_blocks(blocks: Sequence[Block]) -> SafeString:
+    """Render blocks that were cut from a reply, as they stand in the whole of it. Waits."""
+    return _renderer.render_blocks(blocks)

@@ -5,8 +5,11 @@ of value when it is killed.
 """
 
 import re
+import time
 from collections.abc import Sequence
 from html import escape
+from itertools import groupby
+from typing import Any
 
 import nh3
 from markdown_it import MarkdownIt
@@ -14,30 +17,67 @@ from markdown_it.renderer import RendererHTML, RendererProtocol
 from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
+from pygments.lexers import get_lexer_by_name
+from pygments.token import Token as Code
 
 _WEB_LINK = re.compile(r"(?:https?://|mailto:)[^\s<>\"'`\\]+", re.IGNORECASE)
 _FILE_LINK = re.compile(r"(?:\.\./|/files/)((?:[a-z0-9_-]+/)+[a-z0-9_-]+\.md)", re.ASCII)
 _LIBRARY_LINK = re.compile(r"/library/(?:documents/[0-9]{1,18}/|knowledge/)", re.ASCII)
-_TASK = re.compile(r"\[([ xX])\][ \u00a0]")
+_TASK = re.compile(r"(?:\[([ xX])\]|([\u2610\u2611]))[ \u00a0]")
 _TAGS = {
-    "a", "blockquote", "br", "code", "del", "em", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "s",
-    "strong", "table", "tbody", "td", "th", "thead", "tr", "ul",
+    "a", "blockquote", "br", "code", "del", "em", "h3", "h4", "h5", "h6", "hr", "input", "label", "li", "ol",
+    "p", "pre", "s", "span", "strong", "table", "tbody", "td", "th", "thead", "tr", "ul",
 }  # fmt: skip
 # h1 and h2 are the page's own titles.
 _HEADINGS = {"h1": "h3", "h2": "h4", "h3": "h5", "h4": "h6", "h5": "h6", "h6": "h6"}
 # The content security policy blocks style attributes, so a column's alignment becomes a class.
 _ALIGNMENTS = {f"text-align:{side}": f"align-{side}" for side in ("left", "center", "right")}
-# A wide table scrolls, so it must be focusable; a task needs no bullet. Safe as text replacement: the
-# sanitiser drops attributes with these characters, and text has them escaped.
+# A wide table scrolls, so it must be focusable. Safe as text replacement: the sanitiser drops attributes with
+# these characters, and text has them escaped.
 _WRAPPERS = (
     ("<table>", '<div class="table-scroll" tabindex="0" role="group" aria-label="Table"><table>'),
     ("</table>", "</table></div>"),
-    ("<li>\u2610 ", '<li class="task">\u2610 '),
-    ("<li>\u2611 ", '<li class="task">\u2611 '),
 )
+TABLE_END = "</table></div>\n"
+_ROWS = re.compile(r"<tbody>\n(.*?)</tbody>", re.DOTALL)
+
 _BLOCK_MARK = "\x1e"
+_ROW_MARK = "\x1f"
 # Between two blocks only: text has its angle brackets escaped, and a nested list follows no list's end.
-_JOIN = re.compile(r"</(ul|ol)>\n<\1(?: start=\"\d+\")?>\n(?=<li)")
+LIST_JOIN = re.compile(r"</(ul|ol)>\n<\1(?: start=\"\d+\")?>\n(?=<li)")
+
+# Lexers that load quickly and have no slow patterns.
+_LANGUAGES = {
+    "bash", "c", "c#", "c++", "cpp", "csharp", "css", "diff", "docker", "dockerfile", "go", "golang",
+    "html", "ini", "java", "javascript", "js", "json", "jsx", "kotlin", "make", "makefile", "php", "py",
+    "python", "r", "rb", "rs", "ruby", "rust", "sh", "shell", "sql", "swift", "toml", "ts", "tsx",
+    "typescript", "xml", "yaml", "yml",
+}  # fmt: skip
+CODE_CLASSES = {
+    Code.Comment: "code-comment",
+    Code.Comment.Preproc: "code-keyword",
+    Code.Keyword: "code-keyword",
+    Code.Keyword.Constant: "code-number",
+    Code.Operator.Word: "code-keyword",
+    Code.Literal.String: "code-string",
+    Code.Literal.Number: "code-number",
+    Code.Name.Attribute: "code-name",
+    Code.Name.Class: "code-name",
+    Code.Name.Decorator: "code-name",
+    Code.Name.Function: "code-name",
+    Code.Name.Tag: "code-name",
+    Code.Generic.Deleted: "code-deleted",
+    Code.Generic.Inserted: "code-inserted",
+}
+_CLASSES = {
+    "li": {"task"},
+    "span": set(CODE_CLASSES.values()),
+    "td": set(_ALIGNMENTS.values()),
+    "th": set(_ALIGNMENTS.values()),
+}
+MOST_HIGHLIGHTED = 10_000
+"""Characters of one piece of code; a longer one keeps one colour."""
+HIGHLIGHT_SECONDS = 0.15
 
 
 def is_web_link(address: str) -> bool:
@@ -72,7 +112,7 @@ def _shape_blocks(state: StateCore) -> None:
         if token.type != "inline" or not token.children:
             continue
         if index > 1 and state.tokens[index - 2].type == "list_item_open":
-            _sign_task(token.children[0])
+            _begin_task(state.tokens[index - 2], token.children)
         _fill_wordless_links(token)
 
 
@@ -82,11 +122,18 @@ def _align_cell(cell: Token) -> None:
         cell.attrSet("class", name)
 
 
-def _sign_task(first: Token) -> None:
-    task = _TASK.match(first.content) if first.type == "text" else None
-    if task:
-        sign = "\u2610" if task[1] == " " else "\u2611"
-        first.content = f"{sign} {first.content[task.end() :]}"
+def _begin_task(item: Token, children: list[Token]) -> None:
+    """Turn the mark of a task into a tick box, with the words of the line as its label."""
+    first = children[0]
+    found = _TASK.match(first.content) if first.type == "text" else None
+    if not found:
+        return
+    item.attrSet("class", "task")
+    first.content = first.content[found.end() :]
+    box = Token("task_box", "input", 0, attrs={"type": "checkbox", "disabled": ""})
+    if found[1] in ("x", "X") or found[2] == "\u2611":
+        box.attrSet("checked", "")
+    children[:] = [Token("label_open", "label", 1), box, *children, Token("label_close", "label", -1)]
 
 
 def _fill_wordless_links(inline: Token) -> None:
@@ -100,7 +147,7 @@ def _fill_wordless_links(inline: Token) -> None:
     inline.children = children
 
 
-def _keep_attribute(_tag: str, name: str, value: str) -> str | None:
+def _keep_attribute(tag: str, name: str, value: str) -> str | None:
     if name == "href":
         return value if is_web_link(value) else own_link(value) or None
     if name == "rel":  # Set by the sanitiser; content has no such attribute.
@@ -108,8 +155,35 @@ def _keep_attribute(_tag: str, name: str, value: str) -> str | None:
     if name == "start":
         return value if value.isdigit() else None
     if name == "class":
-        return value if value in _ALIGNMENTS.values() else None
-    return None
+        return value if value in _CLASSES.get(tag, ()) else None
+    return value if tag == "input" else None
+
+
+def _highlight(code: str, language: str, _attributes: str) -> str:
+    """Return code with spans of a few classes; empty if it isn't highlighted."""
+    if language.lower() not in _LANGUAGES or len(code) > MOST_HIGHLIGHTED:
+        return ""
+    lexer = get_lexer_by_name(language.lower(), stripnl=False, ensurenl=False)
+    until = time.process_time() + HIGHLIGHT_SECONDS
+    parts = []
+    length = 0
+    for name, tokens in groupby(lexer.get_tokens(code), key=_class_of):
+        if time.process_time() > until:
+            return ""
+        text = "".join(value for _, value in tokens)
+        length += len(text)
+        parts.append(f'<span class="{name}">{escape(text)}</span>' if name else escape(text))
+    return "".join(parts) if length == len(code) else ""
+
+
+def _class_of(token: tuple[Any, str]) -> str:
+    """Return the class of a token's kind, or of the nearest kind above it."""
+    kind, text = token
+    while kind and text.strip():
+        if kind in CODE_CLASSES:
+            return CODE_CLASSES[kind]
+        kind = kind.parent
+    return ""
 
 
 class _Parser(MarkdownIt):
@@ -118,7 +192,7 @@ class _Parser(MarkdownIt):
 
 
 def _build_parser() -> MarkdownIt:
-    parser = _Parser("commonmark", {"html": False, "maxNesting": 20, "breaks": True})
+    parser = _Parser("commonmark", {"html": False, "maxNesting": 20, "breaks": True, "highlight": _highlight})
     parser.enable(["table", "strikethrough"])
     parser.disable(["html_block", "html_inline"])
     parser.add_render_rule("image", _image_as_words)
@@ -127,27 +201,59 @@ def _build_parser() -> MarkdownIt:
 
 
 _PARSER = _build_parser()
+_CLEANER = nh3.Cleaner(
+    tags=_TAGS,
+    clean_content_tags={"script", "style"},
+    attributes={
+        "a": {"href"},
+        "input": {"checked", "disabled", "type"},
+        "li": {"class"},
+        "ol": {"start"},
+        "span": {"class"},
+        "td": {"class"},
+        "th": {"class"},
+    },
+    attribute_filter=_keep_attribute,
+    # Any input is a tick box that nobody can tick. Ours has these attributes, in this order.
+    set_tag_attribute_values={"input": {"disabled": "", "type": "checkbox"}},
+    link_rel="noopener noreferrer nofollow",
+    url_schemes={"http", "https", "mailto"},
+)
+
+
+def sanitise(markup: str) -> str:
+    """Return markup with nothing in it but what rendered markdown consists of."""
+    return _CLEANER.clean(markup)
 
 
 def render(text: str) -> str:
     """Render markdown as sanitised HTML."""
-    markup = nh3.clean(
-        _PARSER.render(text),
-        tags=_TAGS,
-        clean_content_tags={"script", "style"},
-        attributes={"a": {"href"}, "ol": {"start"}, "td": {"class"}, "th": {"class"}},
-        attribute_filter=_keep_attribute,
-        link_rel="noopener noreferrer nofollow",
-        url_schemes={"http", "https", "mailto"},
-    )
+    markup = sanitise(_PARSER.render(text))
     for plain, wrapped in _WRAPPERS:
         markup = markup.replace(plain, wrapped)
     return markup
 
 
 def render_blocks(blocks: Sequence[str]) -> str:
-    """Render each block alone. Items of a list that follow each other become one list."""
-    return _JOIN.sub("", "".join(render(block) for block in blocks))
+    """Render each block alone. Items of a list that follow each other become one list, rows one table."""
+    parts: list[str] = []
+    for is_row, group in groupby(blocks, key=lambda block: block.startswith(_ROW_MARK)):
+        if not is_row:
+            parts += map(render, group)
+            continue
+        rows = f"<tbody>\n{''.join(map(_render_row, group))}</tbody>\n"
+        if parts and parts[-1].endswith(TABLE_END):
+            parts[-1] = parts[-1].removesuffix(TABLE_END) + rows + TABLE_END
+        else:  # They continue a table that has been sent before.
+            parts.append(f"<table>\n{rows}</table>\n")
+    return LIST_JOIN.sub("", "".join(parts))
+
+
+def _render_row(block: str) -> str:
+    columns, _, row = block.removeprefix(_ROW_MARK).partition("\n")
+    names = "|".join("a" * len(columns.strip("|").split("|")))
+    found = _ROWS.search(render(f"|{names}|\n{columns}\n{row}"))
+    return found[1] if found else f"<tr>\n<td>{escape(row)}</td>\n</tr>\n"
 
 
 def answer(request: bytes) -> bytes:

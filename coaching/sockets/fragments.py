@@ -6,7 +6,6 @@ connection was given back.
 """
 
 import asyncio
-import re
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -18,8 +17,8 @@ from django.db import DatabaseError
 from django.template.loader import render_to_string
 
 from coaching import events
-from coaching.sandbox.blocks import BlockSplitter
-from coaching.sandbox.markdown import render_replies
+from coaching.sandbox.blocks import Block, BlockSplitter
+from coaching.sandbox.markdown import render_blocks
 from coaching.transcript import calls as shown_calls
 from coaching.transcript import conversation
 from coaching.transcript import rows as shown_rows
@@ -219,9 +218,6 @@ FRAGMENTS: Mapping[type[events.TurnEvent], Callable[[Any], str | Awaitable[str]]
 """One function for each event; a test holds the keys against the union."""
 
 
-_LIST = re.compile(r"<(/?)(ul|ol)\b[^>]*>\n?")
-
-
 class StreamedReply:
     """The running round as one reader of the page sees it: finished blocks formatted, the last one as text.
 
@@ -247,10 +243,10 @@ class StreamedReply:
 
     def _begin(self, text: str) -> None:
         """Start with the text of a round that the reader has been shown."""
-        self._splitter, self._line, self._open_list = BlockSplitter(), "", ""
+        self._splitter, self._line = BlockSplitter(), ""
         self._splitter.feed(text)
 
-    def _take(self, text: str) -> list[str]:
+    def _take(self, text: str) -> list[Block]:
         """Add text and return the blocks that it finished: at the end of a line or of a list."""
         self._line += text
         if "\n" not in text and not self._splitter.awaits_word:
@@ -258,31 +254,14 @@ class StreamedReply:
         line, self._line = self._line, ""
         return self._splitter.feed(line)
 
-    async def _render_blocks(self, blocks: list[str]) -> str:
-        """Return the frame that moves blocks out of the text that is being written."""
-        rendered = await _off_loop(render_replies, blocks)
-        parts = [self._placed(rendered[block]) for block in blocks]
-        rest = f'<div hx-swap-oob="innerHTML:#live-text">{escape(self._splitter.rest + self._line)}</div>'
-        return "".join([*parts, rest])
+    async def _render_blocks(self, blocks: list[Block]) -> str:
+        """Return the frame that puts blocks before the text that is being written, and what is left of it.
 
-    def _placed(self, markup: str) -> str:
-        """Return a block's element, or its items where it continues the list before."""
-        name = _only_list(markup)
-        before, self._open_list = self._open_list, name
-        if name and name == before:
-            items = _LIST.sub("", markup, count=1).removesuffix(f"</{name}>\n")
-            return f'<div hx-swap-oob="beforeend:#live-blocks > :last-child">{items}</div>'
-        return f'<div hx-swap-oob="beforeend:#live-blocks">{markup}</div>'
-
-
-def _only_list(markup: str) -> str:
-    """Return `ul` or `ol` for markup that is one such list, otherwise nothing."""
-    depth, name = 0, ""
-    for found in _LIST.finditer(markup):
-        if depth == 0 and (found.start() > 0 or found[1]):
-            return ""
-        name = name or found[2]
-        depth += -1 if found[1] else 1
-        if depth == 0 and found.end() < len(markup):
-            return ""
-    return name
+        The page's script adds items to the list before them, and rows to the table (stream.js).
+        """
+        markup = await _off_loop(render_blocks, blocks)
+        rest = escape(self._splitter.rest + self._line)
+        return (
+            f'<div hx-swap-oob="beforebegin:#live-text">{markup}</div>'
+            f'<div hx-swap-oob="innerHTML:#live-text">{rest}</div>'
+        )

@@ -17,7 +17,7 @@ from coaching.clock.days import local_day
 from coaching.documents.attached import attached_to
 from coaching.events import AttachedDocument, MessagePlace, MessageStored, RoundShown, Sync
 from coaching.sandbox.blocks import split_unfinished
-from coaching.sandbox.markdown import render_replies
+from coaching.sandbox.markdown import render_blocks, render_replies
 from coaching.tools import presentation_of
 from coaching.transcript.calls import (
     QuestionItem,
@@ -271,7 +271,7 @@ def live_turn_item(
     rounds = list(rounds)
     calls = calls or {}
     live = next((shown for shown in rounds if not shown.is_finished), None)
-    finished, rest = split_unfinished(live.text) if live else ("", "")
+    finished, rest = split_unfinished(live.text) if live else ([], "")
     return TurnItem(
         turn_id=turn_id,
         rounds=_round_items(
@@ -283,7 +283,7 @@ def live_turn_item(
             rendered,
         ),
         is_open=True,
-        live_html=render_replies([finished])[finished] if finished else "",
+        live_html=render_blocks(finished) if finished else "",
         live_text=rest,
         live_notes=note_in_words(live.notes) if live else "",
     )

@@ -57,8 +57,24 @@ async def shimmer_seen(page: Page) -> tuple[list[int], float]:
 
 async def live_text(page: Page) -> str:
     """Return the text of the running round as people see it."""
-    words = "() => ['live-blocks', 'live-text'].map((id) => document.getElementById(id).innerText.trim())"
-    return "\n\n".join(filter(None, await page.evaluate(words)))
+    words: str = await page.evaluate("() => document.getElementById('live-blocks').innerText.trim()")
+    return words
+
+
+async def finished_blocks(page: Page) -> str:
+    """Return the markup of the running round without the block that is being written."""
+    markup: str = await page.evaluate(
+        """() => {
+            const blocks = document.getElementById("live-blocks").cloneNode(true);
+            const live = blocks.querySelector(".live");
+            const isOnly = (node) => !node.previousElementSibling && node.parentNode !== blocks;
+            let root = live;
+            while (root.parentNode !== blocks && isOnly(root)) root = root.parentNode;
+            root.remove();
+            return blocks.innerHTML;
+        }"""
+    )
+    return markup
 
 
 async def messages_markup(page: Page) -> str:

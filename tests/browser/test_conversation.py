@@ -10,6 +10,7 @@ from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database
 from sessions_app.models import Message, Session
 from tests.browser.chat_page import (
+    finished_blocks,
     live_text,
     messages_markup,
     path_of,
@@ -304,7 +305,7 @@ async def test_the_page_follows_the_words_unless_the_reader_has_gone_up(
     place = await page.evaluate("() => scrollY")
     practice.release("up")
     await practice.reached("end")
-    await expect(page.locator("#live-blocks p")).to_have_count(119)
+    await expect(page.locator("#live-blocks p:not(.live)")).to_have_count(119)
     assert await page.evaluate("() => scrollY") == place
     await page.get_by_role("button", name="Jump to latest").click()
     await expect(page.get_by_role("button", name="Jump to latest")).to_be_hidden()
@@ -318,32 +319,62 @@ async def test_the_page_follows_the_words_unless_the_reader_has_gone_up(
     await expect(page.locator("#messages .said")).to_be_in_viewport()
 
 
+PLACES = """() => [...document.querySelectorAll(
+    "#live-blocks > *, #live-blocks :is(li, tr), #messages .prose > *, #messages .prose :is(li, tr)"
+)].map((node) => [node.localName, Math.round(node.getBoundingClientRect().top + scrollY)])"""
+"""Where each block is."""
+
+
 async def test_an_answer_takes_its_form_while_it_comes_and_nothing_jumps_at_its_end(
     practice: PracticeServer, page: Page, session: Session, watcher: Watcher
 ) -> None:
-    text = (
-        "## A plan\n\nSome **bold** words.\n\n- one\n- two\n  - deep\n\n| a | b |\n|---|--:|\n| 1 | 2 |\n\n"
-        "```python\nx = 1\n```\n\n1. first\n2. second\n\nThe *end"
-    )
-    practice.script([Reply.of(Text(text), Hold("look"), Text("* is near."), chunk_characters=5)])
+    parts = {
+        "heading": ("## A pl", "h4#live-text"),
+        "words": ("an\n\nSome **bold** words", "p#live-text"),
+        "item": (".\n\n- one\n- tw", "ul > li + li#live-text"),
+        "task": ("o\n  - deep\n- [x] thr", "ul > li.task > label#live-text"),
+        "row": ("ee\n\n| a | b |\n|---|--:|\n| 1 | 2 |\n| 3 | 4", "tbody > tr + tr#live-text"),
+        "code": (" |\n\n```python\nx = 1\ny = ", "pre > code#live-text"),
+        "number": ("2\n```\n\n1. first\n2. second", "ol > li + li#live-text"),
+        "quote": ("\n\n> quiet", "blockquote > p#live-text"),
+        "look": ("\n\nThe *end", "p#live-text"),
+    }
+    pieces = [piece for name, (words, _) in parts.items() for piece in (Text(words), Hold(name))]
+    practice.script([Reply.of(*pieces, Text("* is near."), chunk_characters=5)])
     await page.goto(path_of(session))
     await say(page, "Make a plan")
-    await practice.reached("look")
-    await expect(page.locator("#live-text")).to_have_text("The end")
+    before: list[object] = []
+    for name, (words, element) in parts.items():
+        await practice.reached(name)
+        await expect(page.locator(f"#live-blocks > {element}, #live-blocks * > {element}")).to_contain_text(
+            words.split()[-1].strip("*")
+        )
+        # The block that was being written had its place already.
+        places = await page.evaluate(PLACES)
+        assert places[: len(before)] == before, name
+        before = places
+        practice.release(name) if name != "look" else None
     blocks = page.locator("#live-blocks")
-    await expect(blocks.locator("h4, strong, td, pre")).to_have_text(["A plan", "bold", "1", "2", "x = 1\n"])
-    await expect(blocks.locator("> ul > li")).to_have_count(2)
-    await expect(blocks.locator("> ol > li")).to_have_count(2)
-    streamed = await blocks.inner_html()
-    place = (
-        "() => document.querySelector('#open-turn h4, #messages h4').getBoundingClientRect().top + scrollY"
+    await expect(blocks.locator("h4, strong, td, pre")).to_have_text(
+        ["A plan", "bold", "1", "2", "3", "4", "x = 1\ny = 2\n"]
     )
-    before = await page.evaluate(place)
+    streamed = await finished_blocks(page)
     practice.release("look")
     await until_done(page)
     final = await page.locator("#messages .turn .prose").inner_html()
     assert final == f"{streamed}<p>The <em>end</em> is near.</p>\n"
-    assert abs(await page.evaluate(place) - before) < 1
+    assert await page.evaluate(PLACES) == before
     await page.reload()
+    await expect(page.locator(".code-copy")).to_have_count(1)
     assert await page.locator("#messages .turn .prose").inner_html() == final
+    await page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    await page.get_by_role("button", name="Copy code").focus()
+    await page.keyboard.press("Enter")
+    await expect(page.locator(".code-copy [role=status]")).to_have_text("Copied")
+    assert await page.evaluate("() => navigator.clipboard.readText()") == "x = 1\ny = 2\n"
+    await page.locator("[data-copy]").click()
+    await expect(page.locator("[data-copy]")).to_have_text("Copied")
+    copied = await page.evaluate("() => navigator.clipboard.readText()")
+    assert "☑ three\n" in copied
+    assert copied.endswith("quiet\n\nThe end is near.")
     assert watcher.faults == []

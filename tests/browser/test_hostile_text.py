@@ -12,9 +12,10 @@ from coaching.clock.days import local_day
 from coaching.models import CalendarEvent, DayPlan, FileType, Profile, UserFile, UserFileVersion
 from coaching.practice.script import Hold, Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
+from coaching.sandbox.blocks import BlockSplitter
 from sessions_app.database import in_database
 from sessions_app.models import Session
-from tests.browser.chat_page import path_of, say, until_done
+from tests.browser.chat_page import finished_blocks, path_of, say, until_done
 from tests.browser.fixtures import OpenContext, Watcher
 from tests.browser.payloads import HOST, PAYLOADS
 from tests.context.test_hostile import HOSTILE, PAGES, PATHS, fill
@@ -22,7 +23,8 @@ from tests.context.test_hostile import HOSTILE, PAGES, PATHS, fill
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 FORBIDDEN = (
-    "script, style, iframe, object, embed, img, video, audio, form, input, svg:not(.icon), math, base, "
+    "script, style, iframe, object, embed, img, video, audio, form, "
+    "input:not([type=checkbox][disabled]), svg:not(.icon), math, base, "
     "link, meta, "
     "[style], [name], [onerror], [onload], [hx-get], [data-hx-get], [hx-swap-oob], [ws-connect], "
     "a[href^='javascript' i], a[href^='data' i], a[href^='//'], a[href='/accounts/logout/']"
@@ -37,7 +39,7 @@ async def assert_harmless(page: Page, where: str, watcher: Watcher) -> None:
     inside = await page.locator(where).first.evaluate(
         """(found, forbidden) => [...found.querySelectorAll(forbidden)]
             .filter((node) => node.closest(".prose, .note, .said-text, .facts, .raw, .difference"))
-            .concat(...found.querySelectorAll(".prose [id], .note [id], .said-text [id]"))
+            .concat(...found.querySelectorAll(".prose [id]:not(.live), .note [id], .said-text [id]"))
             .map((node) => node.outerHTML)""",
         FORBIDDEN,
     )
@@ -64,7 +66,7 @@ async def test_payloads_in_the_stream_in_the_answer_and_in_the_question_do_nothi
     await say(page, everything)
     await practice.reached("look")
     await expect(page.locator("#live-text")).to_contain_text(MARK)
-    streamed = await page.locator("#live-blocks").inner_html()
+    streamed = await finished_blocks(page)
     await assert_harmless(page, "#open-turn", watcher)
     practice.release("look")
     await until_done(page)
@@ -82,25 +84,32 @@ async def test_payloads_in_the_stream_in_the_answer_and_in_the_question_do_nothi
     )
 
 
-async def test_payloads_each_for_itself_whole_and_cut_do_nothing(
+async def test_payloads_cut_at_every_character_do_nothing_while_they_are_streamed(
     practice: PracticeServer, page: Page, session: Session, watcher: Watcher
 ) -> None:
-    pieces = [payload[: max(1, len(payload) * share // 4)] for payload in PAYLOADS for share in (1, 2, 3, 4)]
-    for start in range(0, len(pieces), 60):
-        # One round each: a payload that opens a block can't swallow the next one.
-        batch = pieces[start : start + 60]
-        text = "\n\n".join(f"{piece}\n\nx{number}" for number, piece in enumerate(batch))
-        practice.script([Reply.of(Text(text), chunk_characters=11)])
-        await say_at(page, session, f"Round {start}")
-        await assert_harmless(page, "#messages", watcher)
-
-
-async def say_at(page: Page, session: Session, text: str) -> None:
+    # Each as a block of its own, and as the block that is being written.
+    cuts = [payload[:end] for payload in PAYLOADS for end in range(1, len(payload) + 1)]
+    blocks = [cut + ending_of(cut) for cut in cuts]
     await page.goto(path_of(session))
     await expect(page.locator("#chat")).to_have_attribute("data-phase", "idle")
-    answers = await page.locator("#messages > .turn").count()
-    await say(page, text)
-    await until_done(page, answers + 1)
+    share = len(blocks) // 4 + 1  # An answer ends at its most tokens.
+    for number, start in enumerate(range(0, len(blocks), share)):
+        text = "".join(blocks[start : start + share])
+        practice.script([Reply.of(Text(f"{text}{MARK}"), Hold("look"), chunk_characters=60)])
+        await say(page, f"Round {number}")
+        await practice.reached("look")
+        await expect(page.locator("#live-text")).to_contain_text(MARK)
+        await assert_harmless(page, "#open-turn", watcher)
+        practice.release("look")
+        await until_done(page, number + 1)
+    await assert_harmless(page, "#messages", watcher)
+
+
+def ending_of(cut: str) -> str:
+    """Return what ends the block that a cut payload begins, so that it can't swallow the next one."""
+    splitter = BlockSplitter()
+    splitter.feed(f"{cut}\n\n")
+    return "\n```\n\n" if splitter.rest.startswith("```") else "\n\n"
 
 
 async def test_payloads_in_files_and_titles_do_nothing(

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from html import unescape
 from html.parser import HTMLParser
 from typing import Any
 
@@ -16,25 +17,39 @@ from hypothesis import strategies as st
 
 from coaching.sandbox.killable import KillablePool
 from coaching.sandbox.markdown import MARKDOWN_SCRIPT, MarkdownRenderer, plain_text, render_markdown
+from coaching.sandbox.markdown_worker import MOST_HIGHLIGHTED, sanitise
 from tests.browser.payloads import PAYLOADS
 from tests.patience import patience
 
 ALLOWED = {
     "a": {"href", "rel"},
     "div": {"class", "tabindex", "role", "aria-label"},
+    "input": {"type", "disabled", "checked"},
     "li": {"class"},
     "ol": {"start"},
     "p": {"class"},
+    "span": {"class"},
     "td": {"class"},
     "th": {"class"},
 } | {
     tag: set()
     for tag in (
-        "blockquote", "br", "code", "em", "h3", "h4", "h5", "h6", "hr", "pre", "s", "strong", "table",
-        "tbody", "thead", "tr", "ul",
+        "blockquote", "br", "code", "em", "h3", "h4", "h5", "h6", "hr", "label", "pre", "s", "strong",
+        "table", "tbody", "thead", "tr", "ul",
     )
 }  # fmt: skip
-OUR_CLASSES = {"table-scroll", "task", "plain", "align-left", "align-center", "align-right"}
+OUR_CLASSES = {
+    *("table-scroll", "task", "plain", "align-left", "align-center", "align-right"),
+    *(
+        "code-comment",
+        "code-deleted",
+        "code-inserted",
+        "code-keyword",
+        "code-name",
+        "code-number",
+        "code-string",
+    ),
+}
 BOMB = "![" * 50_000  # occupies a parser for seconds
 BIGGER_BOMB = "![" * 99_000  # the longest that is tried
 
@@ -51,6 +66,8 @@ class Auditor(HTMLParser):
         if tag not in ALLOWED:
             self.faults.append(tag)
             return
+        if tag == "input" and not {("type", "checkbox"), ("disabled", "")} <= set(attrs):
+            self.faults.append("an input that isn't a tick box")
         for name, value in attrs:
             if name not in ALLOWED[tag]:
                 self.faults.append(f"{tag} {name}")
@@ -73,8 +90,8 @@ def test_what_people_write_becomes_what_they_meant() -> None:
     )
     assert "<h3>Title</h3>" in markup
     assert "<p>a <em>b</em> <strong>c</strong><br>\nnext</p>" in markup
-    assert '<li class="task">\u2610 open</li>' in markup
-    assert '<li class="task">\u2611 done</li>' in markup
+    assert '<li class="task"><label><input type="checkbox" disabled="">open</label></li>' in markup
+    assert '<li class="task"><label><input type="checkbox" disabled="" checked="">done</label></li>' in markup
     assert '<div class="table-scroll" tabindex="0" role="group" aria-label="Table"><table>' in markup
 
 
@@ -85,6 +102,45 @@ def test_table_columns_keep_their_alignment_as_a_class() -> None:
             assert f'<{tag} class="align-{side}">{word}</{tag}>' in markup
         assert f"<{tag}>{words[3]}</{tag}>" in markup
     assert "style" not in markup
+
+
+def test_code_is_coloured_by_classes_and_keeps_its_text() -> None:
+    code = 'def f(x):  # <why>\n\n    return "a" + str(1)\n'
+    markup = render_markdown(f"```Python\n{code}```")
+    for name, text in (("keyword", "def"), ("name", "f"), ("comment", "# &lt;why&gt;"), ("string", '"a"')):
+        assert f'<span class="code-{name}">{text}</span>' in markup
+    assert faults_in(markup) == []
+    plain = unescape(re.sub(r"<[^>]*>", "", markup))
+    assert plain == f"{code}\n"
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "```\ndef f(x): return 1\n```",
+        "```words\ndef f(x): return 1\n```",
+        "```markdown\n# one\n```",
+        "    def f(x): return 1",
+        "```python\n" + "x = 1\n" * (MOST_HIGHLIGHTED // 6 + 1) + "```",
+    ],
+    ids=["no language", "unknown language", "slow language", "indented", "huge"],
+)
+def test_other_code_keeps_one_colour(block: str) -> None:
+    assert "<pre><code>" in (markup := render_markdown(block))
+    assert "<span" not in markup
+
+
+def test_the_sanitiser_keeps_classes_of_ours_and_no_others() -> None:
+    markup = (
+        '<span class="code-keyword">a</span><span class="task">b</span>'
+        '<span class="notice code-name">c</span><li class="code-name">d</li>'
+        '<code class="language-x">e</code><pre class="plain">f</pre>'
+        '<input type="submit" name="x" form="y" disabled><label for="composer-text">g</label>'
+    )
+    assert sanitise(markup) == (
+        '<span class="code-keyword">a</span><span>b</span><span>c</span><li>d</li><code>e</code><pre>f</pre>'
+        '<input type="checkbox" disabled=""><label>g</label>'
+    )
 
 
 def test_links_lead_to_the_web_only_and_images_are_words() -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from coaching.engine.events import TextDelta
 from coaching.events import RoundClosed, RoundRestarted, RoundShown, Sync
 from coaching.sandbox.markdown import render_replies
+from coaching.sandbox.markdown_worker import LIST_JOIN, TABLE_END
 from coaching.sockets.fragments import StreamedReply
 
 REPLY = """# A plan
@@ -28,28 +29,28 @@ and <b>more</b>.
 | a | b |
 |---|--:|
 | 1 | 2 |
+| 3 | *4* |
 
 ```python
 x = "<i>"
 ```
 
 The end."""
-PLACED = re.compile(
-    r'<div hx-swap-oob="beforeend:#live-blocks( > :last-child)?">(.*?)</div>(?=<div hx-swap-oob)', re.DOTALL
-)
+ADDED = re.compile(r'<div hx-swap-oob="beforebegin:#live-text">(.*)</div>(?=<div hx-swap-oob)', re.DOTALL)
 REST = re.compile(r'<div hx-swap-oob="innerHTML:#live-text">(.*?)</div>$', re.DOTALL)
+ROWS = re.compile(r"<table>\n(<tbody>\n.*?</tbody>\n)</table>\n", re.DOTALL)
 
 
 def shown_by(frames: list[str]) -> str:
-    """Return the markup of the blocks as a browser has it after these frames."""
+    """Return the markup of the blocks as the page's script puts them together."""
     shown = ""
     for frame in frames:
-        for is_inside, markup in PLACED.findall(frame):
-            if is_inside:
-                shown, end = shown[: shown.rindex("</")], shown[shown.rindex("</") :]
-                shown += markup + end
+        for added in ADDED.findall(frame):
+            if rows := ROWS.match(added):
+                shown = shown.removesuffix(TABLE_END) + rows[1] + TABLE_END + added[rows.end() :]
+                shown = shown.replace("</tbody>\n<tbody>\n", "")
             else:
-                shown += markup
+                shown = LIST_JOIN.sub("", shown + added)
     return shown
 
 

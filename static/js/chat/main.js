@@ -15,7 +15,7 @@ import { Outbox } from "./outbox.js";
 import { Phase } from "./phase.js";
 import { Questions } from "./questions.js";
 import { Scroll } from "./scroll.js";
-import { LiveText, deltaText } from "./stream.js";
+import { LiveText } from "./stream.js";
 
 const LOOK = "Please have a look at this.";
 
@@ -233,15 +233,13 @@ function begin() {
       afterPress(() => connection.replay(frame));
       return;
     }
-    const text = deltaText(frame);
-    if (text === null) {
-      live.flush();
-      questions.noteFocus();
-      shownTurn = openTurn.firstElementChild?.id.slice("turn-".length) ?? "";
+    if (live.take(frame)) {
+      event.preventDefault();
       return;
     }
-    event.preventDefault();
-    live.add(text);
+    live.flush();
+    questions.noteFocus();
+    shownTurn = openTurn.firstElementChild?.id.slice("turn-".length) ?? "";
   });
   page.addEventListener("htmx:oobBeforeSwap", (event) => {
     const { fragment, target } = event.detail;

@@ -21,29 +21,18 @@ const INLINE = [
 ];
 
 const BEGUN = [
-  [/^(?:\s*\n)+/, ""],
-  [/^ {0,3}#{1,6}[ \t]+/gm, ""],
   [/^(\s*)[-*+](?: \[[ xX]?\]?)?(?=[ \t]|$)/gm, "$1•"],
-  [/^ {0,3}>[ \t]?/gm, ""],
   [/^[ \t]*\|?[ \t|:-]*-[ \t|:-]*$\n?/gm, ""], // rules, and the line below a table's header
-  [/^[ \t]*\|[ \t]?|[ \t]*\|[ \t]*$/gm, ""],
-  [/[ \t]+\|[ \t]+/g, "   "],
   [/!?\[([^\]\n]*)\](?:\([^)\s]*\)?)?/g, "$1"],
   [/\*\*|__|~~|`+/g, ""],
   [/(^|[\s(“"])[*_](?=\S|$)/gm, "$1"],
   [/(?<=\S)[*_](?=$|[\s.,;:!?)”"])/gm, ""],
   [/\s+$/, ""],
 ];
-const FENCE = /^ {0,3}(?:`{3,}|~{3,})[^\n]*(?:\n|$)/;
 
-const MOST_UNMARKED = 4000;
-
-// The block that is being written, without its unfinished marks. A very long one stays as it is: this runs often.
-export function unmarked(markdown) {
-  const text = markdown.replace(/^\n+/, "");
-  if (FENCE.test(text)) return { words: text.replace(FENCE, ""), isCode: true };
-  if (text.length > MOST_UNMARKED) return { words: text, isCode: false };
-  return { words: BEGUN.reduce((words, [mark, kept]) => words.replace(mark, kept), text), isCode: false };
+// The words of a block that is still being written, without its marks, the unfinished ones too.
+export function inlineWords(markdown) {
+  return BEGUN.reduce((words, [mark, kept]) => words.replace(mark, kept), markdown);
 }
 
 export function plainWords(markdown) {

@@ -1,35 +1,61 @@
-// The fast path of streamed text: htmx would parse a document for every few letters. Frames with nothing but text
-// of the live answer are collected and written 25 times a second, because every write costs a layout.
+// The fast path of streamed text: htmx would parse a document for every few letters. Frames with nothing but text or
+// blocks of the live answer are collected and shown 25 times a second, because every change costs a layout.
 //
-// What is written here is the block that Sage is writing. Once it is finished the server replaces it, formatted.
+// The text is that of the block which Sage is writing. Once it is finished the server sends it formatted.
 
-import { unmarked } from "./plain.js";
+import { Unfinished, shapeOf } from "./unfinished.js";
 
 const TOGETHER_MS = 40;
-const OPENING = '<div hx-swap-oob="beforeend:#live-text">';
+const TEXT = '<div hx-swap-oob="beforeend:#live-text">';
+const BLOCKS = '<div hx-swap-oob="beforebegin:#live-text">';
 const CLOSING = "</div>";
 const ENTITIES = { "&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#x27;": "'" };
 
-export function deltaText(frame) {
-  if (!frame.startsWith(OPENING) || !frame.endsWith(CLOSING)) return null;
-  const inner = frame.slice(OPENING.length, -CLOSING.length);
+function textIn(frame) {
+  if (!frame.startsWith(TEXT) || !frame.endsWith(CLOSING)) return null;
+  const inner = frame.slice(TEXT.length, -CLOSING.length);
   if (inner.includes("<")) return null;
   return inner.replace(/&(?:amp|lt|gt|quot|#x27);/g, (entity) => ENTITIES[entity]);
 }
 
+// The server has sanitised the blocks, as it has all of a page's markup.
+function blocksIn(frame) {
+  const holder = document.createElement("template");
+  holder.innerHTML = frame;
+  const [added, rest] = holder.content.children;
+  return { added, rest: rest.textContent };
+}
+
 export class LiveText {
-  #waiting = "";
-  #isDue = false;
   #onText;
-  #written = "";
-  #shown = null;
+  #preview = null;
+  #written = ""; // of the unfinished block
+  #unheard = "";
+  #added = [];
+  #isDue = false;
 
   constructor(onText) {
     this.#onText = onText;
   }
 
-  add(text) {
-    this.#waiting += text;
+  // Returns whether a frame was one of these.
+  take(frame) {
+    const text = textIn(frame);
+    if (text !== null) {
+      this.#written += text;
+      this.#unheard += text;
+    } else if (frame.startsWith(BLOCKS)) {
+      const { added, rest } = blocksIn(frame);
+      this.#added.push(added);
+      this.#written = rest;
+    } else {
+      return false;
+    }
+    this.#plan();
+    return true;
+  }
+
+  #plan() {
     if (document.hidden) {
       this.flush();
       return;
@@ -39,40 +65,50 @@ export class LiveText {
     setTimeout(() => this.flush(), TOGETHER_MS);
   }
 
-  // Before htmx swaps anything, the text that came earlier must be in place.
+  // Before htmx swaps anything, what came earlier must be in place.
   flush() {
     this.#isDue = false;
-    const text = this.#waiting;
-    const target = document.getElementById("live-text");
-    this.#waiting = "";
-    if (!text || !target) return;
-    this.#written += text;
-    this.#show(target);
-    this.#onText(text);
-  }
-
-  // Text that the server sent as it is: a snapshot, or what is left after a block was finished.
-  shape() {
-    const target = document.getElementById("live-text");
-    if (!target || (target.firstChild === this.#shown && this.#shown)) return;
-    this.#written = target.textContent;
-    this.#shown = null;
-    this.#show(target);
-  }
-
-  // Shows the words without their marks. What is there already stays, because a new text costs a new layout.
-  #show(target) {
-    const { words, isCode } = unmarked(this.#written);
-    target.classList.toggle("is-code", isCode);
-    const before = this.#shown?.parentNode === target ? this.#shown.data : null;
-    if (before !== null && words.startsWith(before)) {
-      if (words !== before) this.#shown.appendData(words.slice(before.length));
-    } else if (words) {
-      this.#shown = document.createTextNode(words);
-      target.replaceChildren(this.#shown);
-    } else {
-      this.#shown = null;
-      target.replaceChildren();
+    const added = this.#added.splice(0);
+    const text = this.#unheard;
+    this.#unheard = "";
+    if (!this.#preview?.isShown) {
+      this.#written = "";
+      return;
     }
+    if (added.length) this.#preview.remove();
+    for (const each of added) append(document.getElementById("live-blocks"), each);
+    this.#preview.show(shapeOf(this.#written));
+    if (text) this.#onText(text);
   }
+
+  // Take over the unfinished text that the server sent with a page, a turn or a snapshot.
+  shape() {
+    const sent = document.getElementById("live-text");
+    if (!sent || this.#preview?.isShown) return;
+    this.#written = sent.textContent;
+    sent.remove();
+    this.#preview = new Unfinished(document.getElementById("live-blocks"));
+    this.#preview.show(shapeOf(this.#written));
+  }
+}
+
+// Items continue the list before them, and rows without a head the table: as on a reload (markdown_worker.py).
+function append(blocks, added) {
+  const first = added.firstElementChild;
+  const [more, place] = continued(first, blocks.lastElementChild);
+  if (place) {
+    place.append(...[...more.childNodes].slice(1)); // Both begin with a line break.
+    first.nextSibling?.remove();
+    first.remove();
+  }
+  blocks.append(...added.childNodes);
+}
+
+// What the first element adds to the last one before it, and where it goes; nothing if it is new.
+function continued(first, last) {
+  if (first?.tagName === "TABLE") {
+    const body = last.querySelector("tbody");
+    return body ? [first.querySelector("tbody"), body] : [first, last.querySelector("table")];
+  }
+  return ["UL", "OL"].includes(first?.tagName) && last?.tagName === first.tagName ? [first, last] : [];
 }
