@@ -1,6 +1,7 @@
 // On every page: light and dark, menus, the time zone, keyboard shortcuts, captures, forms that change a part, the app.
 
 import { setUpCapture } from "./capture.js";
+import { setUpCode } from "./code.js";
 import { setUpComposer } from "./composer.js";
 import { sendTimezone } from "./timezone.js";
 import { setUpApp } from "./installed.js";
@@ -52,6 +53,7 @@ document.querySelectorAll("#composer, .quick").forEach(setUpComposer);
 setUpParts();
 setUpSidebar();
 setUpApp();
+setUpCode(document.getElementById("main"));
 
 const captureDialog = document.getElementById("capture-dialog");
 if (captureDialog) {
