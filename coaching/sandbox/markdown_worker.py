@@ -22,7 +22,7 @@ from pygments.token import Token as Code
 
 _WEB_LINK = re.compile(r"(?:https?://|mailto:)[^\s<>\"'`\\]+", re.IGNORECASE)
 _FILE_LINK = re.compile(r"(?:\.\./|/files/)((?:[a-z0-9_-]+/)+[a-z0-9_-]+\.md)", re.ASCII)
-_LIBRARY_LINK = re.compile(r"/library/(?:documents/[0-9]{1,18}/|knowledge/)", re.ASCII)
+_LIBRARY_LINK = re.compile(r"/library/(?:documents/[0-9]{1,18}/(?:#page-[0-9]{1,6})?|knowledge/)", re.ASCII)
 _TASK = re.compile(r"(?:\[([ xX])\]|([\u2610\u2611]))[ \u00a0]")
 _TAGS = {
     "a", "blockquote", "br", "code", "del", "em", "h3", "h4", "h5", "h6", "hr", "input", "label", "li", "ol",

@@ -96,11 +96,12 @@ def _values(
     passage: Passage, words: frozenset[str], links: Mapping[tuple[str, int], str]
 ) -> Mapping[str, Any]:
     hit = passage.hit
+    page = (hit.source == RecallSource.DOCUMENT and hit.part) or None
     return {
         "title": line(passage.title),
-        "link": links.get((hit.source, hit.file_id or 0), ""),
+        "link": links.get((hit.source, hit.file_id or 0), "") + (f"#page-{page}" if page else ""),
         "source": hit.source,
-        "page": (hit.source == RecallSource.DOCUMENT and hit.part) or None,
+        "page": page,
         "text": excerpt(fence(passage.text), words, characters=PASSAGE_CHARACTERS),
     }
 

@@ -109,7 +109,7 @@ async def test_what_is_there_is_found_with_links(user: User, anna: Client) -> No
     link = f"/library/documents/{lease.id}/"
     found = await call("search_knowledge_bank", {"query": "When does the lease end?"}, context)
     hit = next(hit for hit in found["hits"] if hit["source"] == "document" and hit.get("page") == 2)
-    assert (hit["title"], hit["link"]) == ("Lease 2024.pdf", link)
+    assert (hit["title"], hit["link"]) == ("Lease 2024.pdf", f"{link}#page-2")
     assert "31 March 2027" in hit["text"]
     found = await call("search_knowledge_bank", {"query": "deposit", "client_id": anna.id}, context)
     assert ("knowledge", link) in {(hit["source"], hit["link"]) for hit in found["hits"]}
@@ -134,6 +134,9 @@ async def test_the_page_with_the_answer_comes_with_a_summary_that_has_the_words(
     client = await in_database(make_client, user, "Anna")
     pages = [f"Clause {number}. The tenant keeps the flat clean." for number in range(1, 30)]
     pages[16] = "Clause 17. The agreement ends on 30 April 2036."
+    pages[20] = (
+        "Clause 21. Nothing in the agreement keeps either of the parties from what the law has for them."
+    )
     await in_database(
         make_document,
         client,
@@ -147,6 +150,7 @@ async def test_the_page_with_the_answer_comes_with_a_summary_that_has_the_words(
     )
     assert [hit.get("page") for hit in found["hits"]] == [None, 17]
     assert "30 April 2036" in found["hits"][1]["text"]
+    assert found["hits"][1]["link"].endswith("/#page-17")
 
 
 async def test_what_is_withheld_is_in_no_result(user: User, anna: Client) -> None:

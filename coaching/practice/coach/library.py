@@ -47,7 +47,7 @@ def say_what_was_found(call: Call) -> str:
     hits: Sequence[Mapping[str, Any]] = call.values.get("hits") or []
     if call.is_error or not hits:
         return texts.said("library_nothing")
-    pages = [hit for hit in hits if hit.get("link") == hits[0].get("link")]
+    pages = [hit for hit in hits if _document_of(hit) == _document_of(hits[0])]
     best, quote = _best_sentence(pages, str(call.input.get("query", "")))
     page = f", page {best['page']}" if best.get("page") else ""
     title = str(best.get("title", "")).replace("[", "(").replace("]", ")")
@@ -58,8 +58,13 @@ def say_what_was_found(call: Call) -> str:
     )
 
 
+def _document_of(hit: Mapping[str, Any]) -> str:
+    """Return a hit's link without the page."""
+    return str(hit.get("link", "")).partition("#")[0]
+
+
 def _best_sentence(pages: Sequence[Mapping[str, Any]], question: str) -> tuple[Mapping[str, Any], str]:
-    """Return the sentence with most words of the question, of equals one with a number, and its page.
+    """Return the sentence with most words of the question, and its hit: of equals one with a number.
 
     A word counts less the more sentences have it: that a lease says "lease" means little.
     """
@@ -68,9 +73,10 @@ def _best_sentence(pages: Sequence[Mapping[str, Any]], question: str) -> tuple[M
     shared = {sentence: {word for word in wanted if _has(sentence, word)} for _, sentence in found}
     common = Counter(word for words in shared.values() for word in words)
 
-    def score(place: tuple[Mapping[str, Any], str]) -> tuple[float, bool]:
-        _, sentence = place
-        return sum(1 / common[word] for word in shared[sentence]), any(map(str.isdigit, sentence))
+    def score(place: tuple[Mapping[str, Any], str]) -> tuple[float, bool, bool]:
+        hit, sentence = place
+        words = sum(1 / common[word] for word in shared[sentence])
+        return words, any(map(str.isdigit, sentence)), bool(hit.get("page"))
 
     return max(found, key=score, default=(pages[0], ""))
 
