@@ -14,10 +14,12 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.views.decorators.http import require_safe
 
+from coaching.documents.costs import DocumentCost, call_costs, costs_of_documents
 from coaching.documents.filing import read_again
-from coaching.models import ActionItem, Document, DocumentCall, KnowledgeEntry, LibraryEffect
+from coaching.models import ActionItem, CallPurpose, Document, DocumentCall, KnowledgeEntry, LibraryEffect
 from sessions_app.admin import READ_TEXT, ReadOnlyMixin, log_look
 from sessions_app.errors import Refused
+from sessions_app.money import small_dollars
 
 MOST_READ_AGAIN = 200
 
@@ -103,18 +105,42 @@ class DocumentAdmin(WithoutWords):
         "tags",
     )
     list_display = (
-        "user", "number", "state", "client_kind", "file_type", "decided_by", "attempts", "size", "page_count",
-        "source", "created_at",
+        "user", "number", "state", "client_kind", "file_type", "decided_by", "attempts", "cost", "size",
+        "page_count", "source", "created_at",
     )  # fmt: skip
     list_display_links = ("user", "number")
     list_filter = ("state", "source", "decided_by", "is_withheld", "created_at")
     fields = (
-        "user", "client_kind", "state", "attempts", "source", "is_withheld", "content_type", "size",
-        "page_count", "file_type", "category", "level", "confidence", "decided_by", "similarity",
-        "created_at", "read_at", "decided_at",
+        "user", "client_kind", "state", "attempts", "cost", "cost_by_purpose", "source", "is_withheld",
+        "content_type", "size", "page_count", "file_type", "category", "level", "confidence", "decided_by",
+        "similarity", "created_at", "read_at", "decided_at",
     )  # fmt: skip
     readonly_fields = fields
     actions = ("read_again",)
+
+    @admin.display(description="Cost")
+    def cost(self, document: Document) -> str:
+        """Return the document's share of the calls about it."""
+        return _cost_in_words(_cost_of(document))
+
+    @admin.display(description="Cost by purpose")
+    def cost_by_purpose(self, document: Document) -> str:
+        found = _cost_of(document)
+        purposes = sorted(found.by_purpose.items()) if found else ()
+        return ", ".join(
+            f"{CallPurpose(name).label}: {small_dollars(round(part))}" for name, part in purposes
+        )
+
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        """Return the list with the costs of the page's documents, read at once."""
+        changelist = super().get_changelist_instance(request)
+        rows = list(changelist.result_list)
+        ids = {"user_ids": {row.user_id for row in rows}, "document_ids": {row.pk for row in rows}}
+        costs = costs_of_documents(**ids)
+        for row in rows:
+            setattr(row, _COST, costs.get(row.pk))
+        changelist.result_list = rows
+        return changelist
 
     def has_read_again_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("coaching.change_document")
@@ -139,6 +165,29 @@ class DocumentAdmin(WithoutWords):
     def further_words(self, row: Document) -> list[tuple[str, str]]:
         text = getattr(row, "text", None)
         return [("text", text.text)] if text else []
+
+
+_COST = "cost_found"
+
+
+def _cost_of(document: Document) -> DocumentCost | None:
+    """Return a document's cost: a list has read it; None without calls."""
+    if not hasattr(document, _COST):
+        ids = {"user_ids": [document.user_id], "document_ids": [document.pk]}
+        setattr(document, _COST, costs_of_documents(**ids).get(document.pk))
+    found: DocumentCost | None = getattr(document, _COST)
+    return found
+
+
+def _cost_in_words(cost: DocumentCost | None) -> str:
+    if cost is None:
+        return "no calls"
+    words = small_dollars(cost.micro_usd)
+    return (
+        f"{words}, and {cost.unknown} of {cost.calls} calls not known"
+        if 0 < cost.unknown < cost.calls
+        else words
+    )
 
 
 @admin.register(KnowledgeEntry)
@@ -173,7 +222,16 @@ class ActionItemAdmin(WithoutWords):
 class DocumentCallAdmin(ReadOnlyMixin, admin.ModelAdmin):
     """Calls about documents, without what was sent and answered."""
 
-    list_display = ("user", "purpose", "state", "attempts", "document_count", "created_at", "answered_at")
+    list_display = (
+        "user",
+        "purpose",
+        "state",
+        "attempts",
+        "document_count",
+        "cost",
+        "created_at",
+        "answered_at",
+    )
     list_filter = ("state", "purpose", "created_at")
     list_select_related = ("user",)
     search_fields = ("=id", "user__username", "user__email", "=batch")
@@ -185,6 +243,7 @@ class DocumentCallAdmin(ReadOnlyMixin, admin.ModelAdmin):
         "state",
         "attempts",
         "documents",
+        "cost",
         "error",
         "batch",
         "created_at",
@@ -196,8 +255,13 @@ class DocumentCallAdmin(ReadOnlyMixin, admin.ModelAdmin):
     def document_count(self, call: DocumentCall) -> int:
         return len(call.documents)
 
+    @admin.display(description="Cost")
+    def cost(self, call: Any) -> str:
+        return small_dollars(call.cost if call.replies > call.unpriced else None)
+
     def get_queryset(self, request: HttpRequest) -> QuerySet[DocumentCall]:
-        return super().get_queryset(request).defer("request", "rounds", "answer")
+        found: QuerySet[DocumentCall] = call_costs(super().get_queryset(request))
+        return found.defer("request", "rounds", "answer")
 
 
 @admin.register(LibraryEffect)

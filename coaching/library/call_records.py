@@ -19,7 +19,7 @@ from coaching.engine.messages import FinishedRound, ModelRequest, canonical_json
 from coaching.engine.tools import ToolResult
 from coaching.engine.usage import RoundUsage
 from coaching.model.usage import usage_row
-from coaching.models import CallPurpose, CallState, DocumentCall
+from coaching.models import CallPurpose, CallState, CallUsage, DocumentCall
 from sessions_app.database import lock_until_commit
 from sessions_app.limits import refuse_over_budget
 from sessions_app.models import UsagePurpose
@@ -153,11 +153,14 @@ def store_answer(call: DocumentCall, text: str, usage: RoundUsage) -> None:
     call.state, call.answer = CallState.ANSWERED, text
 
 
+@transaction.atomic
 def store_usage(call: DocumentCall, usage: RoundUsage, *, is_batch: bool = False) -> None:
     """Store what a reply took: paid for, whoever runs the call now."""
     row = usage_row(usage, is_batch=is_batch)
     row.user_id, row.purpose = call.user_id, _PURPOSES.get(CallPurpose(call.purpose), UsagePurpose.DOCUMENT)
     row.save()
+    if DocumentCall.of(call.user_id).filter(id=call.pk).exists():  # it goes with its client
+        CallUsage.of(call.user_id).create(call=call, usage=row)
 
 
 @transaction.atomic

@@ -332,6 +332,23 @@ class DocumentCall(Owned):
         return f"{self.purpose} {self.key}"
 
 
+class CallUsage(Owned):
+    """A reply that a call about documents took and that was paid for."""
+
+    owner_path = "usage__user"
+
+    usage = models.OneToOneField(
+        "sessions_app.ModelUsage", on_delete=models.CASCADE, primary_key=True, related_name="document_call"
+    )
+    call = models.ForeignKey(DocumentCall, on_delete=models.CASCADE, related_name="replies_paid")
+
+    class Meta:
+        verbose_name_plural = "usage of document calls"
+
+    def __str__(self) -> str:
+        return f"usage {self.usage_id} of call {self.call_id}"
+
+
 class MadeBy(models.TextChoices):
     """Who wrote something into the library."""
 

@@ -6,7 +6,8 @@ from django.contrib.auth.models import Permission, User
 from procrastinate.contrib.django.models import ProcrastinateJob
 
 from coaching.job_queue import LANE_JOB
-from coaching.models import ActionItem, Document, DocumentCall, KnowledgeEntry, LibraryEffect
+from coaching.models import ActionItem, CallUsage, Document, DocumentCall, KnowledgeEntry, LibraryEffect
+from sessions_app.models import ModelUsage
 from tests.conftest import MakeUser
 from tests.pages.test_admin import staff_with
 from tests.sockets.tenant_library import fill_library
@@ -82,3 +83,29 @@ def test_pages_name_the_icon_so_that_browsers_ask_for_no_other(make_user: MakeUs
     client = staff_with(make_user, "view_document")
     for address in ("/admin/", "/admin/coaching/document/"):
         assert '<link rel="icon" type="image/svg+xml"' in client.get(address).content.decode(), address
+
+
+def test_a_document_shows_its_share_of_what_its_calls_cost(library: User, make_user: MakeUser) -> None:
+    call = DocumentCall.of(library.pk).get()
+    (document_id,) = call.documents
+    DocumentCall.of(library.pk).update(documents=[document_id, document_id + 1])
+    analysis = DocumentCall.of(library.pk).create(
+        client_id=call.client_id, purpose="summary", key="k2", documents=[document_id]
+    )
+    client = staff_with(make_user, "view_document", "view_documentcall")
+    address = "/admin/coaching/document/"
+
+    def pay(paid_for: DocumentCall, micro_usd: int | None) -> str:
+        usage = ModelUsage.of(library.pk).create(purpose="document", model="m", cost_micro_usd=micro_usd)
+        CallUsage.of(library.pk).create(call=paid_for, usage=usage)
+        return client.get(address).content.decode()
+
+    assert "not known" in pay(analysis, None)
+    assert "$0.0015, and 1 of 2 calls not known" in pay(call, 3_000)
+    assert "$0.0025, and 1 of 2 calls not known" in pay(call, 2_000)
+    page = client.get(f"{address}{document_id}/change/").content.decode()
+    assert "Classification: $0.0025" in page
+    assert "$0.0000" not in page, "unknown isn't free"
+    calls = client.get("/admin/coaching/documentcall/").content.decode()
+    assert "$0.0050" in calls
+    assert "not known" in calls

@@ -9,7 +9,7 @@ from coaching.library.batch import Change, Services
 from coaching.library.claims import claim_chosen
 from coaching.library.pipeline import STAGES, read_batch
 from coaching.model.client import ModelConnection
-from coaching.models import Document, DocumentState
+from coaching.models import CallUsage, Document, DocumentState
 from coaching.practice import PracticeServer
 from coaching.practice.faults.fault import Fault
 from sessions_app.database import in_database
@@ -60,6 +60,8 @@ async def test_a_run_that_dies_after_any_stage_is_taken_over_and_no_answer_is_pa
     assert [document.state for document in await fresh(*documents)] == [DocumentState.FILED] * 2
     assert len(calls_to(practice)) == 1
     assert await in_database(ModelUsage.of(user.pk).count) == 1
+    (paid,) = await in_database(lambda: list(CallUsage.of(user.pk).select_related("call")))
+    assert set(paid.call.documents) == {document.pk for document in documents}
 
 
 async def test_a_bad_document_fails_alone_and_the_others_of_its_batch_are_filed(

@@ -1,0 +1,56 @@
+"""What documents cost: the replies to the calls about them, shared by the documents of each call."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db.models import Count, Q, Sum
+
+from coaching.models import DocumentCall
+
+
+@dataclass(slots=True, kw_only=True)
+class DocumentCost:
+    """A document's share of its calls, in millionths of a dollar, by purpose.
+
+    `unknown` counts the calls with a reply that has no price or isn't known; their known part is included.
+    """
+
+    calls: int = 0
+    unknown: int = 0
+    by_purpose: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def micro_usd(self) -> int | None:
+        """The sum; None if nothing of it is known."""
+        return None if self.calls == self.unknown else round(sum(self.by_purpose.values()))
+
+
+def costs_of_documents(
+    *, user_ids: Collection[int], document_ids: Collection[int]
+) -> Mapping[int, DocumentCost]:
+    """Return the costs of documents of these users; a document without calls is missing.
+
+    All calls of the users are read: their documents are a list in each.
+    """
+    costs: dict[int, DocumentCost] = {}
+    for call in call_costs(DocumentCall.unscoped.filter(user_id__in=user_ids)).values(
+        "documents", "purpose", "cost", "replies", "unpriced"
+    ):
+        for document_id in set(call["documents"]).intersection(document_ids):
+            cost = costs.setdefault(document_id, DocumentCost())
+            cost.calls += 1
+            cost.unknown += bool(call["unpriced"] or not call["replies"])
+            if call["cost"] is not None:
+                share = call["cost"] / len(call["documents"])
+                cost.by_purpose[call["purpose"]] = cost.by_purpose.get(call["purpose"], 0.0) + share
+    return costs
+
+
+def call_costs(calls: Any) -> Any:
+    """Annotate calls with the known `cost` of their replies, their number, and how many have no price."""
+    return calls.annotate(
+        cost=Sum("replies_paid__usage__cost_micro_usd"),
+        replies=Count("replies_paid"),
+        unpriced=Count("replies_paid", filter=Q(replies_paid__usage__cost_micro_usd=None)),
+    )
