@@ -6,9 +6,10 @@ dies in the middle of it. It is tried again only if the mail server wasn't reach
 
 from datetime import date, datetime
 from smtplib import SMTPException, SMTPRecipientsRefused, SMTPResponseException
+from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.core.mail import EmailMessage, get_connection
+from django.core.mail import EmailMessage, EmailMultiAlternatives, get_connection
 from django.template.loader import render_to_string
 from django.urls import reverse
 
@@ -16,6 +17,8 @@ from coaching.models import Reminder, SentReminder
 from coaching.reminders.due import is_late, wanted
 from coaching.reminders.preferences import off_token
 from coaching.reminders.words import WORDS
+
+TEMPLATE = "coaching/mails/reminder.html"
 
 
 class MailNotTakenError(Exception):
@@ -58,22 +61,30 @@ def _mark(user_id: int, kind: str, day: date, now: datetime) -> int:
     return unsent.update(mail_begun_at=now)
 
 
-def _build(reminder: Reminder) -> EmailMessage:
+def _build(reminder: Reminder) -> EmailMultiAlternatives:
     words, origin = WORDS[reminder.kind], reminder.origin
     off_url = origin + reverse("reminder_off", args=[off_token(user_id=reminder.user_id, kind=reminder.kind)])
     context = {
         "words": words,
-        "open_url": origin + reverse("reminder", args=[reminder.kind]),
+        "subject": words.title,
+        "link": origin + reverse("reminder", args=[reminder.kind]),
         "off_url": off_url,
         "settings_url": origin + reverse("reminders"),
+        "current_site": {"domain": urlsplit(origin).netloc},
     }
-    return EmailMessage(
-        subject=str(words.title),
-        body=render_to_string("coaching/mails/reminder.txt", context),
-        to=[reminder.user.email],
-        headers={
-            "List-Unsubscribe": f"<{off_url}>",
-            "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
-            "Auto-Submitted": "auto-generated",
-        },
+    text, html = (
+        render_to_string(
+            TEMPLATE, {**context, "layout": f"mail/action.{ending}", "is_html": ending == "html"}
+        )
+        for ending in ("txt", "html")
     )
+    headers = {
+        "List-Unsubscribe": f"<{off_url}>",
+        "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
+        "Auto-Submitted": "auto-generated",
+    }
+    message = EmailMultiAlternatives(
+        subject=str(words.title), body=f"{text.strip()}\n", to=[reminder.user.email], headers=headers
+    )
+    message.attach_alternative(html.strip(), "text/html")
+    return message

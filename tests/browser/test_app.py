@@ -127,8 +127,8 @@ async def until_controlled(page: Page) -> None:
     await until(page, "() => navigator.serviceWorker.controller !== null")
 
 
-async def test_what_is_written_offline_is_offered_online_and_wiped_at_sign_out(
-    context: BrowserContext, server: Server
+async def test_what_is_written_offline_is_offered_online_and_wiped_for_others(
+    context: BrowserContext, server: Server, cookie: str
 ) -> None:
     watcher = Watcher(f"localhost:{server.port}")
     page = await context.new_page()
@@ -163,7 +163,20 @@ async def test_what_is_written_offline_is_offered_online_and_wiped_at_sign_out(
     await page.reload()
     await expect(page.locator(".offline-draft")).to_have_count(0)
 
-    # Signed out: nobody who uses this browser next finds it.
+    # Somebody else's goes at once.
+    await page.evaluate("(text) => localStorage.setItem('sage-offline-draft:999999', text)", DRAFT)
+    await page.reload()
+    assert DRAFT not in await page.evaluate(KEPT)
+
+    # Nobody who uses this browser next finds it: not when the session has expired, nor after signing out.
+    await write_offline()
+    await server.open()
+    await context.clear_cookies()
+    await page.goto("/")
+    await expect(page).to_have_url(re.compile("/accounts/login/"))
+    assert DRAFT not in await page.evaluate(KEPT)
+    await context.add_cookies([{"name": "sessionid", "value": cookie, "url": server.origin}])
+    await page.goto("/")
     await write_offline()
     await server.open()
     await page.goto("/")

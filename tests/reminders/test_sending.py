@@ -11,6 +11,7 @@ import pytest
 import time_machine
 from django.contrib.auth.models import User
 from django.core import mail
+from django.core.mail import EmailMultiAlternatives
 from django.test import Client
 from procrastinate.contrib.django.models import ProcrastinateJob
 from py_vapid import Vapid02
@@ -181,6 +182,10 @@ async def test_a_mail_is_sent_once_and_can_be_stopped_by_one_post_without_signin
     off = message.extra_headers["List-Unsubscribe"].strip("<>")
     assert message.extra_headers["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
     assert off in message.body
+    assert isinstance(message, EmailMultiAlternatives)
+    ((html, _kind),) = message.alternatives
+    assert f'<a href="{off}">Stop this reminder</a>' in str(html)
+    assert "<" not in message.body
     path = off.removeprefix(ORIGIN)
     page = await in_database(Client().get, path)
     assert b"Stop reminding me" in page.content
