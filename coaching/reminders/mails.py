@@ -30,7 +30,7 @@ def begin_mail(*, user_id: int, kind: str, day: date, now: datetime) -> EmailMes
     reminder = wanted(kind, day).filter(user_id=user_id, by_mail=True).select_related("user").first()
     if reminder is None or not reminder.user.email or not settings.HAS_MAIL:
         return None
-    sent = SentReminder.of(user_id).filter(kind=kind, day=day, mail_begun_at=None).first()
+    sent = SentReminder.of(user_id).filter(kind=kind, day=day).first()
     if sent is None or is_late(sent, now) or not _mark(user_id, kind, day, now):
         return None
     return _build(reminder)

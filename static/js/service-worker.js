@@ -21,18 +21,19 @@ self.addEventListener("notificationclick", (event) => {
 });
 
 async function install() {
-  const store = await caches.open(STORE);
   const requests = [new Request(offline, { cache: "reload" }), ...files.map((file) => new Request(file))];
-  await Promise.all(requests.map((request) => keep(store, request)));
+  const responses = await Promise.all(requests.map(fetchShared));
+  const store = await caches.open(STORE);
+  await Promise.all(requests.map((request, place) => store.put(request.url, responses[place])));
   // No page depends on this worker, so it needn't wait until the old one's pages are closed.
   await self.skipWaiting();
 }
 
-async function keep(store, request) {
+async function fetchShared(request) {
   const response = await fetch(request);
   const isPrivate = /no-store|private/.test(response.headers.get("Cache-Control") ?? "");
   if (!response.ok || response.redirected || isPrivate) throw new Error(`${request.url} isn't part of the shell`);
-  await store.put(request.url, response);
+  return response;
 }
 
 async function takeOver() {

@@ -28,6 +28,12 @@ STORED = """async () => {
   const requests = (await Promise.all(stores.map((store) => store.keys()))).flat();
   return { names, paths: requests.map((request) => new URL(request.url).pathname) };
 }"""
+INSTALLED = """async () => {
+  const { installing } = await (await navigator.serviceWorker.ready).update();
+  return new Promise((resolve) => {
+    installing.addEventListener("statechange", () => resolve(installing.state));
+  });
+}"""
 KEPT = """() => JSON.stringify({ ...localStorage })"""
 # A browser without a window system shows no notifications.
 RECORDED = """() => {
@@ -61,6 +67,7 @@ class Server:
         self._runner: web.AppRunner | None = None
         self.port = 0
         self.version = ""
+        self.is_offline_page_private = False
 
     @property
     def origin(self) -> str:
@@ -93,7 +100,11 @@ class Server:
             if self.version and request.path == "/service-worker.js":
                 body = re.sub(rb'"version": "\w+"', f'"version": "{self.version}"'.encode(), body)
             dropped = {"Content-Length", "Transfer-Encoding", "Connection"}
+            if self.is_offline_page_private and request.path == "/offline/":
+                dropped.add("Cache-Control")
             kept = CIMultiDict(item for item in response.headers.items() if item[0] not in dropped)
+            if "Cache-Control" in dropped:
+                kept["Cache-Control"] = "private, no-store"
             return web.Response(status=response.status, body=body, headers=kept)
 
 
@@ -192,7 +203,7 @@ async def test_what_is_written_offline_is_offered_online_and_wiped_for_others(
     await expect(page.locator("#offline-form")).to_be_hidden()
 
 
-async def test_a_new_worker_takes_over_and_shows_what_is_pushed(
+async def test_a_new_worker_takes_over_unless_a_page_is_private_and_shows_what_is_pushed(
     context: BrowserContext, server: Server, user: User
 ) -> None:
     page = await context.new_page()
@@ -203,6 +214,10 @@ async def test_a_new_worker_takes_over_and_shows_what_is_pushed(
     await until(page, "async () => (await caches.keys()).join() === 'sage-shell-later'")
 
     worker = context.service_workers[-1]
+    server.version, server.is_offline_page_private = "private", True
+    assert await page.evaluate(INSTALLED) == "redundant"
+    assert (await page.evaluate(STORED))["names"] == ["sage-shell-later"]
+
     await worker.evaluate(RECORDED)
     session = await context.new_cdp_session(page)
     registered: asyncio.Future[str] = asyncio.get_running_loop().create_future()
