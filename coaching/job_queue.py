@@ -339,5 +339,7 @@ def enqueue_reminders(*, kind: str, day: date, mail_to: Sequence[int], push_to: 
         )
         for device_id in push_to
     ]
-    if mails or pushes:
-        _enqueue([*mails, *pushes])
+    jobs = [*mails, *pushes]
+    if jobs and not _enqueue(jobs):
+        for job in jobs:
+            _enqueue([job])

@@ -8,6 +8,7 @@ from datetime import date, datetime
 
 from django.db import transaction
 from django.db.models import F
+from django.utils.translation import gettext_lazy as _
 
 from coaching.calendar.addresses import checked_address, is_public
 from coaching.models import PushDevice, SentReminder
@@ -22,7 +23,7 @@ MAX_FAILURES = 20
 """A browser that couldn't be reached as often in a row is forgotten."""
 PUBLIC_KEY_BYTES = 65
 SECRET_BYTES = 16
-UNUSABLE = "Sage can’t send notifications to this browser."
+UNUSABLE = _("Sage can’t send notifications to this browser.")
 
 attempts = AttemptLimit(attempts=20, seconds=3600)
 
@@ -50,7 +51,7 @@ def add_device(*, user_id: int, endpoint: str, p256dh: str, auth: str, name: str
     _check(endpoint, p256dh, auth)
     PushDevice.unscoped.filter(endpoint=endpoint).exclude(user_id=user_id).delete()
     keys = {"p256dh": p256dh, "auth": auth, "name": name[:60], "failures": 0}
-    device, _ = PushDevice.of(user_id).update_or_create(endpoint=endpoint, defaults=keys)
+    device, _is_new = PushDevice.of(user_id).update_or_create(endpoint=endpoint, defaults=keys)
     others = PushDevice.of(user_id).exclude(pk=device.pk).order_by("-added_at", "-id")
     PushDevice.of(user_id).filter(pk__in=[other.pk for other in others[MAX_DEVICES - 1 :]]).delete()
     return device
@@ -107,9 +108,9 @@ def _check(endpoint: str, p256dh: str, auth: str) -> None:
     is_plain = url.scheme == "https" and endpoint.startswith("https://") and endpoint.isascii()
     is_inside = url.raw_host is None or (_is_number(url.raw_host) and not is_public(url.raw_host))
     if not is_plain or url.explicit_port is not None or is_inside:
-        raise Refused(UNUSABLE)
+        raise Refused(str(UNUSABLE))
     if _length(p256dh) != PUBLIC_KEY_BYTES or _length(auth) != SECRET_BYTES:
-        raise Refused(UNUSABLE)
+        raise Refused(str(UNUSABLE))
 
 
 def _is_number(host: str) -> bool:

@@ -15,7 +15,6 @@ from coaching.views.forms import PushDeviceForm
 from coaching.views.parts import back_to, or_404, status_of, with_wait
 from sessions_app.errors import Refused
 
-UNREADABLE = "Sage couldn’t read that. Please try again."
 # The first that is found: most browsers also claim to be another.
 BROWSERS = (
     ("Edg", "Edge"),
@@ -43,7 +42,7 @@ def devices(request: HttpRequest) -> HttpResponse:
     user_id = user_id_of(request)
     try:
         if not form.is_valid():
-            raise Refused(UNREADABLE)
+            raise Refused(_("Sage couldn’t read that. Please try again."))
         given = form.cleaned_data
         if given["do"] == "forget":
             remove_address(user_id=user_id, endpoint=given["endpoint"])

@@ -69,11 +69,12 @@ def manifest(_request: HttpRequest) -> HttpResponse:
 def service_worker(request: HttpRequest) -> HttpResponse:
     """Send the worker's script with what belongs to this version."""
     page, files = render_to_string(OFFLINE_PAGE), [static(name) for name in OFFLINE_FILES]
-    release = [getattr(staticfiles_storage, "manifest_hash", ""), page, files]
+    static_files = getattr(staticfiles_storage, "manifest_hash", "")  # none with DEBUG
     shell = {
-        "version": sha256(json.dumps(release).encode()).hexdigest()[:16],
+        "version": sha256(json.dumps([static_files, page, files]).encode()).hexdigest()[:16],
         "offline": reverse("offline"),
         "files": files,
+        "isFinal": bool(static_files),
         "home": reverse("home"),
         "reminders": {kind: reverse("reminder", args=[kind]) for kind in ReminderKind.values},
         "notification": {

@@ -1,7 +1,7 @@
 // The service worker: shows the offline page where a page can't be reached, and notifications. It stores that page
 // and its static files, and no page that is somebody's. `self.shell` comes from coaching/views/shell.py.
 
-const { version, offline, files, home, reminders, notification } = self.shell;
+const { version, offline, files, isFinal, home, reminders, notification } = self.shell;
 const PREFIX = "sage-shell-";
 const STORE = PREFIX + version;
 const stored = new Set(files.map((file) => new URL(file, location).href));
@@ -56,7 +56,10 @@ async function openPage({ request, preloadResponse }) {
 }
 
 async function readFile(request) {
-  return (await caches.match(request, { cacheName: STORE, ignoreVary: true })) ?? fetch(request);
+  const readStored = () => caches.match(request, { cacheName: STORE, ignoreVary: true });
+  if (isFinal) return (await readStored()) ?? fetch(request);
+  // Names without a hash: a file may have changed.
+  return fetch(request).catch(readStored);
 }
 
 async function notify(data) {

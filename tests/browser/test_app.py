@@ -151,6 +151,7 @@ async def test_what_is_written_offline_is_offered_online_and_wiped_for_others(
     assert "/offline/" in stored["paths"]
     assert all(path == "/offline/" or path.startswith("/static/") for path in stored["paths"])
     assert watcher.faults == []
+    assert '"isFinal": true' in await (await context.request.get("/service-worker.js")).text()
 
     async def write_offline() -> None:
         await server.close()
