@@ -33,8 +33,8 @@ CHANGED = gettext_lazy("The file has changed in the meantime. This is its curren
 NOT_HERE = gettext_lazy("This box can’t be ticked here. Edit the file instead.")
 
 _NUMBER = re.compile(r"[0-9]{1,6}", re.ASCII)
-# A box as it is rendered. The markup is sanitised, so no text looks like it.
-_BOX = re.compile(r'<input\b[^>]*>|(?<=<li class="task">)[\u2610\u2611]|(?<=<li>\n<p>)[\u2610\u2611](?= )')
+# A box as it is rendered, in a label with its words. Content has no tags of its own, so no text is one.
+_BOX = re.compile(r"<input\b[^>]*>")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from coaching.files.frontmatter import strip_frontmatter
 from coaching.models import RecallSource
 from coaching.people.accounts import load_profile, user_id_of
 from coaching.people.attempts import AttemptLimit, TooOften
@@ -139,7 +140,7 @@ def _found(user_id: int, query: str, *, place: str, since: str) -> Sequence[Pass
 
 
 def _row(passage: Passage, words: frozenset[str]) -> HitRow:
-    text = as_found(passage.text) if passage.hit.source == RecallSource.BRIEF else passage.text
+    text = _text_of(passage, words)
     return HitRow(
         address=_address(passage),
         title=_title(passage),
@@ -149,6 +150,16 @@ def _row(passage: Passage, words: frozenset[str]) -> HitRow:
         before=_neighbour(passage.before, words),
         after=_neighbour(passage.after, words),
     )
+
+
+def _text_of(passage: Passage, words: frozenset[str]) -> str:
+    """Return a hit's text: a file's without frontmatter, unless only that has the words."""
+    if passage.hit.source == RecallSource.BRIEF:
+        return as_found(passage.text)
+    if passage.hit.source != RecallSource.FILE:
+        return passage.text
+    body = strip_frontmatter(passage.text)
+    return body if any(part.is_match for part in marked(body, words)) else passage.text
 
 
 def _title(passage: Passage) -> str:

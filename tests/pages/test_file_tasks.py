@@ -17,7 +17,7 @@ TEXT = "Some *words*.\n\n- [ ] Call <Ben>\n- [x] Walk\n  - [ ] Inner\n\n```\n- [
 
 
 def boxes_in(page: str) -> list[tuple[str, str]]:
-    return re.findall(r'role="checkbox" aria-checked="(\w+)" aria-label="(.*?)"', page)
+    return re.findall(r'role="checkbox" aria-checked="(\w+)".*?</button>\s*(.*?)</label>', page, re.DOTALL)
 
 
 def tick(client: Client, place: int, value: str = "1", *, version: int, **options: str) -> str:
