@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, cast
 
 from django import forms
@@ -14,7 +15,7 @@ from django.urls import URLPattern, path, reverse
 from django.views.decorators.http import require_POST
 from simple_history.admin import SimpleHistoryAdmin
 
-from coaching.admin.overrides import OverrideAdmin
+from coaching.admin.overrides import OverrideAdmin, diff_lines
 from coaching.documents.placement import Placement, PlacementTable, Rule
 from coaching.documents.reference_store import (
     override_faults,
@@ -141,6 +142,8 @@ class PlacementRuleAdmin(SimpleHistoryAdmin):  # type: ignore[misc]  # the packa
     list_filter = ("is_overridden", "client_type", "level", "folder")
     search_fields = ("file_type", "category", "folder")
     change_form_template = "admin/coaching/placementrule/change_form.html"
+    object_history_template = "admin/coaching/override/history.html"
+    object_history_list_template = "admin/coaching/override/history_list.html"
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """“Use the file again” deletes a rule that no file has."""
@@ -158,6 +161,12 @@ class PlacementRuleAdmin(SimpleHistoryAdmin):  # type: ignore[misc]  # the packa
             path("<int:rule_id>/return/", site.admin_view(view), name="coaching_placementrule_return"),
         ]
         return [*own, *super().get_urls()]
+
+    def set_history_delta_changes(
+        self, request: HttpRequest, historical_records: Any, foreign_keys_are_objs: bool = True
+    ) -> None:
+        for record, before in pairwise(list(historical_records)):
+            record.difference = diff_lines(_place_of(before), _place_of(record))
 
     def save_model(self, request: HttpRequest, obj: PlacementRule, form: Any, change: bool) -> None:
         """Store the operator's rule."""
@@ -223,6 +232,11 @@ def place_lines(rule: Rule) -> Sequence[PlaceLine]:
         PlaceLine(client=label, before=place(now, value), after=place(then, value))
         for value, label in ClientType.choices
     ]
+
+
+def _place_of(rule: Any) -> str:
+    """Return what a rule, or a state in its history, says."""
+    return f"folder: {rule.folder}\nlevel: {rule.level}"
 
 
 def _in_words(placement: Placement) -> str:

@@ -1,17 +1,38 @@
 """Help lines, which operators maintain, and read-only card counts and verdicts."""
 
+from datetime import timedelta
 from typing import Any
 
 from django.contrib import admin
 from django.db import models
-from django.db.models import F, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.http import HttpRequest
+from django.utils import timezone
 
 from coaching.models import CardCount, HelpLine
 from coaching.safety.countries import COUNTRY_NAMES
 from sessions_app.admin import ReadOnlyMixin
 from sessions_app.models import SafetyVerdict
 from sessions_app.money import small_dollars
+
+CHECKED_FOR = timedelta(days=183)
+"""Numbers change: after half a year somebody should call them again."""
+
+
+class LastChecked(admin.SimpleListFilter):
+    """Which lines somebody should check again."""
+
+    title = "last check"
+    parameter_name = "check"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("due", "Not checked for six months"), ("never", "Never checked")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[HelpLine]) -> QuerySet[HelpLine]:
+        if self.value() == "due":
+            is_old = Q(checked_on__lt=timezone.now().date() - CHECKED_FOR)
+            return queryset.filter(is_old | Q(checked_on=None), is_active=True)
+        return queryset.filter(checked_on=None) if self.value() == "never" else queryset
 
 
 @admin.register(HelpLine)
@@ -22,14 +43,14 @@ class HelpLineAdmin(admin.ModelAdmin):
         "name", "country_name", "kind", "phone", "text", "hours", "is_active", "checked_on", "is_edited",
     )  # fmt: skip
     list_editable = ("is_active", "checked_on")
-    list_filter = ("kind", "is_active", "checked_on", "country")
+    list_filter = (LastChecked, "kind", "is_active", "country")
     search_fields = ("name", "=country", "phone", "url")
     fields = (
         "country", "kind", "name", "phone", "text", "url", "hours", "language", "order", "is_active",
         "checked_on",
     )  # fmt: skip
 
-    list_per_page = 300
+    list_per_page = 50
     formfield_overrides = {models.URLField: {"assume_scheme": "https"}}
 
     @admin.display(description="Country", ordering="country")

@@ -16,6 +16,7 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
+from django.utils.formats import date_format
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
 
@@ -124,7 +125,8 @@ class TranscriptAdmin(SessionAdmin):
         page = Paginator(said, MESSAGES_A_PAGE).get_page(request.GET.get("page"))
         context = {
             **self.admin_site.each_context(request),
-            "title": str(session),
+            "title": f"{session.user.get_username()}, {session.get_kind_display().lower()}",
+            "subtitle": date_format(session.started_at, "DATETIME_FORMAT"),
             "session": session,
             "page": page,
             "said": read_messages(list(page.object_list), zone=profile.zone),
