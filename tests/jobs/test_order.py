@@ -1,4 +1,4 @@
-"""Which jobs run first, and the slot that bulk never gets."""
+"""Which jobs run first, and the slots that bulk and reminders never get."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
@@ -12,12 +12,13 @@ from coaching.job_queue import (
     BULK_QUEUE,
     DOCUMENT_JOB,
     DOCUMENTS_QUEUE,
+    REMINDERS_QUEUE,
     SUMMARY_JOB,
     JobPriority,
     enqueue,
     enqueue_summary,
 )
-from coaching.jobs.worker import SLOTS, JobWorker
+from coaching.jobs.worker import REMINDER_SLOTS, SLOTS, JobWorker
 from coaching.practice import PracticeServer
 from sessions_app.database import in_database
 from sessions_app.models import Session
@@ -37,8 +38,8 @@ def tasks_removed(*names: str) -> Iterator[None]:
 
 
 @asynccontextmanager
-async def bulk_jobs(count: int) -> AsyncIterator[list[int]]:
-    """Queue bulk jobs that end with the block; the list has those that a worker has started."""
+async def waiting_jobs(name: str, queue: str, count: int) -> AsyncIterator[list[int]]:
+    """Queue jobs that end with the block; the list has those that a worker has started."""
     started: list[int] = []
     is_over = asyncio.Event()
 
@@ -46,16 +47,16 @@ async def bulk_jobs(count: int) -> AsyncIterator[list[int]]:
         started.append(number)
         await is_over.wait()
 
-    with tasks_removed("wait_in_bulk"):
-        app.task(name="wait_in_bulk", queue=BULK_QUEUE, priority=JobPriority.BULK)(wait)
+    with tasks_removed(name):
+        app.task(name=name, queue=queue, priority=JobPriority.BULK)(wait)
         for number in range(count):
-            await in_database(enqueue, "wait_in_bulk", key=f"bulk-{number}", number=number)
+            await in_database(enqueue, name, key=f"{name}-{number}", number=number)
         try:
             yield started
         finally:
             is_over.set()
             async with asyncio.timeout(60):
-                while {job.status for job in await jobs_named("wait_in_bulk")} != {"succeeded"}:  # noqa: ASYNC110 - nothing here is told when it happens
+                while {job.status for job in await jobs_named(name)} != {"succeeded"}:  # noqa: ASYNC110 - nothing here is told when it happens
                     await asyncio.sleep(0.1)
 
 
@@ -90,18 +91,22 @@ async def test_each_job_has_the_place_of_what_it_does(queue: None) -> None:
     assert priorities[DOCUMENT_JOB] == JobPriority.CHAT_UPLOAD
 
 
-async def test_bulk_jobs_leave_one_slot_to_all_others(
+async def test_bulk_jobs_and_slow_reminders_leave_a_slot_to_all_others(
     queue: None, user: User, practice: PracticeServer
 ) -> None:
     session = await in_database(completed_session, user, "I sleep badly.", "What keeps you awake?")
     practice.script(["You talked about sleep."])
-    async with JobWorker(), bulk_jobs(SLOTS + 3) as started:
+    async with (
+        JobWorker(),
+        waiting_jobs("wait_in_bulk", BULK_QUEUE, SLOTS + 3) as started,
+        waiting_jobs("wait_for_push_service", REMINDERS_QUEUE, REMINDER_SLOTS + 3) as sending,
+    ):
         async with asyncio.timeout(60):
-            while len(started) < SLOTS:  # noqa: ASYNC110 - the worker is in this loop
+            while len(started) < SLOTS or len(sending) < REMINDER_SLOTS:  # noqa: ASYNC110 - the worker is in this loop
                 await asyncio.sleep(0.05)
             await in_database(enqueue_summary, session.id)
             while not (await in_database(Session.unscoped.get, id=session.id)).summary:  # noqa: ASYNC110 - nothing here is told when it happens
                 await asyncio.sleep(0.1)
-        assert len(started) == SLOTS
+        assert (len(started), len(sending)) == (SLOTS, REMINDER_SLOTS)
         states = [job.status for job in await jobs_named("wait_in_bulk")]
         assert (states.count("doing"), states.count("todo")) == (SLOTS, 3)

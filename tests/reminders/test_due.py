@@ -66,13 +66,12 @@ def test_each_day_has_each_reminder_once_while_the_clocks_change(
     # Until four in the morning it is still the day before.
     reminded(user, ReminderKind.EVENING, at, zone=zone)
     reminded(user, ReminderKind.DAY, time(8), zone=zone)
-    days = [changes_on + timedelta(days=away) for away in (-2, -1, 0, 1)]
+    days = [changes_on + timedelta(days=away) for away in (-1, 0, 1)]
     first, last = moment_at(days[0], time(4), where), moment_at(days[-1], time(4), where)
     claimed: dict[tuple[str, date], datetime] = {}
     for now in moments(first, last):
-        before = set(sent())
-        claim_due(now=now)
-        claimed |= dict.fromkeys(set(sent()) - before, now)
+        if claim_due(now=now):
+            claimed |= dict.fromkeys(set(sent()) - claimed.keys(), now)
     assert sorted(claimed) == sorted((kind, day) for kind in ("day", "evening") for day in days[:-1])
     assert len(sent()) == len(claimed)
     for row in SentReminder.unscoped.all():
