@@ -39,6 +39,13 @@ function setUpMenu(menu) {
   });
 }
 
+// A new conversation in which nothing was said yet is the one to write in.
+function beginConversation() {
+  const isNew = document.querySelector(".chat-empty")?.checkVisibility();
+  if (isNew) document.getElementById("composer-text").focus();
+  else document.getElementById("new-conversation").requestSubmit();
+}
+
 function openSearch() {
   const field = document.getElementById("search-q");
   if (field) field.select();
@@ -58,5 +65,9 @@ setUpCode(document.getElementById("main"));
 const captureDialog = document.getElementById("capture-dialog");
 if (captureDialog) {
   document.querySelectorAll("dialog").forEach(setUpDialog);
-  setUpKeys(document.getElementById("keys-dialog"), { c: setUpCapture(captureDialog), "/": openSearch });
+  setUpKeys(document.getElementById("keys-dialog"), {
+    c: setUpCapture(captureDialog),
+    n: beginConversation,
+    "/": openSearch,
+  });
 }

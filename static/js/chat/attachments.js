@@ -77,14 +77,28 @@ export class Attachments {
 
   // What was sent belongs to its message now.
   take() {
-    const ids = this.ids;
+    const entries = [...this.#files.values()].filter(({ id }) => id);
+    const documents = entries.map(({ id, chip }) => ({ id, name: chip.querySelector(".attachment-name").textContent }));
     this.#taken = [...this.#files].filter(([, { id }]) => id);
     for (const [key, { chip }] of this.#taken) {
       chip.remove();
       this.#files.delete(key);
     }
     this.#show();
-    return ids;
+    return documents;
+  }
+
+  // What a message brings that is edited again.
+  put(documents) {
+    for (const { id, name } of documents) {
+      const chip = this.#template.content.cloneNode(true).firstElementChild;
+      chip.dataset.id = id;
+      chip.querySelector(".attachment-name").textContent = name;
+      chip.querySelector("progress").hidden = true;
+      this.#list.append(chip);
+      this.#adopt(chip);
+    }
+    this.#show();
   }
 
   // The message was refused: they wait for the next one.

@@ -1,19 +1,21 @@
-// The Copy button below an answer: copies its rendered text, with tick boxes as signs.
+// The Copy buttons: of an answer its rendered text, with tick boxes as signs; of one's own message its words.
+
+import { toast } from "../parts.js";
 
 export async function copy(event) {
   const button = event.target.closest("[data-copy]");
   if (!button) return;
-  const words = [...button.closest(".turn").querySelectorAll(".prose")].map(wordsOf);
-  const label = button.querySelector("span");
+  const said = button.closest(".said")?.querySelector(".said-text");
+  const parts = said ? [said.textContent] : [...button.closest(".turn").querySelectorAll(".prose")].map(wordsOf);
+  const words = document.getElementById("toast").dataset;
+  let outcome = words.copied;
   try {
-    await navigator.clipboard.writeText(words.join("\n\n"));
-    label.textContent = "Copied";
+    await navigator.clipboard.writeText(parts.join("\n\n"));
   } catch {
-    label.textContent = "Couldn’t copy";
+    outcome = words.notCopied;
   }
-  setTimeout(() => {
-    label.textContent = "Copy";
-  }, 2000);
+  if (said) toast(outcome);
+  else showIn(button, outcome);
 }
 
 function wordsOf(prose) {
@@ -25,4 +27,11 @@ function wordsOf(prose) {
   const words = prose.innerText.trim();
   for (const sign of signs) sign.remove();
   return words;
+}
+
+function showIn(button, outcome) {
+  const label = button.querySelector("span");
+  button.dataset.label ??= label.textContent;
+  label.textContent = outcome;
+  setTimeout(() => (label.textContent = button.dataset.label), 2000);
 }

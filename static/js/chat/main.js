@@ -13,6 +13,7 @@ import { Editing } from "./editing.js";
 import { History } from "./history.js";
 import { Outbox } from "./outbox.js";
 import { Phase } from "./phase.js";
+import { Queue } from "./queue.js";
 import { Questions } from "./questions.js";
 import { Scroll } from "./scroll.js";
 import { LiveText } from "./stream.js";
@@ -64,6 +65,14 @@ function begin() {
     // While something is on its way, the next snapshot decides.
     return isLast && (phase.now !== "idle" || outbox.isWaiting || connection.send({ type: "choose", turn: id }));
   });
+  const queue = new Queue({
+    session: page.dataset.session,
+    list: byId("queued"),
+    template: byId("queued-template"),
+    onEdit: giveBack,
+    onSend: () => canSend() && sendQueued(),
+    onRemove: () => field.focus(),
+  });
   const waitHint = byId("wait-hint");
   let shownTurn = "";
 
@@ -78,19 +87,20 @@ function begin() {
     page.dataset.phase = phase.now;
     field.placeholder = placeholder(isAsked);
     const hadFocus = document.activeElement === sendButton || document.activeElement === stopButton;
-    sendButton.hidden = isAnswering;
-    sendButton.disabled = isAnswering || attachments.isUploading || !(field.value.trim() || attachments.ids.length);
+    const isEmpty = !(field.value.trim() || attachments.ids.length);
+    sendButton.hidden = isAnswering && (isEmpty || editing.isOn);
+    sendButton.disabled = attachments.isUploading || isEmpty;
+    sendButton.ariaLabel = isAnswering ? sendButton.dataset.later : sendButton.dataset.now;
     stopButton.hidden = !isAnswering;
     stopButton.disabled = phase.now === "completing" || outbox.isWaiting;
     if (!isAnswering || !field.value.trim()) waitHint.hidden = true;
     if (hadFocus && document.activeElement === document.body) field.focus();
   }
 
-  // Enter while Sage answers sends nothing: the text stays, and a hint says so.
+  // An edit can't wait for the end of an answer: it would edit another message by then.
   function explainWait() {
     waitHint.hidden = false;
-    const reason = outbox.isWaiting ? "Your last message is still being sent" : "Sage is still answering";
-    waitHint.textContent = `${reason}. What you typed stays here.`;
+    waitHint.textContent = "Sage is still answering. What you typed stays here.";
     scroll.follow();
   }
 
@@ -109,15 +119,53 @@ function begin() {
     return isAsked ? page.dataset.placeholderAsked : page.dataset.placeholder;
   }
 
+  function canSend() {
+    return (phase.now === "idle" || questions.pending || isBeingOpened()) && !outbox.isWaiting;
+  }
+
   function send(text) {
+    if (editing.isOn) {
+      put(text, "edit");
+      editing.end();
+      return;
+    }
+    queue.put(text, attachments.take());
+    setText(field, "");
+    if (canSend()) {
+      sendQueued();
+      return;
+    }
+    announcer.say(page.dataset.queued);
+    scroll.toEnd();
+  }
+
+  function sendQueued() {
+    const { text, documents } = queue.take();
+    put(text, "message", documents.map(({ id }) => id));
+  }
+
+  function put(text, type, documents) {
     byId("notices").replaceChildren();
     byId("kept").replaceChildren();
     phase.take("send");
-    if (editing.isOn) outbox.put(text, "edit");
-    else outbox.put(text, "message", attachments.take());
-    if (editing.isOn) editing.end();
-    else setText(field, "");
+    outbox.put(text, type, documents);
     scroll.toEnd();
+  }
+
+  // After a turn: a question comes first, and so does the choice to try a failed answer again.
+  function sendWhatWaits() {
+    if (!queue.isFull || !canSend()) return;
+    if (byId("ending").childElementCount) giveBack(queue.take());
+    else if (questions.pending) queue.hold("asked");
+    else if (messages.lastElementChild?.querySelector(".notice .turn-action")) queue.hold("failed");
+    else sendQueued();
+  }
+
+  function giveBack({ text, documents }) {
+    setText(field, field.value ? `${text}\n\n${field.value}` : text);
+    attachments.put(documents);
+    field.focus();
+    field.setSelectionRange(field.value.length, field.value.length);
   }
 
   function showTitle() {
@@ -141,6 +189,7 @@ function begin() {
       outbox.resume();
       questions.settle();
       if (outbox.isWaiting) phase.take("send");
+      sendWhatWaits();
       showPhase();
     },
     message({ clientId }) {
@@ -219,6 +268,7 @@ function begin() {
     const waiting = [...box.children];
     box.replaceChildren();
     for (const { dataset } of waiting) signals[dataset.event]?.({ ...dataset });
+    if (waiting.some(({ dataset }) => dataset.event === "done")) sendWhatWaits();
     showPhase();
   }
 
@@ -258,13 +308,20 @@ function begin() {
   });
 
   field.addEventListener("input", showPhase);
+  field.addEventListener("keydown", (event) => {
+    if (event.key !== "ArrowUp" || field.value || event.isComposing) return;
+    const link = [...messages.querySelectorAll(".said")].at(-1)?.querySelector("[data-edit]");
+    if (queue.isFull) giveBack(queue.take());
+    else if (phase.now === "idle" && link?.checkVisibility({ visibilityProperty: true })) link.click();
+    else return;
+    event.preventDefault();
+  });
   form.addEventListener("submit", (event) => {
     if (event.defaultPrevented || connection.hasFailed) return; // Without a socket the form is submitted.
     event.preventDefault();
-    const canSend = phase.now === "idle" || questions.pending || isBeingOpened();
     if (attachments.isUploading) explainUpload();
-    else if (canSend && !outbox.isWaiting) send(field.value.trim() ? field.value : LOOK);
-    else explainWait();
+    else if (editing.isOn && !canSend()) explainWait();
+    else send(field.value.trim() ? field.value : LOOK);
   });
   byId("call-answer").addEventListener("submit", (event) => {
     if (connection.hasFailed) return;

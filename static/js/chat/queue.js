@@ -1,0 +1,82 @@
+// What is sent while Sage answers: it waits as the next message and is sent when the turn has ended. More of it joins
+// what waits. It outlives a reload of its tab, and can be edited or removed until it is sent.
+
+export class Queue {
+  #key;
+  #list;
+  #template;
+  #words;
+  #message = null; // { text, documents: [{ id, name }] }
+
+  // `onEdit` gets the message back, `onSend` is told to send it now, `onRemove` that there is none any more.
+  constructor({ session, list, template, onEdit, onSend, onRemove }) {
+    this.#key = `sage-queue:${session}`;
+    this.#list = list;
+    this.#template = template;
+    this.#words = template.dataset;
+    this.#list.addEventListener("click", ({ target }) => {
+      const action = target.closest("[data-queued]")?.dataset.queued;
+      if (action === "edit") onEdit(this.take());
+      if (action === "send") onSend();
+      if (action === "remove") onRemove(this.take());
+    });
+    try {
+      this.#message = JSON.parse(sessionStorage.getItem(this.#key) ?? "null");
+    } catch {
+      this.#keep();
+    }
+    this.#show();
+  }
+
+  get isFull() {
+    return this.#message !== null;
+  }
+
+  put(text, documents) {
+    const before = this.#message ?? { text: "", documents: [] };
+    this.#message = {
+      text: before.text ? `${before.text}\n\n${text}` : text,
+      documents: [...before.documents, ...documents],
+    };
+    this.#keep();
+    this.#show();
+  }
+
+  take() {
+    const message = this.#message;
+    this.#message = null;
+    this.#keep();
+    this.#show();
+    return message;
+  }
+
+  // It isn't sent by itself: `reason` is a name in the template's data.
+  hold(reason) {
+    const state = this.#list.querySelector(".said-state span");
+    if (!state || state.textContent === this.#words[reason]) return;
+    state.textContent = this.#words[reason];
+    this.#list.querySelector('[data-queued="send"]').hidden = false;
+  }
+
+  #show() {
+    if (!this.#message) {
+      this.#list.replaceChildren();
+      return;
+    }
+    const bubble = this.#template.content.cloneNode(true);
+    bubble.querySelector(".said-text").textContent = this.#message.text;
+    const note = bubble.querySelector(".said-documents");
+    note.hidden = !this.#message.documents.length;
+    note.textContent = this.#message.documents.map(({ name }) => name).join(", ");
+    this.#list.replaceChildren(bubble);
+  }
+
+  #keep() {
+    try {
+      if (this.#message) sessionStorage.setItem(this.#key, JSON.stringify(this.#message));
+      else sessionStorage.removeItem(this.#key);
+    } catch {
+      // Storage is off: it lives as long as the page.
+    }
+  }
+}

@@ -1,0 +1,158 @@
+"""What is sent while Sage answers waits as the next message, in order and over a reload; keys and copying."""
+
+import pytest
+from playwright.async_api import Page, expect
+
+from coaching.practice.faults.fault import Fault
+from coaching.practice.script import Hold, Reply, Text, ToolUse
+from coaching.practice.server import PracticeServer
+from sessions_app.models import Session
+from tests.browser.chat_page import path_of, say, until_asked, until_done
+from tests.browser.fixtures import Watcher
+from tests.browser.test_accessibility import serious_findings
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+PILLS = ToolUse("show_options", {"prompt": "Which?", "options": [{"label": "Fine"}, {"label": "Tired"}]})
+
+
+async def expect_said(page: Page, *texts: str) -> None:
+    await expect(page.locator("#messages .said-text")).to_have_text([*texts])
+
+
+async def test_what_is_sent_while_sage_answers_is_the_next_message(
+    practice: PracticeServer, page: Page, session: Session, watcher: Watcher
+) -> None:
+    half = [Reply.of(Text("A long "), Hold(name), Text("answer.")) for name in ("one", "two", "three")]
+    practice.script([half[0], "Heard.", half[1], half[2], "Heard again."])
+    field, queued = page.get_by_label("Your message"), page.locator("#queued .said")
+    await page.goto(path_of(session))
+    await say(page, "Hello")
+    await practice.reached("one")
+    await field.fill("One more thing")
+    await expect(page.get_by_role("button", name="Send when Sage has finished")).to_be_visible()
+    await expect(page.get_by_role("button", name="Stop")).to_be_visible()
+    await page.keyboard.press("Enter")
+    await say(page, "and another")
+    await expect(queued.locator(".said-text")).to_have_text("One more thing\n\nand another")
+    await expect(field).to_have_value("")
+    assert await serious_findings(page) == []
+
+    # It comes back into the field, and outlives a reload.
+    await page.keyboard.press("ArrowUp")
+    await expect(field).to_have_value("One more thing\n\nand another")
+    await expect(queued).to_have_count(0)
+    await page.keyboard.press("Enter")
+    await page.reload()
+    await expect(queued).to_contain_text("Sent when Sage has finished")
+    practice.release("one")
+    await until_done(page, 2)
+    await expect_said(page, "Hello", "One more thing\n\nand another")
+    await expect(queued).to_have_count(0)
+
+    # Removed, it isn't sent; and an answer that is stopped has ended, too.
+    await say(page, "Tell me more")
+    await practice.reached("two")
+    await say(page, "Forget this")
+    await queued.get_by_role("button", name="Remove").click()
+    await expect(field).to_be_focused()
+    practice.release("two")
+    await until_done(page, 3)
+    await say(page, "And more")
+    await practice.reached("three")
+    await say(page, "Stop, something else")
+    await page.get_by_role("button", name="Stop").click()
+    await until_done(page, 5)
+    practice.release("three")
+    said = ["Hello", "One more thing\n\nand another", "Tell me more", "And more", "Stop, something else"]
+    await expect_said(page, *said)
+    assert watcher.faults == []
+
+
+async def test_a_question_and_a_failed_answer_come_before_what_waits(
+    practice: PracticeServer, page: Page, session: Session
+) -> None:
+    practice.script([Reply.of(Text("Let me "), Hold("one"), Text("ask."), PILLS), "Good.", "Heard."])
+    queued = page.locator("#queued .said")
+    await page.goto(path_of(session))
+    await say(page, "Hello")
+    await practice.reached("one")
+    await say(page, "One more thing")
+    practice.release("one")
+    await until_asked(page, "Which?")
+    await expect(queued).to_contain_text("Sage has a question first.")
+    await page.get_by_role("button", name="Fine").click()
+    await until_done(page, 2)
+    await expect_said(page, "Hello", "One more thing")
+
+    practice.script([Reply.of(Text("Half"), Hold("two")), "Heard at last."])
+    practice.faults.push(Fault(kind="status", status=400, message="nonsense"))
+    await page.context.set_offline(True)
+    await say(page, "A")
+    await say(page, "B")
+    await expect(queued).to_contain_text("Sent when Sage has finished")
+    await page.context.set_offline(False)
+    await expect(queued).to_contain_text("Sage couldn’t finish its answer.")
+    await queued.get_by_role("button", name="Send now").click()
+    await practice.reached("two")
+    practice.release("two")
+    await until_done(page, 4)
+    await expect_said(page, "Hello", "One more thing", "A", "B")
+
+
+async def test_what_waits_comes_back_where_it_is_refused_or_the_conversation_ends(
+    practice: PracticeServer, page: Page, session: Session
+) -> None:
+    end = ToolUse("complete_session", {"type": "session", "summary": "You said hello."})
+    practice.script([Reply.of(Hold("one"), end), "Goodbye."])
+    field = page.get_by_label("Your message")
+    await page.goto(path_of(session))
+    await say(page, "That is all")
+    await practice.reached("one")
+    await say(page, "Or is it?")
+    practice.release("one")
+    await expect(page.locator("#ending > *")).to_have_count(1)
+    await expect(field).to_have_value("Or is it?")
+    await expect(page.locator("#queued .said")).to_have_count(0)
+
+
+async def test_keys_begin_a_conversation_find_one_and_edit_what_was_said(
+    practice: PracticeServer, page: Page, session: Session, watcher: Watcher
+) -> None:
+    practice.script(["Hi.", "Hi again."])
+    await page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    field = page.get_by_label("Your message")
+    await page.goto(path_of(session))
+    await say(page, "Hello *there*")
+    await until_done(page)
+    await page.get_by_role("button", name="Copy message").click()
+    await expect(page.locator("#toast")).to_have_text("Copied")
+    assert await page.evaluate("navigator.clipboard.readText()") == "Hello *there*"
+
+    # In the field they are letters.
+    await field.focus()
+    await page.keyboard.type("n/?")
+    await page.keyboard.press("ArrowUp")
+    await expect(field).to_have_value("n/?")
+    await field.fill("")
+    await page.keyboard.press("ArrowUp")
+    await expect(field).to_have_value("Hello *there*")
+    await page.keyboard.press("Escape")
+    await expect(field).to_have_value("")
+    await page.locator("h1").click()
+    await page.keyboard.press("/")
+    await expect(page.locator("#sidebar-q")).to_be_focused()
+    await page.locator("h1").click()
+    await page.keyboard.press("?")
+    for words in ("Start a new conversation", "Search everything", "Edit your last message"):
+        await expect(page.locator("#keys-dialog")).to_contain_text(words)
+    await page.keyboard.press("Escape")
+    await page.keyboard.press("n")
+    await page.wait_for_url(lambda url: not url.endswith(path_of(session)))
+    await expect(field).to_be_focused()
+    begun = page.url
+    await page.locator("h1").click()
+    await page.keyboard.press("n")
+    await expect(field).to_be_focused()
+    assert page.url == begun
+    assert watcher.faults == []
