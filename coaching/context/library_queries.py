@@ -12,19 +12,27 @@ MAX_NEWEST = 5
 MAX_OF_CLIENT = 10
 MAX_ACTIONS = 8
 
-# What is never sent to the model isn't even counted.
+# What is never sent to the model isn't even counted. Documents are wide rows: only those that are shown are
+# read whole, the others in an index (`document_headlines`).
 _SQL = """
 WITH scope AS MATERIALIZED (
     SELECT scope.client_id, scope.project_id FROM coaching_sessionscope AS scope
     JOIN coaching_client AS client ON client.id = scope.client_id AND client.user_id = %(user)s
     WHERE scope.session_id = %(session)s
 ), documents AS MATERIALIZED (
-    SELECT document.* FROM coaching_document AS document
+    SELECT document.id, document.state, document.created_at,
+        (EXISTS (SELECT FROM scope)
+            AND document.project_id IS NOT DISTINCT FROM (SELECT project_id FROM scope)) AS is_of_project
+    FROM coaching_document AS document
     WHERE document.user_id = %(user)s AND NOT document.is_withheld
         AND document.state NOT IN ('duplicate', 'refused', 'failed')
         AND (NOT EXISTS (SELECT FROM scope) OR document.client_id = (SELECT client_id FROM scope))
+), newest AS MATERIALIZED (
+    SELECT id FROM documents ORDER BY is_of_project DESC, created_at DESC, id DESC
+    LIMIT CASE WHEN EXISTS (SELECT FROM scope) THEN %(of_client)s ELSE %(newest)s END
 ), actions AS MATERIALIZED (
-    SELECT action.* FROM coaching_actionitem AS action
+    SELECT action.id, action.title, action.due_date, action.owner, action.priority
+    FROM coaching_actionitem AS action
     WHERE action.user_id = %(user)s AND action.state = 'open'
         AND (NOT EXISTS (SELECT FROM scope) OR action.client_id = (SELECT client_id FROM scope))
 )
@@ -46,11 +54,9 @@ SELECT jsonb_build_object(
         SELECT jsonb_agg(row ORDER BY row.created_at DESC, row.id DESC) FROM (
             SELECT document.id, document.name, document.file_type, document.state, document.created_at,
                 client.name AS client, client.client_type
-            FROM documents AS document JOIN coaching_client AS client ON client.id = document.client_id
-            ORDER BY
-                (document.project_id IS NOT DISTINCT FROM (SELECT project_id FROM scope)) DESC,
-                document.created_at DESC, document.id DESC
-            LIMIT CASE WHEN EXISTS (SELECT FROM scope) THEN %(of_client)s ELSE %(newest)s END
+            FROM coaching_document AS document
+            JOIN coaching_client AS client ON client.id = document.client_id
+            WHERE document.id IN (SELECT id FROM newest)
         ) AS row
     ),
     'next', (

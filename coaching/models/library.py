@@ -225,6 +225,14 @@ class Document(Owned):
             models.Index(fields=["user", "state", "-created_at"], name="document_state"),
             models.Index(fields=["user", "sha256"], name="document_bytes"),
             models.Index(fields=["user", "batch"], name="document_batch"),
+            # What prompts count and name, without reading the rows, which are wide.
+            models.Index(
+                fields=["user", "-created_at", "-id"],
+                include=["client", "project", "state"],
+                condition=Q(is_withheld=False)
+                & ~Q(state__in=[DocumentState.DUPLICATE, DocumentState.REFUSED, DocumentState.FAILED]),
+                name="document_headlines",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -10,7 +10,7 @@ import statistics
 import sys
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
@@ -39,10 +39,13 @@ from sessions_app.database import in_database
 from sessions_app.history import append_message
 from sessions_app.models import MessageRole, Session, SessionKind, Turn
 from tests.bench.context.slow_storage import SlowStorage
+from tests.bench.stocked import stock_library
 
 PARAGRAPH = "It was a day with a long walk, a hard talk and a good hour at the end of it. " * 6
 VERSIONS = 3
-
+DOCUMENTS = 2_000
+MOST_LONGER = 1.2
+"""How much longer a build may take with that many documents."""
 
 STORAGE_MS = 100
 
@@ -98,9 +101,43 @@ def run(*, builds: int) -> bool:
                 f"the builds asked the storage {asked} times; reading one object takes {read_ms(user):.0f} ms"
             )
             is_met = is_met and asked == 0
+    is_met = compare_library(builds) and is_met
     is_constant = all(len(found) == 1 for found in counts.values())
     write(f"queries are {'the same for every life' if is_constant else f'NOT the same: {counts}'}")
     return is_met and is_constant
+
+
+def compare_library(builds: int) -> bool:
+    """Print how much longer a build takes with many documents; return whether it is within the limit.
+
+    The two people's builds take turns, so that a busy machine slows both alike.
+    """
+    life = Life(name="", files=30, sessions=5, bar_ms=0)
+    without, stocked = seed(life), seed(life)
+    stock_library(stocked, DOCUMENTS)
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM ANALYZE")  # as autovacuum would do
+    is_met = True
+    for name, session_of in (("first", first_session), ("later", later_session)):
+        pair = (session_of(without), session_of(stocked))
+        plain, full = asyncio.run(measure_in_turns(pair, builds))
+        middle, bare = statistics.median(full), statistics.median(plain)
+        is_row_met = middle / bare <= MOST_LONGER
+        is_met = is_met and is_row_met
+        p95 = full[math.ceil(len(full) * 0.95) - 1]
+        row = f"{f'{DOCUMENTS:,} documents':28} {name:8} {count_queries(pair[1]):7} {middle:8.1f} {p95:8.1f}"
+        ratio = f"× {middle / bare:.2f} of no documents ({bare:.1f} ms), at most × {MOST_LONGER}"
+        write(f"{row}  {ratio}  {'yes' if is_row_met else 'NO'}")
+    return is_met
+
+
+async def measure_in_turns(sessions: Sequence[Session], builds: int) -> Sequence[list[float]]:
+    """Return the sorted build times of each session."""
+    times: list[list[float]] = [[] for _ in sessions]
+    for _ in range(max(1, builds // 10)):
+        for number, session in enumerate(sessions):
+            times[number] += await measure(session, 10)
+    return [sorted(found) for found in times]
 
 
 def slow_storage(user: User, milliseconds: float) -> SlowStorage:

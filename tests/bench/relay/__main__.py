@@ -80,7 +80,8 @@ def _measured(folder: Path, names: Sequence[str], size: Size, *, relay_client: s
         _say(_conditions(machine))
         upstream = ["-m", "tests.bench.relay.upstream", "--port", str(port)]
         machine.start("upstream", upstream, port=port, is_server=False)
-        with open_product(folder, upstream_port=port, users=200, sessions=500, files=1000) as product:
+        counts = {"users": 200, "sessions": 500, "files": 1_000, "documents": 2_000}
+        with open_product(folder, upstream_port=port, **counts) as product:
             relay = _start_relay(machine, port, relay_client)
             web = product.start_web(machine)
             field = Field(relay=relay, web=web, product=product, size=size, say=_say)

@@ -41,6 +41,7 @@ class Product:
     chats: list[Person] = field(default_factory=list)
     fresh: Person = field(default_factory=lambda: Person("", ()))
     rich: Person = field(default_factory=lambda: Person("", ()))
+    stocked: Person = field(default_factory=lambda: Person("", ()))
 
     def start_web(self, machine: Machine, name: str = "web") -> Server:
         """Start a web process."""
@@ -82,7 +83,7 @@ _PROFILER = tuple(os.environ.get("BENCH_PYTHON_OPTIONS", "").split())
 
 @contextmanager
 def open_product(
-    folder: Path, *, upstream_port: int, users: int, sessions: int, files: int
+    folder: Path, *, upstream_port: int, users: int, sessions: int, files: int, documents: int = 0
 ) -> Iterator[Product]:
     """Start a database, seed it, and stop it at the end."""
     data = folder / "data"
@@ -104,11 +105,12 @@ def open_product(
         environment["DATABASE_URL"] = server.url
         product = Product(environment, server.folder)
         _run(product, [str(MANAGE), "migrate", "--verbosity", "0"])
-        counts = {"users": users, "sessions": sessions, "files": files}
+        counts = {"users": users, "sessions": sessions, "files": files, "documents": documents}
         options = [word for name, count in counts.items() for word in (f"--{name}", str(count))]
         seeded = json.loads(_run(product, ["-m", "tests.bench.relay.seed", *options]))
         product.chats = [_person(entry) for entry in seeded["chats"]]
         product.fresh, product.rich = _person(seeded["fresh"]), _person(seeded["rich"])
+        product.stocked = _person(seeded["stocked"])
         yield product
     finally:
         server.leave()

@@ -13,6 +13,9 @@ from tests.bench.relay.sockets import Address
 
 Say = Callable[[str], None]
 
+MOST_LATER = 1.2
+"""How much later the first token may come with a library."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Size:
@@ -151,6 +154,24 @@ async def measure_one_chat(field_: Field) -> None:
         middle = percentile(times, 0.5)
         figure = f"{middle:.1f} / {max(times):.1f} (byte relay {percentile(bare, 0.5):.1f})"
         field_.add(name, figure, f"≤ {most} ms", middle <= most)
+    await _compare_library(field_)
+
+
+async def _compare_library(field_: Field) -> None:
+    """How much later the first token comes with 2,000 documents; the two people take turns."""
+    product, port, count = field_.product, field_.web.port, 2 * field_.size.first_tokens
+    pairs = zip(product.fresh.addresses(port)[:count], product.stocked.addresses(port)[:count], strict=True)
+    times = [
+        (await first_token_ms([without], warm_up=0), await first_token_ms([stocked], warm_up=0))
+        for without, stocked in pairs
+    ][2:]
+    bare, full = (percentile([time for (time,) in found], 0.5) for found in zip(*times, strict=True))
+    field_.add(
+        "first token, 2,000 documents, × none",
+        f"{full / bare:.2f} ({full:.1f} and {bare:.1f} ms)",
+        f"≤ {MOST_LATER}",
+        full / bare <= MOST_LATER,
+    )
 
 
 async def measure_fifty(field_: Field) -> None:

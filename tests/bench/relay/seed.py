@@ -25,13 +25,17 @@ from django.utils import timezone  # noqa: E402 - needs Django set up
 
 from coaching.models import FileSource, FileType, UserFile, UserFileVersion  # noqa: E402 - needs Django set up
 from sessions_app.models import Message, MessageRole, Session, Turn, TurnStatus  # noqa: E402 - needs Django set up
+from tests.bench.stocked import stock_library  # noqa: E402 - needs Django set up
 
 MESSAGES_PER_LONG_SESSION = 30
 FILE_TEXT = "# Notes\n\n" + "What was said about work, rest and the people that matter. " * 20
 
 
-def seed(*, users: int, sessions: int, files: int) -> dict[str, Any]:
-    """Create `users` people with one session each, one with many empty sessions, one with a long history."""
+def seed(*, users: int, sessions: int, files: int, documents: int) -> dict[str, Any]:
+    """Create `users` people with one session each, and three with many.
+
+    Of these the sessions are empty, have a long history, or are empty beside a library.
+    """
     with transaction.atomic():
         many = [_person(f"bench{number}") for number in range(users)]
         fresh, rich = _person("fresh"), _person("rich")
@@ -39,12 +43,16 @@ def seed(*, users: int, sessions: int, files: int) -> dict[str, Any]:
         empty = Session.unscoped.bulk_create(Session(user=fresh) for _ in range(sessions))
         long = _past(rich, sessions)
         _files(rich, files)
+        stocked = _person("stocked")
+        of_stocked = Session.unscoped.bulk_create(Session(user=stocked) for _ in range(sessions))
+        stock_library(stocked, documents)
     with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")  # as autovacuum would do
+        cursor.execute("VACUUM ANALYZE")  # as autovacuum would do
     return {
         "chats": [_entry(user, [session]) for user, session in zip(many, chats, strict=True)],
         "fresh": _entry(fresh, empty),
         "rich": _entry(rich, long),
+        "stocked": _entry(stocked, of_stocked),
     }
 
 
@@ -128,6 +136,6 @@ def _files(user: User, count: int) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
-    for name in ("users", "sessions", "files"):
+    for name in ("users", "sessions", "files", "documents"):
         parser.add_argument(f"--{name}", type=int, required=True)
     json.dump(seed(**vars(parser.parse_args())), sys.stdout)
