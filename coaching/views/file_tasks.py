@@ -65,7 +65,7 @@ def tick(request: HttpRequest, path: str) -> HttpResponse:
         newest = read_file(user_id=user_id, path=path)
     refusal = ""
     try:
-        newest = _ticked(request, newest, _tick_in(request))
+        _store_tick(request, newest, _tick_in(request))
     except Refused as refused:
         refusal = str(refused)
     if not wants_part(request):
@@ -100,12 +100,12 @@ def _tick_in(request: HttpRequest) -> Tick:
     return Tick(place=int(place), is_done=value == "1", opened=int(version))
 
 
-def _ticked(request: HttpRequest, newest: FileText, wanted: Tick) -> FileText:
+def _store_tick(request: HttpRequest, newest: FileText, wanted: Tick) -> None:
     """Store the file with the box as wanted, on top of what others wrote meanwhile. Raises `Refused`."""
     for _try in range(MAX_TRIES):
         changed = _with_tick(newest, wanted, user_id=user_id_of(request))
         if changed is None:
-            return newest
+            return
         draft = build_edit(
             newest,
             body=changed,
@@ -117,8 +117,8 @@ def _ticked(request: HttpRequest, newest: FileText, wanted: Tick) -> FileText:
             store_edit(user_id=user_id_of(request), draft=draft, expected_version=newest.version.number)
         except FileMoved:
             newest = _read(request, newest)
-            continue
-        return newest
+        else:
+            return
     raise FileRefused(str(CHANGED))
 
 

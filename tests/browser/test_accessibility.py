@@ -35,7 +35,7 @@ PUBLIC_PAGES = (
     "/offline/",
 )
 OWN_PAGES = (
-    "/", "/capture/", "/map/", "/journal/", "/journal/2026-11-18/", "/journal/week/2026-11-18/",
+    "/", "/capture/", "/map/", "/journal/",
     "/chat/", "/files/", "/files/life-map/career.md", "/files/life-map/career.md?view=raw",
     "/files/life-map/career.md/edit/", "/files/life-map/career.md/versions/",
     "/files/life-map/career.md/difference/",

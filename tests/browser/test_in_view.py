@@ -1,7 +1,5 @@
 """Important content stays in view at every width: questions, help lines, the end of a conversation."""
 
-from itertools import product
-
 import pytest
 from django.contrib.auth.models import User
 from playwright.async_api import Locator, Page, expect
@@ -72,7 +70,9 @@ async def reachable(button: Locator) -> bool:
     )
 
 
-@pytest.mark.parametrize(("size", "call"), [*product(SIZES, [PULSE, PILLS]), (WITH_KEYBOARD, PULSE)], ids=str)
+@pytest.mark.parametrize(
+    ("size", "call"), [*((size, PULSE) for size in (WITH_KEYBOARD, *SIZES)), (SIZES[0], PILLS)], ids=str
+)
 async def test_a_question_is_asked_where_it_can_be_read_and_answered(
     practice: PracticeServer,
     open_context: OpenContext,
