@@ -204,7 +204,7 @@ def test_what_cannot_be_read_is_named_with_its_line_and_stops_nothing(
         '    {"id": "b",\n'
         '     "role": "wizard", "content": "?", "created_at": "2024-05-01T08:00:00Z"}]},\n'
         '  {"kind": "open_day", "messages": []}],\n'
-        ' "files": [{"path": "notes/x.md", "content": "x", "updated_at": "2024-05-01T08:00:00Z"}],\n'
+        ' "files": [{"path": "elsewhere/x.md", "content": "x", "updated_at": "2024-05-01T08:00:00Z"}],\n'
         ' "ratings": [{"domain": "health", "rating": 9, "rated_at": "2024-05-01"}]}\n'
     )
     errors, out = StringIO(), StringIO()
