@@ -17,6 +17,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.forms import Field
 from django.http import HttpRequest, HttpResponseBase
+from django.utils.translation import gettext_lazy as _
 
 from sage.addresses import find_reset_owners, is_taken, is_verification_mandatory
 from sage.mail import run_after_response
@@ -25,7 +26,7 @@ from sage.mail import run_after_response
 class _Labelled:
     """Gives the fields of an allauth form our labels, and no placeholders."""
 
-    labels: ClassVar[Mapping[str, str]]
+    labels: ClassVar[Mapping[str, Any]]
     fields: dict[str, Field]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -38,7 +39,8 @@ class _Labelled:
 class SignupForm(_Labelled, forms.SignupForm):  # type: ignore[misc]  # allauth has no types
     """Creates an account that must be confirmed by mail, or notifies the owner of a taken address."""
 
-    labels = {"email": "Email", "password1": "Password", "password2": "Password again"}
+    labels = {"email": _("Email"), "password1": _("Password"), "password2": _("Password again")}
+    field_order = ("name", "email", "password1", "password2")
 
     def validate_unique_email(self, value: str) -> str:
         """Return the address. Refuse a taken one only if there is no mail to say so."""
@@ -96,22 +98,22 @@ class ChangePasswordForm(_Labelled, forms.ChangePasswordForm):  # type: ignore[m
     """Changes the password of a signed-in user."""
 
     labels = {
-        "oldpassword": "Current password",
-        "password1": "New password",
-        "password2": "New password again",
+        "oldpassword": _("Current password"),
+        "password1": _("New password"),
+        "password2": _("New password again"),
     }
 
 
 class ResetPasswordKeyForm(_Labelled, forms.ResetPasswordKeyForm):  # type: ignore[misc]  # allauth has no types
     """Sets a new password through a reset link."""
 
-    labels = {"password1": "New password", "password2": "New password again"}
+    labels = {"password1": _("New password"), "password2": _("New password again")}
 
 
 class ChangeAddressForm(_Labelled, forms.AddEmailForm):  # type: ignore[misc]  # allauth has no types
     """Asks the new address to confirm the change; without mail, changes it at once."""
 
-    labels = {"email": "New address"}
+    labels = {"email": _("New address")}
 
     def clean_email(self) -> str:
         """Return the address. Without mail, refuse one that belongs to another account."""

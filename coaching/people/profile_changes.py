@@ -49,11 +49,10 @@ def choose_country(*, user_id: int, country: str) -> Profile:
     return profile
 
 
-def open_profile(*, user_id: int, timezone: str) -> None:
-    """Create the profile after sign-up, with the browser's time zone."""
-    Profile.of(user_id).get_or_create(
-        defaults={"timezone": timezone, "timezone_source": TimezoneSource.BROWSER}
-    )
+def open_profile(*, user_id: int, name: str, timezone: str) -> None:
+    """Create the profile after sign-up, with the browser's time zone if it isn't empty."""
+    known = {"timezone": timezone, "timezone_source": TimezoneSource.BROWSER} if timezone else {}
+    Profile.of(user_id).get_or_create(defaults={"name": name, **known})
 
 
 def _lock_profile(user_id: int) -> Profile:

@@ -161,7 +161,24 @@ def test_the_browsers_time_zone_comes_along_when_somebody_signs_up(client: Clien
 
 @pytest.mark.parametrize("sent", ["", "Mars/Olympus", "a" * 5000])
 def test_signing_up_needs_no_time_zone(client: Client, sent: str) -> None:
-    assert sign_up(client, timezone=sent) is None
+    profile = sign_up(client, timezone=sent)
+    assert profile is not None
+    assert (profile.timezone, profile.timezone_source) == ("UTC", TimezoneSource.NOBODY)
+    assert "doesn’t know your time zone yet" in words_of(page_of(client, "/"))
+
+
+def test_who_signs_up_says_what_sage_calls_them(client: Client) -> None:
+    assert page_of(client, "/accounts/signup/").index('name="name"') < page_of(
+        client, "/accounts/signup/"
+    ).index('name="email"')
+    profile = sign_up(client, name="  Ada ")
+    assert profile is not None
+    assert profile.name == "Ada"
+    assert "Welcome, Ada." in page_of(client, "/welcome/")
+    assert ", Ada." in page_of(client, "/")
+    client.logout()
+    fields = {"email": "x@example.org", "password1": PASSWORD, "password2": PASSWORD, "name": "a" * 101}
+    assert client.post("/accounts/signup/", fields).status_code == HTTPStatus.OK
 
 
 def test_who_is_nowhere_yet_is_asked_once(signed_in: Client, user: User) -> None:
