@@ -23,8 +23,11 @@ from coaching.models import FileType, Profile, UserFile
 from coaching.skills.facts import checkin_due_on, life_facts
 from coaching.skills.rules import arc_of
 from coaching.skills.signals import Called, call_skills
+from sessions_app.models import SessionKind
 
 CAPTURES_SHOWN = 4
+EARLY_DAYS = 2
+"""How long before its day a check-in is offered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +51,7 @@ class Today:
     """The day. `log_path` is the path of the log that closed it, empty while it is open."""
 
     day: date
+    hour: int
     plan: ShownPlan | None
     log_path: str
     calendar: DayCalendar
@@ -61,6 +65,18 @@ class Today:
     @property
     def is_mapped(self) -> bool:
         return any(domain.has_page for domain in self.domains)
+
+    @property
+    def not_now(self) -> frozenset[str]:
+        """The kinds of arcs that home doesn't offer: done already, or it isn't their time."""
+        is_morning_or_noon, is_evening = 4 <= self.hour < 15, not 4 <= self.hour < 18
+        is_out = {
+            SessionKind.OPEN_DAY: self.plan is not None or bool(self.log_path) or is_evening,
+            SessionKind.CLOSE_DAY: bool(self.log_path) or is_morning_or_noon,
+            SessionKind.WEEKLY_CHECKIN: self.check_in.days > EARLY_DAYS,
+            SessionKind.LIFE_MAPPING: self.has_life_map,
+        }
+        return frozenset(kind for kind, is_so in is_out.items() if is_so)
 
     @property
     def reason(self) -> str:
@@ -91,6 +107,7 @@ def read_today(*, profile: Profile, now: datetime) -> Today:
     due_on = checkin_due_on(profile)
     return Today(
         day=day,
+        hour=now.astimezone(zone).hour,
         plan=plan,
         log_path=log_path if facts.has_log_today else "",
         calendar=calendar_of_day(user_id, day, zone),

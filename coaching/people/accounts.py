@@ -7,6 +7,7 @@ from typing import cast
 from django.contrib.auth.models import User
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from coaching.clock.timezones import UNKNOWN_TIMEZONE, city_of, known_timezones
 from coaching.models import Profile, TimezoneSource
@@ -83,7 +84,7 @@ def local_now(profile: Profile) -> datetime:
 def greeting_at(now: datetime) -> str:
     """Return the greeting for a local time; it is evening until 04:00."""
     if 4 <= now.hour < 12:
-        return "Good morning"
+        return gettext("Good morning")
     if 12 <= now.hour < 18:
-        return "Good afternoon"
-    return "Good evening"
+        return gettext("Good afternoon")
+    return gettext("Good evening")

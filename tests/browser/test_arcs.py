@@ -285,7 +285,7 @@ async def test_a_message_to_an_ended_conversation_goes_on_in_a_new_one(
     assert str(successor.id) in page.url
     await page.goto(path_of(session))
     await page.get_by_role("button", name="Start another conversation").click()
-    await expect(page.locator(".chat-empty")).to_contain_text("What is on your mind?")
+    await expect(page.locator(".chat-empty")).to_contain_text("What’s on your mind?")
     assert watcher.faults == []
 
 

@@ -29,7 +29,7 @@ async def test_a_new_conversation_is_ready_to_be_written_in(
     await until_done(page, 2)
     # What was begun at home goes on being written, too.
     await page.goto("/")
-    await page.get_by_label("What is on your mind?").fill("Hello")
+    await page.get_by_label("What’s on your mind?").fill("Hello")
     await page.keyboard.press("Enter")
     await page.wait_for_url("**/chat/*/")
     await page.keyboard.type("come")

@@ -54,7 +54,7 @@ async def test_a_person_signs_in_talks_sees_sage_write_and_reads_the_file(
     await page.get_by_label("Email or username").fill(known_user.username)
     await page.get_by_label("Password", exact=True).fill(PASSWORD)
     await page.get_by_role("button", name="Sign in", exact=True).click()
-    await page.get_by_label("What is on your mind?").fill("I am tired of saying yes.")
+    await page.get_by_label("What’s on your mind?").fill("I am tired of saying yes.")
     await page.keyboard.press("Enter")
     await expect(page.locator("#live-text")).to_have_text("That sounds")
     await expect(page.get_by_role("button", name="Stop")).to_be_visible()

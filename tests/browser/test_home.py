@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.contrib.auth.models import User
+from django.test import Client
 from playwright.async_api import Page, Route, expect
 
 from coaching.clock.days import local_day
@@ -91,9 +92,9 @@ async def test_one_key_keeps_a_thought_on_any_page(person: User, page: Page, wat
     await expect(page.locator("#keys-dialog")).to_be_visible()
     await page.keyboard.press("Escape")
 
-    await page.get_by_label("What is on your mind?").focus()
+    await page.get_by_label("What’s on your mind?").focus()
     await page.keyboard.type("c?")
-    await expect(page.get_by_label("What is on your mind?")).to_have_value("c?")
+    await expect(page.get_by_label("What’s on your mind?")).to_have_value("c?")
     await page.locator("#main").focus()
     await page.keyboard.press("?")
     await page.get_by_label("Turn on single-key shortcuts").uncheck()
@@ -254,6 +255,39 @@ async def test_a_question_and_a_part_of_the_map_lead_into_conversations(
     assert await in_database(Session.unscoped.count) == 2
     assert await in_database(Message.unscoped.filter(role="user").count) == 2
     assert watcher.faults == []
+
+
+async def test_home_begins_with_the_composer_and_takes_few_bytes(
+    person: User, other_user: User, open_context: OpenContext, cookie: str, watcher: Watcher
+) -> None:
+    context = await open_context(cookie)
+    page = await context.new_page()
+    network = await context.new_cdp_session(page)
+    received: list[float] = []
+    network.on("Network.loadingFinished", lambda event: received.append(event["encodedDataLength"]))
+    await network.send("Network.enable")
+    await page.goto("/", wait_until="networkidle")
+    first = sum(received)
+    received.clear()
+    await page.goto("/", wait_until="networkidle")
+    second = sum(received)
+    assert 50_000 < first <= 350_000, "with fonts"
+    assert 1_000 < second <= 30_000
+    theirs = await (await open_context(await in_database(cookie_of, other_user))).new_page()
+    for width, height in ((360, 740), (1440, 900)):
+        for each in (page, theirs):
+            await each.set_viewport_size({"width": width, "height": height})
+            await each.goto("/")
+            await expect(each.get_by_role("button", name="Send")).to_be_in_viewport(ratio=1)
+            await expect(each.locator(".composer-hint a")).to_be_in_viewport(ratio=1)
+    assert watcher.faults == []
+
+
+def cookie_of(user: User) -> str:
+    """Sign somebody in."""
+    client = Client()
+    client.force_login(user)
+    return client.cookies["sessionid"].value
 
 
 async def test_all_of_it_works_without_a_script(

@@ -1,5 +1,6 @@
 """Home at every hour: greeting, offers and lists, on the person's own day."""
 
+import re
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 
@@ -47,7 +48,7 @@ def test_an_empty_account_finds_every_part_explained(
     assert "There is no life map yet." in page
     assert 'name="kind" value="life_mapping">Start' in page
     assert "You build it in a conversation" in page
-    assert "Type a message above to start your first one." in page
+    assert "Write something above to start your first one." in page
     assert "when something is worth keeping" in page.lower()
     assert 'id="plan"' not in page
     assert "In your calendar" not in page, "it would be one thing too many"
@@ -87,6 +88,45 @@ def test_the_hour_and_the_day_decide_what_is_offered(
     assert ("The day is closed." in page) == log
 
 
+@pytest.mark.parametrize(
+    ("local", "plan", "log", "due_on", "offered"),
+    [
+        ("2026-11-18T13:00", False, False, 22, ["open_day", "life_mapping"]),
+        ("2026-11-18T13:00", True, False, 22, ["life_mapping"]),
+        ("2026-11-18T16:00", True, False, 20, ["close_day", "weekly_checkin", "life_mapping"]),
+        ("2026-11-18T16:00", True, True, 21, ["life_mapping"]),
+        ("2026-11-18T19:00", False, True, 18, ["weekly_checkin", "life_mapping"]),
+    ],
+)
+def test_no_button_offers_what_is_done_or_out_of_its_time(
+    person: User,
+    browser: Client,
+    keep_file: KeepFile,
+    keep_plan: KeepPlan,
+    local: str,
+    plan: bool,
+    log: bool,
+    due_on: int,
+    offered: list[str],
+) -> None:
+    Profile.unscoped.update(next_checkin_on=date(2026, 11, due_on))
+    if plan:
+        keep_plan(person, "Swim")
+    if log:
+        keep_file(person, FileType.DAILY_LOG)
+    with time_machine.travel(datetime.fromisoformat(f"{local}+01:00"), tick=False):
+        assert kinds_of(home_of(browser)) == set(offered)
+        keep_map(keep_file, person, health="good")
+        page = home_of(browser)
+    assert kinds_of(page) == set(offered) - {"life_mapping"}
+    assert page.index('id="composer"') < page.index('class="home-side"')
+
+
+def kinds_of(page: str) -> set[str]:
+    """Return the kinds of conversation that a page has a button for."""
+    return set(re.findall(r'<button[^>]+name="kind" value="(\w+)"', page))
+
+
 def test_what_has_begun_is_gone_on_with(person: User, browser: Client, keep_file: KeepFile) -> None:
     keep_map(keep_file, person, health="good")
     session = services.open_session(user_id=person.pk, kind=SessionKind.OPEN_DAY)
@@ -106,9 +146,9 @@ def test_what_was_begun_shows_however_many_empty_conversations_came_after(
     for _ in range(25):
         services.open_session(user_id=person.pk, kind=SessionKind.OPEN_CONVERSATION)
     page = home_of(browser)
-    assert f'Continue <a href="/chat/{begun.id}/"' in page
+    assert f'Continue</span> <a href="/chat/{begun.id}/"' in page
     assert page.count("About the move") == 2
-    assert "None yet. Type" not in page
+    assert "None yet. Write" not in page
 
 
 @pytest.mark.parametrize(
@@ -130,7 +170,7 @@ def test_a_due_check_in_is_offered_and_with_another_arc_its_date_is_shown(
     page = home_of(browser)
     assert "Due since" in page
     assert "Sunday, 15 November</time>" in page
-    assert "Start the check-in" in page
+    assert 'value="weekly_checkin"' in page
     keep_map(keep_file, person, health="good")
     page = home_of(browser)
     assert "<h2>Weekly check-in</h2>" in page
