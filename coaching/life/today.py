@@ -27,15 +27,16 @@ from sessions_app.models import SessionKind
 
 CAPTURES_SHOWN = 4
 EARLY_DAYS = 2
-"""How long before its day a check-in is offered."""
+"""How long before its day the next check-in is offered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckIn:
-    """The weekly check-in: its day, and how many days away that is."""
+    """The weekly check-in: its day, how many days away that is, and whether an earlier one planned it."""
 
     due_on: date
     days: int
+    is_planned: bool
 
     @property
     def is_due(self) -> bool:
@@ -51,7 +52,6 @@ class Today:
     """The day. `log_path` is the path of the log that closed it, empty while it is open."""
 
     day: date
-    hour: int
     plan: ShownPlan | None
     log_path: str
     calendar: DayCalendar
@@ -67,16 +67,15 @@ class Today:
         return any(domain.has_page for domain in self.domains)
 
     @property
-    def not_now(self) -> frozenset[str]:
-        """The kinds of arcs that home doesn't offer: done already, or it isn't their time."""
-        is_morning_or_noon, is_evening = 4 <= self.hour < 15, not 4 <= self.hour < 18
-        is_out = {
-            SessionKind.OPEN_DAY: self.plan is not None or bool(self.log_path) or is_evening,
-            SessionKind.CLOSE_DAY: bool(self.log_path) or is_morning_or_noon,
-            SessionKind.WEEKLY_CHECKIN: self.check_in.days > EARLY_DAYS,
+    def done(self) -> frozenset[str]:
+        """The kinds of arcs that home doesn't offer, because they are done for now."""
+        is_done = {
+            SessionKind.OPEN_DAY: self.plan is not None or bool(self.log_path),
+            SessionKind.CLOSE_DAY: bool(self.log_path),
+            SessionKind.WEEKLY_CHECKIN: self.check_in.is_planned and self.check_in.days > EARLY_DAYS,
             SessionKind.LIFE_MAPPING: self.has_life_map,
         }
-        return frozenset(kind for kind, is_so in is_out.items() if is_so)
+        return frozenset(kind for kind, done in is_done.items() if done)
 
     @property
     def reason(self) -> str:
@@ -107,7 +106,6 @@ def read_today(*, profile: Profile, now: datetime) -> Today:
     due_on = checkin_due_on(profile)
     return Today(
         day=day,
-        hour=now.astimezone(zone).hour,
         plan=plan,
         log_path=log_path if facts.has_log_today else "",
         calendar=calendar_of_day(user_id, day, zone),
@@ -118,7 +116,9 @@ def read_today(*, profile: Profile, now: datetime) -> Today:
             pages={domain_of(path) for file_type, path, _ in pages if file_type == FileType.DOMAIN},
         ),
         has_life_map=facts.has_life_map,
-        check_in=CheckIn(due_on=due_on, days=(due_on - day).days),
+        check_in=CheckIn(
+            due_on=due_on, days=(due_on - day).days, is_planned=profile.next_checkin_on is not None
+        ),
         called=call_skills(facts),
     )
 

@@ -49,6 +49,11 @@ def choose_country(*, user_id: int, country: str) -> Profile:
     return profile
 
 
+def on_one_line(name: str) -> str:
+    """Collapse a name to one line, because it is one in Sage's context."""
+    return " ".join(name.split())
+
+
 def open_profile(*, user_id: int, name: str, timezone: str) -> None:
     """Create the profile after sign-up, with the browser's time zone if it isn't empty."""
     known = {"timezone": timezone, "timezone_source": TimezoneSource.BROWSER} if timezone else {}

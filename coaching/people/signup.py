@@ -6,7 +6,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from coaching.clock.timezones import known_timezones
-from coaching.people.profile_changes import open_profile
+from coaching.people.profile_changes import on_one_line, open_profile
 
 
 class SignupForm(forms.Form):
@@ -21,6 +21,9 @@ class SignupForm(forms.Form):
     timezone = forms.CharField(
         required=False, widget=forms.HiddenInput(attrs={"data-browser-timezone": "", "autocomplete": "off"})
     )
+
+    def clean_name(self) -> str:
+        return on_one_line(self.cleaned_data["name"])
 
     def signup(self, request: HttpRequest, user: User) -> None:
         """Store the name, and the time zone unless it is missing or doesn't exist."""

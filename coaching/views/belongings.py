@@ -38,7 +38,7 @@ async def export(request: HttpRequest) -> HttpResponseBase:
         download = begin_download(user_id=user.pk, pieces=stream_archive(user, now=now))
     except Refused as refusal:
         info(request, str(refusal))
-        return redirect("settings")
+        return redirect("data")
     response = StreamingHttpResponse(download, content_type="application/zip")
     response["Content-Disposition"] = (
         content_disposition_header(as_attachment=True, filename=f"{archive_name(now)}.zip") or "attachment"

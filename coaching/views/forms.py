@@ -1,6 +1,6 @@
 """The forms. They only shape fields; services have the rules and refusals."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from datetime import time
 from typing import Any
 
@@ -8,8 +8,10 @@ from django import forms
 from django.contrib.auth.models import User
 from django.utils.translation import gettext_lazy as _
 
-from coaching.clock.timezones import Group, known_timezones
+from coaching.clock.timezones import known_timezones
 from coaching.models import Weekday
+from coaching.people.profile_changes import on_one_line
+from coaching.people.timezone_choices import find_timezone
 
 ACTIONS = (
     ("", "Send"),
@@ -117,28 +119,35 @@ class ProfileForm(forms.Form):
     name = forms.CharField(
         max_length=100,
         required=False,
-        label="What should Sage call you?",
+        label=_("What should Sage call you?"),
         widget=forms.TextInput(attrs={"autocomplete": "given-name"}),
     )
-    timezone = forms.ChoiceField(
-        label="Time zone", help_text="Sage uses it for days, greetings and the times in your conversations."
+    timezone = forms.CharField(
+        label=_("Time zone"),
+        max_length=100,
+        help_text=_("Type your city and choose from the list. Sage uses it for days, greetings and times."),
+        error_messages={"required": _("Type a city, such as Berlin, and choose it from the list.")},
+        widget=forms.TextInput(attrs={"list": "timezones", "autocomplete": "off", "spellcheck": "false"}),
     )
     checkin_weekday = forms.TypedChoiceField(
         choices=Weekday.choices,
         coerce=int,
-        label="Day of the weekly check-in",
-        help_text="Changing the day also moves your next check-in.",
+        label=_("Day of the weekly check-in"),
+        help_text=_("Changing the day also moves your next check-in."),
     )
 
-    def __init__(self, *args: Any, timezones: Sequence[Group], **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        field = self.fields["timezone"]
-        assert isinstance(field, forms.ChoiceField)
-        field.choices = timezones
-
     def clean_name(self) -> str:
-        """Collapse the name to one line, because it is one in Sage's context."""
-        return " ".join(self.cleaned_data["name"].split())
+        return on_one_line(self.cleaned_data["name"])
+
+    def clean_timezone(self) -> str:
+        """Return the time zone's name."""
+        typed: str = self.cleaned_data["timezone"]
+        if name := find_timezone(typed):
+            return name
+        raise forms.ValidationError(
+            _("Sage doesn’t know “%(typed)s”. Type a larger city near you and choose it from the list."),
+            params={"typed": typed},
+        )
 
 
 class DeleteAccountForm(forms.Form):

@@ -54,7 +54,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "today": today,
         "plan_title": plan_title(today.plan, today=today.day) if today.plan else "",
         "zone": profile.zone,
-        "starters": [item for item in starters if not item.is_due and item.kind not in today.not_now],
+        "starters": [item for item in starters if not item.is_due and item.kind not in today.done],
         "due": due,
         "due_session": next((session for session in active if due and session.kind == due.kind), None),
         "sessions": begun[:RECENT_SESSIONS],

@@ -1,24 +1,29 @@
-"""Settings: profile, the month's usage, and links to the person's data."""
+"""Settings: profile, signing in, usage, and the person's data."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from http import HTTPStatus
+from typing import cast
 
+from allauth.mfa.models import Authenticator
+from allauth.mfa.utils import is_mfa_enabled
 from django.conf import settings as configured
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
 from django.contrib.messages import success
 from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from coaching.clock.timezones import city_of, timezone_groups
+from coaching.clock.timezones import city_of
 from coaching.models import Profile
 from coaching.people.accounts import browser_timezone, load_profile, local_now, timezone_offer, user_id_of
 from coaching.people.profile_changes import change_profile, choose_timezone
+from coaching.people.timezone_choices import timezone_choices
 from coaching.skills.facts import checkin_due_on
 from coaching.views.forms import ProfileForm, TimezoneForm
 from sessions_app.models import UsagePurpose
@@ -52,7 +57,7 @@ class Month:
     """The month so far. `unpriced_calls` are in no sum of money."""
 
     began: date
-    turns: str
+    turns: int
     rows: Sequence[UsageRow]
     tokens: str
     cost: str
@@ -89,20 +94,44 @@ class Budget:
 def settings(request: HttpRequest) -> HttpResponse:
     """Show the settings, or change the profile."""
     profile = load_profile(request)
-    groups = timezone_groups(timezone.now(), current=profile.timezone)
     if request.method != "POST":
         shown = {
             "name": profile.name,
             "timezone": profile.timezone,
             "checkin_weekday": profile.checkin_weekday,
         }
-        return _page(request, profile, ProfileForm(initial=shown, timezones=groups))
-    form = ProfileForm(request.POST, timezones=groups)
+        return _page(request, profile, ProfileForm(initial=shown))
+    form = ProfileForm(request.POST)
     if not form.is_valid():
         return _page(request, profile, form)
     change_profile(user_id=profile.user_id, now=timezone.now(), **form.cleaned_data)
     success(request, "Settings saved.")
     return redirect("settings")
+
+
+@login_required
+@require_safe
+def sign_in_settings(request: HttpRequest) -> HttpResponse:
+    """Show how the person signs in."""
+    kinds = [Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN]
+    context = {"here": "settings", "has_second_factor": is_mfa_enabled(cast("User", request.user), kinds)}
+    return render(request, "coaching/pages/settings_sign_in.html", context)
+
+
+@login_required
+@require_safe
+def usage(request: HttpRequest) -> HttpResponse:
+    """Show what the person used this month, and what is left today."""
+    profile = load_profile(request)
+    context = {"here": "settings", "month": _month(profile), "budget": _budget(profile.user_id)}
+    return render(request, "coaching/pages/settings_usage.html", context)
+
+
+@login_required
+@require_safe
+def data(request: HttpRequest) -> HttpResponse:
+    """Show what is stored, and the ways to download and to delete it."""
+    return render(request, "coaching/pages/settings_data.html", {"here": "settings"})
 
 
 @login_required
@@ -132,8 +161,7 @@ def _page(request: HttpRequest, profile: Profile, form: ProfileForm) -> HttpResp
         "timezone_offer": timezone_offer(request, profile),
         "browser_timezone": browser if browser != profile.timezone else "",
         "browser_city": city_of(browser) if browser else "",
-        "month": _month(profile),
-        "budget": _budget(profile.user_id),
+        "timezones": timezone_choices(timezone.now()),
     }
     status = HTTPStatus.BAD_REQUEST if form.errors else HTTPStatus.OK
     return render(request, "coaching/pages/settings.html", context, status=status)
@@ -146,7 +174,7 @@ def _month(profile: Profile) -> Month:
     costs = [usage.known_cost for usage in found if usage.known_cost is not None]
     return Month(
         began=began.date(),
-        turns=f"{count_turns(user_id=profile.user_id, since=began, until=now):,}",
+        turns=count_turns(user_id=profile.user_id, since=began, until=now),
         rows=[_usage_row(usage) for usage in found],
         tokens=f"{sum(usage.read_tokens + usage.written_tokens for usage in found):,}",
         cost=dollars(sum(costs) if costs else None),

@@ -443,7 +443,7 @@ async def test_archives_per_hour_are_limited_and_the_error_gives_the_wait(
     assert (refused.status_code, refused["Location"]) == (HTTPStatus.FOUND, "/files/")
     said = (await browser.get("/files/")).content.decode()
     assert "You’ve done that too often in a short time. Please try again in 60 minutes." in said
-    assert (await browser.post("/settings/export/"))["Location"] == "/settings/"
+    assert (await browser.post("/settings/export/"))["Location"] == "/settings/data/"
     other = AsyncClient()
     await other.aforce_login(other_user)
     assert await bytes_of(await other.get("/files/all.zip"))

@@ -39,7 +39,8 @@ OWN_PAGES = (
     "/chat/", "/files/", "/files/life-map/career.md", "/files/life-map/career.md?view=raw",
     "/files/life-map/career.md/edit/", "/files/life-map/career.md/versions/",
     "/files/life-map/career.md/difference/",
-    "/settings/", "/settings/import/", "/settings/reminders/", "/settings/delete/", "/safety/", "/welcome/",
+    "/settings/", "/settings/sign-in/", "/settings/usage/", "/settings/data/", "/settings/calendar/",
+    "/settings/import/", "/settings/reminders/", "/settings/delete/", "/safety/", "/welcome/",
     "/accounts/logout/", "/accounts/email/", "/accounts/password/change/", "/accounts/reauthenticate/",
     "/nowhere/",
 )  # fmt: skip

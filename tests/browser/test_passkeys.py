@@ -34,7 +34,7 @@ async def test_a_passkey_is_added_and_signs_in_without_a_password(
 ) -> None:
     page = await (await open_context(cookie)).new_page()
     device, at = await device_of(page)
-    await page.goto("/settings/")
+    await page.goto("/settings/sign-in/")
     await page.get_by_role("link", name="Two-step sign-in").click()
     findings = await serious_findings(page)
     await page.get_by_role("link", name="Add a passkey").click()

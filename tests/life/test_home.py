@@ -89,36 +89,34 @@ def test_the_hour_and_the_day_decide_what_is_offered(
 
 
 @pytest.mark.parametrize(
-    ("local", "plan", "log", "due_on", "offered"),
+    ("plan", "log", "next_on", "missing"),
     [
-        ("2026-11-18T13:00", False, False, 22, ["open_day", "life_mapping"]),
-        ("2026-11-18T13:00", True, False, 22, ["life_mapping"]),
-        ("2026-11-18T16:00", True, False, 20, ["close_day", "weekly_checkin", "life_mapping"]),
-        ("2026-11-18T16:00", True, True, 21, ["life_mapping"]),
-        ("2026-11-18T19:00", False, True, 18, ["weekly_checkin", "life_mapping"]),
+        (False, False, None, {}),
+        (True, False, 20, {"open_day"}),
+        (True, True, 21, {"open_day", "close_day", "weekly_checkin"}),
+        (False, True, 18, {"open_day", "close_day"}),
     ],
 )
-def test_no_button_offers_what_is_done_or_out_of_its_time(
+def test_no_button_offers_what_is_done(
     person: User,
     browser: Client,
     keep_file: KeepFile,
     keep_plan: KeepPlan,
-    local: str,
     plan: bool,
     log: bool,
-    due_on: int,
-    offered: list[str],
+    next_on: int | None,
+    missing: set[str],
 ) -> None:
-    Profile.unscoped.update(next_checkin_on=date(2026, 11, due_on))
+    Profile.unscoped.update(next_checkin_on=next_on and date(2026, 11, next_on))
     if plan:
         keep_plan(person, "Swim")
     if log:
         keep_file(person, FileType.DAILY_LOG)
-    with time_machine.travel(datetime.fromisoformat(f"{local}+01:00"), tick=False):
-        assert kinds_of(home_of(browser)) == set(offered)
-        keep_map(keep_file, person, health="good")
-        page = home_of(browser)
-    assert kinds_of(page) == set(offered) - {"life_mapping"}
+    everything = {"open_day", "close_day", "weekly_checkin", "life_mapping"}
+    assert kinds_of(home_of(browser)) == everything - set(missing)
+    keep_map(keep_file, person, health="good")
+    page = home_of(browser)
+    assert kinds_of(page) == everything - {"life_mapping", *missing}
     assert page.index('id="composer"') < page.index('class="home-side"')
 
 

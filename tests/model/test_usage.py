@@ -144,7 +144,7 @@ def test_a_month_costs_what_a_hand_calculation_says(client: Client, user: User) 
     assert cents == pytest.approx({TURN: 271.835, BRIEF: 47.1005, SUMMARY: 0.45, TITLE: 0}, abs=0.01)
     client.force_login(user)
     with time_machine.travel(datetime(2026, 10, 31, 23, 59, 59, 500_000, tzinfo=UTC), tick=False):
-        page = client.get("/settings/").content.decode()
+        page = client.get("/settings/usage/").content.decode()
     text = " ".join(re.sub(r"<[^>]*>", " ", page).split())
     assert "cost: $3.19 ." in text
     assert re.search(r"Conversations 235 [\d,]+ \$2\.72 ", text)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import time_machine
+from allauth.mfa.totp.internal.auth import TOTP
 from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django import Settings
@@ -17,6 +18,9 @@ from tests.conftest import PASSWORD
 from tests.pages.conftest import Exchange
 
 pytestmark = pytest.mark.django_db
+
+
+USAGE = "/settings/usage/"
 
 
 def page_of(client: Client, address: str = "/settings/") -> str:
@@ -49,14 +53,15 @@ def test_settings_are_changed_by_a_form(signed_in: Client, user: User) -> None:
     assert (profile.timezone, profile.timezone_source) == ("Europe/Berlin", TimezoneSource.USER)
     assert "Settings saved." in page
     assert 'value="Ada &lt;Lovelace&gt;"' in page
-    assert '<option value="Europe/Berlin" selected>Berlin (UTC+01:00)</option>' in page
+    assert 'name="timezone" value="Europe/Berlin"' in page
+    assert '<option value="Europe/Berlin">Berlin, Germany (UTC+01:00)</option>' in page
     assert "Your next check-in: Wednesday, 2 December." in page
 
 
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"timezone": "Mars/Olympus"}, {"timezone": ""}, {"timezone": "../etc/passwd"},
+        {"timezone": "Mars/Olympus"}, {"timezone": ""}, {"timezone": "/etc"}, {"timezone": "x" * 101},
         {"checkin_weekday": "7"}, {"checkin_weekday": "x"}, {"name": "a" * 101}, {"name": "a\x00b"},
     ],
 )  # fmt: skip
@@ -71,13 +76,21 @@ def test_wrong_settings_change_nothing_and_say_so(
     assert (profile.name, profile.timezone, profile.checkin_weekday) == ("Before", "Asia/Tokyo", 6)
 
 
-def test_every_page_leads_to_the_settings_and_they_to_all_that_is_set_elsewhere(signed_in: Client) -> None:
+def test_every_page_leads_to_the_settings_and_they_to_all_that_is_set_elsewhere(
+    signed_in: Client, user: User
+) -> None:
     assert 'href="/settings/"' in page_of(signed_in, "/")
     page = page_of(signed_in)
-    assert 'href="/accounts/password/change/"' in page
-    assert 'href="/accounts/email/"' in page
-    assert 'href="/settings/calendar/"' in page
-    assert 'href="/settings/delete/"' in page
+    for address in ("/settings/sign-in/", "/settings/calendar/", "/settings/usage/", "/settings/data/"):
+        assert f'href="{address}"' in page
+        assert page_of(signed_in, address).count(' aria-current="page"') == 1
+    assert 'href="/settings/delete/"' in page_of(signed_in, "/settings/data/")
+    page = page_of(signed_in, "/settings/sign-in/")
+    for address in ("/accounts/password/change/", "/accounts/email/", "/accounts/2fa/"):
+        assert f'href="{address}"' in page
+    assert "Two-step sign-in Off" in words_of(page)
+    TOTP.activate(user, "JBSWY3DPEHPK3PXP")
+    assert "Two-step sign-in On" in words_of(page_of(signed_in, "/settings/sign-in/"))
 
 
 def test_a_month_is_the_persons_own_and_is_added_up_by_purpose(
@@ -99,7 +112,7 @@ def test_a_month_is_the_persons_own_and_is_added_up_by_purpose(
     use(user, at=november, purpose="brief", output_tokens=3, cost_micro_usd=None)
     use(other_user, at=november, input_tokens=5_000_000, cost_micro_usd=5_000_000)
     with time_machine.travel(datetime(2026, 11, 5, tzinfo=UTC), tick=False):
-        text = words_of(page_of(signed_in))
+        text = words_of(page_of(signed_in, USAGE))
     assert "November so far" in text
     assert "1,260 tokens, cost: $1.23 ." in text
     assert "Conversations 1 1,250 $1.23" in text
@@ -110,7 +123,7 @@ def test_a_month_is_the_persons_own_and_is_added_up_by_purpose(
 
 def test_a_month_without_any_known_price_is_not_shown_as_free(signed_in: Client, user: User) -> None:
     use(user, at=datetime.now(UTC), output_tokens=3, cost_micro_usd=None)
-    text = words_of(page_of(signed_in))
+    text = words_of(page_of(signed_in, USAGE))
     assert "3 tokens, cost: not known ." in text
     assert "$0.00" not in text
 
@@ -121,21 +134,21 @@ def test_turns_of_the_month_are_counted(
     exchange("One", "Answer")
     exchange("Two", None, status=TurnStatus.FAILED)
     use(user, at=datetime.now(UTC), output_tokens=1, cost_micro_usd=1)
-    assert "2 messages answered, 1 tokens" in words_of(page_of(signed_in))
+    assert "2 messages answered, 1 tokens" in words_of(page_of(signed_in, USAGE))
 
 
 def test_the_rest_of_the_daily_budget_is_shown(signed_in: Client, user: User, settings: Settings) -> None:
     settings.SAGE_DAILY_TOKENS = None
-    assert "left today" not in page_of(signed_in)
+    assert "left today" not in page_of(signed_in, USAGE)
     settings.SAGE_DAILY_TOKENS = 10_000
-    assert "10,000 of 10,000 tokens left today." in page_of(signed_in)
+    assert "10,000 of 10,000 tokens left today." in page_of(signed_in, USAGE)
     use(user, at=datetime.now(UTC), input_tokens=2_500)
-    page = page_of(signed_in)
+    page = page_of(signed_in, USAGE)
     assert "7,500 of 10,000 tokens left today." in page
     assert '<progress id="budget" value="2500" max="10000">' in page
     assert "in about 24 hours" in page
     use(user, at=datetime.now(UTC), input_tokens=20_000)
-    used_up = page_of(signed_in)
+    used_up = page_of(signed_in, USAGE)
     assert "0 of 10,000 tokens left today." in used_up
     assert "Sage answers again in about 24 hours." in used_up
 
@@ -171,11 +184,11 @@ def test_who_signs_up_says_what_sage_calls_them(client: Client) -> None:
     assert page_of(client, "/accounts/signup/").index('name="name"') < page_of(
         client, "/accounts/signup/"
     ).index('name="email"')
-    profile = sign_up(client, name="  Ada ")
+    profile = sign_up(client, name="  Ada \n Lovelace ")
     assert profile is not None
-    assert profile.name == "Ada"
-    assert "Welcome, Ada." in page_of(client, "/welcome/")
-    assert ", Ada." in page_of(client, "/")
+    assert profile.name == "Ada Lovelace"
+    assert "Welcome, Ada Lovelace." in page_of(client, "/welcome/")
+    assert ", Ada Lovelace." in page_of(client, "/")
     client.logout()
     fields = {"email": "x@example.org", "password1": PASSWORD, "password2": PASSWORD, "name": "a" * 101}
     assert client.post("/accounts/signup/", fields).status_code == HTTPStatus.OK

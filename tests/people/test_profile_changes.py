@@ -6,9 +6,10 @@ import pytest
 from django.contrib.auth.models import User
 
 from coaching.clock.days import moved_weekday
-from coaching.clock.timezones import city_of, known_timezones, timezone_groups
+from coaching.clock.timezones import city_of, known_timezones
 from coaching.models import Profile, TimezoneSource
 from coaching.people.profile_changes import change_profile, choose_timezone
+from coaching.people.timezone_choices import find_timezone, timezone_choices
 
 SUNDAY = date(2026, 11, 22)
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -64,23 +65,41 @@ def test_only_who_changes_the_time_zone_has_chosen_it(user: User) -> None:
     assert choose_timezone(user_id=user.pk, timezone="UTC").timezone_source == TimezoneSource.USER
 
 
-def test_every_time_zone_to_pick_is_known_and_stands_once() -> None:
-    names = [name for _, choices in timezone_groups(NOON, current="Europe/Berlin") for name, _ in choices]
+def test_every_time_zone_to_choose_is_known_stands_once_and_is_found_by_what_the_list_says() -> None:
+    choices = timezone_choices(NOON)
+    names = [choice.name for choice in choices]
     assert len(names) == len(set(names)) > 400
     assert set(names) <= known_timezones()
+    for choice in choices:
+        assert find_timezone(choice.name) == choice.name
+        assert find_timezone(choice.label) == choice.name, choice
 
 
-def test_time_zones_are_named_by_their_city_and_the_hours_of_the_season() -> None:
-    winter = dict(dict(timezone_groups(NOON, current="UTC"))["Europe"])
-    summer = dict(dict(timezone_groups(NOON - timedelta(days=120), current="UTC"))["Europe"])
-    assert winter["Europe/Berlin"] == "Berlin (UTC+01:00)"
-    assert summer["Europe/Berlin"] == "Berlin (UTC+02:00)"
-    america = dict(dict(timezone_groups(NOON, current="UTC"))["America"])
-    assert america["America/Argentina/Buenos_Aires"] == "Argentina, Buenos Aires (UTC-03:00)"
+def test_time_zones_are_named_by_city_and_country_with_the_hours_of_the_season() -> None:
+    winter = {choice.name: choice.label for choice in timezone_choices(NOON)}
+    summer = {choice.name: choice.label for choice in timezone_choices(NOON - timedelta(days=120))}
+    assert winter["Europe/Berlin"] == "Berlin, Germany (UTC+01:00)"
+    assert summer["Europe/Berlin"] == "Berlin, Germany (UTC+02:00)"
+    assert winter["Asia/Singapore"] == "Singapore (UTC+08:00)"
+    assert winter["UTC"] == "UTC (UTC+00:00)"
     assert city_of("America/Argentina/Buenos_Aires") == "Buenos Aires"
 
 
-def test_a_time_zone_that_nobody_would_pick_can_still_be_kept() -> None:
-    groups = timezone_groups(NOON, current="US/Eastern")
-    assert groups[0] == ("As it is now", [("US/Eastern", "US/Eastern (UTC-05:00)")])
-    assert timezone_groups(NOON, current="Not/AZone")[0][0] == "Africa"
+@pytest.mark.parametrize(
+    ("typed", "found"),
+    [
+        ("Europe/Berlin", "Europe/Berlin"),
+        ("europe/berlin", "Europe/Berlin"),
+        (" berlin ", "Europe/Berlin"),
+        ("Berlin, Germany (UTC+01:00)", "Europe/Berlin"),
+        ("new  york", "America/New_York"),
+        ("Buenos Aires", "America/Argentina/Buenos_Aires"),
+        ("US/Eastern", "US/Eastern"),
+        ("utc", "UTC"),
+        ("Mars/Olympus", ""),
+        ("../etc/passwd", ""),
+        ("", ""),
+    ],
+)
+def test_a_time_zone_is_found_by_what_people_type(typed: str, found: str) -> None:
+    assert find_timezone(typed) == found

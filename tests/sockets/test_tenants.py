@@ -327,6 +327,9 @@ ROUTES = {
     "goodbye": Row(path="/goodbye/", scope="public"),
     "export": Row(path="/settings/export/", method="post", scope="own"),
     "settings": Row(path="/settings/", scope="own"),
+    "sign_in_settings": Row(path="/settings/sign-in/", scope="own"),
+    "usage": Row(path="/settings/usage/", scope="own"),
+    "data": Row(path="/settings/data/", scope="own"),
     "take_timezone": Row(
         path="/settings/timezone/", method="post", form={"timezone": "Asia/Tokyo"}, scope="own"
     ),

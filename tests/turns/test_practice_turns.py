@@ -44,7 +44,9 @@ async def test_a_practice_turn_has_its_own_model_and_no_price(user: User) -> Non
 def _pages(user: User, session: Session) -> tuple[str, str]:
     client = Client()
     client.force_login(user)
-    return client.get(f"/chat/{session.id}/").content.decode(), client.get("/settings/").content.decode()
+    return client.get(f"/chat/{session.id}/").content.decode(), client.get(
+        "/settings/usage/"
+    ).content.decode()
 
 
 def test_all_models_are_the_practice_model_where_no_key_is_set() -> None:
