@@ -222,9 +222,10 @@ def test_no_page_of_a_brand_new_account_is_a_dead_end(client: Client) -> None:
     waiting, seen = deque(["/welcome/"]), set()
     while waiting:
         address = waiting.popleft()
-        if address in seen:
+        kind = re.sub(r"\d{4}-\d\d-\d\d", "day", address)  # each day of the journal links the one before
+        if kind in seen:
             continue
-        seen.add(address)
+        seen.add(kind)
         response = client.get(address)
         assert response.status_code in (HTTPStatus.OK, HTTPStatus.FOUND), address
         if response.status_code == HTTPStatus.FOUND or "text/html" not in response["Content-Type"]:
