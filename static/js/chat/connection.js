@@ -16,10 +16,14 @@ export class Connection {
   #hasEnded = false;
   hasBeenOpen = false;
 
-  constructor(page, element, { onOpen }) {
+  constructor(page, element, { onOpen, take }) {
     this.#element = element;
     htmx.createWebSocket = (url) => {
       this.#socket = new WebSocket(url);
+      // Before htmx, which needs longer for each frame than it takes to show its text.
+      this.#socket.addEventListener("message", (event) => {
+        if (take(event.data)) event.stopImmediatePropagation();
+      });
       return this.#socket;
     };
     htmx.config.wsReconnectDelay = () => this.#delay();
@@ -57,7 +61,7 @@ export class Connection {
     return true;
   }
 
-  // Pass a frame that was held back to htmx.
+  // Handle a frame that was held back.
   replay(data) {
     this.#socket?.dispatchEvent(new MessageEvent("message", { data }));
   }

@@ -35,7 +35,7 @@ function begin() {
   const scroll = new Scroll(byId("transcript"), byId("jump"));
   const announcer = new Announcer(byId("announcer"));
   const live = new LiveText((text) => announcer.hear(text));
-  const connection = new Connection(page, byId("connection"), { onOpen: reopen });
+  const connection = new Connection(page, byId("connection"), { onOpen: reopen, take });
   const history = new History(messages, (frame) => connection.replay(frame));
   const activity = new Activity(byId("activity"), byId("activity-label"), (count) => {
     if (count === 0) phase.take("toolsDone");
@@ -107,6 +107,14 @@ function begin() {
   function explainUpload() {
     waitHint.hidden = false;
     waitHint.textContent = "A document is still being uploaded. What you typed stays here.";
+  }
+
+  // Returns whether htmx gets a frame no more: it waits, or it is text.
+  function take(frame) {
+    if (history.holds(frame)) return true;
+    if (!isPressed()) return live.take(frame);
+    afterPress(() => connection.replay(frame));
+    return true;
   }
 
   function reopen() {
@@ -272,21 +280,7 @@ function begin() {
     showPhase();
   }
 
-  page.addEventListener("htmx:wsBeforeMessage", (event) => {
-    const frame = event.detail.message;
-    if (history.holds(frame)) {
-      event.preventDefault();
-      return;
-    }
-    if (isPressed()) {
-      event.preventDefault();
-      afterPress(() => connection.replay(frame));
-      return;
-    }
-    if (live.take(frame)) {
-      event.preventDefault();
-      return;
-    }
+  page.addEventListener("htmx:wsBeforeMessage", () => {
     live.flush();
     questions.noteFocus();
     shownTurn = openTurn.firstElementChild?.id.slice("turn-".length) ?? "";
