@@ -372,8 +372,8 @@ async def test_an_answer_takes_its_form_while_it_comes_and_nothing_jumps_at_its_
     await page.keyboard.press("Enter")
     await expect(page.locator(".code-copy [role=status]")).to_have_text("Copied")
     assert await page.evaluate("() => navigator.clipboard.readText()") == "x = 1\ny = 2\n"
-    await page.locator("[data-copy]").click()
-    await expect(page.locator("[data-copy]")).to_have_text("Copied")
+    await page.locator(".turn [data-copy]").click()
+    await expect(page.locator(".turn [data-copy]")).to_have_text("Copied")
     copied = await page.evaluate("() => navigator.clipboard.readText()")
     assert "☑ three\n" in copied
     assert copied.endswith("quiet\n\nThe end is near.")
