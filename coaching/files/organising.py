@@ -9,6 +9,7 @@ from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from coaching.files.attributes import NO_ATTRIBUTES, check_storable
 from coaching.files.drafts import FileDraft, check_content
@@ -39,7 +40,9 @@ def create_note(*, user_id: int, title: str, content: str, now: datetime, timezo
     name = check_title(title)
     body = check_content(content.replace("\r\n", "\n")).strip()
     if strip_frontmatter(body) != body:
-        raise FileRefused("The text begins with a block between two lines of ---. Begin with another line.")
+        raise FileRefused(
+            _("The text begins with a block between two lines of ---. Begin with another line.")
+        )
     path = build_note_path(name, now=now, timezone=timezone)
     frontmatter = build_frontmatter(FileType.NOTE, NO_ATTRIBUTES, day=path.day)
     draft = FileDraft(
@@ -66,15 +69,17 @@ def check_title(title: str) -> str:
     """Return a title as one line. Raises `FileRefused`."""
     name = " ".join(title.split())
     if not name:
-        raise FileRefused("Give the file a name.")
+        raise FileRefused(_("Give the file a name."))
     if len(name) > MAX_TITLE_CHARACTERS:
         raise FileRefused(
-            f"The name has {len(name)} characters; {MAX_TITLE_CHARACTERS} is the most that fits."
+            _("The name has {count} characters; {most} is the most that fits.").format(
+                count=len(name), most=MAX_TITLE_CHARACTERS
+            )
         )
     try:
         check_storable(name)
     except ValueError:
-        raise FileRefused("The name holds a character that can’t be stored. Please remove it.") from None
+        raise FileRefused(_("The name has a character that can’t be stored. Please remove it.")) from None
     return name
 
 
@@ -83,7 +88,7 @@ def rename_file(*, user_id: int, path: str, title: str) -> UserFile:
     """Give a file a name of its user's own. Raises `UserFile.DoesNotExist` and `FileRefused`."""
     file = accessible_file(user_id=user_id, path=path)
     if not can_be_named(file.file_type):
-        raise FileRefused("This file is named after its day or its part of life and keeps that name.")
+        raise FileRefused(_("This file is named after its day or its part of life and keeps that name."))
     file.title = check_title(title)
     file.save(update_fields=["title"])
     return file
@@ -146,7 +151,7 @@ def _free_path(user_id: int, path: str) -> str:
         beside = f"{stem}-{number}.md"
         if not UserFile.of(user_id).filter(path=beside).exists():
             return beside
-    raise FileRefused("Too many files have this name.")
+    raise FileRefused(_("Too many files have this name."))
 
 
 def _restore_plan(file: UserFile, *, now: datetime, timezone: ZoneInfo) -> None:
@@ -154,7 +159,7 @@ def _restore_plan(file: UserFile, *, now: datetime, timezone: ZoneInfo) -> None:
     newest = FileText(file=file, version=file.versions.get(number=file.version_number))
     draft = build_restore(newest, newest, now=now, timezone=timezone)
     day: date = draft.path.day
-    plan, _ = DayPlan.of(file.user_id).select_for_update(of=("self",)).get_or_create(date=day)
+    plan, _is_new = DayPlan.of(file.user_id).select_for_update(of=("self",)).get_or_create(date=day)
     if plan.says_something:
         return
     plan.file = file

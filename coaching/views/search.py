@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from coaching.files.frontmatter import strip_frontmatter
-from coaching.models import RecallSource
+from coaching.models import RecallSource, UserFile
 from coaching.people.accounts import load_profile, user_id_of
 from coaching.people.attempts import AttemptLimit, TooOften
 from coaching.recall.excerpts import Part, excerpt, marked, words_of
@@ -21,7 +21,7 @@ from coaching.recall.hits import Passage, Words
 from coaching.recall.passages import read_passages
 from coaching.recall.question import MAX_CHARACTERS
 from coaching.recall.search import Bounds, search
-from coaching.transcript.names import shown_name
+from coaching.transcript.names import name_of, shown_name
 from coaching.transcript.remembered import as_found
 from coaching.views.parts import with_wait
 
@@ -102,13 +102,13 @@ def search_page(request: HttpRequest) -> HttpResponse:
             found = _found(user_id_of(request), query, place=place, since=since)
         except TooOften as refused:
             refusal = refused
-    words = words_of(query)
+    words, names = words_of(query), _names_of(user_id_of(request), found)
     context = {
         "here": "search",
         "zone": load_profile(request).zone,
         "query": query,
         "is_asked": bool(query.strip()),
-        "rows": [_row(passage, words) for passage in found],
+        "rows": [_row(passage, words, names) for passage in found],
         "is_newest": not any(passage.hit.score for passage in found),
         "refusal": refusal,
         "places": [(value, name, value == place) for value, (name, _) in PLACES.items()],
@@ -127,7 +127,8 @@ def found_in_files(user_id: int, query: str) -> tuple[Sequence[HitRow], TooOften
     words = words_of(query)
     # Without a word to look for, a search gives the newest.
     found = [one for one in _found(user_id, query, place="files", since="") if one.hit.score]
-    return [_row(passage, words) for passage in found], None
+    names = _names_of(user_id, found)
+    return [_row(passage, words, names) for passage in found], None
 
 
 def _found(user_id: int, query: str, *, place: str, since: str) -> Sequence[Passage]:
@@ -139,11 +140,20 @@ def _found(user_id: int, query: str, *, place: str, since: str) -> Sequence[Pass
     return read_passages(hits, user_id=user_id)
 
 
-def _row(passage: Passage, words: frozenset[str]) -> HitRow:
+def _names_of(user_id: int, found: Sequence[Passage]) -> Mapping[str, str]:
+    """Return the names that the user gave to files among the hits, by path."""
+    paths = [passage.title for passage in found if passage.hit.source == RecallSource.FILE]
+    if not paths:
+        return {}
+    named = UserFile.of(user_id).filter(path__in=paths).exclude(title="")
+    return {file.path: name_of(file) for file in named}
+
+
+def _row(passage: Passage, words: frozenset[str], names: Mapping[str, str]) -> HitRow:
     text = _text_of(passage, words)
     return HitRow(
         address=_address(passage),
-        title=_title(passage),
+        title=names.get(passage.title) or _title(passage),
         speaker=_said_in(passage),
         moment=passage.hit.moment,
         parts=marked(excerpt(text, words, characters=EXCERPT_CHARACTERS), words),

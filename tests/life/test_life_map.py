@@ -201,3 +201,14 @@ def test_the_number_of_queries_is_constant(person: User, browser: Client, keep_f
         rate(person, domain, *([3] * 20))
     assert queries() == before
     assert before <= 6
+
+
+def test_a_mapping_says_how_many_parts_have_a_page(
+    browser: Client, person: User, keep_file: KeepFile
+) -> None:
+    for name in ("career", "health"):
+        keep_file(person, FileType.DOMAIN, name=name)
+    for kind, is_said in ((SessionKind.LIFE_MAPPING, True), (SessionKind.OPEN_DAY, False)):
+        session = services.open_session(user_id=person.pk, kind=kind)
+        page = browser.get(f"/chat/{session.id}/").content.decode()
+        assert ("2 of 8 have a page" in page) == is_said

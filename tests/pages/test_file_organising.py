@@ -153,12 +153,15 @@ def test_deleted_files_go_for_good_after_weeks(signed_in: Client, user: User, wr
 
 def test_files_are_found_by_name_and_by_their_words(signed_in: Client, write: Write) -> None:
     write("The heron flew over the lake.", status="good")
-    create(signed_in, "Heron watching", "At dawn.")
+    watching = create(signed_in, "Heron watching", "At dawn.")
     page = page_of(signed_in, "/files/?q=heron")
     named, _, text = page.partition('id="found-title"')
     assert "Heron watching" in named
     assert "<mark>heron</mark> flew" in text
     assert "type: domain" not in text
+    signed_in.post(f"{watching}/rename/", {"title": "Early birds"})
+    assert 'dir="auto">Early birds</span>' in page_of(signed_in, "/search/?q=dawn")
+    signed_in.post(f"{watching}/rename/", {"title": "Heron watching"})
     assert "status: <mark>good</mark>" in page_of(signed_in, "/files/?q=good"), "only the frontmatter has it"
     assert f'href="{CAREER}"' in text
     assert "No file has these words" in page_of(signed_in, "/files/?q=zebra")
