@@ -36,7 +36,8 @@ export class Answers {
       turn.replaceWith(other);
       this.restoreFocus(other);
     } catch {
-      location.assign(address);
+      // Offline the page that is here is worth more than one that can't be loaded.
+      if (navigator.onLine) location.assign(address);
     }
   }
 }
