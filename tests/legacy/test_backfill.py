@@ -19,10 +19,11 @@ from django.template.loader import render_to_string
 from coaching.belongings.rows import exported_models, rows_as_json
 from coaching.context.history import stored_message
 from coaching.engine.messages import build_api_messages
+from coaching.files.permissions import WRITTEN_TYPES
 from coaching.legacy.backfill import backfill_steps
 from coaching.legacy.tally import Tally
 from coaching.legacy_text.parser import parse_blocks
-from coaching.models import FileType, UserFile, UserFileVersion
+from coaching.models import UserFile, UserFileVersion
 from coaching.tools import CHAT_TOOLS
 from coaching.tools.save_file import SAVE_FILE, SaveFileInput
 from coaching.transcript.conversation import items_of
@@ -260,7 +261,7 @@ def test_only_the_named_person_is_rewritten_and_odd_options_are_refused(history:
         backfill("--user", "nobody-here")
 
 
-@pytest.mark.parametrize("file_type", FileType.values)
+@pytest.mark.parametrize("file_type", WRITTEN_TYPES)
 async def test_a_block_and_the_same_call_give_the_same_bytes(user: User, file_type: str) -> None:
     name = {"domain": "career", "reflection-prompt": "What now"}.get(file_type, "")
     block = (

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coaching.files.permissions import WRITTEN_TYPES
 from coaching.files.types import RULES
 from coaching.legacy_text.blocks import strip_block_tags
 from coaching.legacy_text.parser import NOT_CLOSED, NOT_OPENED, parse_blocks
@@ -180,7 +181,7 @@ def test_code_keeps_its_blocks() -> None:
 
 
 def test_the_closed_sets_are_those_of_today() -> None:
-    assert {name: rule.naming for name, rule in RULES.items()} == {
+    assert {name: RULES[name].naming for name in WRITTEN_TYPES} == {
         FileType(name): naming for name, naming in FILE_TYPES.items()
     }
     assert set(DOMAINS.values()) == set(LifeDomain.values)
