@@ -16,7 +16,7 @@ from sessions_app.models import Session, SessionKind
 from tests.live_sage import LiveSage, serve_practice, until_it_beats
 from tests.requests.browsers import Answered, Browser, browser_of, heart_was_in_time, measure_patience
 from tests.requests.lives import COSTLY, COSTLY_CALENDAR, DIFFERENT, FILE_PATH, keep_file
-from tests.sockets.test_tenants import ROUTES, Row, path_of
+from tests.sockets.test_tenants import ROUTES, Row, answer_twice, path_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -28,9 +28,14 @@ async def asked(browser: Browser, row: Row, path: str) -> Answered:
 
 
 async def walk(browser: Browser, owned: Session) -> dict[str, Answered]:
-    """Request every route of the URL map as the owner of its objects."""
+    """Request every route of the URL map as the owner of its objects; delete the file last."""
     paths = {name: await in_database(path_of, row, owned) for name, row in ROUTES.items()}
-    return {name: await asked(browser, row, paths[name]) for name, row in ROUTES.items()}
+    rows = sorted(ROUTES.items(), key=lambda item: item[0] == "file_delete")
+    return {name: await asked(browser, row, paths[name]) for name, row in rows}
+
+
+async def has_two_answers(session: Session) -> None:
+    await in_database(lambda: answer_twice(session, session.turns.get()))
 
 
 def assert_answered(answers: dict[str, Answered]) -> None:
@@ -47,6 +52,7 @@ def assert_answered(answers: dict[str, Answered]) -> None:
 async def test_every_view_answers_with_a_pool_of_two(
     small_sage: LiveSage, user: User, owned: Session
 ) -> None:
+    await has_two_answers(owned)
     async with serve_practice(small_sage), browser_of(user, small_sage) as mine:
         assert_answered(await walk(mine, owned))
 
@@ -90,6 +96,7 @@ async def test_every_view_answers_while_somebody_waits_for_each_thing(
 ) -> None:
     await until_it_beats(small_sage)
     logged = small_sage.log.stat().st_size
+    await has_two_answers(owned)
     await in_database(keep_file, other_user, *DIFFERENT)
     theirs = await in_database(
         services.open_session, user_id=other_user.pk, kind=SessionKind.OPEN_CONVERSATION

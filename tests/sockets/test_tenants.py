@@ -634,6 +634,7 @@ def answer_twice(session: Session, turn: Turn) -> None:
     Turn.unscoped.filter(session=session).update(message_number=1)
     for number, of in ((2, other), (3, turn)):
         Message.unscoped.create(session=session, turn=of, number=number, role="assistant", content=SECRET)
+    Session.unscoped.filter(id=session.id).update(last_message_number=3)
 
 
 def all_rows() -> list[object]:
