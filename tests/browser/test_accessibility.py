@@ -82,6 +82,7 @@ async def _violations(page: Page, options: dict[str, Any]) -> Sequence[dict[str,
 def test_the_schemes_differ_in_nothing_but_colours() -> None:
     for sheet in (settings.BASE_DIR / "static" / "css").rglob("*.css"):
         rules = sheet.read_text()
+        assert rules.count("{") == rules.count("}"), f"{sheet}: what follows would be inside a rule"
         assert "prefers-color-scheme" not in rules, sheet
         of_schemes = re.findall(r"\[data-theme[^{]*\{([^}]*)\}", rules)
         assert {rule.strip() for rule in of_schemes} <= {"color-scheme: light;", "color-scheme: dark;"}, sheet
