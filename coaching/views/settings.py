@@ -35,9 +35,9 @@ PURPOSE_NAMES = {
     UsagePurpose.BRIEF: "Remembering long conversations",
     UsagePurpose.SUMMARY: "Summaries",
     UsagePurpose.TITLE: "Titles",
-    UsagePurpose.SAFETY: "Looking for danger",
-    UsagePurpose.CLASSIFY: "Sorting documents",
-    UsagePurpose.CRITIC: "A second look at documents",
+    UsagePurpose.SAFETY: "Safety checks",
+    UsagePurpose.CLASSIFY: "Filing documents",
+    UsagePurpose.CRITIC: "Checking documents",
     UsagePurpose.DOCUMENT: "Reading documents",
 }
 
