@@ -126,6 +126,15 @@ ROUTES = {
     "sessions": Row(path="/chat/", scope="own"),
     "new_session": Row(path="/chat/new/", method="post", form={"kind": "open_conversation"}, scope="own"),
     "session": Row(path="/chat/{session}/", missing=f"/chat/{MISSING_ID}/"),
+    "answer": Row(
+        path=f"/chat/{{session}}/answers/{OTHER_ANSWER}/",
+        missing=f"/chat/{MISSING_ID}/answers/{OTHER_ANSWER}/",
+    ),
+    "answer by form": Row(
+        path=f"/chat/{{session}}/answers/{OTHER_ANSWER}/",
+        missing=f"/chat/{MISSING_ID}/answers/{OTHER_ANSWER}/",
+        method="post",
+    ),
     "message": Row(
         path="/chat/{session}/message/",
         missing=f"/chat/{MISSING_ID}/message/",
@@ -151,15 +160,6 @@ ROUTES = {
         missing=f"/chat/{MISSING_ID}/message/",
         method="post",
         form={"do": "end"},
-    ),
-    "answer": Row(
-        path=f"/chat/{{session}}/answers/{OTHER_ANSWER}/",
-        missing=f"/chat/{MISSING_ID}/answers/{OTHER_ANSWER}/",
-    ),
-    "answer by form": Row(
-        path=f"/chat/{{session}}/answers/{OTHER_ANSWER}/",
-        missing=f"/chat/{MISSING_ID}/answers/{OTHER_ANSWER}/",
-        method="post",
     ),
     "undo_write": Row(
         path="/chat/{session}/undo/",
@@ -234,9 +234,6 @@ ROUTES = {
         method="post",
         form={"title": "mine now"},
     ),
-    "file_delete": Row(
-        path=f"/files/{FILE_PATH}/delete/", missing=f"/files/{MISSING_PATH}/delete/", method="post"
-    ),
     "file_tick": Row(
         path=f"/files/{FILE_PATH}/tick/",
         missing=f"/files/{MISSING_PATH}/tick/",
@@ -249,6 +246,9 @@ ROUTES = {
         missing=f"/files/{MISSING_PATH}/restore/",
         method="post",
         form={"version": "1"},
+    ),
+    "file_delete": Row(
+        path=f"/files/{FILE_PATH}/delete/", missing=f"/files/{MISSING_PATH}/delete/", method="post"
     ),
     "reminder": Row(path="/reminders/day/", scope="own"),
     "reminder_off": Row(path=f"/reminders/off/{OFF_TOKEN}/", scope="public"),
