@@ -206,7 +206,13 @@ if REDIS_URL:
         }
     }
 else:
-    CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+    # The limits of sign-in are counted in it: a crowd must not push them out.
+    CACHES = {
+        "default": {
+            "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+            "OPTIONS": {"MAX_ENTRIES": 100_000},
+        }
+    }
     CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
 
 # --- Files ----------------------------------------------------------------------------------------
@@ -315,6 +321,8 @@ ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = True
 MFA_ADAPTER = "sage.second_factor.SecondFactorAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
+# Always: what a second step asks a device to sign is also taken where a passkey signs in alone.
+MFA_WEBAUTHN_USER_VERIFICATION = "required"
 MFA_TOTP_ISSUER = "Sage"
 # The code before and the one after count, too: clocks differ, and typing takes time.
 MFA_TOTP_TOLERANCE = 1
