@@ -259,10 +259,11 @@ def answer_again(
     session = lock_active_session(user_id=user_id, session_id=session_id)
     refuse_second_turn(session)
     last = last_turn(session)
-    if last is None or not last.can_be_answered_again:
+    message = last.messages.filter(role=MessageRole.USER).first() if last else None
+    if last is None or message is None or not last.can_be_answered_again:
         raise Refused("There is no answer to ask for again.")
     if last.message_number is None:
-        last.message_number = last.messages.get(role=MessageRole.USER).number
+        last.message_number = message.number
     return _answer_again(last, session=session, owner=owner, rate_limit=rate_limit, build_prompt=build_prompt)
 
 

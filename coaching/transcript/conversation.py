@@ -122,6 +122,7 @@ def items_of(rows: HistoryRows, *, zone: ZoneInfo, rendered: Rendered | None = N
             old_files=rows.old_files,
             said_next=said_after.get(messages[-1].number + 1, ""),
             answered_by=rows.answered_by.get(turn.message_number or 0, ()),
+            has_message=any(message.role == MessageRole.USER for message in messages),
         )
         if item := turn_item(ended, rendered=rendered):
             items.append(item)
@@ -197,7 +198,7 @@ def turn_item(ended: TurnRows, *, rendered: Rendered | None = None) -> TurnItem 
         is_stopped=is_stopped,
         can_retry=turn.can_be_retried,
         can_continue=turn.can_be_continued,
-        can_ask_again=turn.can_be_answered_again,
+        can_ask_again=turn.can_be_answered_again and ended.has_message,
         answers=_answers_item(turn, ended.answered_by),
     )
 

@@ -113,7 +113,8 @@ class TurnRows:
     """A closed turn with its answer, shown calls and cost, and the verdict about its message.
 
     `old_files` as in `HistoryRows`; `said_next` is the user's next message, where it was read, too.
-    `answered_by` are all turns of its message if that has several answers.
+    `answered_by` are all turns of its message if that has several answers. `has_message` is false for
+    imported answers to nothing.
     """
 
     turn: Turn
@@ -125,6 +126,7 @@ class TurnRows:
     old_files: Collection[str] = ()
     said_next: str = ""
     answered_by: Sequence[uuid.UUID] = ()
+    has_message: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

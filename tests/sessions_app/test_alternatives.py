@@ -199,3 +199,12 @@ def test_nobody_chooses_for_another(session: Session, answers: list[Turn], other
     close(say(own), text="Hi.")
     with pytest.raises(Refused, match="no such answer"):
         choose(own, answers[0])
+
+
+def test_an_answer_without_a_message_cant_be_asked_for_again(session: Session) -> None:
+    """Imported conversations can begin or end with such ones."""
+    opened = say(session, "Which marzipan?")
+    close(opened, text="Answer one, of badgers.")
+    opened.message.delete()
+    with pytest.raises(Refused, match="There is no answer to ask for again"):
+        ask_again(session)
