@@ -81,9 +81,14 @@ class Question:
     in_first_person: str = ""
 
 
+def clean_question(text: str) -> str:
+    """Return the part of a text that counts, without characters that a database can't compare."""
+    return text[:MAX_CHARACTERS].replace("\x00", " ").encode("utf-8", "replace").decode()
+
+
 def read_question(text: str, *, user_names: Collection[str], now: datetime) -> Question:
     """Read a question. `now` is aware, in the user's time zone; `user_names` are what the user is called."""
-    text = text[:MAX_CHARACTERS].replace("\x00", " ").encode("utf-8", "replace").decode()
+    text = clean_question(text)
     when, between = _time_asked_about(text, now)
     own = {name.lower() for name in user_names if len(name) > 1}
     words = {word.lower() for word in re.findall(r"\w+", text)}

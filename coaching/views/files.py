@@ -23,7 +23,7 @@ from coaching.files.selectors import FileText, read_file
 from coaching.files.tree import FolderFiles, find_by_name, read_folder, read_folders
 from coaching.models import UserFile
 from coaching.people.accounts import load_profile, user_id_of
-from coaching.recall.question import MAX_CHARACTERS
+from coaching.recall.question import clean_question
 from coaching.sandbox.markdown import render_markdown
 from coaching.transcript.names import FOLDER_NAMES, folder_name, in_words, name_of, without_directions
 from coaching.views.file_tasks import with_boxes
@@ -110,7 +110,7 @@ def files(request: HttpRequest) -> HttpResponse:
     user_id, zone = user_id_of(request), load_profile(request).zone
     if "folder" in request.GET:
         return _folder_page(request, user_id, zone)
-    query = request.GET.get("q", "")[:MAX_CHARACTERS].strip()
+    query = clean_question(request.GET.get("q", "")).strip()
     if query:
         return _search_page(request, user_id, zone, query)
     found = read_folders(user_id=user_id, limit=SHOWN_IN_TREE)
@@ -126,13 +126,13 @@ def files(request: HttpRequest) -> HttpResponse:
 
 def _search_page(request: HttpRequest, user_id: int, zone: ZoneInfo, query: str) -> HttpResponse:
     """Show the files whose name has the words, and passages of files about them."""
-    named = [FileRow.of(file) for file in find_by_name(user_id=user_id, words=query, limit=NAMES_FOUND)]
     hits, refusal = found_in_files(user_id, query)
+    named = [] if refusal else find_by_name(user_id=user_id, words=query, limit=NAMES_FOUND)
     context = {
         "here": "files",
         "zone": zone,
         "query": query,
-        "named": named,
+        "named": [FileRow.of(file) for file in named],
         "rows": hits,
         "refusal": refusal,
     }
