@@ -13,6 +13,7 @@ from django.db.models import Q
 from coaching.clock.days import local_day, next_weekday
 from coaching.files.drafts import FileDraft, Occasion
 from coaching.files.errors import FileMoved
+from coaching.files.paths import type_of_path
 from coaching.models import Capture, DayPlan, FileType, Profile, PulseRating, ReflectionPrompt, UserFile
 
 
@@ -27,9 +28,14 @@ class Write:
 
 
 def apply_after_effects(write: Write) -> None:
-    """Apply the side effects of the file's type. Call it in the write's transaction."""
-    effect = AFTER_EFFECTS.get(write.draft.file_type)
-    if effect is not None and write.draft.file_type in EFFECTIVE[write.draft.occasion]:
+    """Apply the side effects of the file's type. Call it in the write's transaction.
+
+    A file that was restored under a second name, as its own path was in use, has none.
+    """
+    file_type = write.draft.file_type
+    effect = AFTER_EFFECTS.get(file_type)
+    is_own_path = type_of_path(write.file.path) == file_type
+    if effect is not None and is_own_path and file_type in EFFECTIVE[write.draft.occasion]:
         effect(write)
 
 

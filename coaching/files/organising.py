@@ -17,7 +17,7 @@ from coaching.files.edits import build_restore
 from coaching.files.errors import FileRefused
 from coaching.files.frontmatter import build_frontmatter, render_file, strip_frontmatter
 from coaching.files.objects import store_object_now
-from coaching.files.paths import build_note_path
+from coaching.files.paths import build_note_path, type_of_path
 from coaching.files.quota import lock_usage, refuse_when_full
 from coaching.files.selectors import FileText, accessible_file
 from coaching.files.store import store_version
@@ -118,7 +118,7 @@ def restore_file(*, user_id: int, file_id: int, now: datetime, timezone: ZoneInf
         file.path = _free_path(user_id, file.path)
     file.deleted_at = None
     file.save(update_fields=["deleted_at", "path"])
-    if file.file_type == FileType.DAY_PLAN and is_free:
+    if type_of_path(file.path) == file.file_type == FileType.DAY_PLAN:
         _restore_plan(file, now=now, timezone=timezone)
     return file
 

@@ -37,3 +37,8 @@ def typed_in(page: str, name: str = "body") -> str:
     found = re.search(rf'<textarea name="{name}"[^>]*>\r?\n(.*?)</textarea>', page, re.DOTALL)
     assert found, page
     return found[1]
+
+
+def hidden_in(page: str) -> dict[str, str]:
+    """Return the hidden fields that name the file and the version of the page."""
+    return dict(re.findall(r'<input type="hidden" name="(version|file)" value="([^"]*)"', page))

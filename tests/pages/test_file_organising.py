@@ -14,10 +14,19 @@ from coaching.files.archive import read_deleted_entries, read_file_entries
 from coaching.files.organising import KEPT_DAYS, purge_deleted_files
 from coaching.files.selectors import read_file
 from coaching.life.captures import read_waiting_captures
-from coaching.models import Capture, DayPlan, FileType, Profile, RecallPassage, UserFile, UserFileVersion
+from coaching.models import (
+    Capture,
+    DayPlan,
+    FileType,
+    Profile,
+    PulseRating,
+    RecallPassage,
+    UserFile,
+    UserFileVersion,
+)
 from coaching.recall.search import search
 from tests.files.auditor import audit_files
-from tests.pages.file_pages import CAREER, Write, page_of
+from tests.pages.file_pages import CAREER, Write, hidden_in, page_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("storage")]
 
@@ -120,6 +129,39 @@ def test_a_path_can_be_used_again_while_the_deleted_file_waits(
     assert "New words" in page_of(signed_in, CAREER)
 
 
+def test_a_file_restored_under_a_second_name_changes_neither_the_day_nor_ratings(
+    signed_in: Client, user: User, write: Write
+) -> None:
+    address = write("- [ ] Box", FileType.DAY_PLAN, intention="Old", priorities=["Old"])
+    signed_in.post(f"{address}/delete/")
+    write("New", FileType.DAY_PLAN, intention="New", priorities=["Rest"])
+    restore = f"/files/deleted/{UserFile.deleted_of(user.pk).get().pk}/"
+    second = signed_in.post(restore)["Location"]
+    assert second.endswith("-2.md")
+    page = page_of(signed_in, second)
+    signed_in.post(f"{second}/tick/", {"box-0": "1", **hidden_in(page)})
+    assert "- [x] Box" in read_file(user_id=user.pk, path=second.removeprefix("/files/")).text
+    signed_in.post(f"{second}/delete/")
+    signed_in.post(f"{address}/delete/")
+    signed_in.post(restore)
+    assert not DayPlan.unscoped.get().says_something, "its name stays the second one"
+    new = UserFile.deleted_of(user.pk).get()
+    signed_in.post(f"/files/deleted/{new.pk}/")
+    plan = DayPlan.unscoped.get()
+    assert (plan.file, plan.intention, plan.priorities[0]["text"]) == (new, "New", "Rest")
+
+    write("Old", updated_rating=2)
+    signed_in.post(f"{CAREER}/delete/")
+    write("New", updated_rating=3)
+    old = UserFile.deleted_of(user.pk).get()
+    second = signed_in.post(f"/files/deleted/{old.pk}/")["Location"]
+    fields = hidden_in(page_of(signed_in, f"{second}/edit/"))
+    edited = {"body": "Old", "do": "save", "updated_rating": "5", **fields}
+    assert signed_in.post(f"{second}/edit/", edited).status_code == HTTPStatus.SEE_OTHER
+    assert "updated_rating: 5" in read_file(user_id=user.pk, path="life-map/career-2.md").text
+    assert set(PulseRating.unscoped.values_list("rating", flat=True)) == {2, 3}
+
+
 def test_what_stands_in_a_deleted_file_leaves_home_and_captures(
     signed_in: Client, user: User, write: Write
 ) -> None:
@@ -166,10 +208,11 @@ def test_files_are_found_by_name_and_by_their_words(signed_in: Client, write: Wr
     assert f'href="{CAREER}"' in text
     assert "No file has these words" in page_of(signed_in, "/files/?q=zebra")
     assert "No file has these words" in page_of(signed_in, "/files/?q=the")
+    assert "Heron watching" in page_of(signed_in, "/files/?q=%00heron%00")
     for _ in range(40):
         response = signed_in.get("/files/?q=heron")
     assert response.status_code == HTTPStatus.TOO_MANY_REQUESTS
-    assert "Heron watching" in response.content.decode(), "names are found all the same"
+    assert "Heron watching" not in response.content.decode(), "looking for names counts as a search"
 
 
 def test_five_thousand_files_and_captures_are_small_pages_of_few_queries(
