@@ -45,7 +45,7 @@ def chosen_place(context: CallContext, edits: Mapping[str, Any]) -> dict[str, in
         given = (edits.get("client_id"), edits.get("project_id"))
     else:
         return None
-    client, project = (int(each) if each is not None else None for each in given)
+    client, project = map(_id, given)
     try:
         found = accessible_project(user_id=context.user_id, project_id=project) if project else None
         client = found.client_id if found and client is None else client
@@ -63,6 +63,15 @@ def choices_in(facts: Mapping[str, Any]) -> tuple[str, Sequence[tuple[str, str]]
     if not isinstance(places, Mapping):
         return "", ()
     return str(places[CHOSEN]), [(str(value), str(label)) for value, label in places["choices"]]
+
+
+def _id(given: object) -> int | None:
+    """Return an id: a whole number, or its digits. Raises `ValueError`."""
+    if given is None or (isinstance(given, int) and not isinstance(given, bool)):
+        return given
+    if isinstance(given, str) and given.isascii() and given.isdigit():
+        return int(given)
+    raise ValueError
 
 
 def _value(client: Client, project: Project | None) -> str:

@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client as Browser
 
-from coaching.documents.clients import create_client, create_project
+from coaching.documents.clients import create_client, create_project, own_client
 from coaching.models import ActionItem, ClientType, KnowledgeEntry, LibraryEffect
 from coaching.practice.script import Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
@@ -76,11 +76,12 @@ async def test_a_no_writes_nothing_and_the_model_is_told(
 
 
 async def test_what_does_not_fit_is_refused_at_its_field_and_the_card_waits(
-    live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str, other_user: User
+    live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str, user: User, other_user: User
 ) -> None:
     theirs = await in_database(
         create_client, user_id=other_user.pk, name="Theirs", client_type=ClientType.PERSON
     )
+    own = await in_database(own_client, user.pk)
     practice.script([Reply.of(CREATE), "Good."])
     async with open_socket(live_sage, session.id, cookie) as client:
         await ask(client)
@@ -101,6 +102,10 @@ async def test_what_does_not_fit_is_refused_at_its_field_and_the_card_waits(
             ({"accept": True, "input": {"place": "1:2:3"}}, "choose one of your clients"),
             ({"accept": True, "input": {"project_id": 2**70}}, "choose one of your clients"),
             ({"accept": True, "input": {"client_id": [1]}}, "choose one of your clients"),
+            ({"accept": True, "input": {"client_id": float("inf")}}, "choose one of your clients"),
+            ({"accept": True, "input": {"client_id": own.id + 0.7}}, "choose one of your clients"),
+            ({"accept": True, "input": {"client_id": True}}, "choose one of your clients"),
+            ({"accept": True, "input": {"place": f"{own.id}\u0664"}}, "choose one of your clients"),
             ({"accept": True, "input": {"document_id": 1}}, "Only what the card shows"),
         ):
             await client.send(type="answer", toolUseId="toolu_act", value=value)
