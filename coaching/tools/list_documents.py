@@ -5,7 +5,7 @@ from coaching.engine.tools import ToolInput, ToolResult
 from coaching.models import Document
 from coaching.tools.context import ToolContext
 from coaching.tools.presentation import Presentation, SageTool
-from coaching.tools.reach import client_asked_about, project_asked_about
+from coaching.tools.reach import client_asked_about
 from coaching.tools.results import Id, Name, document_link, line, listed
 from sessions_app.database import in_database
 
@@ -30,11 +30,9 @@ async def _run(context: ToolContext, given: ListDocumentsInput) -> ToolResult:
 
 
 def _list(context: ToolContext, given: ListDocumentsInput) -> ToolResult:
-    if given.project_id:
-        project_asked_about(context, given.project_id)
     found = documents_of(
         user_id=context.user_id,
-        client_id=client_asked_about(context, given.client_id),
+        client_id=client_asked_about(context, given.client_id, project_id=given.project_id),
         project_id=given.project_id,
         folder=given.folder or "",
     ).filter(is_withheld=False)

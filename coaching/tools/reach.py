@@ -59,8 +59,16 @@ def check_document(context: CallContext, document_id: int) -> None:
         raise Document.DoesNotExist
 
 
-def client_asked_about(context: CallContext, client_id: int | None) -> int | None:
-    """Return the client that a call reads, None for all of the user's. Raises `ToolError`."""
+def client_asked_about(
+    context: CallContext, client_id: int | None, *, project_id: int | None = None
+) -> int | None:
+    """Return the client that a call reads, None for all of the user's. Raises `ToolError`.
+
+    Without a client it is that of the project.
+    """
+    if project_id:
+        project = project_asked_about(context, project_id)
+        client_id = client_id or project.client_id
     return _checked(context, client_id, reach_of(context).client_id)
 
 

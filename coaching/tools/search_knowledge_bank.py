@@ -15,7 +15,7 @@ from coaching.recall.passages import read_passages
 from coaching.recall.search import Bounds, search
 from coaching.tools.context import ToolContext
 from coaching.tools.presentation import Presentation, SageTool
-from coaching.tools.reach import client_asked_about, project_asked_about
+from coaching.tools.reach import client_asked_about
 from coaching.tools.results import Id, Query, document_link, line, listed
 from sessions_app.database import in_database
 
@@ -43,11 +43,9 @@ async def _run(context: ToolContext, given: SearchKnowledgeBankInput) -> ToolRes
 
 
 def _search(context: ToolContext, given: SearchKnowledgeBankInput) -> ToolResult:
-    if given.project_id:
-        project_asked_about(context, given.project_id)
     bounds = Bounds(
         sources=(RecallSource.DOCUMENT, RecallSource.KNOWLEDGE),
-        client_id=client_asked_about(context, given.client_id),
+        client_id=client_asked_about(context, given.client_id, project_id=given.project_id),
         project_id=given.project_id,
     )
     ask = partial(search, given.query, user_id=context.user_id, now=context.now, limit=MAX_HITS)

@@ -305,16 +305,49 @@ async def test_in_a_conversation_of_a_client_the_persons_own_words_reach_another
     assert "Ben Okafor" in json.dumps(await call("search_clients", {}, context))
     assert SECRET in json.dumps(await call("recall_context", {"query": f"lease {SECRET}"}, context))
     assert SECRET not in json.dumps(await call("list_documents", {}, context)), "Anna stays the default"
+    move = await in_database(make_project, ben, "Move")
+    await in_database(Document.of(user.pk).filter(client=ben).update, project=move)
+    for name, values in (("list_documents", {}), ("search_knowledge_bank", {"query": f"lease {SECRET}"})):
+        assert SECRET in json.dumps(await call(name, {**values, "project_id": move.pk}, context)), name
     for number in range(MESSAGES_READ):
         await in_database(say, f"Back to Anna, {number}.")
     assert not await is_reached()
 
 
-def test_a_client_is_named_by_the_whole_name_or_by_a_first_word_of_its_own() -> None:
-    clients = [(1, "Crowe & Sons Ltd"), (2, "Mill House"), (3, "Mill Lane"), (4, "Al"), (5, "…")]
-    assert named_in(["What about CROWE?"], clients) == {1}
-    assert named_in(["The mill", "Al, scrowe and the milling"], clients) == set()
-    assert named_in(["mill  lane and Mill\nHouse"], clients) == {2, 3}
+@pytest.mark.parametrize(
+    ("name", "client_type", "text", "is_named"),
+    [
+        ("Crowe & Sons Ltd", "company", "What about CROWE & sons?", True),
+        ("Crowe & Sons Ltd", "company", "I heard a crowe", False),
+        ("The Old Mill Ltd", "company", "I think the rent went up. The rent!", False),
+        ("The Old Mill Ltd", "person", "I think The rent went up", False),
+        ("New Home Ltd", "company", "A new plan for Home", False),
+        ("Our family", "household", "What about Our rent?", False),
+        ("Will Smith", "person", "I will see. Will it? I WILL\nWill she", False),
+        ("Will Smith", "person", "What did Will’s landlord say?", True),
+        ("Will", "person", "I will see", False),
+        ("May Lee", "person", "It may end in May", False),
+        ("May Lee", "person", "what of may lee", True),
+        ("Mrs Berg", "person", "I met Mrs Hill", False),
+        ("Mrs Berg", "person", "and berg?", True),
+        ("Mill House", "person", "the mill", False),
+        ("Mill House", "person", "mill\nHouse", True),
+        ("Bo", "person", "Bo, and the rent?", True),
+        ("Bo", "person", "bo Bob BO", False),
+        ("An", "person", "An offer", False),
+        ("王伟", "person", "看看王伟的租约", True),
+        ("王伟", "person", "看看王芳的租约", False),
+        ("สมชาย ใจดี", "person", "สัญญาของสมชายใจดีหมดเมื่อไร", True),
+        ("Nguyễn Ân", "person", "And nguye\u0302\u0303n?", True),
+        ("…", "person", "… what?", False),
+    ],
+)
+def test_a_client_is_named_by_the_whole_name_or_a_first_name_and_not_by_everyday_words(
+    name: str, client_type: str, text: str, is_named: bool
+) -> None:
+    assert named_in([text], [(1, name, client_type), (2, "Mill Lane", "company")]) == (
+        {1} if is_named else set()
+    )
 
 
 async def test_a_write_in_the_pipeline_proposes_for_the_documents_own_client(
