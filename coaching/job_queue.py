@@ -284,9 +284,18 @@ def enqueue_document(document: Document, *, wait_seconds: int = 0) -> bool:
 
 
 def enqueue_analysis(
-    *, document_id: int, kind: str, session_id: uuid.UUID | None, key: str, wait_seconds: int = 0
+    *,
+    document_id: int,
+    kind: str,
+    session_id: uuid.UUID | None,
+    key: str,
+    wait_seconds: int = 0,
+    waited_seconds: int = 0,
 ) -> bool:
-    """Queue a summary or an analysis that a conversation waits for; False if it is queued. Sync ORM code."""
+    """Queue a summary or an analysis that a conversation waits for; False if it is queued. Sync ORM code.
+
+    `waited_seconds` is how long it will have waited for the document's text.
+    """
     return enqueue(
         ANALYSIS_JOB,
         key=key,
@@ -295,6 +304,7 @@ def enqueue_analysis(
         document_id=document_id,
         kind=kind,
         session_id=str(session_id or ""),
+        waited_seconds=waited_seconds,
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from coaching.job_queue import ANALYSIS_JOB, enqueue_analysis, is_queued
+from coaching.job_queue import ANALYSIS_JOB, enqueue_analysis, enqueue_document, is_queued
 from coaching.models import (
     UNFINISHED_STATES,
     ActionItem,
@@ -24,8 +24,11 @@ SUMMARY_KEY: FindingKind = "summary"
 TRANSCRIPT_KEY: FindingKind = "transcript"
 
 READING_SECONDS, BUDGET_SECONDS = 2, 600
-"""How long the job waits before it looks again whether its document has a text."""
+"""How long the job waits, at first and at most, before it looks again whether its document has a text."""
+MOST_SECONDS = 24 * 3_600
+"""How long it waits in sum: by then the user has a new daily budget."""
 NO_TEXT = "There is no text in this document."
+STILL_UNREAD = "This document hasn’t been read yet. Try again later."
 NOTHING = "Nothing was found that the document's own text bears out."
 
 
@@ -86,18 +89,31 @@ def call_prefix(document: Document, kind: FindingKind) -> str:
     return f"{kind}:{document.pk}:{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:12]}:"
 
 
-def wait_for_text(*, document_id: int, kind: FindingKind, session_id: uuid.UUID | None) -> bool:
-    """Queue the job once more if its document is still being read and has no text yet; say whether it did."""
+def wait_for_text(
+    *, document_id: int, kind: FindingKind, session_id: uuid.UUID | None, waited_seconds: int
+) -> bool:
+    """Return whether the document is still being read and has no text yet: then the job is queued once more.
+
+    Each wait is longer than the one before, and after `MOST_SECONDS` there is none. A document whose own job
+    was lost is queued again.
+    """
     document = Document.unscoped.filter(id=document_id, state__in=UNFINISHED_STATES).first()
     if document is None or call_prefix(document, kind):
         return False
+    if waited_seconds >= MOST_SECONDS:
+        return True
+    if document.state == DocumentState.QUEUED:
+        enqueue_document(document)
     is_over_budget = document.state == DocumentState.WAITING
+    longer = min(max(READING_SECONDS, waited_seconds // 4), BUDGET_SECONDS)
+    wait_seconds = BUDGET_SECONDS if is_over_budget else longer
     enqueue_analysis(
         document_id=document_id,
         kind=kind,
         session_id=session_id,
         key=job_key(document_id, kind),
-        wait_seconds=BUDGET_SECONDS if is_over_budget else READING_SECONDS,
+        wait_seconds=wait_seconds,
+        waited_seconds=waited_seconds + wait_seconds,
     )
     return True
 
@@ -122,7 +138,8 @@ def finding_values(finding: Finding) -> Mapping[str, Any]:
 
 
 def _unread(document: Document) -> Finding:
-    return Finding(is_ready=True, reason=document.reason or NO_TEXT)
+    is_unfinished = document.state in UNFINISHED_STATES
+    return Finding(is_ready=True, reason=document.reason or (STILL_UNREAD if is_unfinished else NO_TEXT))
 
 
 def _action_values(item: ActionItem) -> Mapping[str, Any]:

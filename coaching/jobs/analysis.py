@@ -1,6 +1,7 @@
 """The job that summarises a document or analyses a transcript; `library.analysis` does the work."""
 
 import uuid
+from functools import partial
 
 import structlog
 from procrastinate import JobContext
@@ -21,13 +22,14 @@ logger = structlog.get_logger(__name__)
 
 @app.task(name=ANALYSIS_JOB, pass_context=True, retry=Retries(), priority=JobPriority.CHAT_UPLOAD)
 async def analyse_document(
-    context: JobContext, *, document_id: int, kind: FindingKind, session_id: str = ""
+    context: JobContext, *, document_id: int, kind: FindingKind, session_id: str = "", waited_seconds: int = 0
 ) -> None:
     """Store what a document says as proposals. A call that fails for good, or is over the budget, ends it."""
     models: ModelConnection = context.additional_context[MODELS]
     work = summarise if kind == SUMMARY_KEY else analyse
     session = uuid.UUID(session_id) if session_id else None
-    if await in_database(wait_for_text, document_id=document_id, kind=kind, session_id=session):
+    wait = partial(wait_for_text, document_id=document_id, kind=kind, session_id=session)
+    if await in_database(wait, waited_seconds=waited_seconds):
         return
     try:
         await work(document_id, session_id=session, client=await models.client())

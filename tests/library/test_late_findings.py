@@ -9,7 +9,8 @@ from procrastinate.contrib.django.models import ProcrastinateJob
 
 from coaching.context.findings import IN_PROGRESS, PROPOSED, READY, awaited_in, finding_parts
 from coaching.context.opening import Statement
-from coaching.documents.findings import wait_for_text
+from coaching.documents.findings import MOST_SECONDS, STILL_UNREAD, read_finding, wait_for_text
+from coaching.job_queue import ANALYSIS_JOB
 from coaching.models import Document, DocumentState, DocumentText
 from coaching.practice.script import Reply, ToolUse
 from coaching.tools import CHAT_TOOLS
@@ -103,9 +104,28 @@ def test_an_answer_that_came_after_all_isn_t_awaited_and_a_long_one_is_only_anno
 
 def test_a_job_waits_for_a_document_that_is_still_being_read(user: User, queue: None) -> None:
     document = make_document(make_client(user), text="", state=DocumentState.QUEUED)
-    asked = {"document_id": document.pk, "kind": "summary", "session_id": None}
-    assert wait_for_text(**asked)  # type: ignore[arg-type] # values of several types
-    job = ProcrastinateJob.objects.get()
-    assert job.scheduled_at is not None
+
+    def is_waiting(waited_seconds: int) -> bool:
+        return wait_for_text(
+            document_id=document.pk, kind="summary", session_id=None, waited_seconds=waited_seconds
+        )
+
+    def waits() -> int:
+        jobs = ProcrastinateJob.objects.filter(task_name=ANALYSIS_JOB)
+        job = jobs.get()
+        assert job.scheduled_at is not None
+        jobs.delete()
+        return int(job.args["waited_seconds"])
+
+    assert is_waiting(0)
+    assert ProcrastinateJob.objects.exclude(task_name=ANALYSIS_JOB).count() == 1, "it is queued itself, too"
+    waited = [waits()]
+    while waited[-1] < MOST_SECONDS:
+        assert is_waiting(waited[-1])
+        waited.append(waits())
+    assert len(waited) < 200
+    assert is_waiting(waited[-1])
+    assert not ProcrastinateJob.objects.filter(task_name=ANALYSIS_JOB).exists(), "it has given up"
+    assert read_finding(user_id=user.pk, document_id=document.pk, kind="summary").reason == STILL_UNREAD
     DocumentText.unscoped.update_or_create(document=document, defaults={"text": REPORT})
-    assert not wait_for_text(**asked)  # type: ignore[arg-type] # as above
+    assert not is_waiting(0)
