@@ -95,13 +95,14 @@ async def test_payloads_cut_at_every_character_do_nothing_while_they_are_streame
     await expect(page.locator("#chat")).to_have_attribute("data-phase", "idle")
     share = len(blocks) // 4 + 1  # An answer ends at its most tokens.
     for number, start in enumerate(range(0, len(blocks), share)):
+        look = f"look {number}"
         text = "".join(blocks[start : start + share])
-        practice.script([Reply.of(Text(f"{text}{MARK}"), Hold("look"), chunk_characters=60)])
+        practice.script([Reply.of(Text(f"{text}{MARK}"), Hold(look), chunk_characters=60)])
         await say(page, f"Round {number}")
-        await practice.reached("look")
+        await practice.reached(look)
         await expect(page.locator("#live-text")).to_contain_text(MARK)
         await assert_harmless(page, "#open-turn", watcher)
-        practice.release("look")
+        practice.release(look)
         await until_done(page, number + 1)
     await assert_harmless(page, "#messages", watcher)
 
