@@ -30,7 +30,7 @@ from coaching.life.levels import energy_level, mood_level
 from coaching.models import FileType, Profile
 from coaching.people.accounts import load_profile, local_now
 from coaching.safety.countries import country_of_timezone
-from coaching.sandbox.markdown import render_markdown
+from coaching.sandbox.markdown import render_texts
 
 CHART_MONTHS = 3
 DAYS_AHEAD = RULES[FileType.DAY_PLAN].days_ahead
@@ -100,12 +100,13 @@ def journal_day(request: HttpRequest, day: str) -> HttpResponse:
         "today": today,
         "found": found,
         "paths": _named(found.glance.paths),
-        "before": on - timedelta(days=1),
+        "before": on - timedelta(days=1) if on > _EARLIEST else None,
         "after": on + timedelta(days=1) if on < today else None,
         "week": week_of(on, _first_weekday(profile)),
     }
     # After all reads, because rendering returns the connection.
-    html: dict[FileType, SafeString] = {name: render_markdown(text) for name, text in found.texts.items()}
+    rendered = render_texts(found.texts.values())
+    html: dict[FileType, SafeString] = {name: rendered[text] for name, text in found.texts.items()}
     return render(request, "coaching/pages/journal_day.html", context | {"html": _named(html)})
 
 
@@ -123,16 +124,22 @@ def journal_week(request: HttpRequest, day: str) -> HttpResponse:
     context = {
         "here": "journal",
         "week": week,
-        "rows": [days.get(on, DayGlance(day=on)) for on in week if on <= today or on in days],
+        "rows": [days.get(on, DayGlance(day=on)) for on in week if _is_shown(on, today, days)],
         "ratings": read_ratings(user_id=profile.user_id, begin=begin, end=end),
         "captures": count_captures(user_id=profile.user_id, first=week[0], last=week[-1]),
         "done": sum(glance.done for glance in days.values()),
         "planned": sum(len(glance.priorities) for glance in days.values()),
-        "before": week[0] - timedelta(days=7),
+        "month": max(week[0], _EARLIEST),
+        "before": max(week[0] - timedelta(days=7), _EARLIEST) if week[0] > _EARLIEST else None,
         "after": week[0] + timedelta(days=7) if week[-1] < today else None,
     }
-    context["check_ins"] = [(path, render_markdown(text)) for path, text in texts.items()]
+    html = render_texts(texts.values())
+    context["check_ins"] = [(path, html[text]) for path, text in texts.items()]
     return render(request, "coaching/pages/journal_week.html", context)
+
+
+def _is_shown(day: date, today: date, days: Mapping[date, DayGlance]) -> bool:
+    return day >= _EARLIEST and (day <= today or day in days)
 
 
 def _cell(day: date, month: date, today: date, days: Mapping[date, DayGlance]) -> Cell:

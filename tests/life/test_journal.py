@@ -135,6 +135,15 @@ def test_a_week_brings_its_days_check_in_and_ratings_together(
     assert 'rel="next"' not in page
 
 
+def test_the_first_days_link_to_nothing_before_them(browser: Client) -> None:
+    for address in ("/journal/1970-01-01/", "/journal/week/1970-01-01/"):
+        page = page_of(browser, address)
+        assert 'rel="prev"' not in page
+        for link in re.findall(r'href="(/journal/[^"]*)"', page):
+            page_of(browser, link.replace("&amp;", "&"))
+    assert 'href="/journal/1970-01-01/" rel="prev"' in page_of(browser, "/journal/1970-01-02/")
+
+
 def test_years_of_days_make_no_month_slower(
     browser: Client, person: User, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
