@@ -100,8 +100,7 @@ def delete_file(*, user_id: int, path: str, now: datetime) -> UserFile:
     lock_usage(user_id)
     file = UserFile.of(user_id).select_for_update().get(pk=accessible_file(user_id=user_id, path=path).pk)
     file.deleted_at = now
-    file.save(update_fields=["deleted_at"])
-    DayPlan.of(user_id).filter(file=file).update(file=None, intention="", priorities=[])
+    file.save(update_fields=["deleted_at", "kept_plan"])
     return file
 
 
@@ -122,6 +121,11 @@ def restore_file(*, user_id: int, file_id: int, now: datetime, timezone: ZoneInf
         _restore_plan(file, now=now, timezone=timezone)
     return file
 
+    plan = DayPlan.of(user_id).select_for_update(of=("self",)).filter(file=file).first()
+    if plan is not None:
+        file.kept_plan = {"intention": plan.intention, "priorities": plan.priorities}
+        plan.file, plan.intention, plan.priorities = None, "", []
+        plan.save()
 
 def read_deleted(*, user_id: int, limit: int) -> Sequence[UserFile]:
     """Return the deleted files that can be restored, the last deleted first."""
@@ -143,6 +147,8 @@ def _purge(file_id: int, *, deleted_before: datetime) -> bool:
         return False
     file.delete()
     return True
+    file.kept_plan = None
+    file.save(update_fields=["kept_plan"])
 
 
 def _free_path(user_id: int, path: str) -> str:
@@ -155,14 +161,19 @@ def _free_path(user_id: int, path: str) -> str:
 
 
 def _restore_plan(file: UserFile, *, now: datetime, timezone: ZoneInfo) -> None:
-    """Fill the day's plan from its file, unless another one has been made. Ticks begin anew."""
+    """Give the day its plan back as it was, unless another one has been made.
+
+    Where nothing was kept of it, it is filled from the file, without ticks.
+    """
     newest = FileText(file=file, version=file.versions.get(number=file.version_number))
     draft = build_restore(newest, newest, now=now, timezone=timezone)
     day: date = draft.path.day
     plan, _is_new = DayPlan.of(file.user_id).select_for_update(of=("self",)).get_or_create(date=day)
     if plan.says_something:
         return
-    plan.file = file
-    plan.intention = draft.attributes.intention or ""
-    plan.priorities = [{"text": text, "is_done": False} for text in draft.attributes.priorities or []]
+    kept = file.kept_plan or {
+        "intention": draft.attributes.intention or "",
+        "priorities": [{"text": text, "is_done": False} for text in draft.attributes.priorities or []],
+    }
+    plan.file, plan.intention, plan.priorities = file, kept["intention"], kept["priorities"]
     plan.save()

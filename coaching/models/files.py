@@ -64,6 +64,10 @@ class UserFile(Owned):
         null=True, blank=True, help_text="By its user, who can restore it until the row is deleted."
     )
 
+    kept_plan = models.JSONField(
+        null=True, blank=True, help_text="What a deleted plan's day had: `intention` and `priorities`."
+    )
+
     class Meta:
         ordering = ["path"]
         constraints = [

@@ -32,6 +32,7 @@ FITTING: Mapping[str, Mapping[str, Any]] = {
         "file_type": "domain",
         "version_number": 1,
         "deleted_at": None,
+        "kept_plan": None,
     },
     "mfa.Authenticator": {"type": "totp"},
     "sessions_app.BriefCorrection": {"kind": "correction"},

@@ -175,7 +175,10 @@ def test_what_stands_in_a_deleted_file_leaves_home_and_captures(
     assert "What would rest" not in page_of(signed_in, "/")
     for file in UserFile.deleted_of(user.pk):
         signed_in.post(f"/files/deleted/{file.pk}/")
-    assert DayPlan.unscoped.get().priorities == [{"text": "Rest", "is_done": False}]
+    restored = DayPlan.unscoped.get()
+    assert {"intention": restored.intention, "priorities": restored.priorities} == changed
+    assert restored.file
+    assert restored.file.kept_plan is None
     assert read_waiting_captures(user_id=user.pk, limit=5).total == 1
     assert "What would rest" in page_of(signed_in, "/")
 
@@ -237,6 +240,8 @@ def test_five_thousand_files_and_captures_are_small_pages_of_few_queries(
         Capture(user=user, file=file, captured_at=now - timedelta(minutes=number))
         for number, file in enumerate(files)
     )
+    changed = {"intention": "Slower", "priorities": [{"text": "Rest", "is_done": True}]}
+    DayPlan.unscoped.update(**changed)
     for address in ("/files/", "/files/?folder=captures", "/capture/"):
         with django_assert_max_num_queries(7):
             assert len(signed_in.get(address).content) < 150_000
