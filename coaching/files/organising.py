@@ -22,7 +22,7 @@ from coaching.files.quota import lock_usage, refuse_when_full
 from coaching.files.selectors import FileText, accessible_file
 from coaching.files.store import store_version
 from coaching.files.types import RULES
-from coaching.models import DayPlan, FileSource, FileType, UserFile
+from coaching.models import DayPlan, FileSource, FileType, UserFile, UserFileVersion
 
 KEPT_DAYS = 30
 MAX_TITLE_CHARACTERS = 120
@@ -35,8 +35,19 @@ def can_be_named(file_type: str) -> bool:
     return RULES[FileType(file_type)].naming in ("slug", "moment")
 
 
-def create_note(*, user_id: int, title: str, content: str, now: datetime, timezone: ZoneInfo) -> UserFile:
-    """Store a new note. Blocks. Raises `FileRefused`, `QuotaReached` and `StorageFailed`."""
+def create_note(
+    *,
+    user_id: int,
+    title: str,
+    content: str,
+    now: datetime,
+    timezone: ZoneInfo,
+    client_id: str | None = None,
+) -> UserFile:
+    """Store a new note, once where it is sent again with its client id. Blocks.
+
+    Raises `FileRefused`, `QuotaReached` and `StorageFailed`.
+    """
     name = check_title(title)
     body = check_content(content.replace("\r\n", "\n")).strip()
     if strip_frontmatter(body) != body:
@@ -58,11 +69,23 @@ def create_note(*, user_id: int, title: str, content: str, now: datetime, timezo
     refuse_when_full(user_id=user_id, size=len(draft.data))
     stored = store_object_now(user_id=user_id, data=draft.data)
     with transaction.atomic():
-        written = store_version(user_id=user_id, draft=draft, stored=stored, source=FileSource.USER)
+        lock_usage(user_id)  # a second press waits for the first
+        if client_id and (sent := _sent_before(user_id, client_id, name, draft)):
+            return sent
+        written = store_version(
+            user_id=user_id, draft=draft, stored=stored, source=FileSource.USER, tool_use_id=client_id or ""
+        )
         file = UserFile.of(user_id).get(pk=written.file_id)
         file.title = name
         file.save(update_fields=["title"])
     return file
+
+
+def _sent_before(user_id: int, client_id: str, title: str, draft: FileDraft) -> UserFile | None:
+    """Return the note that a form has made already. With other words in it, a form makes another note."""
+    first = UserFileVersion.of(user_id).filter(number=1, tool_use_id=client_id, source=FileSource.USER)
+    version = first.filter(file__title=title, content=draft.text).select_related("file").first()
+    return version and version.file
 
 
 def check_title(title: str) -> str:

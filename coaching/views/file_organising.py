@@ -1,5 +1,6 @@
 """New files, names of people's own, deleting and restoring: plain forms that redirect."""
 
+import uuid
 from http import HTTPStatus
 from typing import Any
 
@@ -30,6 +31,7 @@ from coaching.people.accounts import load_profile, user_id_of
 from coaching.views.files import FileRow
 from coaching.views.parts import or_404, status_of
 from sessions_app.errors import Refused
+from sessions_app.text import check_client_id
 
 DELETED_SHOWN = 200
 UNSTORABLE = gettext_lazy(
@@ -55,6 +57,9 @@ class NoteForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 14, "dir": "auto"}),
     )
 
+    # Of the form, so that pressing Save twice makes one note.
+    id = forms.CharField(required=False, widget=forms.HiddenInput, initial=uuid.uuid4)
+
     def __init__(self, data: Any = None) -> None:
         super().__init__(data, auto_id="note-%s")
 
@@ -75,6 +80,7 @@ def new_file(request: HttpRequest) -> HttpResponse:
                 content=form.cleaned_data["body"],
                 now=timezone.now(),
                 timezone=load_profile(request).zone,
+                client_id=check_client_id(form.cleaned_data["id"]),
             )
         except StorageFailed as failed:
             refusal, status = str(failed), HTTPStatus.SERVICE_UNAVAILABLE

@@ -58,6 +58,17 @@ def test_a_new_file_has_the_name_that_was_typed(signed_in: Client, user: User) -
 def test_a_refused_file_keeps_what_was_typed(signed_in: Client, user: User, settings: Settings) -> None:
     for title, body, why in (
         ("", "My words", "Give the file a name"),
+def test_pressing_save_twice_makes_one_file(signed_in: Client) -> None:
+    fields = re.search(r'name="(id)" value="([^"]+)"', page_of(signed_in, "/files/new/"))
+    assert fields
+    form = {"title": "Ideas", "body": "One.", fields[1]: fields[2]}
+    first, second = (signed_in.post("/files/new/", form)["Location"] for _ in range(2))
+    assert second == first
+    other = signed_in.post("/files/new/", {**form, "body": "Another, after going back."})["Location"]
+    assert "Another" in page_of(signed_in, other)
+    assert UserFile.unscoped.count() == 2
+
+
         ("a" * 121, "My words", "120 is the most"),
         ("a\x00b", "My words", "stored"),
         ("A", "---\ntype: domain\n---\nMy words", "Begin with another line"),
