@@ -122,6 +122,11 @@ def delete_file(*, user_id: int, path: str, now: datetime) -> UserFile:
     """Delete a file, and with a day's plan what home shows of it. Raises `UserFile.DoesNotExist`."""
     lock_usage(user_id)
     file = UserFile.of(user_id).select_for_update().get(pk=accessible_file(user_id=user_id, path=path).pk)
+    plan = DayPlan.of(user_id).select_for_update(of=("self",)).filter(file=file).first()
+    if plan is not None:
+        file.kept_plan = {"intention": plan.intention, "priorities": plan.priorities}
+        plan.file, plan.intention, plan.priorities = None, "", []
+        plan.save()
     file.deleted_at = now
     file.save(update_fields=["deleted_at", "kept_plan"])
     return file
@@ -142,24 +147,26 @@ def restore_file(*, user_id: int, file_id: int, now: datetime, timezone: ZoneInf
     file.save(update_fields=["deleted_at", "path"])
     if type_of_path(file.path) == file.file_type == FileType.DAY_PLAN:
         _restore_plan(file, now=now, timezone=timezone)
+    file.kept_plan = None
+    file.save(update_fields=["kept_plan"])
     return file
 
-    plan = DayPlan.of(user_id).select_for_update(of=("self",)).filter(file=file).first()
-    if plan is not None:
-        file.kept_plan = {"intention": plan.intention, "priorities": plan.priorities}
-        plan.file, plan.intention, plan.priorities = None, "", []
-        plan.save()
 
-def read_deleted(*, user_id: int, limit: int) -> Sequence[UserFile]:
-    """Return the deleted files that can be restored, the last deleted first."""
-    return list(UserFile.deleted_of(user_id).order_by("-deleted_at", "-pk")[:limit])
+def read_deleted(*, user_id: int, limit: int, before: int = 0) -> Sequence[UserFile]:
+    """Return up to `limit` deleted files, after the first `before`, the last deleted first."""
+    deleted = UserFile.deleted_of(user_id).order_by("-deleted_at", "-pk")
+    return list(deleted[before : before + limit])
 
 
 def purge_deleted_files(*, now: datetime) -> int:
     """Delete the rows of files that were deleted long enough ago; return how many files."""
-    due = UserFile.unscoped.filter(deleted_at__lt=now - timedelta(days=KEPT_DAYS)).order_by("deleted_at")
-    ids = list(due.values_list("pk", flat=True)[:PURGED_AT_ONCE])
-    return sum(_purge(pk, deleted_before=now - timedelta(days=KEPT_DAYS)) for pk in ids)
+    deleted_before, purged = now - timedelta(days=KEPT_DAYS), 0
+    due = UserFile.unscoped.filter(deleted_at__lt=deleted_before).order_by("pk").values_list("pk", flat=True)
+    last = 0
+    while ids := list(due.filter(pk__gt=last)[:PURGED_AT_ONCE]):
+        purged += sum(_purge(pk, deleted_before=deleted_before) for pk in ids)
+        last = ids[-1]
+    return purged
 
 
 @transaction.atomic
@@ -170,8 +177,6 @@ def _purge(file_id: int, *, deleted_before: datetime) -> bool:
         return False
     file.delete()
     return True
-    file.kept_plan = None
-    file.save(update_fields=["kept_plan"])
 
 
 def _free_path(user_id: int, path: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 from django.contrib.auth.decorators import login_required
 from django.contrib.messages import error, success
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -29,11 +29,11 @@ from coaching.files.organising import (
 )
 from coaching.people.accounts import load_profile, user_id_of
 from coaching.views.files import FileRow
-from coaching.views.parts import or_404, status_of
+from coaching.views.parts import or_404, page_in, status_of
 from sessions_app.errors import Refused
 from sessions_app.text import check_client_id
 
-DELETED_SHOWN = 200
+DELETED_A_PAGE = 100
 UNSTORABLE = gettext_lazy(
     "The name or the text has a character that can’t be stored. Please remove it and save again."
 )
@@ -125,11 +125,18 @@ def delete(request: HttpRequest, path: str) -> HttpResponse:
 @require_safe
 def deleted(request: HttpRequest) -> HttpResponse:
     """List the deleted files that can be restored."""
-    found = read_deleted(user_id=user_id_of(request), limit=DELETED_SHOWN)
+    number = page_in(request)
+    found = read_deleted(
+        user_id=user_id_of(request), limit=DELETED_A_PAGE + 1, before=(number - 1) * DELETED_A_PAGE
+    )
+    if number > 1 and not found:
+        raise Http404
     context = {
         "here": "files",
         "zone": load_profile(request).zone,
-        "rows": [(file.pk, FileRow.of(file), file.deleted_at) for file in found],
+        "rows": [(file.pk, FileRow.of(file), file.deleted_at) for file in found[:DELETED_A_PAGE]],
+        "newer_page": number - 1,
+        "older_page": number + 1 if len(found) > DELETED_A_PAGE else 0,
         "kept_days": KEPT_DAYS,
     }
     return render(request, "coaching/pages/files_deleted.html", context)
@@ -140,8 +147,12 @@ def deleted(request: HttpRequest) -> HttpResponse:
 def restore_deleted(request: HttpRequest, file_id: int) -> HttpResponse:
     """Restore a deleted file, and show it."""
     user_id, zone = user_id_of(request), load_profile(request).zone
-    with or_404():
-        file = restore_file(user_id=user_id, file_id=file_id, now=timezone.now(), timezone=zone)
+    try:
+        with or_404():
+            file = restore_file(user_id=user_id, file_id=file_id, now=timezone.now(), timezone=zone)
+    except Refused as refused:
+        error(request, str(refused))
+        return _see(reverse("deleted_files"))
     success(request, _("Restored."))
     return _see(reverse("file", args=[file.path]))
 
