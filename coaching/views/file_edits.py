@@ -52,7 +52,9 @@ class Edit:
 
     @property
     def opened(self) -> int:
-        """The version that was edited, 0 if unknown."""
+        """The version that was edited, 0 if unknown: its file may have been deleted, and made anew."""
+        if self.form.cleaned_data.get("file") not in ("", str(self.newest.file.pk)):
+            return 0
         text = str(self.form.cleaned_data.get("version", ""))
         return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
 
@@ -77,9 +79,7 @@ def edit(request: HttpRequest, path: str) -> HttpResponse:
     newest = _newest(user_id, path)
     held = editable_of(newest)
     if "body" not in request.POST:  # A form without a text would empty the file.
-        form = FileForm.showing(
-            held, body=held.body, attributes=held.attributes, version=newest.version.number
-        )
+        form = FileForm.showing(held, body=held.body, attributes=held.attributes, version=newest.version)
         return _editor(request, newest, form, refusal=UNREADABLE if request.method == "POST" else "")
     form = FileForm(held, request.POST)
     is_valid = form.is_valid()
@@ -201,7 +201,7 @@ def _conflict(edit: Edit) -> HttpResponse:
             merged = None
     body = mine if merged in (None, mine.strip()) else str(merged)
     form = FileForm.showing(
-        edit.held, body=body, attributes=attributes, version=edit.newest.version.number, mine=mine
+        edit.held, body=body, attributes=attributes, version=edit.newest.version, mine=mine
     )
     theirs = text_with_facts(edit.held.attributes, edit.held.body)
     context = {

@@ -13,7 +13,7 @@ from pydantic_core import ErrorDetails
 from coaching.files.attributes import FileAttributes
 from coaching.files.edits import Editable
 from coaching.files.types import ATTRIBUTE_ORDER, RULES, AttributeName
-from coaching.models import LifeDomain
+from coaching.models import LifeDomain, UserFileVersion
 from coaching.models.life import DomainStatus
 
 LISTS = ("priorities", "themes")
@@ -93,7 +93,7 @@ def _fact_lines(name: AttributeName, value: Any) -> list[str]:
 
 
 class FileForm(forms.Form):
-    """The editing form. `version` is the one that was opened, 0 if unknown.
+    """The editing form. `version` is the one that was opened, 0 if unknown, of the file with the id `file`.
 
     `mine` is the user's text from before another's changes were merged into `body`. An attribute that isn't
     sent stays unchanged; only an empty field removes one.
@@ -102,6 +102,7 @@ class FileForm(forms.Form):
     body = PlainField(required=False, label="Text", widget=forms.Textarea(attrs={"rows": 22, "dir": "auto"}))
     mine = PlainField(required=False, widget=forms.HiddenInput)
     version = PlainField(required=False, widget=forms.HiddenInput)
+    file = PlainField(required=False, widget=forms.HiddenInput)
 
     def __init__(self, held: Editable, data: Any = None, *, initial: dict[str, Any] | None = None) -> None:
         super().__init__(data, initial=initial, auto_id="file-%s")
@@ -115,10 +116,21 @@ class FileForm(forms.Form):
 
     @classmethod
     def showing(
-        cls, held: Editable, *, body: str, attributes: FileAttributes, version: int, mine: str = ""
+        cls,
+        held: Editable,
+        *,
+        body: str,
+        attributes: FileAttributes,
+        version: UserFileVersion,
+        mine: str = "",
     ) -> "FileForm":
         """Return the form for its first display."""
-        shown: dict[str, Any] = {"body": body, "version": version, "mine": mine}
+        shown: dict[str, Any] = {
+            "body": body,
+            "version": version.number,
+            "file": version.file_id,
+            "mine": mine,
+        }
         for name, value in attributes.given().items():
             shown[name] = "\n".join(map(str, value)) if isinstance(value, list) and name in LISTS else value
         return cls(held, initial=shown)

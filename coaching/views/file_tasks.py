@@ -39,11 +39,12 @@ _BOX = re.compile(r"<input\b[^>]*>")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tick:
-    """A box to tick or not: its place, and the version whose page it was on."""
+    """A box to tick or not: its place, and the file and version whose page it was on."""
 
     place: int
     is_done: bool
     opened: int
+    file: str
 
 
 def with_boxes(html: SafeString, text: str) -> SafeString:
@@ -97,7 +98,9 @@ def _tick_in(request: HttpRequest) -> Tick:
     if len(boxes) != 1 or not (_NUMBER.fullmatch(boxes[0][0]) and _NUMBER.fullmatch(version)):
         raise Refused(_("Sage couldn’t read that. Please try again."))
     place, value = boxes[0]
-    return Tick(place=int(place), is_done=value == "1", opened=int(version))
+    return Tick(
+        place=int(place), is_done=value == "1", opened=int(version), file=request.POST.get("file", "")
+    )
 
 
 def _store_tick(request: HttpRequest, newest: FileText, wanted: Tick) -> None:
@@ -131,6 +134,8 @@ def _read(request: HttpRequest, known: FileText) -> FileText:
 
 def _with_tick(newest: FileText, wanted: Tick, *, user_id: int) -> str | None:
     """Return the body with the box as wanted; None if it is so already. Raises `Refused`."""
+    if wanted.file not in ("", str(newest.file.pk)):  # deleted, and made anew under the same path
+        raise FileRefused(str(CHANGED))
     body = editable_of(newest).body
     tasks = tasks_in(body)
     words = [task.words for task in tasks]

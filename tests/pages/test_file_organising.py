@@ -1,4 +1,7 @@
-"""New files, names of people's own, deleting and restoring, and searching them."""
+"""New files, names of people's own, deleting and restoring, and searching them.
+
+Above 300 lines, as all of it happens to the same few files and pages.
+"""
 
 import re
 from datetime import timedelta
@@ -55,9 +58,6 @@ def test_a_new_file_has_the_name_that_was_typed(signed_in: Client, user: User) -
     assert found(user, "idea") == 1, "Sage finds it"
 
 
-def test_a_refused_file_keeps_what_was_typed(signed_in: Client, user: User, settings: Settings) -> None:
-    for title, body, why in (
-        ("", "My words", "Give the file a name"),
 def test_pressing_save_twice_makes_one_file(signed_in: Client) -> None:
     fields = re.search(r'name="(id)" value="([^"]+)"', page_of(signed_in, "/files/new/"))
     assert fields
@@ -69,6 +69,9 @@ def test_pressing_save_twice_makes_one_file(signed_in: Client) -> None:
     assert UserFile.unscoped.count() == 2
 
 
+def test_a_refused_file_keeps_what_was_typed(signed_in: Client, user: User, settings: Settings) -> None:
+    for title, body, why in (
+        ("", "My words", "Give the file a name"),
         ("a" * 121, "My words", "120 is the most"),
         ("a\x00b", "My words", "stored"),
         ("A", "---\ntype: domain\n---\nMy words", "Begin with another line"),
@@ -140,6 +143,61 @@ def test_a_path_can_be_used_again_while_the_deleted_file_waits(
     assert "New words" in page_of(signed_in, CAREER)
 
 
+def test_a_form_of_a_deleted_file_changes_nothing_in_the_file_made_anew(
+    signed_in: Client, user: User, write: Write
+) -> None:
+    write("- [ ] Old")
+    opened = hidden_in(page_of(signed_in, f"{CAREER}/edit/"))
+    ticking = {"box-0": "1", **hidden_in(page_of(signed_in, CAREER).partition('id="ticks"')[2])}
+    assert opened.keys() == {"version", "file"} == ticking.keys() - {"box-0"}
+    signed_in.post(f"{CAREER}/delete/")
+    write("- [ ] New")
+    signed_in.post(f"{CAREER}/tick/", ticking)
+    response = signed_in.post(f"{CAREER}/edit/", {"body": "Mine", "do": "save", **opened})
+    assert response.status_code == HTTPStatus.CONFLICT
+    assert "Mine" in response.content.decode()
+    new = read_file(user_id=user.pk, path="life-map/career.md")
+    assert (new.version.number, "- [ ] New" in new.text) == (1, True)
+    again = {"body": "Mine", "do": "save", **hidden_in(response.content.decode())}
+    assert signed_in.post(f"{CAREER}/edit/", again).status_code == HTTPStatus.SEE_OTHER
+    assert "Mine" in page_of(signed_in, CAREER)
+
+
+def test_a_file_that_finds_no_free_name_stays_deleted(signed_in: Client, user: User, write: Write) -> None:
+    write("Old")
+    signed_in.post(f"{CAREER}/delete/")
+    names = ["career.md", *(f"career-{number}.md" for number in range(2, 1_000))]
+    UserFile.unscoped.bulk_create(
+        UserFile(user=user, path=f"life-map/{name}", file_type=FileType.DOMAIN) for name in names
+    )
+    old = UserFile.deleted_of(user.pk).get()
+    response = signed_in.post(f"/files/deleted/{old.pk}/", follow=True)
+    assert response.redirect_chain == [("/files/deleted/", HTTPStatus.SEE_OTHER)]
+    assert "Too many files have this name." in response.content.decode()
+    assert UserFile.deleted_of(user.pk).get() == old
+
+
+def test_all_deleted_files_are_listed_and_all_that_are_due_go(signed_in: Client, user: User) -> None:
+    now = timezone.now()
+    UserFile.unscoped.bulk_create(
+        UserFile(
+            user=user,
+            path=f"captures/{number}.md",
+            file_type=FileType.CAPTURE,
+            deleted_at=now - timedelta(days=20 if number < 120 else KEPT_DAYS + 1),
+        )
+        for number in range(330)
+    )
+    assert purge_deleted_files(now=now) == 210
+    pages = [page_of(signed_in, f"/files/deleted/?page={number}") for number in (1, 2)]
+    shown = [re.findall(r'action="/files/deleted/(\d+)/"', page) for page in pages]
+    assert [len(page) for page in shown] == [100, 20]
+    assert len({*shown[0], *shown[1]}) == 120
+    assert 'href="?page=2"' in page_of(signed_in, "/files/deleted/")
+    assert 'href="?page=1"' in page_of(signed_in, "/files/deleted/?page=2")
+    assert signed_in.get("/files/deleted/?page=3").status_code == HTTPStatus.NOT_FOUND
+
+
 def test_a_file_restored_under_a_second_name_changes_neither_the_day_nor_ratings(
     signed_in: Client, user: User, write: Write
 ) -> None:
@@ -179,6 +237,8 @@ def test_what_stands_in_a_deleted_file_leaves_home_and_captures(
     plan = write("Plan", FileType.DAY_PLAN, intention="Slow", priorities=["Rest"])
     capture = write("A thought", FileType.CAPTURE)
     question = write("What would rest look like?", FileType.REFLECTION_PROMPT)
+    changed = {"intention": "Slower", "priorities": [{"text": "Rest", "is_done": True}]}
+    DayPlan.unscoped.update(**changed)
     for address in (plan, capture, question):
         signed_in.post(f"{address}/delete/")
     assert not DayPlan.unscoped.get().says_something
@@ -251,8 +311,6 @@ def test_five_thousand_files_and_captures_are_small_pages_of_few_queries(
         Capture(user=user, file=file, captured_at=now - timedelta(minutes=number))
         for number, file in enumerate(files)
     )
-    changed = {"intention": "Slower", "priorities": [{"text": "Rest", "is_done": True}]}
-    DayPlan.unscoped.update(**changed)
     for address in ("/files/", "/files/?folder=captures", "/capture/"):
         with django_assert_max_num_queries(7):
             assert len(signed_in.get(address).content) < 150_000
