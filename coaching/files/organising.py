@@ -85,7 +85,7 @@ def _sent_before(user_id: int, client_id: str, title: str, draft: FileDraft) -> 
     """Return the note that a form has made already. With other words in it, a form makes another note."""
     first = UserFileVersion.of(user_id).filter(number=1, tool_use_id=client_id, source=FileSource.USER)
     version = first.filter(file__title=title, content=draft.text).select_related("file").first()
-    return version and version.file
+    return version.file if version else None
 
 
 def check_title(title: str) -> str:
