@@ -35,7 +35,8 @@ class Bounds:
     `client_id` and `project_id` limit to what the library has of a client or a project. `is_page`: of a
     document its pages, not what is known of the whole.
 
-    With `reached` nothing is found of what the library has of other clients, nor of conversations about them.
+    With `reached` nothing is found of what the library has of other clients, nor of conversations about them;
+    but documents attached in `open_session_id` are.
 
     What may never be sent to a model is found only where `sources` name it.
 
@@ -72,7 +73,8 @@ _OF_LIBRARY = """AND CASE WHEN source ^@ 'document' THEN file_id IN (
     ELSE false END"""
 
 _OF_REACHED = """AND CASE WHEN source ^@ 'document' THEN file_id IN (
-        SELECT id FROM coaching_document WHERE user_id = %(user)s AND client_id = ANY(%(reached)s))
+        SELECT id FROM coaching_document WHERE user_id = %(user)s AND (client_id = ANY(%(reached)s)
+            OR session_id = %(attached_in)s::uuid))
     WHEN source ^@ 'knowledge' THEN file_id IN (
         SELECT id FROM coaching_knowledgeentry WHERE user_id = %(user)s AND client_id = ANY(%(reached)s))
     ELSE session_id IS NULL OR session_id NOT IN (
@@ -166,7 +168,7 @@ def _conditions(bounds: Bounds) -> tuple[str, str, dict[str, Any]]:
             values[column] = wanted
     if bounds.reached is not None:
         only.append(_OF_REACHED)
-        values["reached"] = list(bounds.reached)
+        values |= {"reached": list(bounds.reached), "attached_in": bounds.open_session_id}
     if bounds.is_page:
         only.append("AND part > 0")
     if bounds.open_session_id is not None:

@@ -275,7 +275,10 @@ async def test_in_a_conversation_of_a_client_another_one_is_out_of_reach(
     for name in ("summarize_document", "analyze_transcript", "classify_document"):
         with pytest.raises(ToolError, match="no document"):
             await call(name, {"document_id": bens.pk}, context)
-    assert SECRET not in json.dumps(await call("recall_context", {"query": f"lease {SECRET}"}, context))
+    asked = {"query": f"lease {SECRET}"}
+    assert SECRET not in json.dumps(await call("recall_context", asked, context))
+    await in_database(Document.of(user.pk).filter(id=bens.pk).update, session=session)
+    assert SECRET in json.dumps(await call("recall_context", asked, context)), "attached in this conversation"
 
 
 async def test_in_a_conversation_of_a_client_the_persons_own_words_reach_another_one(
