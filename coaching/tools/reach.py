@@ -36,7 +36,12 @@ def reach_of(context: CallContext) -> Reach:
 
 
 def reached_clients(context: CallContext) -> frozenset[int] | None:
-    """Return the clients that a call may name, None for all of the user's. Sync ORM code."""
+    """Return the clients that a call may name, None for all of the user's. Sync ORM code.
+
+    All for a call that has the user's yes: it was checked when they were asked, whatever is named since.
+    """
+    if context.is_answer:
+        return None
     reach = reach_of(context)
     if reach.client_id is None:
         return None

@@ -7,7 +7,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client as Browser
 
-from coaching.models import ActionItem
+from coaching.documents.clients import create_client
+from coaching.models import ActionItem, Client, ClientType, SessionScope
 from coaching.practice.script import Reply, ToolUse
 from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database
@@ -106,3 +107,24 @@ async def test_what_was_written_stays_after_an_edit_and_can_still_be_undone_once
     assert [(item.title, item.state) for item in await items()] == [
         ("Call the bank", "dismissed"), ("Call the other bank", "open"),
     ]  # fmt: skip
+
+
+async def test_a_yes_holds_for_a_client_that_was_renamed_while_the_card_waited(
+    live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str, user: User
+) -> None:
+    def make() -> int:
+        anna, crowe = (
+            create_client(user_id=user.pk, name=name, client_type=ClientType.PERSON)
+            for name in ("Anna", "Crowe")
+        )
+        SessionScope.unscoped.create(session=session, client=anna)
+        return crowe.pk
+
+    crowe = await in_database(make)
+    practice.script([Reply.of(ToolUse(CREATE.name, {**INPUT, "client_id": crowe}, id="toolu_act")), "Good."])
+    async with open_socket(live_sage, session.id, cookie) as client:
+        await ask(client, "Remind me of the call with Crowe")
+        await in_database(Client.of(user.pk).filter(id=crowe).update, name="Raven")
+        await client.send(**answer(accept=True))
+        assert text_of(await client.until("done")) == "Good."
+    assert [item.client_id for item in await items()] == [crowe]
