@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db.models import Count, Q, Sum
+from django.db.models import Count, Q, QuerySet, Sum
 
 from coaching.models import DocumentCall
 
@@ -29,14 +29,10 @@ class DocumentCost:
 def costs_of_documents(
     *, user_ids: Collection[int], document_ids: Collection[int]
 ) -> Mapping[int, DocumentCost]:
-    """Return the costs of documents of these users; a document without calls is missing.
-
-    All calls of the users are read: their documents are a list in each.
-    """
+    """Return the costs of documents of these users; a document without calls is missing."""
     costs: dict[int, DocumentCost] = {}
-    for call in call_costs(DocumentCall.unscoped.filter(user_id__in=user_ids)).values(
-        "documents", "purpose", "cost", "replies", "unpriced"
-    ):
+    calls = calls_about(user_ids=user_ids, document_ids=document_ids)
+    for call in call_costs(calls).values("documents", "purpose", "cost", "replies", "unpriced"):
         for document_id in set(call["documents"]).intersection(document_ids):
             cost = costs.setdefault(document_id, DocumentCost())
             cost.calls += 1
@@ -45,6 +41,13 @@ def costs_of_documents(
                 share = call["cost"] / len(call["documents"])
                 cost.by_purpose[call["purpose"]] = cost.by_purpose.get(call["purpose"], 0.0) + share
     return costs
+
+
+def calls_about(*, user_ids: Collection[int], document_ids: Collection[int]) -> QuerySet[DocumentCall]:
+    """Return the calls of these users about at least one of the documents."""
+    about = Q(*(Q(documents__contains=[each]) for each in sorted(document_ids)), _connector=Q.OR)
+    calls = DocumentCall.unscoped.filter(about, user_id__in=user_ids)
+    return calls if document_ids else calls.none()
 
 
 def call_costs(calls: Any) -> Any:

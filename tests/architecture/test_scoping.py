@@ -30,7 +30,7 @@ UNSCOPED: Mapping[str, str] = {
     "coaching/admin/briefs.py:BriefAdmin.words": "an operator reads a brief",
     "coaching/admin/briefs.py:BriefedSessionAdmin.prompt": "an operator reads what would be sent",
     "coaching/admin/library.py:WithoutWords.words": "an operator reads a document or what came of it",
-    "coaching/documents/costs.py:costs_of_documents": "an operator reads sums",
+    "coaching/documents/costs.py:calls_about": "an operator reads sums",
     "coaching/admin/files.py:UserFileAdmin.words": "an operator downloads a file",
     "coaching/admin/transcripts.py:TranscriptAdmin.words": "an operator reads a conversation",
     "sessions_app/figures.py:read_brief_figures": "an operator reads sums",

@@ -5,6 +5,7 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission, User
 from procrastinate.contrib.django.models import ProcrastinateJob
 
+from coaching.documents.costs import calls_about
 from coaching.job_queue import LANE_JOB
 from coaching.models import ActionItem, CallUsage, Document, DocumentCall, KnowledgeEntry, LibraryEffect
 from sessions_app.models import ModelUsage
@@ -92,6 +93,13 @@ def test_a_document_shows_its_share_of_what_its_calls_cost(library: User, make_u
     analysis = DocumentCall.of(library.pk).create(
         client_id=call.client_id, purpose="summary", key="k2", documents=[document_id]
     )
+    for ids, found in (
+        ([document_id], {call, analysis}),
+        ([document_id + 1, 0], {call}),
+        ([0], set()),
+        ([], set()),
+    ):
+        assert set(calls_about(user_ids=[library.pk], document_ids=ids)) == found, "others aren't read"
     client = staff_with(make_user, "view_document", "view_documentcall")
     address = "/admin/coaching/document/"
 
