@@ -210,6 +210,8 @@ def test_a_file_restored_under_a_second_name_changes_neither_the_day_nor_ratings
     page = page_of(signed_in, second)
     signed_in.post(f"{second}/tick/", {"box-0": "1", **hidden_in(page)})
     assert "- [x] Box" in read_file(user_id=user.pk, path=second.removeprefix("/files/")).text
+    plan = DayPlan.unscoped.get()
+    assert (plan.file and f"/files/{plan.file.path}", plan.intention) == (address, "New")
     signed_in.post(f"{second}/delete/")
     signed_in.post(f"{address}/delete/")
     signed_in.post(restore)
