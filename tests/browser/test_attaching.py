@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from playwright.async_api import Page, WebSocket, expect
 
 from coaching.models import Document
+from coaching.practice.script import Hold, Reply, Text
 from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database
 from sessions_app.models import Message, Session
@@ -89,4 +90,50 @@ async def test_documents_go_with_a_message_and_show_how_far_they_are(
     async with worker_of(practice):
         await expect(sent.locator(".attached-state")).to_have_text("Read")
     await assert_it_is_usable(page)
+    assert watcher.faults == []
+
+
+async def attach_texts(page: Page, *names: str) -> None:
+    """Attach small documents to the message that is being written."""
+    await drop(page, "#transcript", {name: f"Notes of {name}.".encode() for name in names})
+    await expect(page.locator(".attachment[data-id]")).to_have_count(len(names))
+
+
+async def test_documents_of_what_waits_come_back_with_it(
+    practice: PracticeServer, page: Page, session: Session, user: User, watcher: Watcher
+) -> None:
+    practice.script([Reply.of(Hold("one"), Text("Hi.")), Reply.of(Text("I see."), Hold("two"))])
+    six = [f"{number}.txt" for number in range(6)]
+    field, chips, hint = (page.locator(one) for one in ("#composer-text", ".attachment", "#wait-hint"))
+    await page.goto(path_of(session))
+    await say(page, "Hello")
+    await practice.reached("one")
+    await attach_texts(page, *six)
+    await say(page, "These")
+    await say(page, "and no more")
+    await expect(page.locator("#queued .said-text")).to_have_text("These\n\nand no more")
+
+    # What is too much for one message doesn't join it.
+    await attach_texts(page, *(f"more {name}" for name in six))
+    await say(page, "Six more")
+    await expect(hint).to_contain_text("10 documents")
+    await expect(chips).to_have_count(6)
+    await page.reload()
+    await expect(field).to_have_value("Six more")
+    await expect(page.locator("#chat")).to_have_attribute("data-phase", "streaming")
+    await say(page, "x" * 19_990)
+    await expect(hint).to_contain_text("20,000 characters")
+    await expect(field).to_have_value("x" * 19_990)
+    await field.fill("")
+
+    # Refused, it comes back with its documents.
+    await in_database(Document.of(user.pk).filter(name="3.txt").delete)
+    practice.release("one")
+    await expect(page.locator("#notices")).to_contain_text("isn’t in your library any more")
+    await expect(field).to_have_value("These\n\nand no more")
+    await expect(chips.locator(".attachment-name")).to_have_text(six)
+    await page.get_by_role("button", name="Remove 3.txt").click()
+    await say(page, "These five")
+    await practice.reached("two")
+    await expect(page.locator("#messages .attached li, #open-turn .attached li")).to_have_count(5)
     assert watcher.faults == []

@@ -2,7 +2,7 @@
 
 import { isRedirected } from "../parts.js";
 
-const MOST = 10;
+export const MOST = 10;
 const LOST = "Not sent. Check your connection and add it again.";
 const FAILED = "Sage couldn’t take this file right now. Try again in a moment.";
 
@@ -15,7 +15,6 @@ export class Attachments {
   #say;
   #files = new Map();
   #number = 0;
-  #taken = [];
 
   constructor({ box, zone, onChange, say }) {
     this.#onChange = onChange;
@@ -79,8 +78,8 @@ export class Attachments {
   take() {
     const entries = [...this.#files.values()].filter(({ id }) => id);
     const documents = entries.map(({ id, chip }) => ({ id, name: chip.querySelector(".attachment-name").textContent }));
-    this.#taken = [...this.#files].filter(([, { id }]) => id);
-    for (const [key, { chip }] of this.#taken) {
+    for (const [key, { id, chip }] of this.#files) {
+      if (!id) continue;
       chip.remove();
       this.#files.delete(key);
     }
@@ -88,26 +87,17 @@ export class Attachments {
     return documents;
   }
 
-  // What a message brings that is edited again.
+  // What a message brings that comes back to the composer.
   put(documents) {
     for (const { id, name } of documents) {
       const chip = this.#template.content.cloneNode(true).firstElementChild;
       chip.dataset.id = id;
       chip.querySelector(".attachment-name").textContent = name;
+      chip.querySelector("button").setAttribute("aria-label", `Remove ${name}`);
       chip.querySelector("progress").hidden = true;
       this.#list.append(chip);
       this.#adopt(chip);
     }
-    this.#show();
-  }
-
-  // The message was refused: they wait for the next one.
-  giveBack() {
-    for (const [key, entry] of this.#taken) {
-      this.#list.append(entry.chip);
-      this.#files.set(key, entry);
-    }
-    this.#taken = [];
     this.#show();
   }
 

@@ -6,7 +6,7 @@ import { moveUp, showTitle as showTitleInSidebar } from "../sidebar.js";
 import { Activity } from "./activity.js";
 import { Announcer } from "./announcer.js";
 import { Answers } from "./answers.js";
-import { Attachments, showState } from "./attachments.js";
+import { Attachments, MOST, showState } from "./attachments.js";
 import { Connection } from "./connection.js";
 import { copy } from "./copy.js";
 import { Editing } from "./editing.js";
@@ -69,6 +69,8 @@ function begin() {
     session: page.dataset.session,
     list: byId("queued"),
     template: byId("queued-template"),
+    mostCharacters: field.maxLength,
+    mostDocuments: MOST,
     onEdit: giveBack,
     onSend: () => canSend() && sendQueued(),
     onRemove: () => field.focus(),
@@ -109,6 +111,13 @@ function begin() {
     waitHint.textContent = "A document is still being uploaded. What you typed stays here.";
   }
 
+  function explainFull() {
+    setText(field, field.value); // The draft is stored again.
+    waitHint.hidden = false;
+    waitHint.textContent = page.dataset.full;
+    scroll.follow();
+  }
+
   // Returns whether htmx gets a frame no more: it waits, or it is text.
   function take(frame) {
     if (history.holds(frame)) return true;
@@ -137,6 +146,12 @@ function begin() {
       editing.end();
       return;
     }
+    // Where it can be sent, the server decides.
+    if (!canSend() && !queue.fits(text, attachments.ids)) {
+      explainFull();
+      return;
+    }
+    waitHint.hidden = true;
     queue.put(text, attachments.take());
     setText(field, "");
     if (canSend()) {
@@ -149,12 +164,13 @@ function begin() {
 
   function sendQueued() {
     const { text, documents } = queue.take();
-    put(text, "message", documents.map(({ id }) => id));
+    put(text, "message", documents);
   }
 
   function put(text, type, documents) {
     byId("notices").replaceChildren();
     byId("kept").replaceChildren();
+    waitHint.hidden = true;
     phase.take("send");
     outbox.put(text, type, documents);
     scroll.toEnd();
@@ -240,16 +256,12 @@ function begin() {
     error({ field: faulty }) {
       if (questions.isWaiting) questions.refuse(faulty, byId("notices").textContent.trim());
       phase.take("refuse");
-      // While a message is being sent, the refusal is about it: its text goes back to the composer.
-      if (!outbox.isWaiting) return;
-      const { type, text } = outbox.refuse();
-      if (type === "edit") {
-        editing.begin(text);
-        return;
-      }
-      setText(field, field.value ? `${text}\n\n${field.value}` : text);
-      attachments.giveBack();
-      field.focus();
+      // While a message is being sent that the page doesn't show yet, the refusal is about it: it goes back to the
+      // composer.
+      outbox.settle();
+      const refused = outbox.isWaiting ? outbox.refuse() : null;
+      if (refused?.type === "edit") editing.begin(refused.text);
+      else if (refused) giveBack({ documents: [], ...refused });
     },
     // A message to an ended conversation started a new one.
     continued({ address }) {

@@ -10,7 +10,7 @@ export class Outbox {
   #template;
   #send;
   #timer = 0;
-  #message = null;
+  #message = null; // { type, id, text, documents?: [{ id, name }] }
   #isUnsure = false;
 
   constructor({ session, list, template, send }) {
@@ -56,7 +56,9 @@ export class Outbox {
   flush() {
     if (!this.#message) return;
     clearTimeout(this.#timer);
-    const isSent = this.#send({ ...this.#message });
+    const { documents, ...frame } = this.#message;
+    if (documents) frame.documents = documents.map(({ id }) => id);
+    const isSent = this.#send(frame);
     this.#showState(isSent ? "" : "Waiting for the connection", false);
     this.#timer = setTimeout(() => this.#showState("Not sent yet", true), SLOW_MS);
   }
@@ -73,7 +75,7 @@ export class Outbox {
     }
   }
 
-  // The server refused it: return it, so that its text isn't lost.
+  // The server refused it: return it, so that its text and documents aren't lost.
   refuse() {
     const message = this.#message;
     this.#clear();

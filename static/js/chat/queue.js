@@ -6,14 +6,18 @@ export class Queue {
   #list;
   #template;
   #words;
+  #mostCharacters;
+  #mostDocuments;
   #message = null; // { text, documents: [{ id, name }] }
 
   // `onEdit` gets the message back, `onSend` is told to send it now, `onRemove` that there is none any more.
-  constructor({ session, list, template, onEdit, onSend, onRemove }) {
+  constructor({ session, list, template, mostCharacters, mostDocuments, onEdit, onSend, onRemove }) {
     this.#key = `sage-queue:${session}`;
     this.#list = list;
     this.#template = template;
     this.#words = template.dataset;
+    this.#mostCharacters = mostCharacters;
+    this.#mostDocuments = mostDocuments;
     this.#list.addEventListener("click", ({ target }) => {
       const action = target.closest("[data-queued]")?.dataset.queued;
       if (action === "edit") onEdit(this.take());
@@ -32,12 +36,14 @@ export class Queue {
     return this.#message !== null;
   }
 
+  // Whether one message can hold what waits and this.
+  fits(text, documents) {
+    const joined = this.#with(text, documents);
+    return joined.text.length <= this.#mostCharacters && joined.documents.length <= this.#mostDocuments;
+  }
+
   put(text, documents) {
-    const before = this.#message ?? { text: "", documents: [] };
-    this.#message = {
-      text: before.text ? `${before.text}\n\n${text}` : text,
-      documents: [...before.documents, ...documents],
-    };
+    this.#message = this.#with(text, documents);
     this.#keep();
     this.#show();
   }
@@ -56,6 +62,14 @@ export class Queue {
     if (!state || state.textContent === this.#words[reason]) return;
     state.textContent = this.#words[reason];
     this.#list.querySelector('[data-queued="send"]').hidden = false;
+  }
+
+  #with(text, documents) {
+    const before = this.#message ?? { text: "", documents: [] };
+    return {
+      text: before.text ? `${before.text}\n\n${text}` : text,
+      documents: [...before.documents, ...documents],
+    };
   }
 
   #show() {
