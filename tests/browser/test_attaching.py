@@ -8,11 +8,11 @@ from django.contrib.auth.models import User
 from playwright.async_api import Page, WebSocket, expect
 
 from coaching.models import Document
-from coaching.practice.script import Hold, Reply, Text
+from coaching.practice.script import Hold, Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database
 from sessions_app.models import Message, Session
-from tests.browser.chat_page import WAIT_MS, path_of, say, until_done
+from tests.browser.chat_page import WAIT_MS, path_of, say, until_asked, until_done
 from tests.browser.fixtures import Watcher
 from tests.browser.library_files import drop, worker_of
 from tests.browser.test_accessibility import serious_findings
@@ -102,7 +102,8 @@ async def attach_texts(page: Page, *names: str) -> None:
 async def test_documents_of_what_waits_come_back_with_it(
     practice: PracticeServer, page: Page, session: Session, user: User, watcher: Watcher
 ) -> None:
-    practice.script([Reply.of(Hold("one"), Text("Hi.")), Reply.of(Text("I see."), Hold("two"))])
+    asked = ToolUse("show_options", {"prompt": "Which?", "options": [{"label": "Fine"}, {"label": "Tired"}]})
+    practice.script([Reply.of(Hold("one"), Text("Hi.")), Reply.of(Text("I see."), Hold("two"), asked)])
     six = [f"{number}.txt" for number in range(6)]
     field, chips, hint = (page.locator(one) for one in ("#composer-text", ".attachment", "#wait-hint"))
     await page.goto(path_of(session))
@@ -136,4 +137,13 @@ async def test_documents_of_what_waits_come_back_with_it(
     await say(page, "These five")
     await practice.reached("two")
     await expect(page.locator("#messages .attached li, #open-turn .attached li")).to_have_count(5)
+
+    # Behind a question it is a draft.
+    await attach_texts(page, "last.txt")
+    await say(page, "And this")
+    await expect(chips).to_have_count(0)
+    practice.release("two")
+    await until_asked(page, "Which?")
+    await expect(field).to_have_value("And this")
+    await expect(chips.locator(".attachment-name")).to_have_text(["last.txt"])
     assert watcher.faults == []

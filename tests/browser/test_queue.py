@@ -69,35 +69,42 @@ async def test_what_is_sent_while_sage_answers_is_the_next_message(
     assert watcher.faults == []
 
 
-async def test_a_question_and_a_failed_answer_come_before_what_waits(
+async def test_behind_a_question_or_a_failed_answer_what_waits_is_a_draft_again(
     practice: PracticeServer, page: Page, session: Session
 ) -> None:
     practice.script([Reply.of(Text("Let me "), Hold("one"), Text("ask."), PILLS), "Good.", "Heard."])
-    queued = page.locator("#queued .said")
+    field, queued = page.get_by_label("Your message"), page.locator("#queued .said")
     await page.goto(path_of(session))
     await say(page, "Hello")
     await practice.reached("one")
     await say(page, "One more thing")
+    await field.fill("Or rather")
+    await field.evaluate("(field) => field.setSelectionRange(2, 2)")
     practice.release("one")
     await until_asked(page, "Which?")
-    await expect(queued).to_contain_text("Sage has a question first.")
+    await expect(field).to_have_value("Or rather\n\nOne more thing")
+    assert await field.evaluate("(field) => [field.selectionStart, field.selectionEnd]") == [2, 2]
+    await expect(page.locator("#announcer")).to_contain_text("Not sent yet")
+    await expect(queued).to_have_count(0)
     await page.get_by_role("button", name="Fine").click()
-    await until_done(page, 2)
-    await expect_said(page, "Hello", "One more thing")
+    await until_done(page, 1)
+    await expect_said(page, "Hello")
+    await expect(field).to_have_value("Or rather\n\nOne more thing")
 
-    practice.script([Reply.of(Text("Half"), Hold("two")), "Heard at last."])
+    await field.fill("")
     practice.faults.push(Fault(kind="status", status=400, message="nonsense"))
     await page.context.set_offline(True)
     await say(page, "A")
     await say(page, "B")
     await expect(queued).to_contain_text("Sent when Sage has finished")
     await page.context.set_offline(False)
-    await expect(queued).to_contain_text("Sage couldn’t finish its answer.")
-    await queued.get_by_role("button", name="Send now").click()
-    await practice.reached("two")
-    practice.release("two")
-    await until_done(page, 4)
-    await expect_said(page, "Hello", "One more thing", "A", "B")
+    await expect(page.get_by_role("button", name="Try again")).to_be_visible()
+    await expect(field).to_have_value("B")
+    await expect(queued).to_have_count(0)
+    await expect_said(page, "Hello", "A")
+    await page.keyboard.press("Enter")
+    await until_done(page, 3)
+    await expect_said(page, "Hello", "A", "B")
 
 
 async def test_what_waits_comes_back_where_it_is_refused_or_the_conversation_ends(
@@ -107,6 +114,16 @@ async def test_what_waits_comes_back_where_it_is_refused_or_the_conversation_end
     practice.script([Reply.of(Hold("one"), end), "Goodbye."])
     field = page.get_by_label("Your message")
     await page.goto(path_of(session))
+    await expect(page.locator("#chat")).to_have_attribute("data-phase", "idle")
+    await page.context.set_offline(True)
+    await field.evaluate("(field) => field.removeAttribute('maxlength')")
+    await say(page, "x" * 20_001)
+    await say(page, "And this")
+    await expect(page.locator("#queued .said-text")).to_have_text("And this")
+    await page.context.set_offline(False)
+    await expect(page.locator("#notices")).to_contain_text("20,001 characters")
+    await expect(field).to_have_value(f"{'x' * 20_001}\n\nAnd this")
+    await expect(page.locator("#queued .said")).to_have_count(0)
     await say(page, "That is all")
     await practice.reached("one")
     await say(page, "Or is it?")

@@ -72,7 +72,6 @@ function begin() {
     mostCharacters: field.maxLength,
     mostDocuments: MOST,
     onEdit: giveBack,
-    onSend: () => canSend() && sendQueued(),
     onRemove: () => field.focus(),
   });
   const waitHint = byId("wait-hint");
@@ -176,12 +175,12 @@ function begin() {
     scroll.toEnd();
   }
 
-  // After a turn: a question comes first, and so does the choice to try a failed answer again.
+  // After a turn. A question comes first, and so does the choice to try a failed answer again; meanwhile the words are a
+  // draft, because nothing looks for danger in what waits.
   function sendWhatWaits() {
     if (!queue.isFull || !canSend()) return;
     if (byId("ending").childElementCount) giveBack(queue.take());
-    else if (questions.pending) queue.hold("asked");
-    else if (messages.lastElementChild?.querySelector(".notice .turn-action")) queue.hold("failed");
+    else if (questions.pending || messages.lastElementChild?.querySelector(".notice .turn-action")) putBack(queue.take());
     else sendQueued();
   }
 
@@ -190,6 +189,15 @@ function begin() {
     attachments.put(documents);
     field.focus();
     field.setSelectionRange(field.value.length, field.value.length);
+  }
+
+  // Nobody asked for it: what is being typed comes first, and the focus and the caret stay.
+  function putBack({ text, documents }) {
+    const { value, selectionStart, selectionEnd } = field;
+    setText(field, value ? `${value}\n\n${text}` : text);
+    if (value) field.setSelectionRange(selectionStart, selectionEnd);
+    attachments.put(documents);
+    announcer.say(page.dataset.unsent);
   }
 
   function showTitle() {
@@ -257,9 +265,10 @@ function begin() {
       if (questions.isWaiting) questions.refuse(faulty, byId("notices").textContent.trim());
       phase.take("refuse");
       // While a message is being sent that the page doesn't show yet, the refusal is about it: it goes back to the
-      // composer.
+      // composer, and so does what waits behind it, unless a turn's end comes.
       outbox.settle();
       const refused = outbox.isWaiting ? outbox.refuse() : null;
+      if (queue.isFull && canSend()) giveBack(queue.take());
       if (refused?.type === "edit") editing.begin(refused.text);
       else if (refused) giveBack({ documents: [], ...refused });
     },

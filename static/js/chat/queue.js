@@ -5,23 +5,20 @@ export class Queue {
   #key;
   #list;
   #template;
-  #words;
   #mostCharacters;
   #mostDocuments;
   #message = null; // { text, documents: [{ id, name }] }
 
-  // `onEdit` gets the message back, `onSend` is told to send it now, `onRemove` that there is none any more.
-  constructor({ session, list, template, mostCharacters, mostDocuments, onEdit, onSend, onRemove }) {
+  // `onEdit` gets the message back, `onRemove` is told that there is none any more.
+  constructor({ session, list, template, mostCharacters, mostDocuments, onEdit, onRemove }) {
     this.#key = `sage-queue:${session}`;
     this.#list = list;
     this.#template = template;
-    this.#words = template.dataset;
     this.#mostCharacters = mostCharacters;
     this.#mostDocuments = mostDocuments;
     this.#list.addEventListener("click", ({ target }) => {
       const action = target.closest("[data-queued]")?.dataset.queued;
       if (action === "edit") onEdit(this.take());
-      if (action === "send") onSend();
       if (action === "remove") onRemove(this.take());
     });
     try {
@@ -54,14 +51,6 @@ export class Queue {
     this.#keep();
     this.#show();
     return message;
-  }
-
-  // It isn't sent by itself: `reason` is a name in the template's data.
-  hold(reason) {
-    const state = this.#list.querySelector(".said-state span");
-    if (!state || state.textContent === this.#words[reason]) return;
-    state.textContent = this.#words[reason];
-    this.#list.querySelector('[data-queued="send"]').hidden = false;
   }
 
   #with(text, documents) {
