@@ -147,7 +147,7 @@ STRANGE = (
 )
 
 
-@pytest.mark.parametrize(("arc", "strange"), zip(cycle(ARCS), STRANGE, strict=False))
+@pytest.mark.parametrize(("arc", "strange"), list(zip(cycle(ARCS), STRANGE, strict=False)))
 def test_long_strange_words_are_taken_at_once(arc: str, strange: str) -> None:
     skill = SKILL.format(name=arc.replace("_", "-"))
     body = request_body(tools=CHAT_TOOLS.definitions())
