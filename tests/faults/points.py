@@ -196,7 +196,8 @@ async def _lock_path(lock: RowLock, conversation: Conversation, domain: str) -> 
             "INSERT INTO coaching_userfile (user_id, path, file_type, frontmatter, size, sha256,"
             " version_number, created_at, updated_at)"
             " VALUES (%s, %s, 'domain', '{}', 0, '', 0, now(), now())"
-            " ON CONFLICT (user_id, path) DO UPDATE SET size = coaching_userfile.size"
+            " ON CONFLICT (user_id, path) WHERE deleted_at IS NULL"
+            " DO UPDATE SET size = coaching_userfile.size"
         ),
         conversation.user_id,
         f"life-map/{domain}.md",
