@@ -242,6 +242,7 @@ def _title_job(session: Session) -> Job:
     return _job(TITLE_JOB, key=f"title:{session.id}", session_id=str(session.id))
 
 
+@transaction.atomic
 def enqueue_follow_ups(session_ids: Collection[uuid.UUID]) -> Collection[uuid.UUID]:
     """Queue what follows turns in some sessions: the brief, and the title after the first answer.
 
@@ -249,7 +250,10 @@ def enqueue_follow_ups(session_ids: Collection[uuid.UUID]) -> Collection[uuid.UU
     Sync ORM code.
     """
     used = Session.unscoped.filter(id__in=session_ids, is_only_opened=False)
-    sessions = used.only("title_source", "brief_attempts")
+    # The lock keeps jobs from being queued for a session that is being removed. Whoever else holds one starts
+    # or ends a turn, which is followed itself, or is found by `enqueue_missing_briefs`.
+    unlocked = used.select_for_update(no_key=True, skip_locked=True)
+    sessions = unlocked.only("title_source", "brief_attempts")
     jobs = {session.id: [_brief_job(session)] for session in sessions}
     for session in sessions:
         if session.title_source == TitleSource.WORDS:
