@@ -28,7 +28,7 @@ async def test_a_word_from_three_weeks_ago_is_found_and_its_message_is_in_view(
     await page.goto("/")
     await page.locator("h1").click()
     await page.keyboard.press("/")
-    await expect(page.get_by_role("heading", name="Search")).to_be_visible()
+    await expect(page.get_by_role("searchbox")).to_be_focused()
     await page.keyboard.type("tandems")
     await page.keyboard.press("Enter")
     hit = page.locator(".hit").first
