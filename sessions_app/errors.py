@@ -1,8 +1,36 @@
 """The refusals of this package."""
 
+from collections.abc import Mapping
+
+from django.utils.formats import number_format
+from django.utils.translation import gettext
+
 
 class Refused(Exception):
-    """The request can't be done; nothing was changed. `str()` is a sentence for the user."""
+    """The request can't be done; nothing was changed.
+
+    `str()` is a sentence in English, which models and logs get; pages show `shown()`. Where it is marked with
+    `gettext_noop`, its values are apart from it, in named placeholders.
+    """
+
+    def __init__(self, sentence: str, **values: object) -> None:
+        super().__init__(sentence % _written(values) if values else sentence)
+        self._sentence, self._values = sentence, values
+
+    def shown(self) -> str:
+        """Return the sentence in the language that is active."""
+        return gettext(self._sentence) % _localised(self._values) if self._values else gettext(str(self))
+
+
+def _written(values: Mapping[str, object]) -> Mapping[str, object]:
+    return {name: f"{value:,}" if isinstance(value, int) else value for name, value in values.items()}
+
+
+def _localised(values: Mapping[str, object]) -> Mapping[str, object]:
+    return {
+        name: number_format(value, force_grouping=True) if isinstance(value, int) else value
+        for name, value in values.items()
+    }
 
 
 class FieldRefused(Refused):

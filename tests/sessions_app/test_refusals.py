@@ -1,0 +1,25 @@
+"""Refusals: English for models and logs, in the language that is active for pages."""
+
+from django.utils.translation import override
+
+from sessions_app.errors import Refused
+
+
+def test_a_refusal_is_shown_in_the_language_that_is_active() -> None:
+    refusal = Refused("Enter a valid value.")
+    with override("de"):
+        assert refusal.shown() == "Bitte einen gültigen Wert eingeben."
+        assert str(refusal) == "Enter a valid value."
+
+
+def test_a_refusal_puts_its_values_into_the_translated_sentence() -> None:
+    refusal = Refused("Ensure this value is less than or equal to %(limit_value)s.", limit_value=10_000)
+    with override("de"):
+        assert refusal.shown() == "Dieser Wert muss kleiner oder gleich 10.000 sein."
+        assert str(refusal) == "Ensure this value is less than or equal to 10,000."
+
+
+def test_a_sentence_without_values_keeps_its_percent_signs() -> None:
+    refusal = Refused("Sage is only 60% sure.")
+    with override("de"):
+        assert refusal.shown() == str(refusal) == "Sage is only 60% sure."
