@@ -385,6 +385,10 @@ SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 # --- Language, time, logs -------------------------------------------------------------------------
 
 LANGUAGE_CODE = "en"
+# By their own names, as people choose from them.
+LANGUAGES = [("de", "Deutsch"), ("en", "English"), ("es", "Español")]
+LOCALE_PATHS = [BASE_DIR / "locale"]
+FORMAT_MODULE_PATH = "sage.formats"
 USE_I18N = True
 TIME_ZONE = "UTC"
 USE_TZ = True
