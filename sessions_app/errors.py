@@ -23,14 +23,23 @@ class Refused(Exception):
 
 
 def _written(values: Mapping[str, object]) -> Mapping[str, object]:
-    return {name: f"{value:,}" if isinstance(value, int) else value for name, value in values.items()}
+    return {name: _number_written(value) for name, value in values.items()}
+
+
+def _number_written(value: object) -> object:
+    if isinstance(value, float):
+        return f"{value:,.1f}"
+    return f"{value:,}" if isinstance(value, int) else value
 
 
 def _localised(values: Mapping[str, object]) -> Mapping[str, object]:
-    return {
-        name: number_format(value, force_grouping=True) if isinstance(value, int) else value
-        for name, value in values.items()
-    }
+    return {name: _number_localised(value) for name, value in values.items()}
+
+
+def _number_localised(value: object) -> object:
+    if isinstance(value, float):
+        return number_format(round(value, 1), decimal_pos=1, force_grouping=True)
+    return number_format(value, force_grouping=True) if isinstance(value, int) else value
 
 
 class FieldRefused(Refused):

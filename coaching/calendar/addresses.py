@@ -2,6 +2,7 @@
 
 from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_address
 
+from django.utils.translation import gettext_noop
 from yarl import URL
 
 from sessions_app.errors import Refused
@@ -26,11 +27,16 @@ _NOT_PUBLIC_6 = tuple(
     IPv6Network(network) for network in ("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")
 )
 
-NO_ADDRESS = "Enter the address of a calendar feed. It starts with https:// or webcal://."
-ODD_ADDRESS = "That isn’t a valid address. Copy it again from your calendar app."
-NOT_THE_WEB = "Use an address that starts with https://, http:// or webcal://."
-WITH_PASSWORD = "The address can’t contain a username and password. Use the calendar’s private link instead."  # noqa: S105 - a sentence, no password
-ODD_PORT = "Sage doesn’t fetch calendars from that port."
+NO_ADDRESS = gettext_noop("Enter the address of a calendar feed. It starts with https:// or webcal://.")
+ODD_ADDRESS = gettext_noop("That isn’t a valid address. Copy it again from your calendar app.")
+NOT_THE_WEB = gettext_noop("Use an address that starts with https://, http:// or webcal://.")
+WITH_PASSWORD = gettext_noop(
+    "The address can’t contain a username and password. Use the calendar’s private link instead."
+)
+ODD_PORT = gettext_noop("Sage doesn’t fetch calendars from that port.")
+UNENCRYPTED = gettext_noop(
+    "The address redirects to an unencrypted one, which others could read. Use another link."
+)
 
 
 def is_public(address: str) -> bool:
@@ -69,9 +75,7 @@ def checked_redirect(url: URL, location: str) -> URL:
     except ValueError:
         raise Refused(ODD_ADDRESS) from None
     if url.scheme == "https" and target.scheme != "https":
-        raise Refused(
-            "The address redirects to an unencrypted one, which others could read. Use another link."
-        )
+        raise Refused(UNENCRYPTED)
     return target
 
 

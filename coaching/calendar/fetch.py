@@ -10,6 +10,7 @@ import zlib
 from http import HTTPStatus
 
 import aiohttp
+from django.utils.translation import gettext_noop
 from yarl import URL
 
 from coaching.calendar.addresses import checked_redirect
@@ -30,16 +31,20 @@ HEADERS = {
     "User-Agent": "Sage (calendar reader)",
 }
 
-PRIVATE = "The address is in a private network, which Sage doesn’t access."
-NOT_FOUND = "There’s nothing at this address any more. Check whether the link has changed."
-NEEDS_PASSWORD = "The address requires a password. Use the calendar’s private or secret link instead."  # noqa: S105 - a sentence, no password
-UNKNOWN_NAME = "No server was found at this address. Check it for typos."
-UNREACHABLE = "The server couldn’t be reached."
-TOO_SLOW = "The server took too long to answer."
-UNTRUSTED = "The server’s certificate isn’t valid."
-INCOMPLETE = "The server’s response was incomplete."
-UNREADABLE_RESPONSE = "Sage couldn’t read the server’s response."
-TOO_MANY_REDIRECTS = f"The address redirects more than {MAX_REDIRECTS} times."
+PRIVATE = gettext_noop("The address is in a private network, which Sage doesn’t access.")
+NOT_FOUND = gettext_noop("There’s nothing at this address any more. Check whether the link has changed.")
+NEEDS_PASSWORD = gettext_noop(
+    "The address requires a password. Use the calendar’s private or secret link instead."
+)
+UNKNOWN_NAME = gettext_noop("No server was found at this address. Check it for typos.")
+UNREACHABLE = gettext_noop("The server couldn’t be reached.")
+TOO_SLOW = gettext_noop("The server took too long to answer.")
+UNTRUSTED = gettext_noop("The server’s certificate isn’t valid.")
+INCOMPLETE = gettext_noop("The server’s response was incomplete.")
+UNREADABLE_RESPONSE = gettext_noop("Sage couldn’t read the server’s response.")
+TOO_MANY_REDIRECTS = gettext_noop("The address redirects too many times.")
+SERVER_TROUBLE = gettext_noop("The server has a problem right now.")
+NO_CALENDAR = gettext_noop("The server sent an error instead of a calendar.")
 
 
 class FeedFetcher:
@@ -137,5 +142,5 @@ def _message_for_status(status: int) -> str:
     if status in (404, 410):
         return NOT_FOUND
     if status == HTTPStatus.TOO_MANY_REQUESTS or status >= 500:
-        return f"The server has a problem right now (error {status})."
-    return f"The server returned error {status} instead of a calendar."
+        return SERVER_TROUBLE
+    return NO_CALENDAR

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import structlog
+from django.utils.translation import gettext_noop
 
 from coaching.sandbox.worker_process import worker_environment
 from sessions_app.database import give_back_connections
@@ -31,14 +32,15 @@ AHEAD_DAYS = 100
 _WORKER = Path(__file__).with_name("worker.py")
 _TIME_STAMPS = re.compile(rb"^(?:DTSTAMP|LAST-MODIFIED|CREATED)[:;].*\n?", re.MULTILINE | re.IGNORECASE)
 _SENTENCES = {
-    "no_calendar": "That isn’t a calendar: .ics files start with BEGIN:VCALENDAR.",
-    "breaks_off": "The calendar is incomplete.",
-    "too_many_events": "The calendar has more than 5,000 events in the months around today.",
-    "too_big": "The calendar needs too much memory to read.",
+    "no_calendar": gettext_noop("That isn’t a calendar: .ics files start with BEGIN:VCALENDAR."),
+    "breaks_off": gettext_noop("The calendar is incomplete."),
+    "too_many_events": gettext_noop("The calendar has more than 5,000 events in the months around today."),
+    "too_big": gettext_noop("The calendar needs too much memory to read."),
 }
-TOO_LARGE = f"The calendar is larger than the {MAX_BYTES // 1024**2} MB that Sage reads."
-TOO_LONG = f"The calendar takes longer to read than the {READ_SECONDS:.0f} seconds that it may."
-UNREADABLE = "The calendar couldn’t be read."
+# Stored with a calendar and translated when shown, so without values.
+TOO_LARGE = gettext_noop("The calendar is larger than 5 MB, which is the limit.")
+TOO_LONG = gettext_noop("The calendar takes too long to read.")
+UNREADABLE = gettext_noop("The calendar couldn’t be read.")
 
 logger = structlog.get_logger(__name__)
 
@@ -81,7 +83,9 @@ def read_calendar(raw: bytes, *, day: date, seconds: float = READ_SECONDS) -> Re
         raise Refused(TOO_LARGE)
     give_back_connections()
     if not _places.acquire(timeout=WAIT_SECONDS):
-        raise Overloaded("Sage is reading many calendars right now. Please try again in a minute.")
+        raise Overloaded(
+            gettext_noop("Sage is reading many calendars right now. Please try again in a minute.")
+        )
     try:
         answer = _ask_worker(raw, day, seconds)
     finally:

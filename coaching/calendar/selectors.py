@@ -7,13 +7,21 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.db.models import F, FilteredRelation, Q, QuerySet
+from django.utils.formats import time_format
+from django.utils.translation import gettext, gettext_noop
 
 from coaching.clock.days import day_bounds, local_day
 from coaching.models import CalendarSource
 from sessions_app.queries import Query, Rows, parameter, prepared, run_query
 
 MAX_EVENTS_OF_A_DAY = 200
-ALL_DAY = "all day"
+ALL_DAY = gettext_noop("all day")
+UNTIL = gettext_noop("until %(end)s")
+SINCE = gettext_noop("from %(start)s")
+SPAN = "%(start)s–%(end)s"
+MOMENT = "%(start)s"
+LATE_SPAN = gettext_noop("%(start)s–%(end)s (past midnight)")
+LATE_MOMENT = gettext_noop("%(start)s (past midnight)")
 
 
 @prepared
@@ -46,17 +54,32 @@ def _day() -> QuerySet[Any, Any]:
 class DayEvent:
     """An event on one of the person's days.
 
-    `starts` and `ends` are in the person's time zone, None for an all-day event. `when` is their text: `all
-    day`, `09:30–10:15`, `until 06:30`, `from 22:00`, `00:30–02:00 (past midnight)`.
+    `starts` and `ends` are in the person's time zone, None for an all-day event. `form` is how their text is
+    made.
     """
 
     uid: str
     title: str
     location: str
     calendar: str
-    when: str
+    form: str = ALL_DAY
     starts: datetime | None = None
     ends: datetime | None = None
+
+    @property
+    def when(self) -> str:
+        """The times for models: `all day`, `09:30–10:15`, `until 06:30`, `00:30–02:00 (past midnight)`."""
+        if self.starts is None or self.ends is None:
+            return self.form
+        return self.form % {"start": f"{self.starts:%H:%M}", "end": f"{self.ends:%H:%M}"}
+
+    @property
+    def shown_when(self) -> str:
+        """The times for pages, in the language that is active."""
+        form = gettext(self.form)
+        if self.starts is None or self.ends is None:
+            return form
+        return form % {"start": time_format(self.starts.time()), "end": time_format(self.ends.time())}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +146,7 @@ def _day_event(
     if uid is None:
         return None
     starts = ends = None
-    when = ALL_DAY
+    form = ALL_DAY
     if starts_at is not None and ends_at is not None:
         starts, ends = (_local(moment, zone, is_floating=is_floating) for moment in (starts_at, ends_at))
         if starts.time() == ends.time() == time() and ends > starts:
@@ -132,26 +155,27 @@ def _day_event(
                 return None
             starts = ends = None
         else:
-            when = _in_words(starts, ends, day, zone)
-            starts, ends = (None, None) if when == ALL_DAY else (starts, ends)
+            form = _form_of(starts, ends, day, zone)
+            starts, ends = (None, None) if form == ALL_DAY else (starts, ends)
     return DayEvent(
-        uid=uid, title=title, location=location, calendar=calendar, when=when, starts=starts, ends=ends
+        uid=uid, title=title, location=location, calendar=calendar, form=form, starts=starts, ends=ends
     )
 
 
-def _in_words(starts: datetime, ends: datetime, day: date, zone: ZoneInfo) -> str:
+def _form_of(starts: datetime, ends: datetime, day: date, zone: ZoneInfo) -> str:
     first, last = day_bounds(day, zone)
     begins_before, goes_on = starts < first and starts.date() < day, ends > last
     if begins_before and goes_on:
         return ALL_DAY
     if begins_before:
-        return f"until {ends:%H:%M}"
+        return UNTIL
     if goes_on:
-        return f"from {starts:%H:%M}"
+        return SINCE
     # In the repeated hour of a clock change, wall-clock times can't be compared.
     lasts = ends.timestamp() > starts.timestamp()
-    span = f"{starts:%H:%M}–{ends:%H:%M}" if lasts else f"{starts:%H:%M}"
-    return f"{span} (past midnight)" if starts.date() > day else span
+    if starts.date() > day:
+        return LATE_SPAN if lasts else LATE_MOMENT
+    return SPAN if lasts else MOMENT
 
 
 def _local(moment: datetime, zone: ZoneInfo, *, is_floating: bool) -> datetime:

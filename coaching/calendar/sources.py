@@ -5,6 +5,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.utils.translation import gettext_noop
 
 from coaching.calendar.fetchers import Fetched
 from coaching.calendar.reading import ReadCalendar, digest_of
@@ -21,8 +22,8 @@ REFRESH_PAUSE = timedelta(minutes=1)
 NAME_CHARACTERS = 100
 FILE_NAME_CHARACTERS = 200
 
-FULL = f"You have {MAX_SOURCES} calendars, which is the limit. Remove one to add another."
-KNOWN = "You’ve already added this feed."
+FULL = gettext_noop("You have %(max_sources)s calendars, which is the limit. Remove one to add another.")
+KNOWN = gettext_noop("You’ve already added this feed.")
 
 
 attempts = AttemptLimit(attempts=MAX_ATTEMPTS, seconds=ATTEMPT_SECONDS)
@@ -35,7 +36,7 @@ def check_room(*, user_id: int, kind: CalendarKind, origin: str) -> None:
     if known and kind == CalendarKind.FEED:
         raise Refused(KNOWN)
     if not known and sources_of(user_id).count() >= MAX_SOURCES:
-        raise Refused(FULL)
+        raise Refused(FULL, max_sources=MAX_SOURCES)
 
 
 @transaction.atomic
@@ -91,10 +92,12 @@ def check_refreshable(source: CalendarSource, *, now: datetime) -> None:
     """Refuse to refresh a calendar that can't have changed, or was just refreshed."""
     if source.kind != CalendarKind.FEED:
         raise Refused(
-            "Uploaded calendars don’t update by themselves. Upload a newer file to replace this one."
+            gettext_noop(
+                "Uploaded calendars don’t update by themselves. Upload a newer file to replace this one."
+            )
         )
     if now - source.tried_at < REFRESH_PAUSE:
-        raise Refused("It was updated less than a minute ago. Please wait a moment.")
+        raise Refused(gettext_noop("It was updated less than a minute ago. Please wait a moment."))
 
 
 def remove_source(*, user_id: int, source_id: int) -> str:

@@ -129,7 +129,7 @@ def sample_life() -> Life:
     ]
     files.append(_file(FileType.DOMAIN, f"{RULES[FileType.DOMAIN].place}/health.md", status="in_crisis"))
     pulse = DomainPulse(domain=LifeDomain.HEALTH, baseline=3, trend=(2,), trend_at=(_NOW,))
-    dentist = DayEvent(uid="1", title="Dentist", location="High St", calendar="Home", when="15:30–16:00")
+    dentist = DayEvent(uid="1", title="Dentist", location="High St", calendar="Home", form="15:30–16:00")
     person = Profile(user=User(first_name="Ada"), timezone="Europe/Lisbon", next_checkin_on=today)
     return Life(
         profile=person,

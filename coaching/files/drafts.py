@@ -6,6 +6,8 @@ from datetime import datetime
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
+from django.utils.translation import gettext_noop
+
 from coaching.files.attributes import NO_ATTRIBUTES, FileAttributes, check_attributes, check_storable
 from coaching.files.errors import FileRefused
 from coaching.files.frontmatter import build_frontmatter, render_file, strip_frontmatter
@@ -82,8 +84,12 @@ def check_content(content: str) -> str:
     """Return the content; raise `FileRefused` with the reason if it is too long or can't be stored."""
     if len(content) > MAX_CONTENT_CHARACTERS:
         raise FileRefused(
-            f"The content has {len(content):,} characters; {MAX_CONTENT_CHARACTERS:,} is the most that fits. "
-            "Shorten it, or spread it over several files."
+            gettext_noop(
+                "The content has %(count)s characters; %(most)s is the most that fits. Shorten it, or spread "
+                "it over several files."
+            ),
+            count=len(content),
+            most=MAX_CONTENT_CHARACTERS,
         )
     try:
         check_storable(content)

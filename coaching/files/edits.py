@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from django.utils.translation import gettext_noop
 from pydantic import ValidationError
 
 from coaching.files.attributes import NO_ATTRIBUTES, FileAttributes, check_attributes
@@ -26,6 +27,11 @@ from coaching.files.paths import path_of_stored
 from coaching.files.selectors import FileText
 from coaching.files.types import ATTRIBUTE_ORDER, RULES, AttributeName
 from coaching.models import FileType
+
+STARTS_WITH_BLOCK = gettext_noop(
+    "The text starts with a block between two lines of ---, which Sage adds itself. Remove the block, or "
+    "start with another line."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,12 +77,9 @@ def build_edit(
     held = editable_of(newest)
     body = _trimmed(check_content(body.replace("\r\n", "\n")))
     if starts_with_frontmatter(body):
-        raise FileRefused(
-            "The text begins with a block between two lines of ---, as Sage puts it above every text itself. "
-            "Take the block out, or begin with another line."
-        )
+        raise FileRefused(STARTS_WITH_BLOCK)
     if not body and held.file_type == FileType.REFLECTION_PROMPT:
-        raise FileRefused("A question can't be empty; write what it asks.")
+        raise FileRefused(gettext_noop("A question can’t be empty."))
     check_attributes(held.file_type, attributes)
     path = path_of_stored(held.file_type, newest.file.path, now=now, timezone=timezone)
     if held.has_fields:

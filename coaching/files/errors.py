@@ -1,5 +1,7 @@
 """Why a file wasn't written or found, as a sentence that the user and the model can act on."""
 
+from django.utils.translation import gettext_noop
+
 from sessions_app.errors import Refused
 
 
@@ -16,7 +18,9 @@ class FileMoved(Refused):
 
     def __init__(self) -> None:
         super().__init__(
-            "The file was changed meanwhile, so nothing was saved yet. Look at both texts and choose."
+            gettext_noop(
+                "The file was changed meanwhile, so nothing was saved yet. Look at both texts and choose."
+            )
         )
 
 
@@ -25,8 +29,10 @@ class StorageFailed(Refused):
 
     def __init__(self) -> None:
         super().__init__(
-            "The file could not be stored just now, so nothing was changed and the earlier version is whole. "
-            "Try again in a minute."
+            gettext_noop(
+                "The file could not be stored just now, so nothing was changed and the earlier version is "
+                "whole. Try again in a minute."
+            )
         )
 
 

@@ -9,11 +9,11 @@ from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from django.db import transaction
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from coaching.files.attributes import NO_ATTRIBUTES, check_storable
 from coaching.files.drafts import FileDraft, check_content
-from coaching.files.edits import build_restore
+from coaching.files.edits import STARTS_WITH_BLOCK, build_restore
 from coaching.files.errors import FileRefused
 from coaching.files.frontmatter import build_frontmatter, render_file, strip_frontmatter
 from coaching.files.objects import store_object_now
@@ -51,9 +51,7 @@ def create_note(
     name = check_title(title)
     body = check_content(content.replace("\r\n", "\n")).strip()
     if strip_frontmatter(body) != body:
-        raise FileRefused(
-            _("The text begins with a block between two lines of ---. Begin with another line.")
-        )
+        raise FileRefused(STARTS_WITH_BLOCK)
     path = build_note_path(name, now=now, timezone=timezone)
     frontmatter = build_frontmatter(FileType.NOTE, NO_ATTRIBUTES, day=path.day)
     draft = FileDraft(
@@ -92,17 +90,19 @@ def check_title(title: str) -> str:
     """Return a title as one line. Raises `FileRefused`."""
     name = " ".join(title.split())
     if not name:
-        raise FileRefused(_("Give the file a name."))
+        raise FileRefused(gettext_noop("Give the file a name."))
     if len(name) > MAX_TITLE_CHARACTERS:
         raise FileRefused(
-            _("The name has {count} characters; {most} is the most that fits.").format(
-                count=len(name), most=MAX_TITLE_CHARACTERS
-            )
+            gettext_noop("The name has %(count)s characters; the limit is %(most)s."),
+            count=len(name),
+            most=MAX_TITLE_CHARACTERS,
         )
     try:
         check_storable(name)
     except ValueError:
-        raise FileRefused(_("The name has a character that can’t be stored. Please remove it.")) from None
+        raise FileRefused(
+            gettext_noop("The name has a character that can’t be stored. Please remove it.")
+        ) from None
     return name
 
 
@@ -111,7 +111,9 @@ def rename_file(*, user_id: int, path: str, title: str) -> UserFile:
     """Give a file a name of its user's own. Raises `UserFile.DoesNotExist` and `FileRefused`."""
     file = accessible_file(user_id=user_id, path=path)
     if not can_be_named(file.file_type):
-        raise FileRefused(_("This file is named after its day or its part of life and keeps that name."))
+        raise FileRefused(
+            gettext_noop("This file is named after its day or its part of life and keeps that name.")
+        )
     file.title = check_title(title)
     file.save(update_fields=["title"])
     return file
@@ -185,7 +187,7 @@ def _free_path(user_id: int, path: str) -> str:
         beside = f"{stem}-{number}.md"
         if not UserFile.of(user_id).filter(path=beside).exists():
             return beside
-    raise FileRefused(_("Too many files have this name."))
+    raise FileRefused(gettext_noop("Too many files have this name."))
 
 
 def _restore_plan(file: UserFile, *, now: datetime, timezone: ZoneInfo) -> None:

@@ -5,6 +5,7 @@ person's usage, then files.
 """
 
 from django.conf import settings
+from django.utils.translation import gettext_noop
 
 from coaching.files.errors import QuotaReached
 from coaching.models import FileUsage
@@ -25,14 +26,21 @@ def check_room(usage: FileUsage, *, size: int, is_new_file: bool) -> None:
     """Raise `QuotaReached` if a version of `size` bytes doesn't fit."""
     if is_new_file and usage.files >= settings.SAGE_MAX_FILES:
         raise QuotaReached(
-            f"This account has {usage.files:,} files and can have {settings.SAGE_MAX_FILES:,}, so no new one "
-            "was created. Add to an existing file, or ask the person who runs this Sage for more space."
+            gettext_noop(
+                "This account has %(files)s files and can have %(most)s, so no new one was created. Add to "
+                "an existing file, or ask the person who runs this Sage for more space."
+            ),
+            files=usage.files,
+            most=settings.SAGE_MAX_FILES,
         )
     if usage.bytes + size > settings.SAGE_MAX_FILES_MB * BYTES_A_MB:
         raise QuotaReached(
-            f"This account's files and their earlier versions take up {usage.bytes / BYTES_A_MB:,.1f} MB of "
-            f"{settings.SAGE_MAX_FILES_MB:,} MB, so nothing was saved. Ask the person who runs this Sage for "
-            "more space."
+            gettext_noop(
+                "This account's files and their earlier versions take up %(used)s MB of %(most)s MB, so "
+                "nothing was saved. Ask the person who runs this Sage for more space."
+            ),
+            used=usage.bytes / BYTES_A_MB,
+            most=settings.SAGE_MAX_FILES_MB,
         )
 
 

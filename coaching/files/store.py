@@ -16,6 +16,7 @@ from zoneinfo import ZoneInfo
 
 from django.db import transaction
 from django.utils import timezone as clock
+from django.utils.translation import gettext_noop
 
 from coaching.files.after_effects import Write, apply_after_effects
 from coaching.files.drafts import FileDraft
@@ -73,7 +74,9 @@ async def save_file(
             return await commit(write)
         except FileMoved:
             continue  # Somebody was faster: merge with their text.
-    raise FileRefused("This file is being changed by others right now, so nothing was saved. Try again.")
+    raise FileRefused(
+        gettext_noop("This file is being changed by others right now, so nothing was saved. Try again.")
+    )
 
 
 def store_edit(*, user_id: int, draft: FileDraft, expected_version: int) -> StoredFile:
@@ -170,7 +173,7 @@ def _lock_file(user_id: int, draft: FileDraft) -> UserFile:
         file = UserFile.of(user_id).select_for_update().get(path=path)
         if file.version_number == 0 or not draft.path.is_always_new:
             return file
-    raise FileRefused("Too many files were made in the same second; try again in a moment.")
+    raise FileRefused(gettext_noop("Too many files were made in the same second; try again in a moment."))
 
 
 def _still_fits(file: UserFile, draft: FileDraft) -> bool:

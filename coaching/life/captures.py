@@ -13,6 +13,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Count, F, Window
 from django.db.models.functions import Left
 from django.utils.text import Truncator
+from django.utils.translation import gettext_noop
 
 from coaching.files.drafts import FileDraft, build_draft
 from coaching.files.frontmatter import strip_frontmatter
@@ -175,11 +176,14 @@ def _store(*, user_id: int, draft: FileDraft, stored: StoredObject, client_id: s
 def _content_of(text: object) -> str:
     """Return the text as a file body: nothing in a person's own words is frontmatter."""
     if not isinstance(text, str) or not text.strip():
-        raise Refused("Please write something first.")
+        raise Refused(gettext_noop("Please write something first."))
     if len(text) > MAX_CAPTURE_CHARACTERS:
         raise Refused(
-            f"This has {len(text):,} characters; the limit is {MAX_CAPTURE_CHARACTERS:,}. "
-            "Please split it into several captures."
+            gettext_noop(
+                "This has %(count)s characters; the limit is %(most)s. Please split it into several captures."
+            ),
+            count=len(text),
+            most=MAX_CAPTURE_CHARACTERS,
         )
     words = text.replace("\r\n", "\n").strip()
     return words if strip_frontmatter(words) == words else f"\\{words}"

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
 from coaching.files.types import RULES
 from coaching.life.drawing import Radar, Trend, draw_radar, draw_trend
 from coaching.life.pulse import TREND_LENGTH, DomainPulse, read_pulse
@@ -28,7 +31,7 @@ class DomainGlance:
 
     @property
     def standing(self) -> str:
-        return self.status_label or ("Status not set" if self.has_page else "No page yet")
+        return self.status_label or (_("Status not set") if self.has_page else _("No page yet"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +88,8 @@ class LifeMap:
     @property
     def trend_columns(self) -> Sequence[str]:
         """The column headings for a table of trends, the newest last."""
-        return [*(f"{TREND_LENGTH - place} before" for place in range(1, TREND_LENGTH)), "Newest"]
+        earlier = range(TREND_LENGTH - 1, 0, -1)
+        return [*map(_ratings_ago, earlier), _("Latest")]
 
 
 def glances(statuses: Mapping[str, str], *, pages: Collection[str]) -> Sequence[DomainGlance]:
@@ -154,6 +158,10 @@ def _glance(domain: LifeDomain, status: str, *, has_page: bool) -> DomainGlance:
         status_label=str(known.label) if known else "",
         has_page=has_page,
     )
+
+
+def _ratings_ago(number: int) -> str:
+    return ngettext("%(number)s rating ago", "%(number)s ratings ago", number) % {"number": number}
 
 
 def _if_there(path: str, pages: Mapping[str, object]) -> str:

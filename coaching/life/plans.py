@@ -8,16 +8,24 @@ its history; the row is updated under a lock, even while the storage is down. Sa
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 from typing import Any
 
 from django.db import transaction
+from django.utils.text import capfirst
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, gettext_noop
 
 from coaching.clock.moments import day_in_words
 from coaching.models import DayPlan
 from sessions_app.errors import Refused
 
-GONE = "That’s no longer in the plan. This is the current plan."
+GONE = gettext_noop("That’s no longer in the plan. This is the current plan.")
+_INTENTIONS = {
+    -1: gettext_lazy("Yesterday’s intention"),
+    0: gettext_lazy("Today’s intention"),
+    1: gettext_lazy("Tomorrow’s intention"),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,11 +68,11 @@ def read_plans(*, user_id: int, first: date, last: date) -> Mapping[date, ShownP
 
 def plan_title(plan: ShownPlan, *, today: date) -> str:
     """Return the heading of a plan on the day `today`: a page may still show the previous day's."""
-    words = day_in_words(plan.day, today=today)
     if not plan.intention:
-        return words[0].upper() + words[1:]
-    is_near = abs(plan.day - today) <= timedelta(days=1)
-    return f"{words.capitalize()}'s intention" if is_near else f"Intention for {words}"
+        return capfirst(day_in_words(plan.day, today=today))
+    if near := _INTENTIONS.get((plan.day - today).days):
+        return str(near)
+    return _("Intention for %(day)s") % {"day": day_in_words(plan.day, today=today)}
 
 
 @transaction.atomic

@@ -9,6 +9,8 @@ from datetime import date, datetime
 from zoneinfo import ZoneInfo
 
 from django.db.models import Count, QuerySet, Window
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, gettext_noop
 
 from coaching.clock.days import local_day
 from coaching.life.captures import keep_capture
@@ -18,8 +20,8 @@ from sessions_app.errors import Refused
 
 QUOTED_CHARACTERS = 1_000
 SHOWN_CHARACTERS = 2_000
-NO_ANSWER_YET = "I'd like to talk about it."
-ALREADY = "You’ve already answered or skipped this question."
+NO_ANSWER_YET = gettext_lazy("I’d like to talk about it.")
+ALREADY = gettext_noop("You’ve already answered or skipped this question.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +71,7 @@ def keep_answer(
 ) -> Capture:
     """Store an answer with its question as a capture; idempotent. Raises `Refused`."""
     if not text.strip():
-        raise Refused("Please write something first.")
+        raise Refused(gettext_noop("Please write something first."))
     if not (prompt.is_open or (client_id and Capture.of(user_id).filter(client_id=client_id).exists())):
         raise Refused(ALREADY)
     question = "\n".join(f"> {line}".rstrip() for line in _quoted(prompt.text).splitlines())
@@ -87,7 +89,8 @@ def keep_answer(
 
 def message_about(prompt: ShownPrompt, text: str) -> str:
     """Return the user's first message for a conversation about the question, with or without an answer."""
-    return f"You left me a question: “{_quoted(prompt.text)}”\n\n{text.strip() or NO_ANSWER_YET}"
+    question = _("You left me a question: “%(question)s”") % {"question": _quoted(prompt.text)}
+    return f"{question}\n\n{text.strip() or NO_ANSWER_YET}"
 
 
 def _open(prompts: QuerySet[ReflectionPrompt]) -> QuerySet[ReflectionPrompt]:

@@ -21,7 +21,6 @@ from coaching.life.plans import ShownPlan, read_plan
 from coaching.life.prompts import ShownPrompt, read_next_prompt
 from coaching.models import FileType, Profile, UserFile
 from coaching.skills.facts import checkin_due_on, life_facts
-from coaching.skills.rules import arc_of
 from coaching.skills.signals import Called, call_skills
 from sessions_app.models import SessionKind
 
@@ -76,16 +75,6 @@ class Today:
             SessionKind.LIFE_MAPPING: self.has_life_map,
         }
         return frozenset(kind for kind, done in is_done.items() if done)
-
-    @property
-    def reason(self) -> str:
-        """The reason for the offered arc in a sentence; empty without one."""
-        because = [
-            match.because
-            for match in self.called.trace
-            if match.is_chosen and arc_of(match.skill) == self.called.arc
-        ]
-        return because[0] if because else ""
 
 
 def read_today(*, profile: Profile, now: datetime) -> Today:

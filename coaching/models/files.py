@@ -10,6 +10,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from sessions_app.owned import Owned, OwnedQuerySet
 
@@ -17,18 +18,18 @@ from sessions_app.owned import Owned, OwnedQuerySet
 class FileType(models.TextChoices):
     """A file's type, which decides its path and who may write it when."""
 
-    DOMAIN = "domain", "Life domain"
-    OVERVIEW = "overview", "Life map overview"
-    LIFE_PLAN = "life-plan", "Life plan"
-    CHECK_IN = "check-in", "Weekly check-in"
-    DAILY_LOG = "daily-log", "Daily log"
-    DAY_PLAN = "day-plan", "Day plan"
-    WEEKLY_PLAN = "weekly-plan", "Weekly plan"
-    SAGE_CONTEXT = "sage-context", "What Sage knows"
-    SAGE_PATTERNS = "sage-patterns", "Patterns Sage sees"
-    CAPTURE = "capture", "Capture"
-    REFLECTION_PROMPT = "reflection-prompt", "Reflection prompt"
-    NOTE = "note", "Note"
+    DOMAIN = "domain", _("Life domain")
+    OVERVIEW = "overview", _("Life map overview")
+    LIFE_PLAN = "life-plan", _("Life plan")
+    CHECK_IN = "check-in", _("Weekly check-in")
+    DAILY_LOG = "daily-log", _("Daily log")
+    DAY_PLAN = "day-plan", _("Day plan")
+    WEEKLY_PLAN = "weekly-plan", _("Weekly plan")
+    SAGE_CONTEXT = "sage-context", _("What Sage knows")
+    SAGE_PATTERNS = "sage-patterns", _("Patterns Sage sees")
+    CAPTURE = "capture", _("Capture")
+    REFLECTION_PROMPT = "reflection-prompt", _("Reflection prompt")
+    NOTE = "note", _("Note")
 
 
 class FileSource(models.TextChoices):

@@ -5,6 +5,7 @@ from typing import Self
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from sessions_app.owned import Owned, OwnedQuerySet
 
@@ -12,24 +13,24 @@ from sessions_app.owned import Owned, OwnedQuerySet
 class LifeDomain(models.TextChoices):
     """The eight life domains."""
 
-    CAREER = "career", "Career"
-    RELATIONSHIPS = "relationships", "Relationships"
-    HEALTH = "health", "Health"
-    FINANCES = "finances", "Finances"
-    LEARNING = "learning", "Learning"
-    CREATIVITY = "creativity", "Creativity"
-    PLAY = "play", "Play"
-    MEANING = "meaning", "Meaning"
+    CAREER = "career", _("Career")
+    RELATIONSHIPS = "relationships", _("Relationships")
+    HEALTH = "health", _("Health")
+    FINANCES = "finances", _("Finances")
+    LEARNING = "learning", _("Learning")
+    CREATIVITY = "creativity", _("Creativity")
+    PLAY = "play", _("Play")
+    MEANING = "meaning", _("Meaning")
 
 
 class DomainStatus(models.TextChoices):
     """A domain's status."""
 
-    THRIVING = "thriving", "Thriving"
-    GOOD = "good", "Good"
-    OKAY = "okay", "Okay"
-    NEEDS_ATTENTION = "needs_attention", "Needs attention"
-    IN_CRISIS = "in_crisis", "In crisis"
+    THRIVING = "thriving", _("Thriving")
+    GOOD = "good", _("Good")
+    OKAY = "okay", _("Okay")
+    NEEDS_ATTENTION = "needs_attention", _("Needs attention")
+    IN_CRISIS = "in_crisis", _("In crisis")
 
 
 class DayPlan(Owned):

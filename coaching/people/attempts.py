@@ -5,6 +5,8 @@ import threading
 import time
 from collections import deque
 
+from django.utils.translation import ngettext
+
 from sessions_app.errors import Refused
 
 
@@ -13,13 +15,21 @@ class TooOften(Refused):
 
     def __init__(self, wait_seconds: float) -> None:
         self.wait_seconds = max(1, math.ceil(wait_seconds))
-        is_soon = self.wait_seconds < 60
-        count = self.wait_seconds if is_soon else math.ceil(wait_seconds / 60)
-        unit = "second" if is_soon else "minute"
-        plural = "" if count == 1 else "s"
-        super().__init__(
-            f"You’ve done that too often in a short time. Please try again in {count} {unit}{plural}."
-        )
+        if self.wait_seconds < 60:
+            count = self.wait_seconds
+            said = ngettext(
+                "You’ve done that too often in a short time. Please try again in %(count)s second.",
+                "You’ve done that too often in a short time. Please try again in %(count)s seconds.",
+                count,
+            )
+        else:
+            count = math.ceil(wait_seconds / 60)
+            said = ngettext(
+                "You’ve done that too often in a short time. Please try again in %(count)s minute.",
+                "You’ve done that too often in a short time. Please try again in %(count)s minutes.",
+                count,
+            )
+        super().__init__(said, count=count)
 
 
 class AttemptLimit:

@@ -111,7 +111,7 @@ def _checked_ratings(ratings: object, asked: tuple[LifeDomain, ...]) -> dict[Lif
     if not isinstance(ratings, Mapping) or not ratings:
         raise ToolInputError(RATE_ONE)
     if not set(ratings) <= set(asked):
-        raise ToolInputError(NOT_ASKED.format(domains=", ".join(domain.label for domain in asked)))
+        raise ToolInputError(NOT_ASKED.format(domains=", ".join(str(domain.label) for domain in asked)))
     for rating in ratings.values():
         if type(rating) is not int or rating not in RATINGS:  # a bool is an int too
             raise ToolInputError(NOT_1_TO_5)

@@ -3,7 +3,12 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, time
+
+from django.utils.formats import date_format, time_format
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from coaching.clock.days import calendar_day
 from coaching.models import UserFile
@@ -56,24 +61,24 @@ ARC_WORDS: Mapping[str, ArcWords] = {
     ),
 }
 
-FOLDER_NAMES = {
-    "": "Other files",
-    "captures": "Captures",
-    "check-ins": "Weekly check-ins",
-    "daily-logs": "Daily logs",
-    "day-plans": "Day plans",
-    "life-map": "Life map",
-    "life-plan": "Life plan",
-    "notes": "Notes",
-    "reflections": "Reflections",
-    "sage": "Sage’s notes about you",
+FOLDER_NAMES: Mapping[str, str | Promise] = {
+    "": gettext_lazy("Other files"),
+    "captures": gettext_lazy("Captures"),
+    "check-ins": gettext_lazy("Weekly check-ins"),
+    "daily-logs": gettext_lazy("Daily logs"),
+    "day-plans": gettext_lazy("Day plans"),
+    "life-map": gettext_lazy("Life map"),
+    "life-plan": gettext_lazy("Life plan"),
+    "notes": gettext_lazy("Notes"),
+    "reflections": gettext_lazy("Reflections"),
+    "sage": gettext_lazy("Sage’s notes about you"),
 }
-_FILE_NAMES = {
-    "life-map/_overview.md": "Overview",
-    "life-plan/current.md": "Life plan",
-    "life-plan/weekly.md": "Weekly plan",
-    "sage/context.md": "Context",
-    "sage/patterns.md": "Patterns",
+_FILE_NAMES: Mapping[str, str | Promise] = {
+    "life-map/_overview.md": gettext_lazy("Overview"),
+    "life-plan/current.md": gettext_lazy("Life plan"),
+    "life-plan/weekly.md": gettext_lazy("Weekly plan"),
+    "sage/context.md": gettext_lazy("Context"),
+    "sage/patterns.md": gettext_lazy("Patterns"),
 }
 _ISO_DATE_CHARACTERS = 10
 _PATH = re.compile(r"(?<![\w/.:-])(?:[\w-]+/)*[\w-]+\.md\b(?!/)")
@@ -90,7 +95,7 @@ def made_file(path: str) -> MadeFile:
 def folder_name(path: str) -> str:
     """Return the name of a file's folder."""
     folder = path.rpartition("/")[0]
-    return FOLDER_NAMES.get(folder, without_directions(folder))
+    return str(FOLDER_NAMES.get(folder, without_directions(folder)))
 
 
 def name_of(file: UserFile) -> str:
@@ -101,7 +106,7 @@ def name_of(file: UserFile) -> str:
 def shown_name(path: str) -> str:
     """Return the name of a file: its date in words, or else its name in words."""
     if path in _FILE_NAMES:
-        return _FILE_NAMES[path]
+        return str(_FILE_NAMES[path])
     stem = without_directions(path.rpartition("/")[2].removesuffix(".md"))
     try:
         day = date.fromisoformat(stem[:_ISO_DATE_CHARACTERS])
@@ -109,11 +114,20 @@ def shown_name(path: str) -> str:
         return in_words(stem)
     rest = stem[_ISO_DATE_CHARACTERS:].strip("-")
     if not rest:
-        return f"{day:%A}, {day.day} {day:%B %Y}"
-    if len(rest) >= 6 and rest[:6].isdecimal():
-        day = calendar_day(day, int(rest[:2]))
-        return f"{day:%A}, {day.day} {day:%B %Y}, {rest[:2]}:{rest[2:4]}"
-    return f"{in_words(rest)} ({day.day} {day:%B %Y})"
+        return date_format(day, "WEEKDAY_DATE_FORMAT")
+    if at := _time_in(rest):
+        shown = date_format(calendar_day(day, at.hour), "WEEKDAY_DATE_FORMAT")
+        return _("%(day)s, %(time)s") % {"day": shown, "time": time_format(at, "TIME_FORMAT")}
+    shown = date_format(day, "DATE_FORMAT")
+    return _("%(name)s (%(day)s)") % {"name": in_words(rest), "day": shown}
+
+
+def _time_in(rest: str) -> time | None:
+    """Return the time that a name has after its date, such as `221500`."""
+    try:
+        return time(int(rest[:2]), int(rest[2:4])) if len(rest) >= 6 and rest[:6].isdecimal() else None
+    except ValueError:
+        return None
 
 
 def note_in_words(text: str) -> str:

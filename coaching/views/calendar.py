@@ -18,6 +18,9 @@ from django.db.models import Count, Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop, ngettext
 from django.views.decorators.http import require_POST, require_safe
 from yarl import URL
 
@@ -45,7 +48,7 @@ from coaching.views.parts import or_404
 from sessions_app.database import in_database, in_database_page
 from sessions_app.errors import Refused
 
-TOO_MANY_WAITING = "Your other calendars are still being read. Please try again in a moment."
+TOO_MANY_WAITING = gettext_noop("Your other calendars are still being read. Please try again in a moment.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +81,7 @@ async def upload_calendar(request: HttpRequest) -> HttpResponse:
         fetched = Fetched(body=body, etag="", last_modified="")
         await _add(request, CalendarKind.FILE, _origin_of(file), form.cleaned_data["name"], fetched)
     except Refused as refusal:
-        form.add_error("file", str(refusal))
+        form.add_error("file", refusal.shown())
         return await _page_async(request, file_form=form)
     return redirect("calendar")
 
@@ -94,7 +97,7 @@ async def subscribe_calendar(request: HttpRequest) -> HttpResponse:
         address = checked_address(form.cleaned_data["address"])
         await _add(request, CalendarKind.FEED, address, form.cleaned_data["name"])
     except Refused as refusal:
-        form.add_error("address", str(refusal))
+        form.add_error("address", refusal.shown())
         return await _page_async(request, feed_form=form)
     return redirect("calendar")
 
@@ -117,10 +120,11 @@ async def refresh_calendar(request: HttpRequest, source_id: int) -> HttpResponse
             outcome = await attempt_refresh(attempt, fetcher=get_fetcher())
         is_kept = await in_database(finish_refresh, attempt, outcome) is not None
     except Refused as refusal:
-        warning(request, f"{source.name} wasn’t updated. {refusal}")
+        said = _("%(name)s wasn’t updated. %(reason)s")
+        warning(request, said % {"name": source.name, "reason": refusal.shown()})
     else:
         say = success if is_kept and not outcome.error else warning
-        say(request, f"{source.name} {_result_of(outcome, is_kept=is_kept)}")
+        say(request, _result_of(source.name, outcome, is_kept=is_kept))
     return redirect("calendar")
 
 
@@ -130,7 +134,7 @@ def remove_calendar(request: HttpRequest, source_id: int) -> HttpResponse:
     """Remove a calendar with its events."""
     with or_404():
         name = remove_source(user_id=user_id_of(request), source_id=source_id)
-    success(request, f"{name} was removed. Sage no longer sees its events.")
+    success(request, _("%(name)s was removed. Sage no longer sees its events.") % {"name": name})
     return redirect("calendar")
 
 
@@ -158,8 +162,8 @@ async def _add(
         read=read,
         now=now,
     )
-    what = "was added" if is_new else "was replaced"
-    success(request, f"{source.name} {what}: {_found(read)}.")
+    said = _("%(name)s was added: %(events)s.") if is_new else _("%(name)s was replaced: %(events)s.")
+    success(request, said % {"name": source.name, "events": _found(read)})
 
 
 @asynccontextmanager
@@ -171,22 +175,25 @@ async def _waiting() -> AsyncIterator[None]:
         yield
 
 
-def _result_of(outcome: Outcome, *, is_kept: bool) -> str:
+def _result_of(name: str, outcome: Outcome, *, is_kept: bool) -> str:
     if not is_kept:
-        return "was updated or removed at the same time. This is the current list."
+        said = _("%(name)s was updated or removed at the same time. This is the current list.")
+        return said % {"name": name}
     if outcome.error:
-        return f"couldn’t be read. {outcome.error}"
+        said = _("%(name)s couldn’t be read. %(reason)s")
+        return said % {"name": name, "reason": _(outcome.error)}
     if outcome.read is None or outcome.fetched is None or outcome.fetched.body is None:
-        return "is up to date."
-    return f"was updated: {_found(outcome.read)}."
+        return _("%(name)s is up to date.") % {"name": name}
+    return _("%(name)s was updated: %(events)s.") % {"name": name, "events": _found(outcome.read)}
 
 
 def _found(read: ReadCalendar) -> str:
     """Return how many events were found; the calendar's row shows what was left out."""
     if read.left_out and not read.events:
-        return "none of its events around today could be read"
+        return _("none of its events around today could be read")
     number = len(read.events)
-    return f"{number:,} {'event' if number == 1 else 'events'} around today"
+    said = ngettext("%(number)s event around today", "%(number)s events around today", number)
+    return said % {"number": number_format(number, force_grouping=True)}
 
 
 def _origin_of(file: "UploadedFile[Any]") -> str:

@@ -11,6 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.http import urlencode
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import reswap, retarget
 
@@ -38,9 +39,9 @@ from sessions_app.errors import Refused
 
 CAPTURES_A_PAGE = 50
 FOLDED_SHOWN = 5
-UNREADABLE = "Sage couldn’t read that. Please send it again."
-KEPT = "Saved to your captures."
-ALL_ARCHIVED = "Archived. You’ll find them in Files."
+UNREADABLE = gettext_lazy("Sage couldn’t read that. Please send it again.")
+KEPT = gettext_lazy("Saved to your captures.")
+ALL_ARCHIVED = gettext_lazy("Archived. You’ll find them in Files.")
 
 
 def capture_context(
@@ -87,7 +88,7 @@ def captures(request: HttpRequest) -> HttpResponse:
     draft = request.POST.get("text", "")
     danger = danger_in_now(draft, user_id=profile.user_id)
     if not form.is_valid():
-        return _page(request, profile, refusal=UNREADABLE, draft=draft, danger=danger)
+        return _page(request, profile, refusal=str(UNREADABLE), draft=draft, danger=danger)
     now = timezone.now()
     try:
         keep_capture(
@@ -100,7 +101,7 @@ def captures(request: HttpRequest) -> HttpResponse:
         )
     except Refused as refusal:
         page = _page(
-            request, profile, refusal=str(refusal), draft=draft, danger=danger, status=status_of(refusal)
+            request, profile, refusal=refusal.shown(), draft=draft, danger=danger, status=status_of(refusal)
         )
         return with_wait(page, refusal)
     if wants_part(request):

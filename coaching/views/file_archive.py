@@ -27,7 +27,7 @@ async def archive(request: HttpRequest) -> HttpResponseBase:
     try:
         download = begin_download(user_id=user_id, pieces=pieces)
     except Refused as refusal:
-        info(request, str(refusal))
+        info(request, refusal.shown())
         return redirect("files")
     return StreamingHttpResponse(
         download,

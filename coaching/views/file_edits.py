@@ -9,7 +9,10 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.formats import number_format
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST
 from django_htmx.http import retarget
 
@@ -27,14 +30,15 @@ from coaching.sandbox.differences import compare, merge
 from coaching.sandbox.markdown import render_markdown
 from coaching.transcript.names import folder_name, name_of
 from coaching.views.file_form import FileForm, text_with_facts
-from coaching.views.file_versions import writer_of
 from coaching.views.parts import or_404, status_of, with_wait
 
 PREVIEWS_IN_A_MINUTE = 120
-UNREADABLE = "Nothing was saved: Sage couldn’t read the form. Please make your changes again."
-NOT_SAVED = "Not saved yet. Correct the fields marked below and save again."
-TOO_LONG_TO_SHOW = (
-    "The text is too long: it has {count:,} characters, and the limit is {most:,}. Shorten it and save again."
+UNREADABLE = gettext_lazy(
+    "Nothing was saved, because the form was incomplete. Please make your changes again."
+)
+NOT_SAVED = gettext_lazy("Not saved yet. Correct the fields marked below and save again.")
+TOO_LONG_TO_SHOW = gettext_lazy(
+    "The text has %(count)s characters; the limit is %(most)s. Shorten it to save it."
 )
 
 _previews = AttemptLimit(attempts=PREVIEWS_IN_A_MINUTE, seconds=60)
@@ -80,7 +84,7 @@ def edit(request: HttpRequest, path: str) -> HttpResponse:
     held = editable_of(newest)
     if "body" not in request.POST:  # A form without a text would empty the file.
         form = FileForm.showing(held, body=held.body, attributes=held.attributes, version=newest.version)
-        return _editor(request, newest, form, refusal=UNREADABLE if request.method == "POST" else "")
+        return _editor(request, newest, form, refusal=str(UNREADABLE) if request.method == "POST" else "")
     form = FileForm(held, request.POST)
     is_valid = form.is_valid()
     if request.POST.get("do") == "preview":
@@ -88,10 +92,10 @@ def edit(request: HttpRequest, path: str) -> HttpResponse:
             _previews.count(user_id)
         except TooOften as refused:
             status = HTTPStatus.TOO_MANY_REQUESTS
-            return with_wait(_editor(request, newest, form, refusal=str(refused), status=status), refused)
+            return with_wait(_editor(request, newest, form, refusal=refused.shown(), status=status), refused)
         return _editor(request, newest, form, preview=_preview_of(form.cleaned_data["body"]))
     if not is_valid:
-        return _editor(request, newest, form, refusal=NOT_SAVED)
+        return _editor(request, newest, form, refusal=str(NOT_SAVED))
     return _save(Edit(request=request, user_id=user_id, newest=newest, held=held, form=form))
 
 
@@ -105,7 +109,7 @@ def preview(request: HttpRequest, path: str) -> HttpResponse:
     try:
         _previews.count(user_id)
     except TooOften as refused:
-        words = f"{refused} What you write is safe on this page."
+        words = _("%(refusal)s What you write is safe on this page.") % {"refusal": refused.shown()}
         response = HttpResponse(words, content_type="text/plain", status=HTTPStatus.TOO_MANY_REQUESTS)
         return retarget(with_wait(response, refused), "#preview-state")
     body = request.POST.get("body", "").replace("\r\n", "\n")
@@ -114,7 +118,10 @@ def preview(request: HttpRequest, path: str) -> HttpResponse:
 
 def _preview_of(body: str) -> SafeString | str:
     if len(body) > MAX_CONTENT_CHARACTERS:
-        return TOO_LONG_TO_SHOW.format(count=len(body), most=MAX_CONTENT_CHARACTERS)
+        return str(TOO_LONG_TO_SHOW) % {
+            "count": _in_words(len(body)),
+            "most": _in_words(MAX_CONTENT_CHARACTERS),
+        }
     return render_markdown(strip_frontmatter(body))
 
 
@@ -130,7 +137,7 @@ def _save(edit: Edit) -> HttpResponse:
             edit.newest, body=edit.body, attributes=edit.attributes, now=timezone.now(), timezone=profile.zone
         )
         if edit.held.says(body=edit.body, attributes=edit.attributes):
-            info(edit.request, "No changes to save.")
+            info(edit.request, _("No changes to save."))
             return _to_file(edit)
         if edit.opened != edit.newest.version.number:
             return _after_conflict(edit)
@@ -139,10 +146,10 @@ def _save(edit: Edit) -> HttpResponse:
         return _conflict(_on_newest(edit))
     except FileRefused as refused:
         status = status_of(refused)
-        return _editor(edit.request, edit.newest, edit.form, refusal=str(refused), status=status)
+        return _editor(edit.request, edit.newest, edit.form, refusal=refused.shown(), status=status)
     except StorageFailed as failed:
         status = HTTPStatus.SERVICE_UNAVAILABLE
-        return _editor(edit.request, edit.newest, edit.form, refusal=str(failed), status=status)
+        return _editor(edit.request, edit.newest, edit.form, refusal=failed.shown(), status=status)
 
 
 def _store(edit: Edit, draft: FileDraft) -> HttpResponse:
@@ -150,12 +157,13 @@ def _store(edit: Edit, draft: FileDraft) -> HttpResponse:
         stored = store_below_newest(user_id=edit.user_id, draft=draft, newest=edit.newest)
         success(
             edit.request,
-            f"Version {edit.newest.version.number} was kept, as version {stored.version}. "
-            f"Your text is saved as version {stored.version - 1}.",
+            _("Version %(kept)s was kept, as version %(newest)s. Your text is saved as version %(yours)s.")
+            % {"kept": edit.newest.version.number, "newest": stored.version, "yours": stored.version - 1},
         )
     else:
         stored = store_edit(user_id=edit.user_id, draft=draft, expected_version=edit.opened)
-        success(edit.request, f"Saved as version {stored.version}. Sage will use it from now on.")
+        said = _("Saved as version %(number)s. Sage will use it from now on.")
+        success(edit.request, said % {"number": stored.version})
     return _to_file(edit)
 
 
@@ -165,7 +173,7 @@ def _after_conflict(edit: Edit) -> HttpResponse:
     if base is not None and editable_of(base).says(body=edit.body, attributes=edit.attributes):
         info(
             edit.request,
-            "You made no changes, but the file has changed in the meantime. This is the current text.",
+            _("You made no changes, but the file has changed in the meantime. This is the current text."),
         )
         return _to_file(edit)
     return _conflict(edit)
@@ -208,7 +216,6 @@ def _conflict(edit: Edit) -> HttpResponse:
         **_shown(edit.request, edit.newest),
         "form": form,
         "theirs": edit.newest.version,
-        "writer": writer_of(edit.newest.version),
         "opened": base.version.number if base else 0,
         "is_merged": body != mine,
         "their_changes": compare(text_with_facts(was.attributes, was.body), theirs) if was else None,
@@ -240,8 +247,12 @@ def _shown(request: HttpRequest, found: FileText) -> dict[str, object]:
         "name": name_of(found.file),
         "folder": folder_name(found.file.path),
         "most_characters": MAX_CONTENT_CHARACTERS,
-        "most_in_words": f"{MAX_CONTENT_CHARACTERS:,}",
+        "most_in_words": _in_words(MAX_CONTENT_CHARACTERS),
     }
+
+
+def _in_words(number: int) -> str:
+    return number_format(number, force_grouping=True)
 
 
 def _to_file(edit: Edit) -> HttpResponse:

@@ -7,6 +7,8 @@ rules.
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
@@ -29,7 +31,14 @@ FIELD_ORDER: tuple[AttributeName, ...] = (
     "domains_touched",
     "preview_line",
 )
-RATINGS = (("", "Not set"), ("1", "1, the lowest"), ("2", "2"), ("3", "3"), ("4", "4"), ("5", "5, the best"))
+RATINGS = (
+    ("", gettext_lazy("Not set")),
+    ("1", gettext_lazy("1 (lowest)")),
+    ("2", "2"),
+    ("3", "3"),
+    ("4", "4"),
+    ("5", gettext_lazy("5 (highest)")),
+)
 
 
 class PlainField(forms.Field):
@@ -52,29 +61,29 @@ def _lines(label: str, help_text: str) -> PlainField:
 def _field_of(name: AttributeName) -> forms.Field:
     match name:
         case "status":
-            choices = [("", "Not set"), *DomainStatus.choices]
-            return forms.ChoiceField(required=False, label="Status", choices=choices)
+            choices = [("", _("Not set")), *DomainStatus.choices]
+            return forms.ChoiceField(required=False, label=_("Status"), choices=choices)
         case "updated_rating":
-            return forms.ChoiceField(required=False, label="Rating", choices=RATINGS)
+            return forms.ChoiceField(required=False, label=_("Rating"), choices=RATINGS)
         case "energy":
-            return _line("Energy", "In a word or two.")
+            return _line(_("Energy"), _("In a word or two."))
         case "mood_signal":
-            return _line("Mood", "In a word or two.")
+            return _line(_("Mood"), _("In a word or two."))
         case "domains_touched":
             return forms.MultipleChoiceField(
                 required=False,
-                label="Parts of life it touches",
+                label=_("Parts of life it’s about"),
                 choices=LifeDomain.choices,
                 widget=forms.CheckboxSelectMultiple,
             )
         case "intention":
-            return _line("Intention", "One sentence.")
+            return _line(_("Intention"), _("One sentence."))
         case "priorities":
-            return _lines("Priorities", "One per line, most important first; up to ten.")
+            return _lines(_("Priorities"), _("One per line, most important first. Up to ten."))
         case "themes":
-            return _lines("Themes", "One per line; up to ten.")
+            return _lines(_("Themes"), _("One per line. Up to ten."))
         case "preview_line":
-            return _line("One-line summary", "Shown in lists of files.")
+            return _line(_("One-line summary"), _("Shown in lists of files."))
 
 
 def text_with_facts(attributes: FileAttributes, body: str) -> str:
@@ -99,7 +108,9 @@ class FileForm(forms.Form):
     sent stays unchanged; only an empty field removes one.
     """
 
-    body = PlainField(required=False, label="Text", widget=forms.Textarea(attrs={"rows": 22, "dir": "auto"}))
+    body = PlainField(
+        required=False, label=gettext_lazy("Text"), widget=forms.Textarea(attrs={"rows": 22, "dir": "auto"})
+    )
     mine = PlainField(required=False, widget=forms.HiddenInput)
     version = PlainField(required=False, widget=forms.HiddenInput)
     file = PlainField(required=False, widget=forms.HiddenInput)
@@ -169,13 +180,15 @@ class FileForm(forms.Form):
 
 
 def _in_words(fault: ErrorDetails) -> str:
-    place = f"Line {int(fault['loc'][1]) + 1}: " if len(fault["loc"]) > 1 else ""
     context = fault.get("ctx", {})
     match fault["type"], context.get("field_type"):
         case ("too_long", "List"):
-            return f"At most {context['max_length']} fit here; there are {context['actual_length']}."
+            said = _("Up to %(most)s fit here; there are %(count)s.")
+            return said % {"most": context["max_length"], "count": context["actual_length"]}
         case ("too_long" | "string_too_long", _):
-            return f"{place}At most {context['max_length']} characters fit here."
+            said = _("Up to %(most)s characters fit here.") % {"most": context["max_length"]}
         case _:
-            said = fault["msg"].removeprefix("Value error, ")
-            return f"{place}{said[:1].upper()}{said[1:]}."
+            said = _("This has a character that can’t be stored. Please remove it.")
+    if len(fault["loc"]) == 1:
+        return said
+    return _("Line %(number)s: %(fault)s") % {"number": int(fault["loc"][1]) + 1, "fault": said}

@@ -11,6 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.formats import number_format
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -83,9 +84,9 @@ def new_file(request: HttpRequest) -> HttpResponse:
                 client_id=check_client_id(form.cleaned_data["id"]),
             )
         except StorageFailed as failed:
-            refusal, status = str(failed), HTTPStatus.SERVICE_UNAVAILABLE
+            refusal, status = failed.shown(), HTTPStatus.SERVICE_UNAVAILABLE
         except Refused as refused:
-            refusal, status = str(refused), status_of(refused)
+            refusal, status = refused.shown(), status_of(refused)
         else:
             success(request, _("Saved. Sage can find it when you refer to it."))
             return _see(reverse("file", args=[file.path]))
@@ -93,7 +94,7 @@ def new_file(request: HttpRequest) -> HttpResponse:
         "here": "files",
         "form": form,
         "refusal": refusal,
-        "most_in_words": f"{MAX_CONTENT_CHARACTERS:,}",
+        "most_in_words": number_format(MAX_CONTENT_CHARACTERS, force_grouping=True),
     }
     return render(request, "coaching/pages/file_new.html", context, status=status)
 
@@ -106,7 +107,7 @@ def rename(request: HttpRequest, path: str) -> HttpResponse:
         with or_404():
             rename_file(user_id=user_id_of(request), path=path, title=request.POST.get("title", ""))
     except Refused as refused:
-        error(request, str(refused))
+        error(request, refused.shown())
     else:
         success(request, _("Renamed."))
     return _see(reverse("file", args=[path]))
@@ -151,7 +152,7 @@ def restore_deleted(request: HttpRequest, file_id: int) -> HttpResponse:
         with or_404():
             file = restore_file(user_id=user_id, file_id=file_id, now=timezone.now(), timezone=zone)
     except Refused as refused:
-        error(request, str(refused))
+        error(request, refused.shown())
         return _see(reverse("deleted_files"))
     success(request, _("Restored."))
     return _see(reverse("file", args=[file.path]))

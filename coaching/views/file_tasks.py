@@ -11,8 +11,7 @@ from django.shortcuts import redirect, render
 from django.template.loader import get_template
 from django.utils import timezone
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_POST
 
 from coaching.files.edits import build_edit, editable_of
@@ -29,8 +28,8 @@ from coaching.views.parts import or_404, wants_part
 from sessions_app.errors import Refused
 
 MAX_TRIES = 5
-CHANGED = gettext_lazy("The file has changed in the meantime. This is its current text.")
-NOT_HERE = gettext_lazy("This box can’t be ticked here. Edit the file instead.")
+CHANGED = gettext_noop("The file has changed in the meantime. This is its current text.")
+NOT_HERE = gettext_noop("This box can’t be ticked here. Edit the file instead.")
 
 _NUMBER = re.compile(r"[0-9]{1,6}", re.ASCII)
 # A box as it is rendered, in a label with its words. Content has no tags of its own, so no text is one.
@@ -68,7 +67,7 @@ def tick(request: HttpRequest, path: str) -> HttpResponse:
     try:
         _store_tick(request, newest, _tick_in(request))
     except Refused as refused:
-        refusal = str(refused)
+        refusal = refused.shown()
     if not wants_part(request):
         if refusal:
             info(request, refusal)
@@ -96,7 +95,7 @@ def _tick_in(request: HttpRequest) -> Tick:
     boxes = [(name[4:], value) for name, value in request.POST.items() if name.startswith("box-")]
     version = request.POST.get("version", "")
     if len(boxes) != 1 or not (_NUMBER.fullmatch(boxes[0][0]) and _NUMBER.fullmatch(version)):
-        raise Refused(_("Sage couldn’t read that. Please try again."))
+        raise Refused(gettext_noop("Sage couldn’t read that. Please try again."))
     place, value = boxes[0]
     return Tick(
         place=int(place), is_done=value == "1", opened=int(version), file=request.POST.get("file", "")
@@ -122,7 +121,7 @@ def _store_tick(request: HttpRequest, newest: FileText, wanted: Tick) -> None:
             newest = _read(request, newest)
         else:
             return
-    raise FileRefused(str(CHANGED))
+    raise FileRefused(CHANGED)
 
 
 def _read(request: HttpRequest, known: FileText) -> FileText:
@@ -135,20 +134,20 @@ def _read(request: HttpRequest, known: FileText) -> FileText:
 def _with_tick(newest: FileText, wanted: Tick, *, user_id: int) -> str | None:
     """Return the body with the box as wanted; None if it is so already. Raises `Refused`."""
     if wanted.file not in ("", str(newest.file.pk)):  # deleted, and made anew under the same path
-        raise FileRefused(str(CHANGED))
+        raise FileRefused(CHANGED)
     body = editable_of(newest).body
     tasks = tasks_in(body)
     words = [task.words for task in tasks]
     if wanted.opened != newest.version.number and words != _words_of(newest, wanted.opened, user_id=user_id):
-        raise FileRefused(str(CHANGED))
+        raise FileRefused(CHANGED)
     if wanted.place >= len(tasks):
-        raise FileRefused(str(CHANGED))
+        raise FileRefused(CHANGED)
     task = tasks[wanted.place]
     if task.is_done == wanted.is_done:
         return None
     changed = with_box(body, task, is_done=wanted.is_done)
     if not _differ_in_box(render_markdown(body), render_markdown(changed), wanted.place):
-        raise FileRefused(str(NOT_HERE))
+        raise FileRefused(NOT_HERE)
     return changed
 
 

@@ -12,6 +12,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST, require_safe
 
 from coaching.files.errors import QuotaReached, StorageFailed
@@ -29,9 +31,9 @@ NEWEST_SHOWN = 6
 _NUMBER = re.compile(r"[1-9][0-9]{0,8}", re.ASCII)
 _WRITERS = {
     FileSource.TOOL: "Sage",
-    FileSource.USER: "You",
-    FileSource.IMPORT: "An import",
-    FileSource.JOB: "Sage, in the background",
+    FileSource.USER: gettext_lazy("You"),
+    FileSource.IMPORT: gettext_lazy("An import"),
+    FileSource.JOB: gettext_lazy("Sage, in the background"),
 }
 
 
@@ -50,7 +52,7 @@ class VersionRow:
 
 def writer_of(version: UserFileVersion) -> str:
     """Return a version's author, in words for the user."""
-    return _WRITERS[FileSource(version.source)]
+    return str(_WRITERS[FileSource(version.source)])
 
 
 def number_in(text: str) -> int:
@@ -141,19 +143,20 @@ def restore(request: HttpRequest, path: str) -> HttpResponse:
         raise Http404 from None
     except QuotaReached as refusal:
         context = {
-            "title": "Not enough space",
-            "message": str(refusal),
+            "title": _("Not enough space"),
+            "message": refusal.shown(),
             "back": reverse("file", args=[path]),
-            "back_words": "Back to the file",
+            "back_words": _("Back to the file"),
         }
         return render(request, "429.html", context, status=status_of(refusal))
     except StorageFailed as refusal:
-        error(request, str(refusal))
+        error(request, refusal.shown())
     else:
         if stored.is_new_version:
-            success(request, f"Version {number} was restored as version {stored.version}. Nothing was lost.")
+            said = _("Version %(old)s was restored as version %(new)s.")
         else:
-            success(request, f"The file is already the same as version {number}.")
+            said = _("The file is already the same as version %(old)s.")
+        success(request, said % {"old": number, "new": stored.version})
     response = redirect("file", path)
     response.status_code = HTTPStatus.SEE_OTHER
     return response

@@ -12,8 +12,11 @@ from zoneinfo import ZoneInfo
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.formats import date_format
 from django.utils.http import content_disposition_header
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
 from coaching.downloads.zip_stream import safe_name
@@ -21,7 +24,8 @@ from coaching.files.frontmatter import parse_file
 from coaching.files.organising import can_be_named
 from coaching.files.selectors import FileText, read_file
 from coaching.files.tree import FolderFiles, find_by_name, read_folder, read_folders
-from coaching.models import UserFile
+from coaching.models import LifeDomain, UserFile
+from coaching.models.life import DomainStatus
 from coaching.people.accounts import load_profile, user_id_of
 from coaching.recall.question import clean_question
 from coaching.sandbox.markdown import render_markdown
@@ -38,10 +42,21 @@ NAMES_FOUND = 30
 _PROGRAM_NAME = re.compile(r"[a-z]+(?:_[a-z]+)+")
 _HIDDEN_FACTS = ("type",)
 _FACT_NAMES = {
-    "domains_touched": "Touched",
-    "mood_signal": "Mood",
-    "preview_line": "One-line summary",
-    "updated_rating": "Rating",
+    "date": gettext_lazy("Date"),
+    "domains_touched": gettext_lazy("Parts of life"),
+    "energy": gettext_lazy("Energy"),
+    "intention": gettext_lazy("Intention"),
+    "mood_signal": gettext_lazy("Mood"),
+    "preview_line": gettext_lazy("One-line summary"),
+    "priorities": gettext_lazy("Priorities"),
+    "status": gettext_lazy("Status"),
+    "themes": gettext_lazy("Themes"),
+    "updated": gettext_lazy("Updated"),
+    "updated_rating": gettext_lazy("Rating"),
+}
+_VALUE_NAMES = {
+    "domains_touched": {one.value: one.label for one in LifeDomain},
+    "status": {one.value: one.label for one in DomainStatus},
 }
 
 
@@ -88,7 +103,7 @@ class Folder:
     def of(cls, found: FolderFiles) -> "Folder":
         return cls(
             path=found.path,
-            name=FOLDER_NAMES.get(found.path) or without_directions(found.path),
+            name=str(FOLDER_NAMES.get(found.path) or without_directions(found.path)),
             count=found.total,
             files=[FileRow.of(file) for file in found.files],
         )
@@ -177,7 +192,7 @@ def _months_of(rows: Sequence[FileRow]) -> list[Group]:
 
 def _month_in_words(month: str) -> str:
     try:
-        return f"{date.fromisoformat(f'{month}-01'):%B %Y}"
+        return date_format(date.fromisoformat(f"{month}-01"), "YEAR_MONTH_FORMAT")
     except ValueError:
         return month
 
@@ -239,15 +254,21 @@ def _facts_of(frontmatter: Mapping[str, Any]) -> list[Fact]:
 
 
 def _fact(key: str, value: Any) -> Fact:
-    name = without_directions(_FACT_NAMES.get(key, in_words(key)))
+    name = without_directions(str(_FACT_NAMES.get(key, in_words(key))))
     if isinstance(value, list):
-        return Fact(name=name, entries=[_value_in_words(item) for item in value])
-    return Fact(name=name, text=_value_in_words(value))
+        return Fact(name=name, entries=[_entry_in_words(key, item) for item in value])
+    return Fact(name=name, text=_entry_in_words(key, value))
+
+
+def _entry_in_words(key: str, value: Any) -> str:
+    """Return a value in words: by its label if it is one of a fixed set."""
+    names = _VALUE_NAMES.get(key, {})
+    return str(names[value]) if isinstance(value, str) and value in names else _value_in_words(value)
 
 
 def _value_in_words(value: Any) -> str:
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return _("yes") if value else _("no")
     if isinstance(value, Mapping):
         return ", ".join(
             f"{in_words(str(key)).lower()}: {_value_in_words(item)}" for key, item in value.items()
@@ -263,4 +284,4 @@ def _text_in_words(text: str) -> str:
         day = date.fromisoformat(text)
     except ValueError:
         return text.replace("_", " ") if _PROGRAM_NAME.fullmatch(text) else text
-    return f"{day.day} {day:%B %Y}"
+    return date_format(day, "DATE_FORMAT")

@@ -43,13 +43,13 @@ class CalendarFileForm(forms.Form):
         super().__init__(data, files, auto_id="upload_%s")
 
     file = forms.FileField(
-        label="Calendar file",
+        label=_("Calendar file"),
         allow_empty_file=True,
         max_length=1_000,
-        error_messages={"required": "Please choose an .ics file first."},
+        error_messages={"required": _("Please choose an .ics file first.")},
         widget=forms.FileInput(attrs={"accept": ".ics,.ical,.ifb,text/calendar"}),
     )
-    name = forms.CharField(label="Name (optional)", max_length=100, required=False)
+    name = forms.CharField(label=_("Name (optional)"), max_length=100, required=False)
 
 
 class ImportForm(forms.Form):
@@ -71,20 +71,22 @@ class CalendarFeedForm(forms.Form):
         super().__init__(data, auto_id="feed_%s")
 
     address = forms.CharField(
-        label="Address of the feed",
+        label=_("Address of the feed"),
         max_length=2_000,
-        error_messages={"required": "Enter the address of the feed. It starts with https:// or webcal://."},
+        error_messages={
+            "required": _("Enter the address of a calendar feed. It starts with https:// or webcal://.")
+        },
         widget=forms.TextInput(
             attrs={
                 "inputmode": "url",
                 "autocomplete": "off",
                 "autocapitalize": "none",
                 "spellcheck": "false",
-                "placeholder": "https://… or webcal://…",
+                "placeholder": _("https://… or webcal://…"),
             }
         ),
     )
-    name = forms.CharField(label="Name (optional)", max_length=100, required=False)
+    name = forms.CharField(label=_("Name (optional)"), max_length=100, required=False)
 
 
 class MessageForm(forms.Form):

@@ -8,6 +8,8 @@ from django.contrib.auth.decorators import login_required
 from django.contrib.messages import info
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST, require_safe
 
 from coaching.clock.days import local_day
@@ -30,7 +32,7 @@ RECENT_SESSIONS = 4
 SESSIONS_SEARCHED = 20
 """Enough to find one that can be continued."""
 RECENT_FILES = 4
-UNREADABLE = "Sage couldn’t read that. Please try again."
+UNREADABLE = gettext_lazy("Sage couldn’t read that. Please try again.")
 
 
 @require_safe
@@ -44,7 +46,7 @@ def home(request: HttpRequest) -> HttpResponse:
     today = read_today(profile=profile, now=now)
     begun = recent_sessions(user_id=user_id, limit=SESSIONS_SEARCHED)
     active = [session for session in begun if session.status == SessionStatus.ACTIVE]
-    starters = starters_of(today.called)
+    starters = starters_of(today.called, is_map_begun=today.is_mapped)
     due = next((starter for starter in starters if starter.is_due), None)
     context = {
         "here": "home",
@@ -74,7 +76,7 @@ def plan(request: HttpRequest, day: str) -> HttpResponse:
     """Tick or untick a priority of a day's plan."""
     user_id, on = user_id_of(request), _day_of(day)
     form = TickForm(request.POST)
-    refusal = "" if form.is_valid() else UNREADABLE
+    refusal = "" if form.is_valid() else str(UNREADABLE)
     try:
         if form.is_valid():
             tick_priority(
@@ -86,12 +88,13 @@ def plan(request: HttpRequest, day: str) -> HttpResponse:
     except DayPlan.DoesNotExist:
         raise Http404 from None
     except Refused as refused:
-        refusal = str(refused)
+        refusal = refused.shown()
     profile = load_profile(request)
     today = local_day(local_now(profile), profile.zone)
     if not wants_part(request):
         if refusal or on != today:
-            info(request, refusal or f"Noted in the plan of {day_in_words(on, today=today)}.")
+            noted = _("Saved in the plan for %(day)s.") % {"day": day_in_words(on, today=today)}
+            info(request, refusal or noted)
         return back_to("home", "#plan")
     shown = read_plan(user_id=user_id, day=on)
     if shown is None:

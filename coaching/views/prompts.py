@@ -8,6 +8,7 @@ from django.contrib.messages import info
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.translation import gettext_lazy, gettext_noop
 from django.views.decorators.http import require_http_methods
 
 from coaching.life.prompts import (
@@ -35,9 +36,9 @@ from sessions_app.errors import Refused
 from sessions_app.models import SessionKind
 from sessions_app.selectors import was_begun_by
 
-UNREADABLE = "Sage couldn’t read that. Please send it again."
-WRITTEN = "Saved with its question in your captures."
-SKIPPED = "Skipped. You’ll find the question in Files."
+UNREADABLE = gettext_noop("Sage couldn’t read that. Please send it again.")
+WRITTEN = gettext_lazy("Saved to your captures, with the question.")
+SKIPPED = gettext_lazy("Skipped. You’ll find the question in Files.")
 
 
 @login_required
@@ -109,7 +110,7 @@ def _refused(
     page = _page(
         request,
         shown,
-        refusal=str(refusal),
+        refusal=refusal.shown(),
         draft=request.POST.get("text", ""),
         card=counted(capture_card(profile, danger)),
         status=status_of(refusal),

@@ -23,5 +23,5 @@ def undo(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
         with or_404():
             undo_write(user_id=user_id_of(request), session_id=session_id, tool_use_id=tool_use_id)
     except Refused as refusal:
-        return show_conversation(request, session_id, refusal=str(refusal))
+        return show_conversation(request, session_id, refusal=refusal.shown())
     return back_to("session", f"#{dom_id_of(tool_use_id)}", of=session_id)

@@ -67,7 +67,7 @@ async def test_a_file_is_uploaded_and_removed_by_keyboard_alone(page: Page, watc
     await page.get_by_label("Remove work.ics").focus()
     await page.keyboard.press("Enter")
     await page.keyboard.press("Tab")
-    await expect(page.get_by_role("button", name="Yes, remove it")).to_be_focused()
+    await expect(page.get_by_role("button", name="Remove calendar")).to_be_focused()
     await page.keyboard.press("Enter")
     await expect(page.get_by_text("work.ics was removed.")).to_be_visible()
     assert await in_database(CalendarSource.unscoped.count) == 0

@@ -59,7 +59,7 @@ async def test_a_text_is_previewed_and_saved_and_two_tabs_lose_nothing(
     await other.get_by_role("button", name="Save").press("Enter")
     await expect(other.get_by_role("status")).to_contain_text("Saved as version 2.")
     await page.get_by_role("button", name="Save").click()
-    await expect(page.get_by_role("alert")).to_contain_text("changed in another tab while you were writing")
+    await expect(page.get_by_role("alert")).to_contain_text("this file was changed in another tab")
     assert await serious_findings(page) == []
     await page.get_by_role("button", name="Save merged text").click()
     await expect(page.get_by_role("status")).to_contain_text("Saved as version 3.")
@@ -67,7 +67,7 @@ async def test_a_text_is_previewed_and_saved_and_two_tabs_lose_nothing(
     await expect(page.locator(".prose")).to_contain_text("Fourth.")
     await expect(page.locator(".facts")).to_contain_text("thriving")
     assert page.url.endswith(FILE)
-    await page.get_by_role("link", name="All 3 versions and what changed").click()
+    await page.get_by_role("link", name="Version history").click()
     await page.get_by_role("link", name="What changed in version 3").click()
     await expect(page.locator(".difference ins")).to_have_text([", and **mine**"])
     assert await serious_findings(page) == []

@@ -250,7 +250,7 @@ async def test_a_question_and_a_part_of_the_map_lead_into_conversations(
     prompt = await in_database(ReflectionPrompt.unscoped.get)
     assert prompt.answered_at is not None
     await page.goto("/map/")
-    await page.get_by_role("button", name="Talk about play").click()
+    await page.get_by_role("button", name="Talk about it: Play").click()
     await expect(page.locator("#messages")).to_contain_text("Tell me about play.")
     assert await in_database(Session.unscoped.count) == 2
     assert await in_database(Message.unscoped.filter(role="user").count) == 2
@@ -313,7 +313,7 @@ async def test_all_of_it_works_without_a_script(
     await page.goto("/")
     await page.get_by_label("Your answer").fill("A walk.")
     await page.get_by_role("button", name="Save my answer").click()
-    await expect(page.locator(".flash")).to_contain_text("Saved with its question")
+    await expect(page.locator(".flash")).to_contain_text("with the question")
     assert (await texts_kept())[-1] == "> What would rest be?\n\nA walk."
 
 

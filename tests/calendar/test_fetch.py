@@ -172,7 +172,7 @@ async def test_redirects_are_followed_three_times(server: FeedServer) -> None:
     server.answers["/4"] = TEXT
     fetcher = server.fetcher()
     assert (await fetched(fetcher, server.url("/1"))).body == TEXT.encode()
-    assert "redirects more than 3 times" in await refusal(fetcher, server.url("/0"))
+    assert "redirects too many times" in await refusal(fetcher, server.url("/0"))
 
 
 @pytest.mark.parametrize(
@@ -258,7 +258,8 @@ async def test_a_feed_without_end_is_left_at_its_limit(server: FeedServer) -> No
 @pytest.mark.parametrize(
     ("status", "sentence"),
     [(401, "password"), (403, "password"), (404, "nothing at this address"), (410, "nothing at this address"),
-     (418, "error 418"), (429, "a problem"), (500, "a problem"), (503, "a problem"), (204, "error 204")],
+     (418, "an error instead"), (429, "a problem"), (500, "a problem"), (503, "a problem"),
+     (204, "an error instead")],
 )  # fmt: skip
 async def test_each_answer_that_is_no_feed_has_its_sentence(
     server: FeedServer, status: int, sentence: str

@@ -109,7 +109,7 @@ def test_a_newer_file_of_the_same_name_takes_the_old_ones_place(signed_in: Clien
         (b"", "isn’t a calendar"),
         (b"%PDF-1.7", "isn’t a calendar"),
         (calendar_text(one_event()).encode()[:-9], "incomplete"),
-        (b"BEGIN:VCALENDAR\n" + b"x" * MAX_BYTES, "larger than the 5 MB"),
+        (b"BEGIN:VCALENDAR\n" + b"x" * MAX_BYTES, "larger than 5 MB"),
     ],
 )
 def test_an_unreadable_file_is_refused_at_its_field(signed_in: Client, raw: bytes, sentence: str) -> None:

@@ -260,7 +260,7 @@ def test_odd_characters_are_taken_out_and_long_words_cut() -> None:
         (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 20, "isn’t a calendar"),
         (calendar_text(one_event()).encode()[:-20], "incomplete"),
         (b"BEGIN:VCALENDAR\n" + b"BEGIN:X\n" * 100_000, "incomplete"),
-        (b"BEGIN:VCALENDAR\nX:" + b"y" * MAX_BYTES, "larger than the 5 MB"),
+        (b"BEGIN:VCALENDAR\nX:" + b"y" * MAX_BYTES, "larger than 5 MB"),
         (
             calendar_text(
                 *(one_event(f"{n}", "20261101T000000Z", "RRULE:FREQ=HOURLY;COUNT=900") for n in range(7))
@@ -277,7 +277,7 @@ def test_what_can_t_be_read_is_refused_with_a_sentence(raw: bytes, sentence: str
 def test_a_calendar_that_takes_too_long_is_given_up() -> None:
     bombs = (one_event(f"{n}", "19700101T000000Z", "RRULE:FREQ=SECONDLY") for n in range(100))
     started = time.monotonic()
-    with pytest.raises(Refused, match="takes longer"):
+    with pytest.raises(Refused, match="takes too long"):
         read_calendar(calendar_text(*bombs).encode(), day=DAY, seconds=2)
     assert time.monotonic() - started < 2 + patience()
 

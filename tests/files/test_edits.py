@@ -115,7 +115,7 @@ def test_the_day_that_a_file_is_of_stays(path: str, file_type: FileType, day: st
         ("x" * (MAX_CONTENT_CHARACTERS + 1), "100,001 characters; 100,000 is the most"),
         ("a\x00b", "character 2 is NUL"),
         ("ab\ud800", "character 3 is a lone surrogate"),
-        ("---\nstatus: good\n---\nText", "begins with a block"),
+        ("---\nstatus: good\n---\nText", "starts with a block"),
     ],
 )
 def test_a_text_that_does_not_fit_is_refused_with_the_reason(body: str, message: str) -> None:
@@ -126,7 +126,7 @@ def test_a_text_that_does_not_fit_is_refused_with_the_reason(body: str, message:
 def test_a_user_may_empty_a_file_but_not_a_question() -> None:
     assert edited(found("x"), "  \r\n ").body == ""
     prompt = found("x", path="reflections/2026-11-03-x.md", file_type=FileType.REFLECTION_PROMPT)
-    with pytest.raises(FileRefused, match="can't be empty"):
+    with pytest.raises(FileRefused, match="can’t be empty"):
         edited(prompt, " ")
 
 

@@ -166,7 +166,7 @@ def test_no_page_promises_a_log_that_may_never_come(person: User, browser: Clien
         page = browser.get(address).content.decode()
         assert "This evening" not in page
         assert "It goes into your log when you close the day." in page
-    assert "If a day isn’t closed, its captures wait here until you archive them." in page
+    assert "Captures of a day that isn’t closed stay here until you archive them." in page
 
 
 @pytest.mark.parametrize(

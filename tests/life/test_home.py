@@ -45,7 +45,7 @@ def test_an_empty_account_finds_every_part_explained(
     other_user: User, browser_of: Callable[[User], Client]
 ) -> None:
     page = home_of(browser_of(other_user))
-    assert "There is no life map yet." in page
+    assert "You don’t have a life map yet." in page
     assert 'name="kind" value="life_mapping">Start' in page
     assert "You build it in a conversation" in page
     assert "Write something above to start your first one." in page
@@ -193,7 +193,7 @@ def test_the_calendar_is_that_of_the_persons_own_day(person: User, browser: Clie
     assert "01:30–02:30 (past midnight)" in page
     assert "swim" not in page
     with time_machine.travel(NOON + timedelta(days=3), tick=False):
-        assert "Nothing on your calendar today." in home_of(browser)
+        assert "No events today." in home_of(browser)
 
 
 @pytest.mark.parametrize(

@@ -57,14 +57,14 @@ def test_a_month_links_its_days_and_says_what_each_has(
     assert days_in(october) == ["2026-10-30"]
     assert 'rel="prev"' not in october, "nothing was written before"
     assert 'href="?month=2026-11"' in october
-    assert "You wrote nothing in this month." in page_of(browser, "/journal/?month=2026-05")
+    assert "No entries this month." in page_of(browser, "/journal/?month=2026-05")
     for wrong in ("2026-13", "x", "", "2031-01", "2026-1", "0000-00", "1969-12"):
         assert browser.get("/journal/", {"month": wrong}).status_code == HTTPStatus.NOT_FOUND
 
 
 def test_an_empty_journal_says_how_days_come_into_it(browser: Client) -> None:
     page = page_of(browser, "/journal/")
-    assert "When you open or close a day with Sage, it appears here." in page
+    assert "Each day you open or close with Sage appears here." in page
     assert "When you close a day, Sage notes how you were" in page
     assert "<svg viewBox" not in page
     assert days_in(page) == [TODAY.isoformat()]
@@ -76,7 +76,7 @@ def test_weeks_begin_as_in_the_persons_country_and_days_as_in_their_time_zone(
     Profile.unscoped.filter(user=person).update(country="US")
     assert re.search(r"<tr><th[^>]*>Sun<", page_of(browser, "/journal/"))
     week = page_of(browser, "/journal/week/2026-11-18/")
-    assert "<h1>Week of 15 November to 21 November 2026</h1>" in week
+    assert "<h1>15 November – 21 November 2026</h1>" in week
     Profile.unscoped.filter(user=person).update(country="", timezone="Pacific/Auckland")
     with time_machine.travel(datetime(2026, 11, 18, 20, tzinfo=UTC), tick=False):
         assert 'aria-current="date"><time datetime="2026-11-19">' in page_of(browser, "/journal/")
@@ -109,7 +109,7 @@ def test_a_day_shows_what_was_meant_and_what_came_of_it(
     assert 'href="/files/daily-logs/2026-11-18.md"' in page
     assert 'href="/journal/2026-11-17/"' in page
     assert 'href="/journal/2026-11-19/"' not in page
-    assert "Nothing was written on this day." in page_of(browser, "/journal/2026-11-17/")
+    assert "No entries on this day." in page_of(browser, "/journal/2026-11-17/")
     for wrong in ("2026-02-30", "x", "2027-11-18", "20261118", "1869-01-01"):
         assert browser.get(f"/journal/{wrong}/").status_code == HTTPStatus.NOT_FOUND
         assert browser.get(f"/journal/week/{wrong}/").status_code == HTTPStatus.NOT_FOUND

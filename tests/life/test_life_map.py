@@ -50,7 +50,7 @@ def rows_of(page: str, table: int) -> dict[str, list[str]]:
 
 def test_an_empty_map_says_how_it_is_drawn(person: User, browser: Client) -> None:
     page = map_of(browser)
-    assert "Your map is still blank" in page
+    assert "Your map is empty" in page
     assert 'name="kind" value="life_mapping">Start life mapping' in page
     assert "<table" not in page
     assert "radar-area" not in page
@@ -66,7 +66,7 @@ def test_a_partial_map_names_what_is_white(person: User, browser: Client, keep_f
     keep_file(person, FileType.DOMAIN, name="play")
     rate(person, LifeDomain.FINANCES, 3)
     page = map_of(browser)
-    assert "2 of 8 have a page" in page
+    assert "2 of 8 parts have a page" in page
     assert "Status not set: Play." in page
     assert "Career, Relationships, Finances, Learning, Creativity, Meaning" in page
     assert "Sleep is the lever." in page
@@ -161,8 +161,8 @@ def test_each_domain_can_be_read_and_talked_about(person: User, browser: Client,
     keep_file(person, FileType.DOMAIN, name="health", status="okay")
     page = map_of(browser)
     assert 'href="/files/life-map/health.md"' in page
-    for domain in LifeDomain.values:
-        assert f"this part of my life: {domain}." in page.replace("&#x27;", "'")
+    for domain in LifeDomain:
+        assert f"this part of my life: {domain.label}." in page.replace("&#x27;", "'")
     assert page.count('action="/chat/new/"') >= 8
     before = Session.unscoped.count()
     for address in ("/map/?text=hello", "/map/?kind=open_conversation", "/chat/new/?text=hello"):
@@ -185,8 +185,8 @@ def test_anothers_map_is_no_part_of_ones_own(
     person: User, other_user: User, browser: Client, browser_of: Callable[[User], Client]
 ) -> None:
     rate(other_user, LifeDomain.PLAY, 1, 2)
-    assert "Your map is still blank" in map_of(browser)
-    assert "Your map is still blank" not in map_of(browser_of(other_user))
+    assert "Your map is empty" in map_of(browser)
+    assert "Your map is empty" not in map_of(browser_of(other_user))
 
 
 def test_the_number_of_queries_is_constant(person: User, browser: Client, keep_file: KeepFile) -> None:

@@ -168,8 +168,8 @@ def test_a_plan_without_attributes_is_a_link_to_its_file(
 @pytest.mark.parametrize(
     ("moment", "words"),
     [
-        ("2026-11-19T02:59", "Today's intention"),
-        ("2026-11-19T03:01", "Yesterday's intention"),
+        ("2026-11-19T02:59", "Today’s intention"),
+        ("2026-11-19T03:01", "Yesterday’s intention"),
         ("2026-11-20T12:00", "Intention for Wednesday, 18 November"),
         ("2027-01-02T12:00", "Intention for Wednesday, 18 November 2026"),
     ],
@@ -185,7 +185,7 @@ def test_a_plan_that_is_ticked_later_is_called_by_its_day(
         assert f'<h2 id="plan-title">{escape(words)}</h2>' in part
         assert done(person) == [True]
         page = browser.post(PLAN, {"text": "Call Mia", "done": "0"}, follow=True).content.decode()
-        assert ("Noted in the plan of " in page) is ("Today" not in words)
+        assert ("Saved in the plan for " in page) is ("Today" not in words)
 
 
 def test_an_old_plan_without_an_intention_is_called_by_its_day(person: User, browser: Client) -> None:

@@ -104,7 +104,7 @@ def test_what_is_said_first_names_the_question(person: User, prompt: ReflectionP
     assert message_about(shown, " A walk. ") == (
         "You left me a question: “What would *rest* be\nif it were no reward?”\n\nA walk."
     )
-    assert message_about(shown, "").endswith("I'd like to talk about it.")
+    assert message_about(shown, "").endswith("I’d like to talk about it.")
     prompt.text = "x" * 90_000
     prompt.save()
     long = accessible_prompt(user_id=person.pk, prompt_id=prompt.pk, timezone=Profile.unscoped.get().zone)

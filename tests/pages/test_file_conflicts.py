@@ -22,7 +22,7 @@ def test_when_sage_wrote_meanwhile_both_texts_are_shown_and_either_choice_keeps_
     response = send(signed_in, "My own line.", version=1)
     assert response.status_code == HTTPStatus.CONFLICT
     page = response.content.decode()
-    assert "Sage changed this file while you were writing" in page
+    assert "While you were writing, Sage changed this file" in page
     assert "<del>Sage&#x27;s</del>" in page
     assert typed_in(page) == "My own line."
     assert bodies(user) == ["One line.", "Sage's line."]

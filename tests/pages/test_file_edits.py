@@ -71,7 +71,7 @@ def test_a_preview_needs_no_script_and_saves_nothing(signed_in: Client, user: Us
     [
         ("x" * (MAX_CONTENT_CHARACTERS + 1), "100,001 characters; 100,000 is the most"),
         ("with \x00 in it", "character 6 is NUL"),
-        ("---\nstatus: good\n---\nText", "begins with a block"),
+        ("---\nstatus: good\n---\nText", "starts with a block"),
     ],
 )
 def test_a_text_that_cannot_be_stored_stays_on_the_page_with_the_reason(
@@ -99,8 +99,8 @@ def test_the_longest_text_in_any_script_is_saved(signed_in: Client, user: User, 
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"preview_line": "x" * 301}, "At most 300 characters fit here."),
-        ({"preview_line": "a\x00b"}, "Character 2 is NUL (U+0000)"),
+        ({"preview_line": "x" * 301}, "Up to 300 characters fit here."),
+        ({"preview_line": "a\x00b"}, "has a character that can’t be stored"),
         ({"updated_rating": "9"}, "9 is not one of the available choices"),
         ({"status": "splendid"}, "splendid is not one of the available choices"),
     ],
@@ -121,10 +121,10 @@ def test_a_list_says_which_of_its_lines_does_not_fit(signed_in: Client, write: W
     address = write("Plan", FileType.DAY_PLAN)
     long = f"Walk\n{'x' * 301}"
     page = signed_in.post(f"{address}/edit/", {"body": "Plan", "version": "1", "priorities": long}).content
-    assert b"Line 2: At most 300 characters fit here." in page
+    assert b"Line 2: Up to 300 characters fit here." in page
     many = "\n".join(map(str, range(11)))
     page = signed_in.post(f"{address}/edit/", {"body": "Plan", "version": "1", "priorities": many}).content
-    assert b"At most 10 fit here; there are 11." in page
+    assert b"Up to 10 fit here; there are 11." in page
 
 
 def test_what_was_not_sent_at_all_stays(signed_in: Client, user: User, write: Write) -> None:

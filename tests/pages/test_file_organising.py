@@ -72,9 +72,9 @@ def test_pressing_save_twice_makes_one_file(signed_in: Client) -> None:
 def test_a_refused_file_keeps_what_was_typed(signed_in: Client, user: User, settings: Settings) -> None:
     for title, body, why in (
         ("", "My words", "Give the file a name"),
-        ("a" * 121, "My words", "120 is the most"),
+        ("a" * 121, "My words", "the limit is 120"),
         ("a\x00b", "My words", "stored"),
-        ("A", "---\ntype: domain\n---\nMy words", "Begin with another line"),
+        ("A", "---\ntype: domain\n---\nMy words", "start with another line"),
         ("A", "My words" + "x" * 100_000, "100,000"),
     ):
         response = signed_in.post("/files/new/", {"title": title, "body": body})
@@ -124,7 +124,7 @@ def test_a_deleted_file_is_gone_everywhere_and_comes_back_whole(
     back = signed_in.post(undo[1])
     assert back["Location"] == CAREER
     assert "The heron flew." in page_of(signed_in, CAREER)
-    assert "All 2 versions" in page_of(signed_in, CAREER)
+    assert "Version 2</a>" in page_of(signed_in, CAREER)
     assert found(user, "heron") == 1
     assert signed_in.post(undo[1]).status_code == HTTPStatus.NOT_FOUND
 
@@ -282,8 +282,8 @@ def test_files_are_found_by_name_and_by_their_words(signed_in: Client, write: Wr
     signed_in.post(f"{watching}/rename/", {"title": "Heron watching"})
     assert "status: <mark>good</mark>" in page_of(signed_in, "/files/?q=good"), "only the frontmatter has it"
     assert f'href="{CAREER}"' in text
-    assert "No file has these words" in page_of(signed_in, "/files/?q=zebra")
-    assert "No file has these words" in page_of(signed_in, "/files/?q=the")
+    assert "No files match these words" in page_of(signed_in, "/files/?q=zebra")
+    assert "No files match these words" in page_of(signed_in, "/files/?q=the")
     assert "Heron watching" in page_of(signed_in, "/files/?q=%00heron%00")
     for _ in range(40):
         response = signed_in.get("/files/?q=heron")

@@ -195,7 +195,7 @@ def test_files_are_shown_by_folder_as_page_raw_and_by_version(signed_in: Client,
     assert "<strong>words</strong>" in page_of(signed_in, "/files/life-map/career.md")
     before = page_of(signed_in, "/files/life-map/career.md?version=1")
     assert "<em>words</em>" in before
-    assert "needs attention" in before
+    assert "Needs attention" in before
     assert '<li dir="auto">rest</li>' in before
     assert "This is version 1 of 2" in before
     assert "New **words**" in page_of(signed_in, "/files/life-map/career.md?view=raw")

@@ -430,4 +430,4 @@ async def test_an_upload_larger_than_a_form_reaches_its_page(live_sage: LiveSage
         )
         answer = await browser.post(f"{address}upload/", data=form)
         assert answer.status == 422
-        assert "larger than the 5 MB" in await answer.text()
+        assert "larger than 5 MB" in await answer.text()

@@ -23,3 +23,10 @@ def test_a_sentence_without_values_keeps_its_percent_signs() -> None:
     refusal = Refused("Sage is only 60% sure.")
     with override("de"):
         assert refusal.shown() == str(refusal) == "Sage is only 60% sure."
+
+
+def test_a_refusal_rounds_its_values_to_one_decimal() -> None:
+    refusal = Refused("Ensure this value is less than or equal to %(limit_value)s.", limit_value=1234.56)
+    with override("de"):
+        assert refusal.shown() == "Dieser Wert muss kleiner oder gleich 1.234,6 sein."
+        assert str(refusal) == "Ensure this value is less than or equal to 1,234.6."
