@@ -11,6 +11,7 @@ from django.core.mail import EmailMultiAlternatives
 from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
 
 from sage.mail import run_after_response
 
@@ -25,13 +26,13 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
     """Decides who may sign up, which addresses may go, and when mails are sent."""
 
     error_messages = DefaultAccountAdapter.error_messages | {
-        "email_password_mismatch": "That email address and password don’t match an account.",
-        "username_password_mismatch": "That username and password don’t match an account.",
-        "email_taken": "There is already an account with this email address.",
-        "duplicate_email": "Your account already has this email address.",
-        "enter_current_password": "That isn’t your current password.",
-        "incorrect_password": "That isn’t your password.",
-        "too_many_login_attempts": "Too many attempts. Wait a few minutes, then try again.",
+        "email_password_mismatch": _("That email address and password don’t match an account."),
+        "username_password_mismatch": _("That username and password don’t match an account."),
+        "email_taken": _("There is already an account with this email address."),
+        "duplicate_email": _("Your account already has this email address."),
+        "enter_current_password": _("That isn’t your current password."),
+        "incorrect_password": _("That isn’t your password."),
+        "too_many_login_attempts": _("Too many attempts. Wait a few minutes, then try again."),
     }
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:

@@ -25,6 +25,7 @@ from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
 from django.utils.decorators import sync_and_async_middleware
 from django.utils.deprecation import MiddlewareMixin
+from django.utils.translation import gettext, gettext_noop
 from django.views import csrf, defaults
 
 from coaching.people.in_flight import (
@@ -49,15 +50,19 @@ P = ParamSpec("P")
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
 
-TOO_MANY = "You have too many pages loading at once. Please wait a moment, then try again."
-BUSY = "Sage is very busy right now. Nothing you saved is lost. Please try again in a moment."
+TOO_MANY = gettext_noop("You have too many pages loading at once. Please wait a moment, then try again.")
+BUSY = gettext_noop("Sage is very busy right now. Nothing you saved is lost. Please try again in a moment.")
 NO_DATABASE = "Sage couldn’t reach its database. Please try again in a moment."
-UNREADABLE = "Sage couldn’t read that request. Nothing was changed."
-TOO_MANY_FILES = "A request can have {most} files. Nothing was taken. Send fewer at once."
-FORBIDDEN = "That isn’t allowed. Nothing was changed."
-FORGED = "The form’s token is missing or out of date. Nothing was changed. Load the page again and retry."
-MISSING = "Sage has nothing at this address. It may be gone, or belong to another account."
-BROKEN = "Something went wrong. Nothing you saved is lost. Please try again in a moment."
+UNREADABLE = gettext_noop("Sage couldn’t read that request. Nothing was changed.")
+TOO_MANY_FILES = gettext_noop("You can send up to %(most)s files at once. Nothing was saved. Send fewer.")
+FORBIDDEN = gettext_noop("That isn’t allowed. Nothing was changed.")
+FORGED = gettext_noop(
+    "The form’s token is missing or out of date. Nothing was changed. Reload the page and try again."
+)
+MISSING = gettext_noop(
+    "There’s nothing at this address. It may have been moved or deleted, or it belongs to another account."
+)
+BROKEN = gettext_noop("Something went wrong. Nothing you saved is lost. Please try again in a moment.")
 TOO_MANY_SECONDS = 2
 TRY_AGAIN_LATER = 1013
 BUSY_SECONDS = 5
@@ -162,14 +167,16 @@ def too_many(request: HttpRequest) -> HttpResponse:
     """Refuse a request of a person with too many in flight."""
     logger.info("too_many_in_flight")
     return _refusal(
-        request, HTTPStatus.TOO_MANY_REQUESTS, "One moment", TOO_MANY, retry_seconds=TOO_MANY_SECONDS
+        request, HTTPStatus.TOO_MANY_REQUESTS, gettext("One moment"), TOO_MANY, retry_seconds=TOO_MANY_SECONDS
     )
 
 
 def busy(request: HttpRequest) -> HttpResponse:
     """Refuse a request that found no free slot or no connection."""
     logger.warning("too_busy")
-    return _refusal(request, HTTPStatus.SERVICE_UNAVAILABLE, "Sage is busy", BUSY, retry_seconds=BUSY_SECONDS)
+    return _refusal(
+        request, HTTPStatus.SERVICE_UNAVAILABLE, gettext("Sage is busy"), BUSY, retry_seconds=BUSY_SECONDS
+    )
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
@@ -178,7 +185,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
         give_back_idle_connections()
         return busy(request)
     if wants_json(request):
-        return error_as_json(BROKEN, HTTPStatus.INTERNAL_SERVER_ERROR)
+        return error_as_json(gettext(BROKEN), HTTPStatus.INTERNAL_SERVER_ERROR)
     return _giving_back(defaults.server_error)(request)
 
 
@@ -187,7 +194,7 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     if wants_json(request):
         is_too_many = isinstance(exception, TooManyFilesSent)
         most = settings.DATA_UPLOAD_MAX_NUMBER_FILES
-        words = TOO_MANY_FILES.format(most=most) if is_too_many else UNREADABLE
+        words = gettext(TOO_MANY_FILES) % {"most": most} if is_too_many else gettext(UNREADABLE)
         return error_as_json(words, HTTPStatus.BAD_REQUEST)
     return _giving_back(defaults.bad_request)(request, exception)
 
@@ -195,21 +202,21 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer a request that isn't allowed."""
     if wants_json(request):
-        return error_as_json(FORBIDDEN, HTTPStatus.FORBIDDEN)
+        return error_as_json(gettext(FORBIDDEN), HTTPStatus.FORBIDDEN)
     return _giving_back(defaults.permission_denied)(request, exception)
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     """Answer a form without its token."""
     if wants_json(request):
-        return error_as_json(FORGED, HTTPStatus.FORBIDDEN)
+        return error_as_json(gettext(FORGED), HTTPStatus.FORBIDDEN)
     return _giving_back(csrf.csrf_failure)(request, reason)
 
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer a request for something that doesn't exist, or is another person's."""
     if wants_json(request):
-        return error_as_json(MISSING, HTTPStatus.NOT_FOUND)
+        return error_as_json(gettext(MISSING), HTTPStatus.NOT_FOUND)
     return _giving_back(defaults.page_not_found)(request, exception)
 
 
@@ -280,7 +287,7 @@ def _refusal(
 ) -> HttpResponse:
     headers = {"Retry-After": str(retry_seconds)}
     if wants_json(request):
-        return error_as_json(message, status, headers=headers)
+        return error_as_json(gettext(message), status, headers=headers)
     # Without the request: a template that loads the user would add to the load.
-    page = render_to_string("busy.html", {"title": title, "message": message})
+    page = render_to_string("busy.html", {"title": title, "message": gettext(message)})
     return HttpResponse(page, status=status, headers=headers)

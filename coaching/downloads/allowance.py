@@ -3,11 +3,13 @@
 from collections.abc import AsyncIterator
 from weakref import WeakValueDictionary
 
+from django.utils.translation import gettext_noop
+
 from coaching.people.attempts import AttemptLimit
 from sessions_app.errors import Refused
 
 MAX_IN_AN_HOUR = 12
-IN_PROGRESS = "Your download is already in progress. Wait until it finishes, then try again."
+IN_PROGRESS = gettext_noop("Your download is already in progress. Wait until it finishes, then try again.")
 
 _limit = AttemptLimit(attempts=MAX_IN_AN_HOUR, seconds=3600)
 _running: WeakValueDictionary[int, "Download"] = WeakValueDictionary()

@@ -8,7 +8,7 @@ from datetime import date, datetime
 
 from django.db import transaction
 from django.db.models import F
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_noop
 
 from coaching.calendar.addresses import checked_address, is_public
 from coaching.models import PushDevice, SentReminder
@@ -23,7 +23,7 @@ MAX_FAILURES = 20
 """A browser that couldn't be reached as often in a row is forgotten."""
 PUBLIC_KEY_BYTES = 65
 SECRET_BYTES = 16
-UNUSABLE = _("Sage can’t send notifications to this browser.")
+UNUSABLE = gettext_noop("Sage can’t send notifications to this browser.")
 
 attempts = AttemptLimit(attempts=20, seconds=3600)
 
@@ -108,9 +108,9 @@ def _check(endpoint: str, p256dh: str, auth: str) -> None:
     is_plain = url.scheme == "https" and endpoint.startswith("https://") and endpoint.isascii()
     is_inside = url.raw_host is None or (_is_number(url.raw_host) and not is_public(url.raw_host))
     if not is_plain or url.explicit_port is not None or is_inside:
-        raise Refused(str(UNUSABLE))
+        raise Refused(UNUSABLE)
     if _length(p256dh) != PUBLIC_KEY_BYTES or _length(auth) != SECRET_BYTES:
-        raise Refused(str(UNUSABLE))
+        raise Refused(UNUSABLE)
 
 
 def _is_number(host: str) -> bool:

@@ -13,6 +13,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHt
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.http import content_disposition_header
+from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -25,7 +26,7 @@ from sessions_app.errors import Refused
 
 logger = structlog.get_logger(__name__)
 
-TOO_OFTEN = "Too many attempts. Wait a minute, then try again."
+TOO_OFTEN = gettext_lazy("Too many attempts. Wait a minute, then try again.")
 
 
 @login_required
@@ -37,7 +38,7 @@ async def export(request: HttpRequest) -> HttpResponseBase:
     try:
         download = begin_download(user_id=user.pk, pieces=stream_archive(user, now=now))
     except Refused as refusal:
-        info(request, str(refusal))
+        info(request, refusal.shown())
         return redirect("data")
     response = StreamingHttpResponse(download, content_type="application/zip")
     response["Content-Disposition"] = (
@@ -57,7 +58,7 @@ def delete_account(request: HttpRequest) -> HttpResponse:
     # Passwords could be guessed here as at sign-in, so the same limit applies.
     if not ratelimit.consume(request, action="reauthenticate", user=user):
         form = DeleteAccountForm(user=user)
-        return _delete_page(request, form, refusal=TOO_OFTEN, status=HTTPStatus.TOO_MANY_REQUESTS)
+        return _delete_page(request, form, refusal=str(TOO_OFTEN), status=HTTPStatus.TOO_MANY_REQUESTS)
     form = DeleteAccountForm(request.POST, user=user)
     if not form.is_valid():
         return _delete_page(request, form, status=HTTPStatus.BAD_REQUEST)

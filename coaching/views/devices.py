@@ -7,6 +7,7 @@ from django.contrib.auth.decorators import login_required
 from django.contrib.messages import success
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_POST
 
 from coaching.people.accounts import user_id_of
@@ -42,7 +43,7 @@ def devices(request: HttpRequest) -> HttpResponse:
     user_id = user_id_of(request)
     try:
         if not form.is_valid():
-            raise Refused(_("Sage couldn’t read that. Please try again."))
+            raise Refused(gettext_noop("Sage couldn’t read that. Please try again."))
         given = form.cleaned_data
         if given["do"] == "forget":
             remove_address(user_id=user_id, endpoint=given["endpoint"])
@@ -52,7 +53,7 @@ def devices(request: HttpRequest) -> HttpResponse:
             keys = {"p256dh": given["p256dh"], "auth": given["auth"]}
             add_device(user_id=user_id, endpoint=given["endpoint"], name=name, **keys)
     except Refused as refusal:
-        answer = JsonResponse({"error": str(refusal)}, status=status_of(refusal))
+        answer = JsonResponse({"error": refusal.shown()}, status=status_of(refusal))
         return with_wait(answer, refusal)
     return HttpResponse(status=HTTPStatus.NO_CONTENT)
 
@@ -63,7 +64,7 @@ def forget(request: HttpRequest, device_id: int) -> HttpResponse:
     """Forget one of the person's devices."""
     with or_404():
         remove_device(user_id=user_id_of(request), device_id=device_id)
-    success(request, _("That device gets no more notifications."))
+    success(request, _("That device no longer gets notifications."))
     return back_to("reminders", "#devices")
 
 

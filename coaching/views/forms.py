@@ -6,10 +6,11 @@ from typing import Any
 
 from django import forms
 from django.contrib.auth.models import User
+from django.utils.dates import WEEKDAYS
+from django.utils.translation import gettext, pgettext
 from django.utils.translation import gettext_lazy as _
 
 from coaching.clock.timezones import known_timezones
-from coaching.models import Weekday
 from coaching.people.profile_changes import on_one_line
 from coaching.people.timezone_choices import find_timezone
 
@@ -132,7 +133,7 @@ class ProfileForm(forms.Form):
         widget=forms.TextInput(attrs={"list": "timezones", "autocomplete": "off", "spellcheck": "false"}),
     )
     checkin_weekday = forms.TypedChoiceField(
-        choices=Weekday.choices,
+        choices=tuple(WEEKDAYS.items()),
         coerce=int,
         label=_("Day of the weekly check-in"),
         help_text=_("Changing the day also moves your next check-in."),
@@ -164,29 +165,31 @@ class DeleteAccountForm(forms.Form):
     password = forms.CharField(
         strip=False,
         max_length=4096,
-        label="Your password",
+        label=_("Your password"),
         widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
     )
 
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._user = user
-        self._wanted = user.email or "delete"
+        self._wanted = user.email or pgettext("word to type", "delete")
         self.fields["confirmation"].label = (
-            f"Type your email address, {user.email}" if user.email else f"Type “{self._wanted}”"
+            gettext("Type your email address, %(email)s, to confirm") % {"email": user.email}
+            if user.email
+            else gettext("Type “%(word)s” to confirm") % {"word": self._wanted}
         )
 
     def clean_confirmation(self) -> str:
         """Require exactly the text in the label, ignoring case."""
         typed: str = self.cleaned_data["confirmation"].strip()
         if typed.casefold() != self._wanted.casefold():
-            raise forms.ValidationError(f"That doesn’t match {self._wanted}.")
+            raise forms.ValidationError(_("That doesn’t match %(wanted)s."), params={"wanted": self._wanted})
         return typed
 
     def clean_password(self) -> str:
         password: str = self.cleaned_data["password"]
         if not self._user.check_password(password):
-            raise forms.ValidationError("That isn’t your password.")
+            raise forms.ValidationError(_("That isn’t your password."))
         return password
 
 
@@ -199,7 +202,7 @@ class TimezoneForm(forms.Form):
     def clean_timezone(self) -> str:
         name: str = self.cleaned_data["timezone"]
         if name not in known_timezones():
-            raise forms.ValidationError("Choose a time zone from the list.")
+            raise forms.ValidationError(_("Choose a time zone from the list."))
         return name
 
 

@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from coaching.people.accounts import browser_timezone, load_profile, user_id_of
@@ -45,9 +46,9 @@ def choose_help_country(request: HttpRequest) -> HttpResponse:
     country = known_country(request.POST.get("country"))
     choose_country(user_id=user_id_of(request), country=country)
     if country:
-        success(request, f"Your help lines are now for {COUNTRY_NAMES[country]}.")
+        success(request, _("Your help lines are now for %(country)s.") % {"country": COUNTRY_NAMES[country]})
     else:
-        success(request, "Your help lines now follow your time zone.")
+        success(request, _("Your help lines now follow your time zone."))
     back = request.POST.get("from", "")
     return redirect(reverse("safety") + (f"?{urlencode({'from': back})}" if back else ""))
 

@@ -16,7 +16,10 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, HttpR
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.formats import number_format
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from coaching.clock.timezones import city_of
@@ -31,14 +34,14 @@ from sessions_app.money import dollars
 from sessions_app.usage import PurposeUsage, count_turns, read_tokens_of_day, usage_by_purpose
 
 PURPOSE_NAMES = {
-    UsagePurpose.TURN: "Conversations",
-    UsagePurpose.BRIEF: "Remembering long conversations",
-    UsagePurpose.SUMMARY: "Summaries",
-    UsagePurpose.TITLE: "Titles",
-    UsagePurpose.SAFETY: "Safety checks",
-    UsagePurpose.CLASSIFY: "Filing documents",
-    UsagePurpose.CRITIC: "Checking documents",
-    UsagePurpose.DOCUMENT: "Reading documents",
+    UsagePurpose.TURN: gettext_lazy("Conversations"),
+    UsagePurpose.BRIEF: gettext_lazy("Remembering long conversations"),
+    UsagePurpose.SUMMARY: gettext_lazy("Summaries"),
+    UsagePurpose.TITLE: gettext_lazy("Titles"),
+    UsagePurpose.SAFETY: gettext_lazy("Safety checks"),
+    UsagePurpose.CLASSIFY: gettext_lazy("Filing documents"),
+    UsagePurpose.CRITIC: gettext_lazy("Checking documents"),
+    UsagePurpose.DOCUMENT: gettext_lazy("Reading documents"),
 }
 
 
@@ -82,11 +85,11 @@ class Budget:
 
     @property
     def left_in_words(self) -> str:
-        return f"{self.limit - self.shown_used:,}"
+        return _written(self.limit - self.shown_used)
 
     @property
     def limit_in_words(self) -> str:
-        return f"{self.limit:,}"
+        return _written(self.limit)
 
 
 @login_required
@@ -105,7 +108,7 @@ def settings(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return _page(request, profile, form)
     change_profile(user_id=profile.user_id, now=timezone.now(), **form.cleaned_data)
-    success(request, "Settings saved.")
+    success(request, _("Settings saved."))
     return redirect("settings")
 
 
@@ -140,10 +143,10 @@ def take_timezone(request: HttpRequest) -> HttpResponse:
     """Adopt the time zone that a page has offered, or keep the current one."""
     form = TimezoneForm(request.POST)
     if not form.is_valid():
-        return HttpResponseBadRequest("Choose a time zone from the list.", content_type="text/plain")
+        return HttpResponseBadRequest(_("Choose a time zone from the list."), content_type="text/plain")
     name = form.cleaned_data["timezone"]
     choose_timezone(user_id=user_id_of(request), timezone=name)
-    success(request, f"Sage now uses the time in {city_of(name)}.")
+    success(request, _("Sage now uses the time in %(city)s.") % {"city": city_of(name)})
     back = form.cleaned_data["back"]
     # Only a path: `redirect` would resolve a view's name.
     if not (back.startswith("/") and url_has_allowed_host_and_scheme(back, allowed_hosts=None)):
@@ -176,7 +179,7 @@ def _month(profile: Profile) -> Month:
         began=began.date(),
         turns=count_turns(user_id=profile.user_id, since=began, until=now),
         rows=[_usage_row(usage) for usage in found],
-        tokens=f"{sum(usage.read_tokens + usage.written_tokens for usage in found):,}",
+        tokens=_written(sum(usage.read_tokens + usage.written_tokens for usage in found)),
         cost=dollars(sum(costs) if costs else None),
         unpriced_calls=sum(usage.unpriced_calls for usage in found),
     )
@@ -184,9 +187,9 @@ def _month(profile: Profile) -> Month:
 
 def _usage_row(usage: PurposeUsage) -> UsageRow:
     return UsageRow(
-        name=PURPOSE_NAMES[usage.purpose],
-        calls=f"{usage.calls:,}",
-        tokens=f"{usage.read_tokens + usage.written_tokens:,}",
+        name=str(PURPOSE_NAMES[usage.purpose]),
+        calls=_written(usage.calls),
+        tokens=_written(usage.read_tokens + usage.written_tokens),
         cost=dollars(usage.known_cost),
     )
 
@@ -197,3 +200,8 @@ def _budget(user_id: int) -> Budget | None:
         return None
     day = read_tokens_of_day(user_id=user_id, now=timezone.now(), limit=limit)
     return Budget(limit=limit, used=day.tokens, hours_to_more=day.hours_to_more)
+
+
+def _written(number: int) -> str:
+    """Return a number with the separators of the language."""
+    return number_format(number, force_grouping=True)
