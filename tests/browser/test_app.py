@@ -250,7 +250,7 @@ async def test_a_new_worker_takes_over_unless_a_page_is_private_and_shows_what_i
     device = await in_database(PushDevice.of(user.pk).get)
     assert device.endpoint == subscription.endpoint
     await page.get_by_role("button", name=re.compile("Remove")).click()
-    await expect(page.get_by_text("No device yet.")).to_be_visible()
+    await expect(page.get_by_text("No devices yet.")).to_be_visible()
     assert not await in_database(PushDevice.of(user.pk).exists)
     await allow.click()
     await expect(page.get_by_text("This device shows notifications.")).to_be_visible()

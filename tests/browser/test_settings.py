@@ -48,7 +48,7 @@ async def test_who_signs_up_is_where_their_browser_is_and_may_move(
     await page.get_by_label("Time zone").fill("berlin")
     await page.get_by_role("button", name="Save").click()
     await expect(page.get_by_text("Settings saved.")).to_be_visible()
-    await expect(page.get_by_text("Your browser is in another time zone: Tokyo.")).to_be_visible()
+    await expect(page.get_by_text("Your browser is set to another time zone: Tokyo.")).to_be_visible()
 
 
 async def test_everything_is_taken_along_and_then_left(

@@ -100,8 +100,8 @@ def test_the_pages_of_two_step_sign_in_are_ours_in_every_state(client: Client, u
     for address in ("totp/deactivate/", "recovery-codes/", "recovery-codes/generate/"):
         looks_like_ours(client, f"/accounts/2fa/{address}")
     passkey.delete()
-    assert "Confirm that it’s you" in looks_like_ours(client, "/accounts/reauthenticate/")
-    assert "Please enter a code" in looks_like_ours(client, "/accounts/2fa/reauthenticate/")
+    assert "Confirm it’s you" in looks_like_ours(client, "/accounts/reauthenticate/")
+    assert "Enter a code" in looks_like_ours(client, "/accounts/2fa/reauthenticate/")
     stranger = Client()
     stranger.post("/accounts/login/", {"login": "ada", "password": PASSWORD})
     assert "Second step" in looks_like_ours(stranger, "/accounts/2fa/authenticate/")

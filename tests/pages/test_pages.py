@@ -301,4 +301,4 @@ async def test_an_address_that_is_answered_in_the_event_loop_says_so_too(rf: Req
     page = await cast("Awaitable[HttpResponseBase]", not_allowed_page(refuse)(request))
     assert isinstance(page, HttpResponse)
     assert (page.status_code, page["Allow"]) == (HTTPStatus.METHOD_NOT_ALLOWED, "POST")
-    assert "This address isn’t a page" in page.content.decode()
+    assert "This page can’t be opened directly" in page.content.decode()

@@ -70,9 +70,9 @@ def test_it_says_what_sage_is_how_well_it_notices_and_what_is_counted(client: Cl
         f"{look.immediate_noticed} of {look.immediate}",
         f"{look.concern_noticed} of {look.concern}",
         "Nobody is called or notified",
-        "two numbers a day for everybody together",
+        "two numbers a day for everyone together",
         "They also check your captures and the answers you save",
-        "With captures and saved answers nothing about a card is stored",
+        "For captures and saved answers, nothing about a card is stored",
     ):
         assert words in page
 

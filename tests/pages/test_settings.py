@@ -213,7 +213,7 @@ def test_another_time_zone_of_the_browser_is_offered_until_it_is_taken_or_refuse
     assert "uses the time in Berlin. Your browser is set to Tokyo." in words_of(page_of(signed_in, "/"))
     signed_in.post("/settings/timezone/", {"timezone": "Europe/Berlin", "back": "/"})
     assert 'class="offer"' not in page_of(signed_in, "/")
-    assert "Your browser is in another time zone: Tokyo." in words_of(page_of(signed_in))
+    assert "Your browser is set to another time zone: Tokyo." in words_of(page_of(signed_in))
     signed_in.post("/settings/timezone/", {"timezone": "Asia/Tokyo"})
     assert 'class="offer"' not in page_of(signed_in)
     assert Profile.unscoped.get(user=user).timezone == "Asia/Tokyo"

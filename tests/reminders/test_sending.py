@@ -188,7 +188,7 @@ async def test_a_mail_is_sent_once_and_can_be_stopped_by_one_post_without_signin
     assert "<" not in message.body
     path = off.removeprefix(ORIGIN)
     page = await in_database(Client().get, path)
-    assert b"Stop reminding me" in page.content
+    assert b"Stop reminder" in page.content
     assert await in_database(Reminder.of(user.pk).filter(by_mail=True).count) == 2
     strict = Client(enforce_csrf_checks=True)
     done = await in_database(strict.post, path, {"List-Unsubscribe": "One-Click"})
