@@ -21,6 +21,7 @@ from io import BytesIO
 from typing import IO, Any
 
 from daphne.http_protocol import WebRequest
+from django.utils.translation.trans_null import gettext_noop  # works without settings
 from twisted.web.http import HTTPChannel
 
 BODY_BYTES = 1 << 20
@@ -48,12 +49,16 @@ Message = dict[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 
 _WHY = {
-    HTTPStatus.BAD_REQUEST: "This request can't have a body.",
-    HTTPStatus.REQUEST_TIMEOUT: "The request took too long to arrive.",
-    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "That is larger than what Sage accepts here.",
-    HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE: "The request's headers are too large.",
-    HTTPStatus.TOO_MANY_REQUESTS: "Your other uploads are still arriving. Please wait until they have.",
-    HTTPStatus.SERVICE_UNAVAILABLE: "Too many uploads are arriving right now. Please try again in a moment.",
+    HTTPStatus.BAD_REQUEST: gettext_noop("This request can’t have a body."),
+    HTTPStatus.REQUEST_TIMEOUT: gettext_noop("The request took too long to arrive."),
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: gettext_noop("That’s larger than Sage accepts here."),
+    HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE: gettext_noop("The request’s headers are too large."),
+    HTTPStatus.TOO_MANY_REQUESTS: gettext_noop(
+        "Your other uploads are still arriving. Please wait until they’re done."
+    ),
+    HTTPStatus.SERVICE_UNAVAILABLE: gettext_noop(
+        "Too many uploads are arriving right now. Please try again in a moment."
+    ),
 }
 
 
@@ -62,10 +67,12 @@ class HttpLimits:
     """Limits for a request. `uploads`: larger bodies by path, at `UPLOAD_BYTES_PER_SECOND` or faster.
 
     `uploader_of` returns who sends a `Cookie` header, None for strangers, who share one part of the space.
+    `translated` returns an error in the language of a header `Accept-Language`.
     """
 
     uploads: Mapping[str, int] = field(default_factory=dict)
     uploader_of: Callable[[str], str | None] = lambda _: None
+    translated: Callable[[str, str], str] = lambda sentence, _accepted: sentence
     body_bytes: int = BODY_BYTES
     spooled_bytes: int = SPOOLED_BYTES
     uploader_bytes: int = UPLOADER_BYTES
@@ -147,8 +154,7 @@ class BoundedChannel(_Channel):  # type: ignore[misc]  # only partly typed
         headers = self.requests[-1].requestHeaders
         self._uploader = FORMS
         if self._upload_bytes is not None:
-            cookies = b"; ".join(headers.getRawHeaders(b"Cookie", [])).decode("latin-1")
-            self._uploader = self._limits.uploader_of(cookies) or STRANGERS
+            self._uploader = self._limits.uploader_of(self._header(b"Cookie", b"; ")) or STRANGERS
         upgrade = headers.getRawHeaders(b"Upgrade", [b""])[0]
         if upgrade.lower() == b"websocket" and self.length != 0:
             self._refuse(HTTPStatus.BAD_REQUEST)
@@ -252,9 +258,10 @@ class BoundedChannel(_Channel):  # type: ignore[misc]  # only partly typed
             self.requests[-1].content.close()
         self._give_back_room()
         self.setTimeout(None)
-        why, kind = _WHY[status].encode(), b"text/plain; charset=utf-8"
+        sentence = self._limits.translated(_WHY[status], self._header(b"Accept-Language"))
+        why, kind = sentence.encode(), b"text/plain; charset=utf-8"
         if self._wants_json():
-            why, kind = json.dumps({"error": _WHY[status]}).encode(), b"application/json"
+            why, kind = json.dumps({"error": sentence}).encode(), b"application/json"
         retry = b"Retry-After: %d\r\n" % RETRY_SECONDS if status in _RETRIED else b""
         self.transport.write(
             b"HTTP/1.1 %d %b\r\nConnection: close\r\nContent-Type: %b\r\n%b"
@@ -265,9 +272,13 @@ class BoundedChannel(_Channel):  # type: ignore[misc]  # only partly typed
 
     def _wants_json(self) -> bool:
         """Return whether a program asks: browsers name HTML, too, or no type."""
-        accepted = self.requests[-1].requestHeaders.getRawHeaders(b"Accept", []) if self.requests else []
-        kinds = b",".join(accepted).lower()
-        return b"application/json" in kinds and b"text/html" not in kinds
+        kinds = self._header(b"Accept").lower()
+        return "application/json" in kinds and "text/html" not in kinds
+
+    def _header(self, name: bytes, between: bytes = b",") -> str:
+        """Return a header of the request; empty if there is none, or the headers haven't arrived."""
+        lines = self.requests[-1].requestHeaders.getRawHeaders(name, []) if self.requests else []
+        return between.join(lines).decode("latin-1")
 
     def _abort(self) -> None:
         self._clock = None

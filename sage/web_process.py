@@ -9,6 +9,8 @@ from contextlib import asynccontextmanager, nullcontext
 
 from channels.routing import get_default_application
 from django.conf import settings
+from django.http import HttpRequest
+from django.utils.translation import get_language_from_request, gettext, override
 
 from coaching.files.objects import warm_storage
 from coaching.jobs.worker import JobWorker
@@ -101,7 +103,9 @@ def serve(
             host=host,
             port=port,
             is_behind_proxy=settings.IS_BEHIND_HTTPS,
-            limits=HttpLimits(uploads=settings.SAGE_UPLOAD_BYTES, uploader_of=uploader_of),
+            limits=HttpLimits(
+                uploads=settings.SAGE_UPLOAD_BYTES, uploader_of=uploader_of, translated=translated
+            ),
             lifecycle=Lifecycle(
                 service=service,
                 drain=drain,
@@ -140,3 +144,11 @@ def _port(text: str) -> int:
     if not 0 <= port <= 65535:
         raise ValueError
     return port
+
+
+def translated(sentence: str, accepted: str) -> str:
+    """Return an error in the language of a browser that sends this `Accept-Language`."""
+    request = HttpRequest()
+    request.META["HTTP_ACCEPT_LANGUAGE"] = accepted
+    with override(get_language_from_request(request)):
+        return gettext(sentence)

@@ -122,6 +122,7 @@ if __name__ == "__main__":
             spooled_bytes=SPOOLED_BYTES,
             uploader_bytes=UPLOAD_BYTES,
             uploader_of=lambda cookies: cookies.removeprefix("person="),
+            translated=lambda sentence, accepted: accepted + sentence,
             request_seconds=float(sys.argv[2]),
             idle_seconds=2 * float(sys.argv[2]),
         ),

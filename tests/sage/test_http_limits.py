@@ -24,6 +24,7 @@ from websockets.asyncio.client import connect
 
 from sage.http_limits import BODY_BYTES, UPLOAD_BYTES_PER_SECOND
 from sage.socket_inbox import MAX_WAITING_BYTES
+from sage.web_process import translated
 from sessions_app.database import in_database
 from tests.live_sage import LiveSage, session_cookie
 from tests.patience import patience
@@ -220,7 +221,7 @@ def test_a_client_that_goes_in_the_middle_of_a_body_is_forgotten(launched: Launc
 def test_a_handshake_has_no_body(launched: Launched, has_length: bool) -> None:
     sent = Sent(launched.port, "/ws/", 1000, has_length=has_length, headers=UPGRADE)
     assert sent.status == 400
-    assert sent.answer.endswith(b"This request can't have a body.")
+    assert sent.answer.endswith("This request can’t have a body.".encode())
 
 
 @pytest.mark.parametrize(
@@ -297,7 +298,7 @@ def accepting(accept: str, length: int) -> bytes:
 @pytest.mark.parametrize(
     ("accept", "is_program"),
     [
-        ("Accept: application/json\r\n", True),
+        ("Accept: application/json\r\nAccept-Language: de\r\n", True),
         ("Accept: text/html, application/json\r\n", False),
         ("", False),
     ],
@@ -326,7 +327,14 @@ def test_a_program_gets_a_refusal_as_json_and_a_browser_as_words(
         assert f"\r\nContent-Type: {kind}\r\n" in head
         words = json.loads(content)["error"] if is_program else content
         assert words.endswith(".")
+        assert words.startswith("de") is ("Accept-Language" in accept)
         assert "{" not in words
+
+
+def test_a_refusal_is_in_the_language_of_the_browser() -> None:
+    words = "Enter a valid value."
+    assert translated(words, "de-AT, en;q=0.5") == "Bitte einen gültigen Wert eingeben."
+    assert translated(words, "") == words
 
 
 # --- frames ---------------------------------------------------------------------------------------------
