@@ -10,29 +10,29 @@ from coaching.models import Profile
 _GUIDE = """\
 # What Sage has stored about {name}
 
-Exported on {day} from the account {account}. All of it is yours.
+Exported on {day} from the account {account}.
 
-| folder | what is in it |
+| Folder | What’s in it |
 |---|---|
-| `conversations/` | each conversation as a page: who said what, what was asked and written down |
+| `conversations/` | each conversation as a page: the messages, the questions and what was written down |
 | `files/` | your files as they are now, in their folders |
-| `old-versions/` | what those files said before, one page for each earlier version |
-| `deleted-files/` | files that you deleted and could still restore |
-| `library/` | your documents as you gave them to Sage, and what it knows of each client |
-| `data/` | everything as data for programs (JSON), which also has what no page shows |
+| `old-versions/` | earlier versions of those files, one page each |
+| `deleted-files/` | files you deleted but can still restore |
+| `library/` | your documents as you uploaded them, and what Sage knows about each client |
+| `data/` | all the raw data (JSON), including what no page shows |
 
-Times in `conversations/` are those of {zone}, in `data/` they are UTC. Any text editor opens the pages; many
-show markdown as it is meant.
+Times in `conversations/` are in the time zone {zone}, times in `data/` in UTC. The pages are Markdown, which
+any text editor opens.
 
 ## In `data/`
 
 {lists}
 
-## Not in here
+## Not included
 
 {left_out}
 
-Copies that the people who run this Sage may have made for safety are not in here either.
+Backups made by the people who run this Sage aren’t included either.
 """
 
 

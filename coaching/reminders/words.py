@@ -29,12 +29,12 @@ WORDS: Mapping[str, ReminderWords] = {
     ),
     ReminderKind.EVENING: ReminderWords(
         title=_("Time to close your day"),
-        text=_("Look back at how it went, and let it go."),
+        text=_("Look back on how it went, then let it go."),
         session_kind=SessionKind.CLOSE_DAY,
     ),
     ReminderKind.CHECK_IN: ReminderWords(
         title=_("Time for your weekly check-in"),
-        text=_("See how the week went, and what comes next."),
+        text=_("Look back on your week and see what’s next."),
         session_kind=SessionKind.WEEKLY_CHECKIN,
     ),
 }
