@@ -6,10 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from unicodedata import normalize
 
 import structlog
 from django.db import DatabaseError, IntegrityError, transaction
 from django.db.models import F
+from django.utils.translation import gettext
 
 from coaching.models import CardCount, HelpLine, Profile
 from coaching.safety.countries import ANYWHERE, COUNTRY_NAMES, country_of_timezone
@@ -60,10 +62,11 @@ def read_session_offer(session_id: uuid.UUID, *, topic: Topic = "life") -> Offer
 
 
 def read_offered_countries() -> Mapping[str, str]:
-    """Return the names, by code, of the countries with their own lines."""
+    """Return the names, by code, of the countries with their own lines, in the active language."""
     codes = set(HelpLine.objects.filter(is_active=True).values_list("country", flat=True).distinct())
     codes = codes or {row.country for row in shipped_lines()}
-    return {code: name for code, name in COUNTRY_NAMES.items() if code in codes}
+    names = {code: gettext(name) for code, name in COUNTRY_NAMES.items() if code in codes}
+    return dict(sorted(names.items(), key=lambda item: normalize("NFKD", item[1])))
 
 
 def line_of(row: HelpLine) -> Line:

@@ -46,7 +46,9 @@ def choose_help_country(request: HttpRequest) -> HttpResponse:
     country = known_country(request.POST.get("country"))
     choose_country(user_id=user_id_of(request), country=country)
     if country:
-        success(request, _("Your help lines are now for %(country)s.") % {"country": COUNTRY_NAMES[country]})
+        success(
+            request, _("Your help lines are now for %(country)s.") % {"country": _(COUNTRY_NAMES[country])}
+        )
     else:
         success(request, _("Your help lines now follow your time zone."))
     back = request.POST.get("from", "")

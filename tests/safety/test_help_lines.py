@@ -16,6 +16,7 @@ from django.test import Client
 from structlog.testing import capture_logs
 
 from coaching.models import CardCount, HelpLine, Profile
+from coaching.people.country_names import MARKED
 from coaching.people.help_lines import (
     count_card,
     country_of,
@@ -40,6 +41,7 @@ def test_many_countries_have_an_emergency_number_and_somebody_to_talk_to() -> No
         assert country in COUNTRY_NAMES
         assert kinds[country, "emergency"] >= 1
         assert kinds[country, "crisis"] >= 1
+    assert set(MARKED) == {COUNTRY_NAMES[country] for country in countries}
 
 
 def test_each_shipped_line_can_be_reached_and_stored_and_has_a_key_of_its_own() -> None:
