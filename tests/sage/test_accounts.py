@@ -125,7 +125,7 @@ def test_a_take_over_by_an_address_that_was_never_confirmed_fails_at_each_step()
     assert not EmailAddress.objects.filter(email=ATTACKER).exists()
     # The victim's reset doesn't open the attacker's account, and the mail says why.
     (told,) = ask_for_reset(VICTIM)
-    assert "there is nothing to reset" in told.body
+    assert "there’s nothing to reset" in told.body
     assert "/password/reset/key/" not in told.body
     # Nor does the attacker's.
     (told,) = ask_for_reset(ATTACKER)
