@@ -229,7 +229,7 @@ def place_lines(rule: Rule) -> Sequence[PlaceLine]:
         )
 
     return [
-        PlaceLine(client=label, before=place(now, value), after=place(then, value))
+        PlaceLine(client=str(label), before=place(now, value), after=place(then, value))
         for value, label in ClientType.choices
     ]
 

@@ -11,9 +11,10 @@ from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from coaching.documents.effects import change, record_created
-from coaching.documents.places import MAX_ROWS, check_room, place_of
+from coaching.documents.places import check_room, place_of
 from coaching.documents.standing import ACTION_ITEM, has_standing_yes
 from coaching.models import (
     ActionItem,
@@ -27,8 +28,10 @@ from sessions_app.errors import Refused
 
 MAX_TITLE = 200
 MAX_DESCRIPTION = 4_000
-FULL = f"There can be {MAX_ROWS:,} action items. Delete some that you don’t need any more."
-NOT_OPEN = "It was dismissed. Add it again if it is still to be done."
+FULL = gettext_noop("You can have up to %(most)s action items. Delete some that you no longer need.")
+NOT_OPEN = gettext_noop("This action item was dismissed. If it still needs to be done, add it again.")
+TITLE_LENGTH = gettext_noop("A title can have 1 to %(most)s characters.")
+DESCRIPTION_LENGTH = gettext_noop("The details can have up to %(most)s characters.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,9 +61,9 @@ class NewAction:
         """Return the fields that a model or a user writes. Raises `Refused`."""
         title = " ".join(self.title.split())
         if not title or len(title) > MAX_TITLE:
-            raise Refused(f"A title has 1 to {MAX_TITLE} characters.")
+            raise Refused(TITLE_LENGTH, most=MAX_TITLE)
         if len(self.description) > MAX_DESCRIPTION:
-            raise Refused(f"The description has at most {MAX_DESCRIPTION:,} characters.")
+            raise Refused(DESCRIPTION_LENGTH, most=MAX_DESCRIPTION)
         return {
             "title": title,
             "description": self.description.strip(),

@@ -4,6 +4,8 @@ import uuid
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from coaching.events import AttachedDocument
 from coaching.models import Document
 from sessions_app.errors import Refused
@@ -11,9 +13,9 @@ from sessions_app.history import DOCUMENTS_KEY
 from sessions_app.models import Message, MessageRole
 
 MAX_ATTACHED = 10
-TOO_MANY = f"A message can have {MAX_ATTACHED} documents. Please send the others with another one."
-UNREADABLE = "The documents of a message are a list of their numbers."
-MISSING = "That document isn’t in your library any more. Please remove it and send again."
+TOO_MANY = gettext_noop("You can attach up to %(most)s documents to a message. Send the others separately.")
+UNREADABLE = gettext_noop("Sage couldn’t read which documents are attached. Attach them again.")
+MISSING = gettext_noop("That document is no longer in your library. Remove it and send your message again.")
 
 _SHOWN = ("id", "name", "state", "reason")
 
@@ -105,5 +107,5 @@ def _ids_of(given: object) -> Sequence[int]:
     if any(type(each) is not int or not 0 < each < 2**63 for each in ids):
         raise Refused(UNREADABLE)
     if len(ids) > MAX_ATTACHED:
-        raise Refused(TOO_MANY)
+        raise Refused(TOO_MANY, most=MAX_ATTACHED)
     return ids

@@ -1,14 +1,22 @@
 """Clients and projects: whom documents are about. Another user's looks missing."""
 
 from django.db import IntegrityError, transaction
+from django.utils.translation import gettext_noop
 
-from coaching.models import Client, ClientStatus, ClientType, Project, ProjectStatus
+from coaching.models import OWN_NAME, Client, ClientStatus, ClientType, Project, ProjectStatus
 from sessions_app.database import lock_until_commit
 from sessions_app.errors import Refused
 
 MAX_CLIENTS = 500
 MAX_PROJECTS = 2_000
-OWN_NAME = "Me"
+ONLY_ONE_SELF = gettext_noop("You’re already in the list as a client.")
+SELF_STAYS = gettext_noop("Your own part of the library can’t be archived.")
+SELF_IS_KEPT = gettext_noop("Your own part of the library can’t be deleted, only its documents.")
+CLIENTS_FULL = gettext_noop("You can have up to %(most)s clients. Delete one that you no longer need.")
+PROJECTS_FULL = gettext_noop("You can have up to %(most)s projects. Delete one that you no longer need.")
+CLIENT_EXISTS = gettext_noop("There’s already a client with that name.")
+PROJECT_EXISTS = gettext_noop("%(client)s already has a project with that name.")
+NAME_LENGTH = gettext_noop("A name can have 1 to 120 characters.")
 _LOCK = 0x11B0
 """The namespace of the lock under which a user's clients and projects are counted."""
 
@@ -40,17 +48,17 @@ def accessible_project(*, user_id: int, project_id: int) -> Project:
 def create_client(*, user_id: int, name: str, client_type: ClientType, notes: str = "") -> Client:
     """Create a client. Raises `Refused`."""
     if client_type == ClientType.SELF:
-        raise Refused("You are the first client yourself, and there is one of you.")
+        raise Refused(ONLY_ONE_SELF)
     lock_until_commit(_LOCK, user_id % 2**31)
     if Client.of(user_id).count() >= MAX_CLIENTS:
-        raise Refused(f"There can be {MAX_CLIENTS} clients. Delete one that you don't need any more.")
+        raise Refused(CLIENTS_FULL, most=MAX_CLIENTS)
     try:
         with transaction.atomic():
             return Client.of(user_id).create(
-                name=_name(name, "client"), client_type=client_type, notes=notes.strip()[:2_000]
+                name=_name(name), client_type=client_type, notes=notes.strip()[:2_000]
             )
     except IntegrityError:
-        raise Refused("There is a client of that name already.") from None
+        raise Refused(CLIENT_EXISTS) from None
 
 
 @transaction.atomic
@@ -59,14 +67,12 @@ def create_project(*, user_id: int, client_id: int, name: str, notes: str = "") 
     client = accessible_client(user_id=user_id, client_id=client_id)
     lock_until_commit(_LOCK, user_id % 2**31)
     if Project.of(user_id).count() >= MAX_PROJECTS:
-        raise Refused(f"There can be {MAX_PROJECTS:,} projects. Delete one that you don't need any more.")
+        raise Refused(PROJECTS_FULL, most=MAX_PROJECTS)
     try:
         with transaction.atomic():
-            return Project.of(user_id).create(
-                client=client, name=_name(name, "project"), notes=notes.strip()[:2_000]
-            )
+            return Project.of(user_id).create(client=client, name=_name(name), notes=notes.strip()[:2_000])
     except IntegrityError:
-        raise Refused(f"{client.name} has a project of that name already.") from None
+        raise Refused(PROJECT_EXISTS, client=client.name) from None
 
 
 @transaction.atomic
@@ -76,16 +82,16 @@ def change_client(
     """Change a client. The user stays the one of type `self`. Raises `Refused` and `Client.DoesNotExist`."""
     client = Client.of(user_id).select_for_update().get(id=client_id)
     if (client.client_type == ClientType.SELF) != (client_type == ClientType.SELF):
-        raise Refused("You are the first client yourself, and there is one of you.")
+        raise Refused(ONLY_ONE_SELF)
     if client.client_type == ClientType.SELF and status != ClientStatus.ACTIVE:
-        raise Refused("Your own part of the library can't be archived.")
-    client.name, client.client_type, client.status = _name(name, "client"), client_type, status
+        raise Refused(SELF_STAYS)
+    client.name, client.client_type, client.status = _name(name), client_type, status
     client.notes = notes.strip()[:2_000]
     try:
         with transaction.atomic():
             client.save()
     except IntegrityError:
-        raise Refused("There is a client of that name already.") from None
+        raise Refused(CLIENT_EXISTS) from None
     return client
 
 
@@ -93,12 +99,12 @@ def change_client(
 def change_project(*, user_id: int, project_id: int, name: str, status: ProjectStatus, notes: str) -> Project:
     """Change a project. Raises `Refused` and `Project.DoesNotExist`."""
     project = Project.of(user_id).select_for_update(of=("self",)).select_related("client").get(id=project_id)
-    project.name, project.status, project.notes = _name(name, "project"), status, notes.strip()[:2_000]
+    project.name, project.status, project.notes = _name(name), status, notes.strip()[:2_000]
     try:
         with transaction.atomic():
             project.save()
     except IntegrityError:
-        raise Refused(f"{project.client.name} has a project of that name already.") from None
+        raise Refused(PROJECT_EXISTS, client=project.client.name) from None
     return project
 
 
@@ -107,7 +113,7 @@ def delete_client(*, user_id: int, client_id: int) -> None:
     """Delete a client with its projects, documents, knowledge and action items. Raises `Refused`."""
     client = Client.of(user_id).select_for_update().get(id=client_id)
     if client.client_type == ClientType.SELF:
-        raise Refused("Your own part of the library can't be deleted; its documents can.")
+        raise Refused(SELF_IS_KEPT)
     client.delete()
 
 
@@ -117,9 +123,9 @@ def delete_project(*, user_id: int, project_id: int) -> None:
     Project.of(user_id).select_for_update().get(id=project_id).delete()
 
 
-def _name(name: str, what: str) -> str:
+def _name(name: str) -> str:
     """Return a name on one line. Raises `Refused`."""
     kept = " ".join(name.replace("\x00", "").split())
     if not kept or len(kept) > 120:
-        raise Refused(f"A {what}'s name has 1 to 120 characters.")
+        raise Refused(NAME_LENGTH)
     return kept

@@ -12,6 +12,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db import transaction
 from django.db.models import Field
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from coaching.models import (
     UNFINISHED_STATES,
@@ -32,10 +33,10 @@ from sessions_app.errors import Refused
 
 Changeable = Document | KnowledgeEntry | ActionItem
 
-UNDONE_ALREADY = "This was undone already."
-CHANGED_SINCE = "It has been changed since then, so it can’t be undone any more. Change it by hand instead."
-PLACE_GONE = "The client or project that it belonged to is gone, so it can’t be moved back."
-FILING_UNDONE = "You undid its filing. Say what it is and where it belongs."
+UNDONE_ALREADY = gettext_noop("This has already been undone.")
+CHANGED_SINCE = gettext_noop("This has changed since then, so it can’t be undone. You can still edit it.")
+PLACE_GONE = gettext_noop("The client or project it belonged to no longer exists, so it can’t be moved back.")
+FILING_UNDONE = gettext_noop("You undid the filing. Choose a type and a folder.")
 
 _PLACE = frozenset({"client_id", "project_id"})
 _MADE_FIELDS: Mapping[type[Changeable], Collection[str]] = {

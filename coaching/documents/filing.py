@@ -10,6 +10,7 @@ from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from coaching.documents.effects import change
 from coaching.documents.intake import clean_name, destination_of
@@ -31,10 +32,11 @@ from coaching.models import (
 )
 from sessions_app.errors import Refused
 
-NO_PROJECT = "This type is filed with a project. Choose a project first."
-STILL_READING = "It is still being read. Wait until that is done."
-NOTHING_STORED = "Its file was refused, so nothing of it is stored. Upload it again."
-FOLDER_NAME = "A folder’s name has 1 to 120 characters on one line."
+NO_PROJECT = gettext_noop("Documents of this type belong in a project. Choose a project first.")
+STILL_READING = gettext_noop("Sage is still reading this document. Wait until it’s done.")
+NOTHING_STORED = gettext_noop("The file wasn’t accepted, so it isn’t stored. Upload it again.")
+FOLDER_NAME = gettext_noop("A folder’s name can have 1 to 120 characters, on one line.")
+NAME_NEEDED = gettext_noop("A document needs a name.")
 _READABLE_AGAIN = frozenset(
     {DocumentState.FILED, DocumentState.REVIEW, DocumentState.FAILED, DocumentState.DUPLICATE}
 )
@@ -153,7 +155,7 @@ def rename_document(*, user_id: int, document_id: int, name: str) -> LibraryEffe
     """Give a document another name."""
     document = locked_document(user_id, document_id)
     if not name.strip():
-        raise Refused("A document needs a name.")
+        raise Refused(NAME_NEEDED)
     values = {"name": clean_name(name)}
     return change(document, kind=EffectKind.RENAMED, made_by=MadeBy.USER, values=values)
 

@@ -9,14 +9,18 @@ from dataclasses import dataclass
 
 from django.conf import settings
 from django.db import transaction
+from django.utils.translation import gettext_noop
 
 from coaching.documents.clients import accessible_client, accessible_project, own_client
+from coaching.documents.reasons import join_reasons
 from coaching.files.objects import store_object_now
 from coaching.files.quota import check_room, lock_usage, refuse_when_full
 from coaching.job_queue import enqueue_document
 from coaching.models import Client, Document, DocumentSource, DocumentState, Project
 
 MAX_NAME = 255
+TOO_LARGE = gettext_noop("This file is too large:")
+EMPTY = gettext_noop("This file is empty.")
 MEGABYTE = 1 << 20
 """As file managers count."""
 
@@ -106,8 +110,8 @@ def refusal_of_size(size: int) -> str:
     """Return why a document of so many bytes isn't taken; empty if it is."""
     limit = settings.SAGE_MAX_UPLOAD_MB
     if size > limit * MEGABYTE:
-        return f"It has {size / MEGABYTE:,.1f} MB, and a document can have {limit}."
-    return "" if size else "The file is empty."
+        return join_reasons([TOO_LARGE, f"{size / MEGABYTE:,.1f} MB (max. {limit} MB)."])
+    return "" if size else EMPTY
 
 
 def _values(name: str, destination: Destination) -> dict[str, object]:

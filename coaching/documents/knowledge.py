@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
+from django.utils.translation import gettext_noop
 
 from coaching.documents.effects import change, record_created
-from coaching.documents.places import MAX_ROWS, check_room, place_of
+from coaching.documents.places import check_room, place_of
 from coaching.documents.standing import has_standing_yes
 from coaching.models import EffectKind, EntryState, EntryType, KnowledgeEntry, LibraryEffect, MadeBy
 from sessions_app.errors import Refused
@@ -20,8 +21,10 @@ MAX_TITLE = 200
 MAX_CONTENT = 20_000
 MAX_KEY_POINTS = 20
 MAX_TAGS = 12
-FULL = f"There can be {MAX_ROWS:,} knowledge entries. Delete some that you don’t need any more."
-NOT_PROPOSED = "It isn’t a proposal any more."
+FULL = gettext_noop("You can have up to %(most)s knowledge entries. Delete some that you no longer need.")
+NOT_PROPOSED = gettext_noop("This is no longer a suggestion.")
+TITLE_LENGTH = gettext_noop("A title can have 1 to %(most)s characters.")
+CONTENT_LENGTH = gettext_noop("The text can have 1 to %(most)s characters.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,9 +50,9 @@ class NewEntry:
         """Return the fields that a model or a user writes. Raises `Refused`."""
         title = " ".join(self.title.split())
         if not title or len(title) > MAX_TITLE:
-            raise Refused(f"A title has 1 to {MAX_TITLE} characters.")
+            raise Refused(TITLE_LENGTH, most=MAX_TITLE)
         if not self.content.strip() or len(self.content) > MAX_CONTENT:
-            raise Refused(f"The text has 1 to {MAX_CONTENT:,} characters.")
+            raise Refused(CONTENT_LENGTH, most=MAX_CONTENT)
         return {
             "title": title,
             "content": self.content.strip(),

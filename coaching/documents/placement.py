@@ -4,10 +4,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from django.utils.translation import gettext_noop
+
 from coaching.models import FilingLevel
 
-NO_RULE = "No rule says where a document of this kind is filed."
-NO_PROJECT = "It belongs to a project, and it has none yet."
+NO_RULE = gettext_noop("There’s no rule for where documents of this type are filed.")
+NO_PROJECT = gettext_noop("Documents of this type belong in a project, and this one isn’t in any.")
 
 RuleKind = Literal["type and client type", "type", "category and client type", "category", "none"]
 

@@ -1,5 +1,7 @@
 """Where entries and action items belong: checked ids, and how many of them there may be."""
 
+from django.utils.translation import gettext_noop
+
 from coaching.documents.clients import accessible_client, accessible_project
 from coaching.models import ActionItem, Document, KnowledgeEntry, Project
 from sessions_app.database import lock_until_commit
@@ -10,7 +12,7 @@ MAX_ROWS = 10_000
 _LOCK = 0x11B1
 """The namespace of the lock under which they are counted."""
 
-WRONG_CLIENT = "The document belongs to another client."
+WRONG_CLIENT = gettext_noop("The document belongs to another client.")
 
 
 def place_of(
@@ -32,4 +34,4 @@ def check_room(model: type[KnowledgeEntry] | type[ActionItem], *, user_id: int, 
     """Lock the user's rows of a model against other additions. Raises `Refused` where there are too many."""
     lock_until_commit(_LOCK, user_id % 2**31)
     if model.of(user_id).count() >= MAX_ROWS:
-        raise Refused(full)
+        raise Refused(full, most=MAX_ROWS)

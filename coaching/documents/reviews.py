@@ -12,6 +12,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from coaching.documents.clients import accessible_project
 from coaching.documents.corrections import remember_correction
@@ -40,10 +41,11 @@ from coaching.models import (
 from sessions_app.errors import Refused
 
 MAX_AT_ONCE = 200
-NOT_IN_REVIEW = "It isn’t waiting for a review any more."
-UNDECIDED = "Sage has no suggestion for this one. Say what it is."
-UNKNOWN_TYPE = "There is no such type of document."
-WRONG_CLIENT = "That project belongs to another client."
+NOT_IN_REVIEW = gettext_noop("This document no longer needs a review.")
+UNDECIDED = gettext_noop("Sage has no suggestion for this document. Choose a type.")
+UNKNOWN_TYPE = gettext_noop("There’s no such document type.")
+WRONG_CLIENT = gettext_noop("That project belongs to another client.")
+TOO_MANY = gettext_noop("You can change up to %(most)s documents at once.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +53,7 @@ class BulkOutcome:
     """The documents that were changed, and why the others weren't, by id."""
 
     changed: Sequence[int]
-    refused: Mapping[int, str]
+    refused: Mapping[int, Refused]
 
 
 @transaction.atomic
@@ -131,13 +133,13 @@ def correct_documents(
 def _each(document_ids: Collection[int], decide: Callable[[int], LibraryEffect | None]) -> BulkOutcome:
     """Decide on documents one by one; missing ones are left out. Raises `Refused` where they are too many."""
     if len(document_ids) > MAX_AT_ONCE:
-        raise Refused(f"At most {MAX_AT_ONCE} documents can be changed at once.")
+        raise Refused(TOO_MANY, most=MAX_AT_ONCE)
     changed, refused = [], {}
     for document_id in sorted(set(document_ids)):
         try:
             decide(document_id)
         except Refused as refusal:
-            refused[document_id] = str(refusal)
+            refused[document_id] = refusal
         except Document.DoesNotExist:
             continue
         else:

@@ -2,6 +2,8 @@
 
 from collections.abc import Collection
 
+from django.utils.translation import gettext_noop
+
 from coaching.models import EntryType, StandingYes
 from sessions_app.errors import Refused
 
@@ -22,7 +24,7 @@ def standing_yeses(user_id: int) -> frozenset[str]:
 def set_standing_yes(*, user_id: int, kind: str, is_given: bool) -> None:
     """Give or take back the yes for a kind; proposals made before stay as they are. Raises `Refused`."""
     if kind not in KINDS:
-        raise Refused("There is no such kind of entry.")
+        raise Refused(gettext_noop("There’s no such kind of entry."))
     if is_given:
         StandingYes.of(user_id).get_or_create(user_id=user_id, kind=kind)
     else:

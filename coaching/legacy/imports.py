@@ -12,6 +12,7 @@ import structlog
 from django.core.files.base import File
 from django.db import IntegrityError, transaction
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from coaching.files.objects import erase_object_now, open_object, store_upload_now
 from coaching.job_queue import BULK_QUEUE, JobPriority, enqueue, is_queued
@@ -32,8 +33,8 @@ logger = structlog.get_logger(__name__)
 
 IMPORT_JOB = "import_upload"
 SHOWN = 20
-BROKEN_OFF = "It stopped because of an error. Import the same file again: it goes on where it stopped."
-NOT_UNDOABLE = "This import can’t be undone any more."
+BROKEN_OFF = gettext_noop("An error stopped it. Import the same file again to continue where it stopped.")
+NOT_UNDOABLE = gettext_noop("This import can no longer be undone.")
 
 
 def queue_upload(*, user_id: int, name: str, file: "File[bytes]") -> Import:
@@ -126,7 +127,7 @@ def run_steps(row: Import, source: Source, adapter: Adapter, tally: Tally) -> It
     try:
         yield from import_steps(_target(row.user_id, row), source, adapter, tally)
     except NotImportable as error:
-        fail(row, str(error))
+        fail(row, error.sentence)
         raise
     row.state, row.ended_at = ImportState.FINISHED, timezone.now()
     row.save(update_fields=["state", "ended_at", *tally.put_into(row)])
@@ -210,7 +211,7 @@ def _upload_steps(row: Import, file: BinaryIO) -> Iterator[None]:
         row.save(update_fields=["state", "file_format"])
         yield
     except NotImportable as error:
-        fail(row, str(error))
+        fail(row, error.sentence)
         return
     try:
         yield from run_steps(row, source, adapter, Tally())

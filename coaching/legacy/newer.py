@@ -12,6 +12,7 @@ from uuid import UUID
 
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import MD5, Coalesce
+from django.utils.translation import gettext_noop
 
 from coaching.legacy.importers.things import Problem
 from coaching.legacy.tally import Tally
@@ -24,13 +25,13 @@ Found = Sequence[tuple[KnownSession, RecordedSession]]
 Digests = Mapping[str, str]
 """The digest of a stored message's words, by its client id, in the order of the conversation."""
 
-DELETED = "You deleted this conversation, so its new messages weren’t added."
-USED_HERE = "You went on in this conversation here, so its new messages weren’t added: {count}."
-CHANGED = (
-    "Its stored end was edited or deleted elsewhere since, so its new messages weren’t added: {count}. To "
-    "have it as it is now, undo its earlier import and import this file again."
+DELETED = gettext_noop("You deleted this conversation, so its new messages weren’t added.")
+USED_HERE = gettext_noop("You continued this conversation in Sage, so its new messages weren’t added.")
+CHANGED = gettext_noop(
+    "Its last messages were edited or deleted in the other app, so its new ones weren’t added. To get "
+    "them, undo the earlier import and import this file again."
 )
-EDITED = "Messages whose words were changed elsewhere since the import stay as they were imported: {count}."
+EDITED = gettext_noop("Messages that were edited in the other app since the import stay as they were.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,8 +44,8 @@ class _Compared:
     edited: int
     refusal: str = ""
 
-    def problem(self, text: str, *, count: int) -> Problem:
-        return Problem(where=self.recorded.where, text=text.format(count=count), is_lost=False)
+    def problem(self, text: str) -> Problem:
+        return Problem(where=self.recorded.where, text=text, is_lost=False)
 
 
 def store_newer(*, user_id: int, import_id: int | None, found: Found, tally: Tally) -> None:
@@ -110,14 +111,14 @@ def _addition(compared: _Compared) -> Addition:
 
 def _count(each: _Compared, tally: Tally, *, is_appended: bool) -> None:
     if each.edited:
-        tally.report(each.problem(EDITED, count=each.edited))
+        tally.report(each.problem(EDITED))
     if is_appended:
         tally.continued += 1
         tally.messages += len(each.new)
         return
     tally.skipped += 1
     if each.new:
-        tally.report(each.problem(each.refusal or USED_HERE, count=len(each.new)))
+        tally.report(each.problem(each.refusal or USED_HERE))
 
 
 def _digest(message: RecordedMessage) -> str:

@@ -8,13 +8,14 @@ from contextlib import contextmanager
 
 import psycopg
 from django.db import connection
+from django.utils.translation import gettext_noop
 
 from sessions_app.errors import Refused
 from sessions_app.limits import lock_key
 
 _NAMESPACE = 0x5A70
 
-BUSY = "Another import of yours is running. Wait until it has finished, then try again."
+BUSY = gettext_noop("Another import of yours is running. Wait until it’s done, then try again.")
 
 
 @contextmanager

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from coaching.legacy.importers.things import (
     MOST_MESSAGE_CHARACTERS,
     FoundConversation,
@@ -22,10 +24,10 @@ MOST_METADATA_CHARACTERS = 16_000
 METADATA_KEY = "imported_metadata"
 """In a message's metadata: what its export had there, which means nothing here."""
 
-CUT = f"This message was cut to {MOST_MESSAGE_CHARACTERS:,} characters."
-TWICE = "Its id occurs twice in this conversation, so it was left out."
-UNKNOWN_KIND = "Its kind isn’t known here, so it became an ordinary conversation."
-UNKNOWN_STATUS = "Its status isn’t known here, so it counts as active."
+CUT = gettext_noop("This message was too long, so only its beginning was imported.")
+TWICE = gettext_noop("Its ID appears twice in this conversation, so it was skipped.")
+UNKNOWN_KIND = gettext_noop("Sage doesn’t know this kind, so it became a regular conversation.")
+UNKNOWN_STATUS = gettext_noop("Sage doesn’t know this status, so the conversation counts as active.")
 
 
 @dataclass(slots=True)

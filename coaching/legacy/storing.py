@@ -10,6 +10,7 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from django.db import transaction
+from django.utils.translation import gettext_noop
 
 from coaching.clock.timezones import known_timezones
 from coaching.context.budget import count_tokens
@@ -27,9 +28,9 @@ from sessions_app.text import mended
 LINE_TOKENS = 25
 """What a brief's request adds to each message."""
 
-NO_PLACE = "Sage has no files with such a path, so it was left out."
-FILE_EXISTS = "You have this file already. It stays as it is."
-UNKNOWN_ZONE = "This time zone isn’t known here."
+NO_PLACE = gettext_noop("Sage has no place for a file with this path, so it was skipped.")
+FILE_EXISTS = gettext_noop("You already have this file. It stays as it is.")
+UNKNOWN_ZONE = gettext_noop("Sage doesn’t know this time zone.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,13 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from coaching.legacy.importers.things import Problem
 from coaching.models import Import
 
 MOST_PROBLEMS = 200
 """More aren't listed, only counted."""
 MOST_NAMES = 100
-UNKNOWN_FIELD = "This field isn’t known here, so it was left out."
+UNKNOWN_FIELD = gettext_noop("Sage doesn’t know this field, so it was skipped.")
 
 
 @dataclass(slots=True, kw_only=True)

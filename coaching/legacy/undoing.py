@@ -6,6 +6,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_noop
 
 from coaching.files.quota import lock_usage
 from coaching.legacy.storing import mark_of
@@ -29,12 +30,12 @@ FILES_AT_ONCE = 100
 MOST_KEPT = 500
 NO_ZONE = "UTC"
 
-WENT_ON = "You wrote in this conversation, renamed it or pinned it."
-ADDED_SINCE = (
-    "You wrote in this conversation, or imported newer messages of it, so those of this import stay."
+WENT_ON = gettext_noop("You wrote in this conversation, renamed it or pinned it.")
+ADDED_SINCE = gettext_noop(
+    "You wrote in this conversation or imported newer messages, so the messages of this import stay."
 )
-EDITED = "You changed this file."
-TICKED = "You ticked off something in this plan."
+EDITED = gettext_noop("You changed this file.")
+TICKED = gettext_noop("You ticked something off in this plan.")
 
 
 def undo_steps(row: Import) -> Iterator[None]:
@@ -131,7 +132,12 @@ def names_of_kept(row: Import) -> Sequence[dict[str, str]]:
         str(session.pk): session.title or session.get_kind_display()
         for session in Session.of(row.user_id).filter(pk__in=ids).only("title", "kind")
     }
+    gone = gettext("Conversation")
     return [
-        {**each, "name": titles.get(each["session"], "A conversation") if "session" in each else each["path"]}
+        {
+            **each,
+            "name": titles.get(each["session"], gone) if "session" in each else each["path"],
+            "text": gettext(each["text"]),
+        }
         for each in row.kept
     ]

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from django.conf import settings
+from django.utils.translation import gettext_noop
 
 from coaching.engine.budget import PartLimits
 from coaching.engine.errors import FailureReason, UpstreamError
@@ -39,11 +40,11 @@ UPSTREAM_REASONS: frozenset[FailureReason] = frozenset(
 )
 """Failures that say nothing about the documents: the call is made later."""
 
-REFUSED = "The model declined to read this."
-TOO_LONG = "There is too much text in it for the model."
-CUT = "The model’s answer was cut off."
-NO_ANSWER = "The model gave no answer to it."
-GIVEN_UP = "Reading it broke off several times."
+REFUSED = gettext_noop("The AI model declined to read it.")
+TOO_LONG = gettext_noop("It has too much text for the AI model.")
+CUT = gettext_noop("The AI model’s answer was cut off.")
+NO_ANSWER = gettext_noop("The AI model gave no answer.")
+GIVEN_UP = gettext_noop("Reading it was interrupted several times.")
 
 C = TypeVar("C")
 

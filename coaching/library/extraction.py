@@ -14,7 +14,9 @@ from functools import partial
 from typing import Any, BinaryIO, Literal
 
 import structlog
+from django.utils.translation import gettext_noop
 
+from coaching.documents.reasons import join_reasons
 from coaching.files.objects import open_object
 from coaching.sandbox.forking import PROCESSES, ForkingProcesses, NotAnswered
 
@@ -22,10 +24,11 @@ MAX_BYTES = 25 * 1024 * 1024
 MAX_SENTENCE = 500
 
 _CHUNK_BYTES = 1 << 18
-_TOO_COSTLY = "The file takes too long or too much memory to read. A shorter or simpler one can be read."
-_BROKEN = "The file is damaged and can’t be read."
-_NO_TEXT = "No text was found in it. If it is a scan, upload a version with text."
-_IMAGE = "It is an image, so it has no text of its own."
+_TOO_LARGE = gettext_noop("This file is too large.")
+_TOO_COSTLY = gettext_noop("This file takes too long or too much memory to read. Try a simpler one.")
+_BROKEN = gettext_noop("This file is damaged and can’t be read.")
+_NO_TEXT = gettext_noop("Sage found no text in it. If it’s a scan, upload a version with text.")
+_IMAGE = gettext_noop("This is an image, so it has no text of its own.")
 
 Outcome = Literal["text", "no_text", "needs_password", "broken", "refused"]
 
@@ -89,8 +92,7 @@ def extract_now(source: BinaryIO, *, size: int, name: str) -> Extraction:
     `RuntimeError` in a transaction.
     """
     if size > MAX_BYTES:
-        limit = MAX_BYTES // 1024**2
-        return Extraction(outcome="refused", sentence=f"The file is larger than {limit} MB.")
+        return Extraction(outcome="refused", sentence=_TOO_LARGE)
     try:
         answer = _processes.ask(name, _chunks(source, size), size)
     except NotAnswered as error:
@@ -113,7 +115,7 @@ def _chunks(source: BinaryIO, size: int) -> Iterator[bytes]:
 def _extraction(said: dict[str, Any], image: bytes) -> Extraction:
     outcome, sentence = said["outcome"], said["sentence"]
     if outcome == "no_text":
-        sentence = " ".join(filter(None, [_IMAGE if image else _NO_TEXT, sentence]))
+        sentence = join_reasons([_IMAGE if image else _NO_TEXT, sentence])
     return Extraction(
         outcome=outcome,
         sentence=sentence[:MAX_SENTENCE],

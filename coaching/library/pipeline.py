@@ -6,6 +6,7 @@ is stored at once and goes no further.
 
 import structlog
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from coaching.engine.errors import StaleRunnerError, UpstreamError
 from coaching.library.batch import Batch, Services, Stage
@@ -34,7 +35,7 @@ STAGES: tuple[Stage, ...] = (
     assemble,  # filed or in review, with the reason in words
 )
 
-UNREACHABLE = "The model can’t be reached right now. Sage goes on with this document by itself."
+UNREACHABLE = gettext_noop("Sage can’t reach the AI model right now. It will try this document again soon.")
 
 
 async def read_batch(claim: Claim, services: Services) -> bool:

@@ -4,6 +4,7 @@ from coaching.models.calendar import CalendarEvent, CalendarKind, CalendarSource
 from coaching.models.files import FileSource, FileType, FileUsage, UserFile, UserFileVersion
 from coaching.models.imports import Import, ImportFormat, ImportState
 from coaching.models.library import (
+    OWN_NAME,
     UNFINISHED_STATES,
     ActionItem,
     ActionPriority,
@@ -51,6 +52,7 @@ from coaching.models.safety import CardCount, DangerLevel, HelpLine, HelpLineKin
 from coaching.models.skills import Skill, SkillKind
 
 __all__ = [
+    "OWN_NAME",
     "UNFINISHED_STATES",
     "WITHHELD_SOURCES",
     "ActionItem",

@@ -13,26 +13,31 @@ from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Lower
+from django.utils.translation import gettext, gettext_noop, pgettext_lazy
+from django.utils.translation import gettext_lazy as _
 from simple_history.models import HistoricalRecords
 
 from sessions_app.owned import Owned
+
+OWN_NAME = gettext_noop("Me")
+"""The name of the client that is the user, until they change it."""
 
 
 class ClientType(models.TextChoices):
     """Whom documents are about. The first client of a user is the user."""
 
-    SELF = "self", "Me"
-    PERSON = "person", "Person"
-    HOUSEHOLD = "household", "Household"
-    COMPANY = "company", "Company"
+    SELF = "self", _("Me")
+    PERSON = "person", _("Person")
+    HOUSEHOLD = "household", _("Household")
+    COMPANY = "company", _("Company")
 
 
 class ClientStatus(models.TextChoices):
     """Whether a client is worked for."""
 
-    ACTIVE = "active", "Active"
-    PROSPECT = "prospect", "Prospect"
-    ARCHIVED = "archived", "Archived"
+    ACTIVE = "active", _("Active")
+    PROSPECT = "prospect", _("Prospect")
+    ARCHIVED = "archived", _("Archived")
 
 
 class Client(Owned):
@@ -61,12 +66,17 @@ class Client(Owned):
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def shown_name(self) -> str:
+        """The name for pages, in the language that is active."""
+        return gettext(OWN_NAME) if self.name == OWN_NAME else self.name
+
 
 class ProjectStatus(models.TextChoices):
     """Whether a project is worked on."""
 
-    ACTIVE = "active", "Active"
-    ARCHIVED = "archived", "Archived"
+    ACTIVE = "active", _("Active")
+    ARCHIVED = "archived", _("Archived")
 
 
 class Project(Owned):
@@ -97,14 +107,14 @@ class Project(Owned):
 class DocumentState(models.TextChoices):
     """Where a document is on its way, or how it ended."""
 
-    QUEUED = "queued", "Queued"
-    READING = "reading", "Reading"
-    WAITING = "waiting", "Waiting"
-    FILED = "filed", "Filed"
-    REVIEW = "review", "To review"
-    DUPLICATE = "duplicate", "Duplicate"
-    FAILED = "failed", "Failed"
-    REFUSED = "refused", "Refused"
+    QUEUED = "queued", _("Queued")
+    READING = "reading", _("Reading")
+    WAITING = "waiting", _("Waiting")
+    FILED = "filed", _("Filed")
+    REVIEW = "review", _("Needs review")
+    DUPLICATE = "duplicate", _("Duplicate")
+    FAILED = "failed", _("Failed")
+    REFUSED = "refused", _("Not accepted")
 
 
 UNFINISHED_STATES = (DocumentState.QUEUED, DocumentState.READING, DocumentState.WAITING)
@@ -129,8 +139,8 @@ class DecidedBy(models.TextChoices):
     """Who decided what a document is."""
 
     MODEL = "model", "Sage"
-    CRITIC = "critic", "Sage, on a second reading"
-    USER = "user", "You"
+    CRITIC = "critic", _("Sage, on a second reading")
+    USER = "user", _("You")
 
 
 class Document(Owned):
@@ -360,26 +370,26 @@ class CallUsage(Owned):
 class MadeBy(models.TextChoices):
     """Who wrote something into the library."""
 
-    PIPELINE = "pipeline", "Sage, from a document"
-    CHAT = "chat", "Sage, in a conversation"
-    USER = "user", "You"
+    PIPELINE = "pipeline", _("Sage, from a document")
+    CHAT = "chat", _("Sage, in a conversation")
+    USER = "user", _("You")
 
 
 class EntryType(models.TextChoices):
     """What a knowledge entry is."""
 
-    DOCUMENT_SUMMARY = "document_summary", "Summary of a document"
-    DEAL_UPDATE = "deal_update", "Update"
-    CALL_TRANSCRIPT = "call_transcript", "Call"
-    NOTE = "note", "Note"
+    DOCUMENT_SUMMARY = "document_summary", _("Document summary")
+    DEAL_UPDATE = "deal_update", pgettext_lazy("knowledge entry", "Update")
+    CALL_TRANSCRIPT = "call_transcript", pgettext_lazy("knowledge entry", "Call")
+    NOTE = "note", pgettext_lazy("knowledge entry", "Note")
 
 
 class EntryState(models.TextChoices):
     """Whether the user has accepted an entry."""
 
-    PROPOSED = "proposed", "Proposed"
-    ACCEPTED = "accepted", "Accepted"
-    DISMISSED = "dismissed", "Dismissed"
+    PROPOSED = "proposed", _("Suggested")
+    ACCEPTED = "accepted", _("Accepted")
+    DISMISSED = "dismissed", _("Dismissed")
 
 
 class KnowledgeEntry(Owned):
@@ -430,18 +440,18 @@ class KnowledgeEntry(Owned):
 class ActionPriority(models.TextChoices):
     """How urgent an action item is."""
 
-    LOW = "low", "Low"
-    MEDIUM = "medium", "Medium"
-    HIGH = "high", "High"
+    LOW = "low", pgettext_lazy("priority", "Low")
+    MEDIUM = "medium", pgettext_lazy("priority", "Medium")
+    HIGH = "high", pgettext_lazy("priority", "High")
 
 
 class ActionState(models.TextChoices):
     """How far an action item has come."""
 
-    PROPOSED = "proposed", "Proposed"
-    OPEN = "open", "Open"
-    DONE = "done", "Done"
-    DISMISSED = "dismissed", "Dismissed"
+    PROPOSED = "proposed", _("Suggested")
+    OPEN = "open", pgettext_lazy("action item", "Open")
+    DONE = "done", _("Done")
+    DISMISSED = "dismissed", _("Dismissed")
 
 
 class ActionItem(Owned):
@@ -523,15 +533,15 @@ class DocumentCorrection(Owned):
 class EffectKind(models.TextChoices):
     """What was changed in the library."""
 
-    FILED = "filed", "Filed"
-    MOVED = "moved", "Moved"
-    CORRECTED = "corrected", "Corrected"
-    RENAMED = "renamed", "Renamed"
-    WITHHELD = "withheld", "Kept from the model"
-    KNOWLEDGE_CREATED = "knowledge_created", "Knowledge added"
-    KNOWLEDGE_CHANGED = "knowledge_changed", "Knowledge changed"
-    ACTION_CREATED = "action_created", "Action item added"
-    ACTION_CHANGED = "action_changed", "Action item changed"
+    FILED = "filed", _("Filed")
+    MOVED = "moved", _("Moved")
+    CORRECTED = "corrected", _("Corrected")
+    RENAMED = "renamed", _("Renamed")
+    WITHHELD = "withheld", _("AI model access changed")
+    KNOWLEDGE_CREATED = "knowledge_created", _("Knowledge added")
+    KNOWLEDGE_CHANGED = "knowledge_changed", _("Knowledge changed")
+    ACTION_CREATED = "action_created", _("Action item added")
+    ACTION_CHANGED = "action_changed", _("Action item changed")
 
 
 class LibraryEffect(Owned):

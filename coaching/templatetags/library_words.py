@@ -1,9 +1,13 @@
 """Filters for the library's templates."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from django import template
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
+from coaching.documents.reasons import shown_reason
 from coaching.models import DocumentState, LibraryEffect
 
 register = template.Library()
@@ -18,10 +22,36 @@ def titled(file_type: str, titles: Mapping[str, str]) -> str:
 @register.filter
 def percent(share: float | None) -> str:
     """Return a share of one as a percentage."""
-    return "" if share is None else f"{share:.0%}"
+    return "" if share is None else _("%(number)s%%") % {"number": f"{share * 100:.0f}"}
 
 
-SHOWN_CHANGES = {"file_type": "Type", "folder": "Folder", "name": "Name", "state": "State"}
+@register.filter
+def reason(stored: str) -> str:
+    """Return why a document waits, is to be reviewed or wasn't read."""
+    return shown_reason(stored)
+
+
+@register.filter
+def alternatives(others: Sequence[Mapping[str, Any]], titles: Mapping[str, str]) -> str:
+    """Return the other types that a document may have."""
+    return ", ".join(
+        f"{titled(each['file_type'], titles)} ({percent(each['confidence'])})" for each in others
+    )
+
+
+@register.filter
+def proposed(proposal: Mapping[str, Any]) -> str:
+    """Return what a model suggested that isn't in the vocabulary."""
+    words = [proposal.get("file_type"), proposal.get("folder"), *proposal.get("tags", ())]
+    return ", ".join(str(word) for word in words if word)
+
+
+SHOWN_CHANGES = {
+    "file_type": gettext_lazy("Type"),
+    "folder": gettext_lazy("Folder"),
+    "name": gettext_lazy("Name"),
+    "state": gettext_lazy("Status"),
+}
 
 
 @register.filter
@@ -42,5 +72,5 @@ def _shown(field: str, value: object, titles: Mapping[str, str]) -> str:
         case "file_type":
             return titled(str(value), titles)
         case "state":
-            return DocumentState(str(value)).label if value in DocumentState.values else ""
+            return str(DocumentState(str(value)).label) if value in DocumentState.values else ""
     return str(value)

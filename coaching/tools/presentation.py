@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, Literal, TypeVar
 
+from django.utils.functional import Promise
+
 from coaching.engine.tools import Tool, ToolInput
 from coaching.models import LifeDomain
 from coaching.skills.callers import SkillTool
@@ -29,7 +31,7 @@ class CardField:
     name: str
     label: str
     kind: FieldKind = "line"
-    choices: Sequence[tuple[str, str]] = ()
+    choices: Sequence[tuple[str, str | Promise]] = ()
     is_required: bool = False
     max_length: int = 200
     value: str = ""
@@ -49,7 +51,7 @@ class CardField:
     def words(self) -> str:
         """The value as people read it."""
         if self.kind == "choice":
-            return dict(self.choices).get(self.value, self.value)
+            return str(dict(self.choices).get(self.value, self.value))
         if self.kind != "date":
             return self.value
         try:

@@ -14,6 +14,7 @@ from django.contrib.messages import success, warning
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.formats import number_format
 from django.utils.translation import gettext, gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -71,7 +72,7 @@ async def show_imports(request: HttpRequest) -> HttpResponse:
                 raise Refused(str(TOO_MANY_WAITING))
             await in_database_page(queue_upload, user_id=user_id_of(request), name=file.name or "", file=file)
     except Refused as refusal:
-        form.add_error("file", str(refusal))
+        form.add_error("file", refusal.shown())
         return await in_database_page(_page, request, form)
     return redirect("imports")
 
@@ -84,7 +85,7 @@ def undo_import(request: HttpRequest, import_id: int) -> HttpResponse:
         with or_404():
             begin_undo(user_id=user_id_of(request), import_id=import_id)
     except Refused as refusal:
-        warning(request, str(refusal))
+        warning(request, refusal.shown())
     return redirect("imports")
 
 
@@ -123,7 +124,7 @@ def _row(row: Import, *, has_briefs: bool) -> ImportRow:
         row=row,
         made=_made(row.counts),
         cost=dollars(cost_of(row)) if can_have_briefs else None,
-        problems=row.problems[:SHOWN_PROBLEMS],
+        problems=[{**each, "text": gettext(each["text"])} for each in row.problems[:SHOWN_PROBLEMS]],
         kept=names_of_kept(row) if row.kept else (),
     )
 
@@ -140,4 +141,4 @@ def _made(counts: Mapping[str, int]) -> Sequence[str]:
         (files, ngettext("{count} file", "{count} files", files)),
         (ratings, ngettext("{count} rating", "{count} ratings", ratings)),
     )
-    return [text.format(count=f"{count:,}") for count, text in parts if count]
+    return [text.format(count=number_format(count, force_grouping=True)) for count, text in parts if count]

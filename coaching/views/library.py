@@ -10,6 +10,7 @@ from django.contrib.messages import success
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from coaching.documents.clients import (
@@ -61,9 +62,9 @@ def _add_client(request: HttpRequest) -> HttpResponse:
                 notes=form.cleaned_data["notes"],
             )
         except Refused as refusal:
-            form.add_error("name", str(refusal))
+            form.add_error("name", refusal.shown())
         else:
-            success(request, f"{client.name} was added.")
+            success(request, _("%(name)s was added.") % {"name": client.name})
             return redirect("library_client", client.pk)
     return _page(request, form=form)
 

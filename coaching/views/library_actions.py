@@ -11,6 +11,8 @@ from django.core.paginator import Paginator
 from django.db.models import F
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
 from coaching.clock.days import local_day
@@ -43,25 +45,25 @@ class ActionForm(forms.Form):
     """Add or change an action item."""
 
     title = forms.CharField(
-        label="What is to be done",
+        label=gettext_lazy("What needs to be done"),
         max_length=MAX_TITLE,
         widget=forms.TextInput(attrs={"autocomplete": "off", "dir": "auto"}),
     )
     client = id_field(widget=forms.Select)
     due_date = forms.DateField(
-        label="Due (optional)",
+        label=gettext_lazy("Due date (optional)"),
         required=False,
         widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
     )
-    priority = forms.ChoiceField(label="Priority", choices=ActionPriority.choices)
+    priority = forms.ChoiceField(label=gettext_lazy("Priority"), choices=ActionPriority.choices)
     owner = forms.CharField(
-        label="Who does it (optional)",
+        label=gettext_lazy("Assigned to (optional)"),
         max_length=120,
         required=False,
         widget=forms.TextInput(attrs={"autocomplete": "off", "dir": "auto"}),
     )
     description = forms.CharField(
-        label="More (optional)",
+        label=gettext_lazy("Details (optional)"),
         max_length=MAX_DESCRIPTION,
         required=False,
         widget=forms.Textarea(attrs={"rows": 2, "dir": "auto"}),
@@ -96,9 +98,9 @@ def actions(request: HttpRequest) -> HttpResponse:
             with or_404():
                 create_action(user_id=user_id, new=new, made_by=MadeBy.USER)
         except Refused as refusal:
-            form.add_error(None, str(refusal))
+            form.add_error(None, refusal.shown())
         else:
-            success(request, "Added.")
+            success(request, _("Added."))
             return back_to("library_actions")
     return _page(request, user_id, form=form)
 
@@ -153,7 +155,7 @@ def action(request: HttpRequest, action_id: int) -> HttpResponse:
                 case _:
                     return _save(request, found)
     except Refused as refusal:
-        return _action_page(request, found, refusal=str(refusal))
+        return _action_page(request, found, refusal=refusal.shown())
     return redirect("library_actions")
 
 
@@ -163,7 +165,7 @@ def _tick(request: HttpRequest, item: ActionItem) -> HttpResponse:
         with or_404():
             set_action_done(user_id=item.user_id, action_id=item.pk, is_done=request.POST.get("done") == "1")
     except Refused as refused:
-        refusal = str(refused)
+        refusal = refused.shown()
     if not wants_part(request):
         if refusal:
             info(request, refusal)
@@ -180,7 +182,7 @@ def _save(request: HttpRequest, item: ActionItem) -> HttpResponse:
     if not form.is_valid():
         return _action_page(request, item, form=form)
     edit_action(user_id=item.user_id, action_id=item.pk, **form.values())
-    success(request, "Saved.")
+    success(request, _("Saved."))
     return back_to("library_action", of=item.pk)
 
 

@@ -1,17 +1,17 @@
 """A client's page: projects and folders, and the forms that change, archive and delete it."""
 
-from collections.abc import Sequence
 from http import HTTPStatus
 
 from django.contrib.auth.decorators import login_required
 from django.contrib.messages import success
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from coaching.documents.clients import accessible_client, change_client, create_project, delete_client
 from coaching.documents.lists import Place, list_projects
-from coaching.documents.removals import Removal, removal_of_client
+from coaching.documents.removals import conversations_about, removal_of_client
 from coaching.models import Client, ClientStatus, ClientType
 from coaching.people.accounts import user_id_of
 from coaching.views.library_forms import ClientForm, ProjectForm
@@ -72,9 +72,9 @@ def _add_project(request: HttpRequest, client: Client) -> HttpResponse:
         try:
             made = create_project(user_id=client.user_id, client_id=client.pk, **form.cleaned_data)
         except Refused as refusal:
-            form.add_error("name", str(refusal))
+            form.add_error("name", refusal.shown())
         else:
-            success(request, f"{made.name} was added.")
+            success(request, _("%(name)s was added.") % {"name": made.name})
             return redirect("library_project", made.pk)
     return _page(request, client, project_form=form)
 
@@ -85,9 +85,9 @@ def _change(request: HttpRequest, client: Client) -> HttpResponse:
         try:
             change_client(user_id=client.user_id, client_id=client.pk, **form.changes())
         except Refused as refusal:
-            form.add_error("name", str(refusal))
+            form.add_error("name", refusal.shown())
         else:
-            success(request, "Saved.")
+            success(request, _("Saved."))
             return back_to("library_client", of=client.pk)
     return _page(request, client, form=form)
 
@@ -104,10 +104,11 @@ def _set_status(request: HttpRequest, client: Client, status: ClientStatus) -> H
             notes=client.notes,
         )
     except Refused as refusal:
-        form.add_error(None, str(refusal))
+        form.add_error(None, refusal.shown())
         return _page(request, client, form=form)
     archived = status == ClientStatus.ARCHIVED
-    success(request, f"{client.name} was {'archived' if archived else 'restored'}.")
+    said = _("%(name)s was archived.") if archived else _("%(name)s was restored.")
+    success(request, said % {"name": client.name})
     return back_to("library_client", of=client.pk)
 
 
@@ -123,17 +124,16 @@ def delete(request: HttpRequest, client_id: int) -> HttpResponse:
         try:
             delete_client(user_id=user_id, client_id=client_id)
         except Refused as refused:
-            refusal = str(refused)
+            refusal = refused.shown()
         else:
-            success(request, f"{found.name} was deleted.")
+            success(request, _("%(name)s was deleted.") % {"name": found.name})
             return back_to("library")
-    removals: Sequence[Removal] = removal_of_client(found)
     context = {
         **frame_of(request, "documents", user_id=user_id),
         "name": found.name,
         "client": found,
-        "what": "client",
-        "removals": removals,
+        "removals": removal_of_client(found),
+        "conversations": conversations_about(found),
         "refusal": refusal,
     }
     status = HTTPStatus.UNPROCESSABLE_ENTITY if refusal else HTTPStatus.OK

@@ -8,6 +8,7 @@ from typing import Any
 from django.contrib.messages import success
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
+from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.http import require_http_methods
 
 from coaching.documents.actions import accept_actions_of_document
@@ -32,6 +33,7 @@ from coaching.views.parts import back_to, or_404, wants_part
 from coaching.views.programs import login_or_401, wants_json
 from sessions_app.errors import Refused
 
+UNREADABLE = gettext_noop("Sage couldn’t read the form, so nothing was changed. Please try again.")
 EFFECTS_SHOWN = 50
 MAX_SHOWN_CHARACTERS = 1_500_000
 
@@ -102,7 +104,7 @@ def _act(request: HttpRequest, user_id: int, document_id: int) -> HttpResponse:
     act = ACTS.get(what)
     try:
         if act is None:
-            raise Refused("Sage couldn’t read the form. Nothing was changed.")
+            raise Refused(UNREADABLE)
         with or_404():
             act(request.POST, user_id=user_id, document_id=document_id)
     except Refused as refusal:
@@ -110,9 +112,9 @@ def _act(request: HttpRequest, user_id: int, document_id: int) -> HttpResponse:
             return _page(
                 request,
                 document_with_text(user_id=user_id, document_id=document_id),
-                refusal=str(refusal),
+                refusal=refusal.shown(),
             )
-    success(request, SAID[what])
+    success(request, gettext(SAID[what]))
     if what == "delete":
         return back_to("library")
     return back_to("library_document", of=document_id)
@@ -143,13 +145,13 @@ ACTS: Mapping[str, Callable[..., Any]] = {
     "delete": lambda _form, **whose: delete_document(**whose),
 }
 SAID: Mapping[str, str] = {
-    "move": "Moved.",
-    "type": "Saved. Sage remembers it for documents like this one.",
-    "rename": "Renamed.",
-    "accept": "Filed.",
-    "again": "Sage reads it again.",
-    "withhold": "Sage never sends it to the model any more.",
-    "allow": "Sage may send it to the model again.",
-    "proposals": "All accepted.",
-    "delete": "The document was deleted.",
+    "move": gettext_noop("Moved."),
+    "type": gettext_noop("Saved. Sage will remember this for similar documents."),
+    "rename": gettext_noop("Renamed."),
+    "accept": gettext_noop("Filed."),
+    "again": gettext_noop("Sage is reading it again."),
+    "withhold": gettext_noop("Sage won’t send this document to the AI model any more."),
+    "allow": gettext_noop("Sage can send this document to the AI model again."),
+    "proposals": gettext_noop("All suggestions accepted."),
+    "delete": gettext_noop("The document was deleted."),
 }

@@ -7,6 +7,8 @@ from django.contrib.messages import success, warning
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.http import content_disposition_header
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST, require_safe
 
 from coaching.documents.effects import undo
@@ -20,7 +22,7 @@ from coaching.views.parts import back_to, or_404
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
 
-NOT_READ = "Sage couldn’t get the file right now. Please try again in a minute."
+NOT_READ = gettext_lazy("Sage couldn’t get the file right now. Try again in a minute.")
 
 
 @login_required
@@ -36,7 +38,7 @@ async def file(request: HttpRequest, document_id: int) -> HttpResponseBase:
     try:
         first = await anext(pieces, b"")
     except StorageFailed:
-        warning(request, NOT_READ)
+        warning(request, str(NOT_READ))
         return back_to("library_document", of=document_id)
     disposition = content_disposition_header(as_attachment=True, filename=safe_name(found.name))
     return StreamingHttpResponse(
@@ -67,9 +69,9 @@ def undo_effect(request: HttpRequest, effect_id: int) -> HttpResponse:
         with or_404():
             undo(user_id=user_id, effect_id=effect_id)
     except Refused as refusal:
-        warning(request, str(refusal))
+        warning(request, refusal.shown())
     else:
-        success(request, "Undone.")
+        success(request, _("Undone."))
     if effect.document_id:
         return back_to("library_document", of=effect.document_id)
     return back_to("library_actions" if effect.action_item_id else "library_knowledge")

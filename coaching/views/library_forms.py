@@ -3,6 +3,7 @@
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from coaching.models import Client, ClientStatus, ClientType, Project, ProjectStatus
 
@@ -19,11 +20,11 @@ class ClientForm(forms.Form):
     """Add or change a client."""
 
     name = forms.CharField(
-        label="Name", max_length=120, widget=forms.TextInput(attrs={"autocomplete": "off"})
+        label=_("Name"), max_length=120, widget=forms.TextInput(attrs={"autocomplete": "off"})
     )
-    client_type = forms.ChoiceField(label="What it is", choices=TYPES)
+    client_type = forms.ChoiceField(label=_("Type"), choices=TYPES)
     notes = forms.CharField(
-        label="Notes (optional)",
+        label=_("Notes (optional)"),
         max_length=2_000,
         required=False,
         widget=forms.Textarea(attrs={"rows": 2, "dir": "auto"}),
@@ -32,7 +33,7 @@ class ClientForm(forms.Form):
     def __init__(self, data: Any = None, *, client: Client | None = None) -> None:
         initial = {}
         if client:
-            initial = {"name": client.name, "client_type": client.client_type, "notes": client.notes}
+            initial = {"name": client.shown_name, "client_type": client.client_type, "notes": client.notes}
         super().__init__(data, initial=initial, auto_id="client-%s")
         self.client = client
         if client and client.client_type == ClientType.SELF:
@@ -53,10 +54,10 @@ class ProjectForm(forms.Form):
     """Add or change a project."""
 
     name = forms.CharField(
-        label="Name", max_length=120, widget=forms.TextInput(attrs={"autocomplete": "off"})
+        label=_("Name"), max_length=120, widget=forms.TextInput(attrs={"autocomplete": "off"})
     )
     notes = forms.CharField(
-        label="Notes (optional)",
+        label=_("Notes (optional)"),
         max_length=2_000,
         required=False,
         widget=forms.Textarea(attrs={"rows": 2, "dir": "auto"}),

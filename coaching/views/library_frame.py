@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from django.conf import settings
 from django.http import Http404, HttpRequest
 from django.urls import reverse
+from django.utils.translation import gettext_lazy
 
 from coaching.documents.lists import (
     FolderDocuments,
@@ -24,7 +25,7 @@ from coaching.views.parts import page_in
 
 SHOWN_IN_FOLDER = 8
 DOCUMENTS_A_PAGE = 100
-NOT_FILED = "Not filed"
+NOT_FILED = gettext_lazy("Not filed")
 NOT_FILED_KEY = "-"
 """Names the documents without a folder in a URL."""
 
@@ -42,7 +43,7 @@ class Folder:
     @classmethod
     def of(cls, found: FolderDocuments) -> "Folder":
         return cls(
-            name=found.name or NOT_FILED,
+            name=found.name or str(NOT_FILED),
             key=urlencode({"folder": found.name or NOT_FILED_KEY}),
             is_filed=bool(found.name),
             documents=found.documents,

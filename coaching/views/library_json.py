@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from coaching.documents.reasons import shown_reason
 from coaching.models import Document
 
 
@@ -11,7 +12,7 @@ def document_as_json(document: Document) -> dict[str, Any]:
         "id": document.pk,
         "name": document.name,
         "state": document.state,
-        "reason": document.reason,
+        "reason": shown_reason(document.reason),
         "client": document.client_id,
         "project": document.project_id,
         "fileType": document.file_type,

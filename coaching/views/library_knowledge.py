@@ -11,6 +11,8 @@ from django.core.paginator import Paginator
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
 from coaching.documents.clients import own_client
@@ -40,7 +42,7 @@ MAX_QUERY = 200
 EXCERPTED = 600
 """How many characters of an entry are read for its excerpt, which is shorter."""
 EFFECTS_SHOWN = 20
-KINDS = [*EntryType.choices, (ACTION_ITEM, "Action item")]
+KINDS = [*EntryType.choices, (ACTION_ITEM, gettext_lazy("Action item"))]
 
 
 class EntryForm(forms.Form):
@@ -48,12 +50,14 @@ class EntryForm(forms.Form):
 
     client = id_field(widget=forms.Select)
     title = forms.CharField(
-        label="Title",
+        label=gettext_lazy("Title"),
         max_length=MAX_TITLE,
         widget=forms.TextInput(attrs={"autocomplete": "off", "dir": "auto"}),
     )
     content = forms.CharField(
-        label="What you know", max_length=MAX_CONTENT, widget=forms.Textarea(attrs={"rows": 5, "dir": "auto"})
+        label=gettext_lazy("Note"),
+        max_length=MAX_CONTENT,
+        widget=forms.Textarea(attrs={"rows": 5, "dir": "auto"}),
     )
 
     def __init__(self, data: Any = None, *, user_id: int, entry: KnowledgeEntry | None = None) -> None:
@@ -69,9 +73,9 @@ def add_clients(form: forms.Form, user_id: int) -> None:
     """Let a form choose whom something is about; first stands the person."""
     field = form.fields["client"]
     own = own_client(user_id)
-    field.label, field.initial = "Whom it is about", own.pk
+    field.label, field.initial = gettext_lazy("Who it’s about"), own.pk
     assert isinstance(field.widget, forms.Select)
-    field.widget.choices = [(client.pk, client.name) for client in clients_of(user_id=user_id)]
+    field.widget.choices = [(client.pk, client.shown_name) for client in clients_of(user_id=user_id)]
 
 
 @login_required
@@ -83,9 +87,9 @@ def knowledge(request: HttpRequest) -> HttpResponse:
         return _page(request, user_id)
     if request.POST.get("do") == "standing":
         given = set(request.POST.getlist("kind"))
-        for kind, _ in KINDS:
+        for kind, _label in KINDS:
             set_standing_yes(user_id=user_id, kind=kind, is_given=kind in given)
-        success(request, "Saved.")
+        success(request, _("Saved."))
         return back_to("library_knowledge")
     form = EntryForm(request.POST, user_id=user_id)
     if form.is_valid():
@@ -95,9 +99,9 @@ def knowledge(request: HttpRequest) -> HttpResponse:
             with or_404():
                 create_entry(user_id=user_id, new=new, made_by=MadeBy.USER)
         except Refused as refusal:
-            form.add_error(None, str(refusal))
+            form.add_error(None, refusal.shown())
         else:
-            success(request, "The note was added.")
+            success(request, _("The note was added."))
             return back_to("library_knowledge")
     return _page(request, user_id, form=form)
 
@@ -159,7 +163,7 @@ def entry(request: HttpRequest, entry_id: int) -> HttpResponse:
                 case _:
                     return _save(request, found)
     except Refused as refusal:
-        return _entry_page(request, found, refusal=str(refusal))
+        return _entry_page(request, found, refusal=refusal.shown())
     return redirect("library_knowledge")
 
 
@@ -175,7 +179,7 @@ def _save(request: HttpRequest, entry: KnowledgeEntry) -> HttpResponse:
         key_points=entry.key_points,
         tags=entry.tags,
     )
-    success(request, "Saved.")
+    success(request, _("Saved."))
     return back_to("library_entry", of=entry.pk)
 
 

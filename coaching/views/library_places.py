@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator
 
+from django.utils.translation import gettext_noop
+
 from coaching.documents.lists import list_projects
 from coaching.documents.selectors import clients_of
 from coaching.models import Document
 from sessions_app.errors import Refused
 
-UNKNOWN = "Choose where it belongs."
+UNKNOWN = gettext_noop("Choose a client or project.")
 
 
 def place_choices_for(document: Document) -> list[tuple[str, str, bool]]:
@@ -18,10 +20,10 @@ def place_choices_for(document: Document) -> list[tuple[str, str, bool]]:
 
 def _choices(document: Document) -> Iterator[tuple[str, str]]:
     for client in clients_of(user_id=document.user_id, is_archived=True):
-        yield f"client:{client.pk}", client.name
+        yield f"client:{client.pk}", client.shown_name
         if client.pk == document.client_id:
             for project in list_projects(document.user_id, client):
-                yield f"project:{project.pk}", f"{client.name}: {project.name}"
+                yield f"project:{project.pk}", f"{client.shown_name}: {project.name}"
 
 
 def place_in(value: str) -> dict[str, int]:

@@ -6,11 +6,12 @@ from django.contrib.auth.decorators import login_required
 from django.contrib.messages import success
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from coaching.documents.clients import accessible_project, change_project, delete_project
 from coaching.documents.lists import Place
-from coaching.documents.removals import removal_of_project
+from coaching.documents.removals import conversations_about, removal_of_project
 from coaching.models import Project, ProjectStatus
 from coaching.people.accounts import user_id_of
 from coaching.views.library_forms import ProjectForm
@@ -62,9 +63,9 @@ def _change(request: HttpRequest, project: Project) -> HttpResponse:
         try:
             change_project(user_id=project.user_id, project_id=project.pk, **form.changes())
         except Refused as refusal:
-            form.add_error("name", str(refusal))
+            form.add_error("name", refusal.shown())
         else:
-            success(request, "Saved.")
+            success(request, _("Saved."))
             return back_to("library_project", of=project.pk)
     return _page(request, project, form=form)
 
@@ -78,7 +79,8 @@ def _set_status(request: HttpRequest, project: Project, status: ProjectStatus) -
         notes=project.notes,
     )
     archived = status == ProjectStatus.ARCHIVED
-    success(request, f"{project.name} was {'archived' if archived else 'restored'}.")
+    said = _("%(name)s was archived.") if archived else _("%(name)s was restored.")
+    success(request, said % {"name": project.name})
     return back_to("library_project", of=project.pk)
 
 
@@ -92,15 +94,15 @@ def delete(request: HttpRequest, project_id: int) -> HttpResponse:
     if request.method == "POST":
         with or_404():
             delete_project(user_id=user_id, project_id=project_id)
-        success(request, f"{found.name} was deleted.")
+        success(request, _("%(name)s was deleted.") % {"name": found.name})
         return back_to("library_client", of=found.client_id)
     context = {
         **frame_of(request, "documents", user_id=user_id),
         "name": found.name,
         "client": found.client,
         "project": found,
-        "what": "project",
         "removals": removal_of_project(found),
+        "conversations": conversations_about(found),
         "refusal": "",
     }
     return render(request, "coaching/pages/library_delete.html", context)

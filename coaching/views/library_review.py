@@ -8,7 +8,7 @@ from django.contrib.messages import success, warning
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.template.defaultfilters import pluralize
+from django.utils.translation import gettext_noop, ngettext
 from django.views.decorators.http import require_http_methods
 
 from coaching.documents.lists import reference_choices
@@ -21,8 +21,8 @@ from coaching.views.parts import back_to, page_in
 from sessions_app.errors import Refused
 
 REVIEWS_A_PAGE = 20
-NOTHING_TICKED = "Tick at least one document first."
-NO_TYPE = "Choose what they are first."
+NOTHING_TICKED = gettext_noop("Select at least one document first.")
+NO_TYPE = gettext_noop("Choose a type first.")
 
 
 @login_required
@@ -35,13 +35,14 @@ def review(request: HttpRequest) -> HttpResponse:
     try:
         outcome = _decide(request, user_id)
     except Refused as refusal:
-        return _page(request, user_id, refusal=str(refusal))
+        return _page(request, user_id, refusal=refusal.shown())
     if outcome.changed:
         count = len(outcome.changed)
-        success(request, f"{count} document{pluralize(count)} filed.")
+        said = ngettext("%(count)s document filed.", "%(count)s documents filed.", count)
+        success(request, said % {"count": count})
     names = Document.of(user_id).in_bulk(list(outcome.refused))
     for document_id, reason in outcome.refused.items():
-        warning(request, f"{names[document_id].name}: {reason}")
+        warning(request, f"{names[document_id].name}: {reason.shown()}")
     return back_to("library_review")
 
 

@@ -14,11 +14,13 @@ from django import forms
 from django.contrib.messages import success, warning
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
-from django.template.defaultfilters import pluralize
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
 
 from coaching.documents.intake import Destination, destination_of, refusal_of_size, refuse, take_in
+from coaching.documents.reasons import shown_reason
 from coaching.files.errors import StorageFailed
 from coaching.library.pictures import prepare_picture
 from coaching.models import Document, DocumentSource, DocumentState
@@ -31,8 +33,10 @@ from sessions_app.errors import Refused
 from sessions_app.selectors import accessible_session
 
 FILES_IN_TEN_MINUTES = 600
-UNREADABLE = "Sage couldn’t read the form. Nothing was taken. “client” and “project” are numbers."
-NO_FILE = "Choose at least one file."
+UNREADABLE = gettext_lazy(
+    "Sage couldn’t read the form, so nothing was uploaded. “client” and “project” are numbers."
+)
+NO_FILE = gettext_lazy("Choose at least one file.")
 
 uploads = AttemptLimit(attempts=FILES_IN_TEN_MINUTES, seconds=600)
 
@@ -65,7 +69,7 @@ def upload(request: HttpRequest) -> HttpResponse:
     form = UploadForm(request.POST)
     files = [file for _, sent in request.FILES.lists() for file in sent]
     if not form.is_valid():
-        return _unreadable(request, UNREADABLE)
+        return _unreadable(request, str(UNREADABLE))
     session_id = form.cleaned_data["session"]
     with or_404():
         if session_id:
@@ -79,7 +83,7 @@ def upload(request: HttpRequest) -> HttpResponse:
             batch=form.cleaned_data["batch"] or uuid.uuid4(),
         )
     if not files:
-        return _unreadable(request, NO_FILE, destination)
+        return _unreadable(request, str(NO_FILE), destination)
     taken = _take_in(user_id_of(request), files, destination, is_withheld=form.cleaned_data["is_withheld"])
     return _as_json(taken) if wants_json(request) else _to_page(request, taken, destination)
 
@@ -116,7 +120,7 @@ def _as_json(taken: Taken) -> HttpResponse:
     documents = [document_as_json(document) for document in taken.documents]
     if taken.refusal is None:
         return JsonResponse({"documents": documents})
-    response = error_as_json(str(taken.refusal), _status_of(taken.refusal), documents=documents)
+    response = error_as_json(taken.refusal.shown(), _status_of(taken.refusal), documents=documents)
     return with_wait(response, taken.refusal)
 
 
@@ -128,11 +132,17 @@ def _to_page(request: HttpRequest, taken: Taken, destination: Destination) -> Ht
     refused = [document for document in taken.documents if document.state == DocumentState.REFUSED]
     count = len(taken.documents) - len(refused)
     if count:
-        success(request, f"{count} document{pluralize(count)} uploaded. Sage reads them next.")
+        said = ngettext(
+            "%(count)s document uploaded. Sage will read it next.",
+            "%(count)s documents uploaded. Sage will read them next.",
+            count,
+        )
+        success(request, said % {"count": count})
     for document in refused:
-        warning(request, f"{document.name} wasn’t taken. {document.reason}")
+        said = _("%(name)s wasn’t added. %(reason)s")
+        warning(request, said % {"name": document.name, "reason": shown_reason(document.reason)})
     if taken.refusal:
-        warning(request, str(taken.refusal))
+        warning(request, taken.refusal.shown())
     return _back(destination, taken.documents)
 
 

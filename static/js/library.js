@@ -7,9 +7,7 @@ const AT_ONCE = 2;
 const TRIES = 4;
 const RETRY_MS = 2000;
 const REFRESH_MS = 700;
-const LOST = "It didn’t get through. Check your connection and drop it again.";
-const SIGNED_OUT = "You’re signed out. Sign in again in another tab, then drop it again.";
-const BROKEN = "Sage couldn’t take it right now. Drop it again in a moment.";
+const WHOLE_PERCENT = new Intl.NumberFormat(document.documentElement.lang, { style: "percent" });
 
 const form = document.getElementById("drop");
 const zone = document.getElementById("drop-zone");
@@ -70,7 +68,7 @@ function take(files) {
   for (const file of files.slice(0, most)) add(file, batch);
   if (files.length > most) {
     const left = files.length - most;
-    fail(row(`${left} more files`), `Sage takes ${most} at once. Drop the others when these have arrived.`);
+    fail(row(words("leftOut", { count: left })), words("tooMany", { most }));
   }
   next();
 }
@@ -79,41 +77,46 @@ function add(file, batch) {
   const upload = { file, batch, tries: 0, row: row(file.name) };
   const most = Number(form.dataset.maxMb);
   if (file.size > most * 1024 * 1024) {
-    fail(upload.row, `It has ${Math.round(file.size / 1024 / 1024)} MB, and a document can have ${most}.`);
+    fail(upload.row, words("tooLarge", { size: Math.round(file.size / 1024 / 1024), most }));
     return;
   }
   upload.row.bar = document.createElement("progress");
   upload.row.bar.max = 1;
   upload.row.bar.value = 0;
-  upload.row.bar.setAttribute("aria-label", `Upload of ${file.name}`);
+  upload.row.bar.setAttribute("aria-label", words("barLabel", { name: file.name }));
   upload.row.item.append(upload.row.bar);
-  show(upload.row, "Waiting");
+  show(upload.row, words("waits"));
   waiting.push(upload);
+}
+
+// The page has the texts in its language, with places for values.
+function words(name, values = {}) {
+  return form.dataset[name].replace(/\{(\w+)\}/g, (_, value) => values[value]);
 }
 
 function row(name) {
   const item = document.createElement("li");
   const title = Object.assign(document.createElement("span"), { className: "upload-name", textContent: name });
-  const words = Object.assign(document.createElement("span"), { className: "upload-state" });
-  item.append(title, words);
+  const state = Object.assign(document.createElement("span"), { className: "upload-state" });
+  item.append(title, state);
   list.append(item);
-  return { item, words };
+  return { item, state };
 }
 
-function show(row, words) {
-  row.words.textContent = words;
+function show(row, text) {
+  row.state.textContent = text;
 }
 
-function fail(row, words) {
+function fail(row, text) {
   row.bar?.remove();
   row.item.classList.add("is-failed");
-  show(row, words);
+  show(row, text);
 }
 
 function next() {
   while (running < AT_ONCE && waiting.length) send(waiting.shift());
   if (!running && sent) {
-    state.textContent = `${sent} uploaded. Sage reads them now.`;
+    state.textContent = words("allSent", { count: sent });
     sent = 0;
   }
 }
@@ -131,8 +134,9 @@ function send(upload) {
   request.responseType = "json";
   request.upload.addEventListener("progress", (event) => {
     if (!event.lengthComputable) return;
-    upload.row.bar.value = event.loaded / event.total;
-    show(upload.row, event.loaded < event.total ? `${Math.round((100 * event.loaded) / event.total)} %` : "Storing");
+    const share = event.loaded / event.total;
+    upload.row.bar.value = share;
+    show(upload.row, share < 1 ? WHOLE_PERCENT.format(share) : words("stores"));
   });
   request.addEventListener("loadend", () => {
     running -= 1;
@@ -153,15 +157,15 @@ function end(upload, request) {
     refresh();
   } else if (wait || !status || status >= 500) {
     const isWait = Boolean(wait);
-    if (upload.tries >= TRIES && !isWait) fail(upload.row, status ? BROKEN : LOST);
+    if (upload.tries >= TRIES && !isWait) fail(upload.row, words(status ? "broken" : "lost"));
     else again(upload, wait || RETRY_MS * upload.tries);
   } else {
-    fail(upload.row, status === 401 || status === 403 ? SIGNED_OUT : (response?.error ?? BROKEN));
+    fail(upload.row, status === 401 || status === 403 ? words("signedOut") : (response?.error ?? words("broken")));
   }
 }
 
 function again(upload, wait) {
-  show(upload.row, wait > 5000 ? `Waiting ${Math.ceil(wait / 1000)} seconds: many at once` : "Trying again");
+  show(upload.row, wait > 5000 ? words("pauses", { seconds: Math.ceil(wait / 1000) }) : words("again"));
   running += 1; // keeps its place
   setTimeout(() => {
     running -= 1;

@@ -34,7 +34,7 @@ async def upload(page: Page) -> None:
         {"name": NAME, "mimeType": "application/json", "buffer": EXPORT}
     )
     await page.get_by_role("button", name="Import", exact=True).click()
-    await expect(page.get_by_text("Waiting to be read.")).to_be_visible()
+    await expect(page.get_by_text("Waiting to start.")).to_be_visible()
 
 
 async def test_an_upload_shows_its_progress_and_is_undone(page: Page, watcher: Watcher, user: User) -> None:
@@ -52,7 +52,7 @@ async def test_an_upload_shows_its_progress_and_is_undone(page: Page, watcher: W
     await page.get_by_role("button", name="Yes, undo it").click()
     await expect(page.get_by_text("This import is being undone.")).to_be_visible()
     await in_database(do_the_job, user)
-    await expect(page.get_by_text("Undone: what it added is gone.")).to_be_visible()
+    await expect(page.get_by_text("Undone. Everything this import added has been removed.")).to_be_visible()
     assert not await in_database(Session.of(user.pk).exists)
     assert watcher.faults == []
 

@@ -31,7 +31,7 @@ async def test_dropped_files_become_documents_and_a_refused_one_says_why(
     files.append(FilePayload(name="empty.txt", mimeType="text/plain", buffer=b""))
     await page.get_by_label("Drop files or a folder here").set_input_files(files)
     uploads = page.locator("#uploads")
-    await expect(uploads.get_by_text("The file is empty.")).to_be_visible()
+    await expect(uploads.get_by_text("This file is empty.")).to_be_visible()
     await expect(uploads.locator("li")).to_have_count(1)
     reading = page.locator("#library-progress")
     await expect(reading.get_by_text("1 of 12 read")).to_be_visible()
@@ -56,7 +56,7 @@ async def test_a_review_is_accepted_and_undone(page: Page, user: User) -> None:
     await page.goto(f"/library/documents/{document.pk}/")
     await expect(page.locator("#decision-title")).to_contain_text("Filed in Work")
     await page.get_by_role("button", name="Undo").first.click()
-    await expect(page.locator("#decision-title")).to_contain_text("To review")
+    await expect(page.locator("#decision-title")).to_contain_text("Needs review")
 
 
 async def test_pages_fit_a_phone_and_axe_finds_nothing_serious(

@@ -36,7 +36,7 @@ async def drop_and_watch(page: Page, practice: PracticeServer) -> None:
     reading = page.locator("#library-progress")
     await expect(reading.get_by_text(re.compile(r"^\d of 12 read$"))).to_be_visible()
     async with worker_of(practice):
-        await expect(reading.get_by_role("heading")).to_have_text("Newest")
+        await expect(reading.get_by_role("heading")).to_have_text("Recently added")
     states = {
         "filed": [name for name in TWELVE if name.split()[0] not in {"copy", "broken.pdf", "unclear.txt"}],
         "failed": ["broken.pdf"],

@@ -56,7 +56,10 @@ def test_a_review_is_accepted_one_by_one_and_in_bulk(user: User) -> None:
     ids = [document.id for document in (*waiting, empty)]
     outcome = accept_reviews(user_id=user.pk, document_ids=[*ids, 10**9])
     assert outcome.changed == ids[:2]
-    assert outcome.refused == {ids[2]: reviews.NOT_IN_REVIEW, empty.id: reviews.UNDECIDED}
+    assert {each: str(refusal) for each, refusal in outcome.refused.items()} == {
+        ids[2]: reviews.NOT_IN_REVIEW,
+        empty.id: reviews.UNDECIDED,
+    }
     filed = Document.of(user.pk).filter(state=DocumentState.FILED)
     assert {document.decided_by for document in filed} == {DecidedBy.USER}
     assert LibraryEffect.of(user.pk).count() == 2

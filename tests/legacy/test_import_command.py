@@ -223,7 +223,7 @@ def test_a_broken_file_changes_nothing_and_names_the_line(tmp_path: Path, export
     cut = tmp_path / "cut.json"
     text = export.read_text()
     cut.write_text(text[: text.index('"files"')])
-    with pytest.raises(CommandError, match=r"line \d+ isn’t valid JSON"):
+    with pytest.raises(CommandError, match=r"Line \d+ isn’t valid JSON"):
         run_import(cut, user)
     assert not Session.of(user.pk).exists()
     assert not Import.of(user.pk).exclude(state=ImportState.FAILED).exists()

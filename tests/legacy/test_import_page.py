@@ -66,7 +66,7 @@ async def test_an_upload_is_imported_by_a_job_and_undone_by_another(
     response = await in_database(upload, signed_in, export, "my <b>export</b>.json")
     assert (response.status_code, response["Location"]) == (302, ADDRESS)
     waiting = await in_database(page, signed_in)
-    assert "Waiting to be read." in waiting
+    assert "Waiting to start." in waiting
     assert 'http-equiv="refresh"' in waiting
     assert "<b>export" not in waiting
     key = (await in_database(Import.of(user.pk).get)).storage_key
@@ -165,7 +165,7 @@ def test_a_file_that_is_too_large_is_refused(
     signed_in: Client, user: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(imports, "MOST_FILE_BYTES", 10)
-    assert "which is the most that can be imported" in upload(signed_in, b"[" * 11).content.decode()
+    assert "This file is too large to import at once." in upload(signed_in, b"[" * 11).content.decode()
     assert not Import.of(user.pk).exists()
 
 
@@ -177,10 +177,10 @@ async def test_briefs_cost_nothing_until_somebody_asks_for_them(
     with override_settings(SAGE_BRIEF_MODEL="claude-haiku-5-5"):
         await work_off()
         assert not await jobs_named(BRIEF_JOB)
-        assert "The cost is about under $0.01." in await in_database(page, signed_in)
+        assert "Estimated cost: under $0.01." in await in_database(page, signed_in)
         row = await in_database(Import.of(user.pk).get)
         await in_database(signed_in.post, f"{ADDRESS}{row.pk}/briefs/")
         assert [(job.queue_name, job.priority) for job in await jobs_named(BRIEF_JOB)] == [(BULK_QUEUE, -10)]
         await work_off()
     assert await in_database(SessionBrief.of(user.pk).count) == 1
-    assert "The cost is about" not in await in_database(page, signed_in)
+    assert "Estimated cost" not in await in_database(page, signed_in)

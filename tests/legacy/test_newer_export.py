@@ -128,12 +128,12 @@ def test_a_conversation_that_went_on_here_or_was_deleted_is_left_alone(
     counts = run_import(write(tmp_path, export(7)), user)
     assert (counts["continued"], counts["messages"], counts["skipped"]) == (0, 0, 1)
     assert rows_of(user) == before
-    assert problems_of(user) == [USED_HERE.format(count=3)]
+    assert problems_of(user) == [USED_HERE]
     Turn.of(user.pk).filter(status="running").delete()
     Session.of(user.pk).update(last_message_number=4)
     delete_session(user_id=user.pk, session_id=session.pk)
     assert run_import(write(tmp_path, export(7)), user)["continued"] == 0
-    assert problems_of(user) == [DELETED.format(count=3)]
+    assert problems_of(user) == [DELETED]
 
 
 def test_a_running_turn_keeps_its_conversation(tmp_path: Path, user: User) -> None:
@@ -141,7 +141,7 @@ def test_a_running_turn_keeps_its_conversation(tmp_path: Path, user: User) -> No
     session = Session.of(user.pk).get()
     session.turns.create(status="running")
     assert run_import(write(tmp_path, sage(5)), user)["continued"] == 0
-    assert problems_of(user) == [USED_HERE.format(count=2)]
+    assert problems_of(user) == [USED_HERE]
 
 
 def test_what_was_edited_elsewhere_stays_and_is_named(tmp_path: Path, user: User) -> None:
@@ -152,7 +152,7 @@ def test_what_was_edited_elsewhere_stays_and_is_named(tmp_path: Path, user: User
     newer = sage(5)
     newer["sessions"][0]["messages"][0]["content"] = "About coffee."
     assert run_import(write(tmp_path, newer), user)["messages"] == 2
-    assert problems_of(user) == [EDITED.format(count=1)]
+    assert problems_of(user) == [EDITED]
     texts = list(Message.of(user.pk).order_by("number").values_list("content", flat=True))
     assert texts == ["About tea.", "Noted.", "And the kettle?", "It whistles.", "The saxophone, too."]
 
@@ -165,14 +165,14 @@ def test_another_branch_is_not_mixed_with_the_stored_one(tmp_path: Path, user: U
     branched["mapping"] |= chatgpt_node("edited", "last", "user", "The trombone.", minute=12)
     path = write(tmp_path, [branched | {"current_node": "edited"}])
     assert run_import(path, user)["continued"] == 0
-    assert problems_of(user) == [CHANGED.format(count=1)]
+    assert problems_of(user) == [CHANGED]
     assert rows_of(user) == before
     # An insertion before the end would have to move what is stored.
     older = sage(4)
     run_import(write(tmp_path, older), user)
     older["sessions"][0]["messages"].insert(1, said("assistant", "Squeezed in.", key="x"))
     assert run_import(write(tmp_path, older), user)["continued"] == 0
-    assert problems_of(user) == [CHANGED.format(count=1)]
+    assert problems_of(user) == [CHANGED]
     # What was deleted before the end stays here, and the rest is appended.
     shorter = sage(6)
     del shorter["sessions"][0]["messages"][1]

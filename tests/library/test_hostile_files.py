@@ -64,7 +64,7 @@ def test_a_file_over_the_limit_is_refused_unread(tmp_path: Path) -> None:
     with path.open("rb") as file:
         found = extract_now(file, size=200 * MEGABYTE, name="large.pdf")
         assert file.tell() == 0
-    assert (found.outcome, found.sentence) == ("refused", "The file is larger than 25 MB.")
+    assert (found.outcome, found.sentence) == ("refused", "This file is too large.")
 
 
 def test_a_large_file_costs_this_process_no_memory(tmp_path: Path) -> None:

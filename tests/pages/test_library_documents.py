@@ -100,7 +100,7 @@ def test_a_document_moves_with_what_was_made_from_it(
     moved = acted(signed_in, document, do="move", place=f"client:{mill.pk}")
     assert (moved.client_id, moved.project_id, moved.folder) == (mill.pk, None, "Leases")
     assert effects_of(document) == ["moved", "moved"]
-    refused(signed_in, document, "Choose where it belongs.", do="move", place="anywhere")
+    refused(signed_in, document, "Choose a client or project.", do="move", place="anywhere")
     refused(
         signed_in, document, "1 to 120 characters", do="move", place=f"client:{mill.pk}", folder="x" * 121
     )
@@ -121,7 +121,7 @@ def test_a_corrected_type_files_a_document_and_is_remembered(
     remembered = DocumentCorrection.of(mill.user_id).get()
     assert (remembered.from_type, remembered.to_type) == ("payslip", "invoice")
     for unknown in ("", "nonsense", "no\x00nsense"):
-        refused(signed_in, document, "There is no such type of document.", do="type", file_type=unknown)
+        refused(signed_in, document, "There’s no such document type.", do="type", file_type=unknown)
     refused(signed_in, document, "Choose a project first.", do="type", file_type="rent-schedule")
     acted(signed_in, document, do="move", place=f"project:{purchase.pk}")
     filed = acted(signed_in, document, do="type", file_type="rent-schedule", folder="Rents")
@@ -133,15 +133,15 @@ def test_a_document_is_renamed_but_not_to_nothing(signed_in: Browser, mill: Clie
     assert acted(signed_in, document, do="rename", name="../Pay\x00slip.txt").name == "Payslip.txt"
     assert effects_of(document) == ["renamed"]
     refused(signed_in, document, "A document needs a name.", do="rename", name=" ")
-    refused(signed_in, document, "Nothing was changed.", do="nonsense")
+    refused(signed_in, document, "nothing was changed.", do="nonsense")
 
 
 def test_a_suggestion_is_accepted_where_there_is_one(signed_in: Browser, mill: Client) -> None:
     document = suggested(mill, "a.txt")
     assert acted(signed_in, document, do="accept").state == "filed"
     assert effects_of(document) == ["filed"]
-    refused(signed_in, document, "It isn’t waiting for a review any more.", do="accept")
-    refused(signed_in, document_of(mill, "b.txt"), "Say what it is.", do="accept")
+    refused(signed_in, document, "This document no longer needs a review.", do="accept")
+    refused(signed_in, document_of(mill, "b.txt"), "Choose a type.", do="accept")
 
 
 def test_a_document_is_kept_from_the_model_and_allowed_again(signed_in: Browser, mill: Client) -> None:
@@ -156,10 +156,10 @@ def test_a_document_is_read_again_when_its_reading_is_over(signed_in: Browser, m
     again = acted(signed_in, document, do="again")
     assert (again.state, again.reason, again.attempts) == ("queued", "", 0)
     assert ProcrastinateJob.objects.filter(task_name=LANE_JOB, args__user_id=mill.user_id).exists()
-    refused(signed_in, document, "It is still being read.", do="again")
-    refused(signed_in, document, "It is still being read.", do="move", place=f"client:{mill.pk}")
+    refused(signed_in, document, "Sage is still reading this document.", do="again")
+    refused(signed_in, document, "Sage is still reading this document.", do="move", place=f"client:{mill.pk}")
     unread = document_of(mill, "b.txt", state=DocumentState.REFUSED, reason="Too large.", storage_key=None)
-    refused(signed_in, unread, "nothing of it is stored.", do="again")
+    refused(signed_in, unread, "it isn’t stored.", do="again")
 
 
 def test_all_proposals_of_a_document_are_accepted_at_once(signed_in: Browser, mill: Client) -> None:
@@ -216,12 +216,12 @@ def test_all_ticked_are_accepted_and_each_refusal_is_named(
     ticked = [first.pk, second.pk, undecided.pk, theirs.pk, "x"]
     page = decided(signed_in, do="accept", document=ticked)
     assert "2 documents filed." in page
-    assert "unknown.txt: Sage has no suggestion for this one. Say what it is." in page
+    assert "unknown.txt: Sage has no suggestion for this document. Choose a type." in page
     assert "theirs.txt" not in page
     assert states_of(first, second) == ["filed", "filed"]
     assert states_of(unticked, undecided, theirs) == ["review"] * 3
     assert "1 document filed." in decided(signed_in, accept=unticked.pk)
-    refused_with(signed_in.post(REVIEW, {"do": "accept"}), "Tick at least one document first.")
+    refused_with(signed_in.post(REVIEW, {"do": "accept"}), "Select at least one document first.")
 
 
 @pytest.mark.usefixtures("references")
@@ -231,7 +231,7 @@ def test_all_ticked_get_the_type_that_is_chosen(
     first, second = suggested(mill, "1.txt"), document_of(mill, "2.txt", project=purchase)
     theirs = suggested(own_client(other_user.pk), "theirs.txt")
     ticked = [first.pk, second.pk, theirs.pk]
-    for unknown, sentence in (("", "Choose what they are first."), ("nonsense", "no such type of document")):
+    for unknown, sentence in (("", "Choose a type first."), ("nonsense", "no such document type")):
         response = signed_in.post(
             REVIEW, {"do": "correct", "document": ticked, "file_type": unknown}, follow=True
         )
@@ -239,7 +239,7 @@ def test_all_ticked_get_the_type_that_is_chosen(
     assert states_of(first, second, theirs) == ["review"] * 3
     page = decided(signed_in, do="correct", document=ticked, file_type="rent-schedule")
     assert "1 document filed." in page
-    assert "1.txt: This type is filed with a project. Choose a project first." in page
+    assert "1.txt: Documents of this type belong in a project. Choose a project first." in page
     assert states_of(first, second, theirs) == ["review", "filed", "review"]
     one = {"correct": first.pk, f"file_type-{first.pk}": "invoice", f"folder-{first.pk}": "Bills"}
     assert "1 document filed." in decided(signed_in, **one)

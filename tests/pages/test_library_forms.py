@@ -71,7 +71,7 @@ def test_a_client_is_added_and_a_second_of_that_name_is_not(signed_in: Browser, 
     assert (made.name, made.status, made.notes) == ("Mill Ltd", "active", "Since 2019.")
     moved_to(response, f"/library/clients/{made.pk}/")
     refused_with(
-        signed_in.post("/library/", form | {"name": "MILL ltd"}), "There is a client of that name already."
+        signed_in.post("/library/", form | {"name": "MILL ltd"}), "There’s already a client with that name."
     )
     refused_with(signed_in.post("/library/", form | {"client_type": "self"}), "Select a valid choice")
     assert Client.of(user.pk).count() == 2, "and the client that is the person"
@@ -87,7 +87,7 @@ def test_a_client_is_renamed(signed_in: Browser, mill: Client) -> None:
     own = own_client(mill.user_id)
     refused_with(
         signed_in.post(f"/library/clients/{own.pk}/", {"name": "mill & sons"}),
-        "There is a client of that name already.",
+        "There’s already a client with that name.",
     )
 
 
@@ -101,7 +101,7 @@ def test_a_client_is_archived_and_restored_but_not_the_one_that_is_the_person(
         assert (mill.status, mill.name, mill.client_type) == (status, "Mill Ltd", "company")
     own = own_client(mill.user_id)
     response = signed_in.post(f"/library/clients/{own.pk}/", {"do": "archive"})
-    refused_with(response, "Your own part of the library can't be archived.")
+    refused_with(response, "Your own part of the library can’t be archived.")
     own.refresh_from_db()
     assert own.status == "active"
 
@@ -118,7 +118,7 @@ def test_a_client_is_deleted_with_what_the_page_lists(
     page = signed_in.get(address).content.decode()
     for line in ("1 project", "2 documents", "2 knowledge entries", "2 action items"):
         assert f"<li>{line}</li>" in page
-    assert "<li>1 conversation: kept, but no longer about this client</li>" in page
+    assert "1 conversation about this client will be kept." in page
     moved_to(signed_in.post(address), "/library/")
     for model in (Document, KnowledgeEntry, ActionItem):
         assert [row.client_id for row in model.of(mill.user_id)] == [own.pk]
@@ -126,7 +126,7 @@ def test_a_client_is_deleted_with_what_the_page_lists(
     assert not SessionScope.of(mill.user_id).exists()
     assert Session.of(mill.user_id).get() == session
     response = signed_in.post(f"/library/clients/{own.pk}/delete/")
-    refused_with(response, "Your own part of the library can't be deleted; its documents can.")
+    refused_with(response, "Your own part of the library can’t be deleted, only its documents.")
     assert Client.of(mill.user_id).get() == own
 
 
@@ -144,7 +144,7 @@ def test_a_project_is_added_renamed_archived_and_restored(signed_in: Browser, mi
         assert (made.name, made.notes, made.status) == ("Sale", "", status)
     refused_with(
         signed_in.post(of_client, {"do": "project", "name": "SALE"}),
-        "Mill Ltd has a project of that name already.",
+        "Mill Ltd already has a project with that name.",
     )
     refused_with(signed_in.post(address, {"name": "x" * 121}), "at most 120 characters")
     assert Project.of(mill.user_id).count() == 1

@@ -74,8 +74,8 @@ def test_a_file_over_the_limit_is_refused_with_the_reason_and_the_others_go_on(
     assert response.status_code == HTTPStatus.OK
     states = {one["name"]: (one["state"], one["reason"]) for one in response.json()["documents"]}
     assert states == {
-        "large.bin": ("refused", "It has 1.4 MB, and a document can have 1."),
-        "empty.txt": ("refused", "The file is empty."),
+        "large.bin": ("refused", "This file is too large: 1.4 MB (max. 1 MB)."),
+        "empty.txt": ("refused", "This file is empty."),
         "good.txt": ("queued", ""),
     }
     assert Document.of(user.pk).get(name="large.bin").storage_key is None
@@ -155,8 +155,8 @@ def test_without_scripts_the_form_answers_with_the_page(signed_in: Client, user:
     response = signed_in.post("/library/upload/", sent, follow=True)
     assert response.redirect_chain == [(f"/library/clients/{client.pk}/", HTTPStatus.SEE_OTHER)]
     page = response.content.decode()
-    assert "1 document uploaded. Sage reads them next." in page
-    assert "empty.txt wasn’t taken. The file is empty." in page
+    assert "1 document uploaded. Sage will read it next." in page
+    assert "empty.txt wasn’t added. This file is empty." in page
     nothing = signed_in.post("/library/upload/", {"client": client.pk}, follow=True).content.decode()
     assert "Choose at least one file." in nothing
 

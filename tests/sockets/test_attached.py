@@ -148,7 +148,7 @@ async def test_only_own_documents_go_with_a_message_and_no_more_than_ten(
         for given, sentence in (
             ([foreign.pk], MISSING),
             ([foreign.pk + 1_000], MISSING),
-            (list(range(1, MAX_ATTACHED + 2)), TOO_MANY),
+            (list(range(1, MAX_ATTACHED + 2)), TOO_MANY % {"most": MAX_ATTACHED}),
             (["1"], UNREADABLE),
             ([True], UNREADABLE),
             ("1", UNREADABLE),

@@ -72,7 +72,7 @@ async def test_a_place_is_resolved_by_the_rules(user: User) -> None:
     new = json.loads(await run(user, "resolve_placement", **given(file_type="sublease")))
     assert (new["folder"], new["rule"]) == ("Leases", "category")
     none = json.loads(await run(user, "resolve_placement", file_type="comet", category="space"))
-    assert none == {"review": "No rule says where a document of this kind is filed."}
+    assert none == {"review": "There’s no rule for where documents of this type are filed."}
     with pytest.raises(ToolInputError, match="client_type"):
         await run(user, "resolve_placement", **given(client_type="club"))
 

@@ -11,6 +11,8 @@ from typing import Any
 
 from coaching.legacy.importers.json_stream import Item, Unreadable
 from coaching.legacy.importers.things import (
+    NO_ID,
+    NOT_A_CONVERSATION,
     FoundConversation,
     FoundMessage,
     Problem,
@@ -66,11 +68,11 @@ class ChatGptAdapter:
             yield too_large(item, found)
             return
         if not isinstance(found, Mapping) or not isinstance(found.get("mapping"), Mapping):
-            yield Problem(where=where_of(item), text="This isn’t a conversation of ChatGPT.")
+            yield Problem(where=where_of(item), text=NOT_A_CONVERSATION)
             return
         imported_id = id_of(found.get("conversation_id")) or id_of(found.get("id"))
         if not imported_id:
-            yield Problem(where=where_of(item), text="This conversation has no id.")
+            yield Problem(where=where_of(item), text=NO_ID)
             return
         nodes = _shown_branch(found)
         unknown = unknown_in(found, _KNOWN, "[]")

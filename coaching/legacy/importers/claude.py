@@ -9,6 +9,8 @@ from typing import Any
 
 from coaching.legacy.importers.json_stream import Item, Unreadable
 from coaching.legacy.importers.things import (
+    NO_ID,
+    NOT_A_CONVERSATION,
     FoundConversation,
     FoundMessage,
     Problem,
@@ -56,11 +58,11 @@ class ClaudeAdapter:
             yield too_large(item, found)
             return
         if not isinstance(found, Mapping) or not isinstance(found.get("chat_messages"), list):
-            yield Problem(where=where_of(item), text="This isn’t a conversation of Claude.")
+            yield Problem(where=where_of(item), text=NOT_A_CONVERSATION)
             return
         imported_id = id_of(found.get("uuid"))
         if not imported_id:
-            yield Problem(where=where_of(item), text="This conversation has no id.")
+            yield Problem(where=where_of(item), text=NO_ID)
             return
         said = _shown_branch(found)
         unknown = unknown_in(found, _KNOWN, "[]")

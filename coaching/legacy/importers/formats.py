@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
+from django.utils.translation import gettext_noop
+
 from coaching.legacy.importers.chatgpt import ChatGptAdapter
 from coaching.legacy.importers.claude import ClaudeAdapter
 from coaching.legacy.importers.sage import SageAdapter
@@ -16,9 +18,9 @@ ADAPTERS: Mapping[ImportFormat, Adapter] = {
 LOOKED_AT = 20
 """The first items may be damaged."""
 
-UNKNOWN = (
-    "This file holds no conversations in a format that Sage knows. It can import its own export, and the "
-    "conversations.json of ChatGPT and of Claude, or the whole ZIP of either."
+UNKNOWN = gettext_noop(
+    "Sage found no conversations it can read in this file. You can import an export of Sage, or the "
+    "conversations.json or the whole ZIP from ChatGPT or Claude."
 )
 OTHER = "This isn’t an export of {name}. Leave the format out, and Sage finds it out by itself."
 

@@ -11,6 +11,7 @@ from decimal import Decimal
 from typing import Any, BinaryIO
 
 import ijson
+from django.utils.translation import gettext_noop
 
 PIECE_BYTES = 1 << 16
 MOST_ITEM_BYTES = 96 << 20
@@ -37,8 +38,8 @@ class Unreadable:
     reason: str
 
 
-TOO_LARGE = Unreadable(reason="This is too large to be read as one piece, so it was left out.")
-TOO_DEEP = Unreadable(reason="This is nested too deeply to be read, so it was left out.")
+TOO_LARGE = Unreadable(reason=gettext_noop("This is too large to read, so it was skipped."))
+TOO_DEEP = Unreadable(reason=gettext_noop("This is nested too deeply to read, so it was skipped."))
 
 
 class Located(dict[str, Any]):

@@ -4,6 +4,7 @@ from collections.abc import Generator, Iterator, Mapping
 from datetime import datetime
 from typing import Annotated, Any, Literal, TypeVar
 
+from django.utils.translation import gettext_noop
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from coaching.legacy.importers.json_stream import Item, Unreadable
@@ -24,6 +25,10 @@ from coaching.legacy.importers.things import (
 from coaching.models import ImportFormat, LifeDomain
 
 LISTS = ("sessions", "files", "ratings")
+
+NOT_A_LIST = gettext_noop("This must be a list.")
+NOT_AN_OBJECT = gettext_noop("This must be an object.")
+MISSING = gettext_noop("This is missing.")
 
 
 def _moment(value: object) -> object:
@@ -107,7 +112,7 @@ class SageAdapter:
             case ("ratings", int()):
                 yield from self._rating(item)
             case (str() as name, *_) if name in LISTS:
-                yield Problem(where=where_of(item), text=f"“{name}” must be a list.")
+                yield Problem(where=where_of(item), text=NOT_A_LIST)
             case (step, *_):
                 yield UnknownFields(names=frozenset({str(step)[:60]}))
 
@@ -158,7 +163,7 @@ def _checked(
     for step in path:
         value = value[step]
     if not isinstance(value, Mapping):
-        yield Problem(where=where_of(item, *path), text="This must be an object.")
+        yield Problem(where=where_of(item, *path), text=NOT_AN_OBJECT)
         return None
     unknown = value.keys() - model.model_fields.keys()
     if unknown:
@@ -167,7 +172,7 @@ def _checked(
         return model.model_validate(dict(value))
     except ValidationError as error:
         for wrong in error.errors(include_url=False, include_input=False, include_context=False):
-            yield Problem(where=where_of(item, *path, *wrong["loc"]), text=f"{_in_words(wrong)}.")
+            yield Problem(where=where_of(item, *path, *wrong["loc"]), text=_in_words(wrong))
             break
         return None
 
@@ -180,8 +185,8 @@ def _kind_of(item: Item, path: tuple[str | int, ...]) -> str:
 
 def _in_words(wrong: Mapping[str, Any]) -> str:
     if wrong["type"] == "missing":
-        return "This is missing"
-    return str(wrong["msg"]).removeprefix("Value error, ").removesuffix(".")
+        return MISSING
+    return f"{str(wrong['msg']).removeprefix('Value error, ').removesuffix('.')}."
 
 
 def _found_message(message: _Message) -> FoundMessage:

@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import BinaryIO, cast
 
+from django.utils.translation import gettext_noop
+
 from coaching.legacy.importers.json_stream import Item, NotJson, read_items
 from coaching.legacy.importers.things import NotImportable
 
@@ -26,22 +28,19 @@ SMALL_BYTES = 10 * MEGABYTE
 """Below it any ratio is harmless."""
 HASH_BYTES = 1 << 20
 
-NOT_JSON_OR_ZIP = (
-    "This is neither a JSON file nor a ZIP, so it can’t be imported. Export your data from Sage, ChatGPT or "
-    "Claude, and give the file that you get as it is."
+NOT_JSON_OR_ZIP = gettext_noop(
+    "This is neither a JSON file nor a ZIP. Export your data from Sage, ChatGPT or Claude, and upload the "
+    "file exactly as you get it."
 )
-BROKEN_ZIP = "This ZIP is damaged or incomplete. Download it once more, and try again."
-ENCRYPTED_ZIP = "This ZIP is protected by a password. Unpack it, and give the JSON file in it."
-ODD_ZIP = "This ZIP is packed in a way that can’t be read here. Unpack it, and give the JSON file in it."
-TOO_MANY_MEMBERS = (
-    f"This ZIP has more than {MOST_MEMBERS:,} files. Unpack it, and give conversations.json alone."
-)
-NO_CONVERSATIONS = "There is no conversations.json in this ZIP, so it isn’t an export that can be imported."
-BOMB = "This ZIP unpacks to far more than an export would, so it wasn’t opened."
-TOO_LARGE = (
-    f"This file is over {MOST_FILE_BYTES // MEGABYTE} MB, which is the most that can be imported at once."
-)
-EMPTY = "This file is empty."
+BROKEN_ZIP = gettext_noop("This ZIP is damaged or incomplete. Download it again and retry.")
+ENCRYPTED_ZIP = gettext_noop("This ZIP is protected by a password. Unpack it and upload the JSON file in it.")
+ODD_ZIP = gettext_noop("Sage can’t open this kind of ZIP. Unpack it and upload the JSON file in it.")
+TOO_MANY_MEMBERS = gettext_noop("This ZIP has too many files. Unpack it and upload only conversations.json.")
+NO_CONVERSATIONS = gettext_noop("This ZIP has no conversations.json, so there’s nothing to import.")
+BOMB = gettext_noop("This ZIP unpacks to far more than an export would, so Sage didn’t open it.")
+TOO_LARGE = gettext_noop("This file is too large to import at once.")
+EMPTY = gettext_noop("This file is empty.")
+NOT_JSON = gettext_noop("This file is incomplete or damaged. Download it again and retry.")
 
 _CONVERSATIONS = re.compile(r"conversations(?:-\d+)?\.json")
 _ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError)
@@ -130,10 +129,7 @@ def _items(file: BinaryIO) -> Iterator[Item]:
     try:
         yield from read_items(file)
     except NotJson as error:
-        raise NotImportable(
-            f"The file can’t be read: line {error.line} isn’t valid JSON. It may be incomplete; download it "
-            "once more, and try again."
-        ) from error
+        raise NotImportable(NOT_JSON, str(error)) from error
 
 
 @contextmanager

@@ -5,16 +5,24 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal, Protocol, TypeAlias
 
+from django.utils.translation import gettext_noop
+
 from coaching.legacy.importers.json_stream import Item, Unreadable
 from coaching.models import ImportFormat
 
 MOST_MESSAGE_CHARACTERS = 200_000
+NOT_A_CONVERSATION = gettext_noop("This isn’t a conversation.")
+NO_ID = gettext_noop("This conversation has no ID.")
 LATEST_SECONDS = 32_503_680_000
 """The year 3000: numbers above it are no seconds since 1970."""
 
 
 class NotImportable(Exception):
-    """The file can't be imported at all. The text is a sentence for the person."""
+    """The file can't be imported at all. `sentence` is for the person, `str()` adds a detail."""
+
+    def __init__(self, sentence: str, detail: str = "") -> None:
+        super().__init__(" ".join(filter(None, [sentence, detail])))
+        self.sentence = sentence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ import io
 import stat
 import zipfile
 
-from coaching.library.extractors.extracted import LOCKED, Unread
+from coaching.library.extractors.extracted import LOCKED, Unread, gettext_noop
 
 MAX_RATIO = 100
 MAX_UNPACKED_BYTES = 200 * 1024 * 1024
@@ -12,6 +12,14 @@ MAX_MEMBERS = 1_000
 SMALL_BYTES = 1024 * 1024
 """A member that unpacks to less can't do harm by its ratio alone; blank tables compress that well."""
 PROLOG_BYTES = 4_096
+
+INCOMPLETE = gettext_noop("This file is damaged or incomplete.")
+TOO_MANY_PARTS = gettext_noop("This file has too many parts.")
+TOO_LARGE_INSIDE = gettext_noop("This file unpacks to more than Sage can read.")
+TOO_DENSE = gettext_noop("This file unpacks to far more than its size, so Sage didn’t open it.")
+HAS_LINK = gettext_noop("This file contains a link to another file.")
+HAS_ARCHIVE = gettext_noop("This file contains another archive.")
+LOADS_FILES = gettext_noop("This file contains instructions to load other files.")
 
 _ARCHIVES = (
     ".zip",
@@ -39,17 +47,17 @@ def open_archive(data: bytes) -> zipfile.ZipFile:
         archive = zipfile.ZipFile(io.BytesIO(data))
         members = archive.infolist()
     except (zipfile.BadZipFile, NotImplementedError, ValueError, EOFError, OSError):
-        raise Unread("broken", "The file is damaged: it ends too early or parts of it are missing.") from None
+        raise Unread("broken", INCOMPLETE) from None
     if len(members) > MAX_MEMBERS:
-        raise Unread("refused", f"The file consists of more than {MAX_MEMBERS:,} parts.")
+        raise Unread("refused", TOO_MANY_PARTS)
     unpacked = sum(member.file_size for member in members)
     if unpacked > MAX_UNPACKED_BYTES:
-        raise Unread("refused", f"Unpacked, the file has more than {MAX_UNPACKED_BYTES // 1024**2} MB.")
+        raise Unread("refused", TOO_LARGE_INSIDE)
     packed = sum(member.compress_size for member in members)
     if _is_too_dense(unpacked, packed) or any(
         _is_too_dense(member.file_size, member.compress_size) for member in members
     ):
-        raise Unread("refused", f"Unpacked, the file has more than {MAX_RATIO} times its size.")
+        raise Unread("refused", TOO_DENSE)
     for member in members:
         _check_member(archive, member)
     return archive
@@ -61,16 +69,16 @@ def _is_too_dense(unpacked: int, packed: int) -> bool:
 
 def _check_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> None:
     if stat.S_ISLNK(member.external_attr >> 16):
-        raise Unread("refused", "The file contains a link to another file.")
+        raise Unread("refused", HAS_LINK)
     if member.flag_bits & 1:
         raise Unread("needs_password", LOCKED)
     name = member.filename.lower()
     start = _start(archive, member)
     is_archive = name.endswith(_ARCHIVES) or start.startswith(_ARCHIVE_STARTS)
     if is_archive and not ("/embeddings/" in name and name.endswith(_EMBEDDED)):
-        raise Unread("refused", "The file contains another archive.")
+        raise Unread("refused", HAS_ARCHIVE)
     if name.endswith((".xml", ".rels")) and (b"<!DOCTYPE" in start or b"<!ENTITY" in start):
-        raise Unread("refused", "The file contains instructions to load other files.")
+        raise Unread("refused", LOADS_FILES)
 
 
 def _start(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:

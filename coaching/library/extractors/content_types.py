@@ -8,7 +8,7 @@ import puremagic
 
 from coaching.library.extractors.archive import open_archive
 from coaching.library.extractors.decoding import decode, is_text
-from coaching.library.extractors.extracted import LOCKED, Unread
+from coaching.library.extractors.extracted import LOCKED, Unread, gettext_noop
 
 PDF = "application/pdf"
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
@@ -51,7 +51,6 @@ _MAIN_PARTS = {
     b"spreadsheetml.sheet.main": XLSX,
     b"presentationml.presentation.main": PPTX,
 }
-_MEDIA = {"audio": "an audio file", "video": "a video", "image": "another kind of image"}
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
 _SAMPLE = 16 * 1024
@@ -65,13 +64,24 @@ _HEADER = re.compile(r"([A-Za-z][A-Za-z0-9-]*):[ \t]?.*(?:\n[ \t].*)*\n")
 _MAIL_HEADERS = {"from", "to", "date", "subject", "received", "message-id", "mime-version", "return-path"}
 _MARKDOWN_SIGNS = re.compile(r"^(?:#{1,6} \S|```|\[[^\]\n]+\]: )", re.MULTILINE)
 
-USABLE = "Save it as PDF, DOCX, XLSX, PPTX or text, and upload that."
+USABLE = gettext_noop("Save it as PDF, DOCX, XLSX, PPTX or text, and upload that.")
+EMPTY = gettext_noop("This file is empty.")
+DAMAGED = gettext_noop("This file is damaged: parts of it are missing.")
+ARCHIVE = gettext_noop("Sage doesn’t open archives. Upload the files in it instead.")
+OPEN_DOCUMENT = gettext_noop("Sage can’t read OpenDocument files.")
+OLD_OFFICE = gettext_noop("Sage can’t read Office formats from before 2007.")
+RTF = gettext_noop("Sage can’t read RTF files.")
+OTHER_IMAGE = gettext_noop("Sage can’t read this kind of image, but it can read JPEG and PNG.")
+AUDIO = gettext_noop("Sage can’t read audio files.")
+VIDEO = gettext_noop("Sage can’t read videos.")
+UNKNOWN = gettext_noop("Sage doesn’t know this kind of file.")
+_MEDIA = {"audio": AUDIO, "video": VIDEO, "image": OTHER_IMAGE}
 
 
 def find_type(data: bytes, name: str) -> str:
     """Return the content type. Raises `Unread` for what Sage doesn't read."""
     if not data.strip(_BLANK):
-        raise Unread("refused", "The file is empty.")
+        raise Unread("refused", EMPTY)
     if b"%PDF-" in data[:_PDF_SEARCHED]:
         return PDF
     if content_type := image_type(data):
@@ -110,8 +120,8 @@ def _in_archive(data: bytes) -> str:
         if "[Content_Types].xml" in members:
             return _by_declared_parts(archive)
         if "mimetype" in members and b"opendocument" in _first_bytes(archive, "mimetype"):
-            raise Unread("refused", f"Sage doesn’t read OpenDocument files. {USABLE}")
-    raise Unread("refused", "Sage doesn’t open archives. Upload the files in it instead.")
+            raise Unread("refused", f"{OPEN_DOCUMENT}\n{USABLE}")
+    raise Unread("refused", ARCHIVE)
 
 
 def _by_declared_parts(archive: zipfile.ZipFile) -> str:
@@ -120,7 +130,7 @@ def _by_declared_parts(archive: zipfile.ZipFile) -> str:
     for main, content_type in _MAIN_PARTS.items():
         if main in declared:
             return content_type
-    raise Unread("broken", "The file is damaged: parts of it are missing.")
+    raise Unread("broken", DAMAGED)
 
 
 def _first_bytes(archive: zipfile.ZipFile, member: str) -> bytes:
@@ -128,21 +138,21 @@ def _first_bytes(archive: zipfile.ZipFile, member: str) -> bytes:
         with archive.open(member) as opened:
             return opened.read(_SAMPLE)
     except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError):
-        raise Unread("broken", "The file is damaged: parts of it can’t be unpacked.") from None
+        raise Unread("broken", DAMAGED) from None
 
 
 def _refuse_old_office(data: bytes) -> str:
     if _ENCRYPTED_PACKAGE in data:
         raise Unread("needs_password", LOCKED)
-    raise Unread("refused", f"Sage doesn’t read the Office formats from before 2007. {USABLE}")
+    raise Unread("refused", f"{OLD_OFFICE}\n{USABLE}")
 
 
 def _kind_of_text(data: bytes, name: str) -> str:
     if data.startswith(b"{\\rtf"):
-        raise Unread("refused", f"Sage doesn’t read RTF. {USABLE}")
+        raise Unread("refused", f"{RTF}\n{USABLE}")
     text = decode(data[:_SAMPLE]).lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     if not is_text(text):
-        raise Unread("refused", f"{_unread_kind(data)} {USABLE}")
+        raise Unread("refused", f"{_unread_kind(data)}\n{USABLE}")
     if text.startswith("WEBVTT"):
         return VTT
     if _SRT_START.match(text):
@@ -168,11 +178,10 @@ def _is_mail(text: str) -> bool:
 def _unread_kind(data: bytes) -> str:
     """Return a sentence on a format that Sage doesn't read."""
     if data[4:12] in (b"ftypheic", b"ftypheix", b"ftypmif1", b"ftypavif"):
-        return "Sage doesn’t read this kind of image; JPEG and PNG it does."
+        return OTHER_IMAGE
     try:
         found = puremagic.magic_string(data[:_SAMPLE])
     except (puremagic.PureError, ValueError):
         found = []
     kinds = (match.mime_type.split("/")[0] for match in found)
-    said = next((_MEDIA[kind] for kind in kinds if kind in _MEDIA), None)
-    return f"This is {said}, which Sage doesn’t read." if said else "Sage doesn’t know this kind of file."
+    return next((_MEDIA[kind] for kind in kinds if kind in _MEDIA), UNKNOWN)

@@ -6,11 +6,12 @@ from email.header import decode_header, make_header
 from email.message import EmailMessage
 
 from coaching.library.extractors.decoding import decode
-from coaching.library.extractors.extracted import Extracted, Unread
+from coaching.library.extractors.extracted import Extracted, Unread, gettext_noop
 from coaching.library.extractors.markup import parse_html
 
 SHOWN = ("From", "To", "Cc", "Date", "Subject")
 MOST_PARTS = 500
+TOO_MANY_PARTS = gettext_noop("This email has too many parts.")
 MOST_CHARACTERS = 10_000
 """Of a header: decoding takes quadratic time."""
 
@@ -45,7 +46,7 @@ def _parts(message: EmailMessage) -> tuple[str, list[str]]:
     attached: list[str] = []
     for number, part in enumerate(message.walk()):
         if number > MOST_PARTS:
-            raise Unread("refused", f"The e-mail consists of more than {MOST_PARTS} parts.")
+            raise Unread("refused", TOO_MANY_PARTS)
         name = _file_name(part)
         if name:
             attached.append(name)

@@ -7,7 +7,12 @@ from typing import Literal
 UnreadOutcome = Literal["needs_password", "broken", "refused"]
 
 
-LOCKED = "The file is locked with a password. Remove the password and try again."
+def gettext_noop(sentence: str) -> str:
+    """Return a sentence that `makemessages` finds by this function's name: extractors don't import Django."""
+    return sentence
+
+
+LOCKED = gettext_noop("This file is protected by a password. Remove the password and try again.")
 
 
 class Unread(Exception):

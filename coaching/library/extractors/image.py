@@ -4,11 +4,13 @@ import io
 
 from PIL import Image, ImageOps, UnidentifiedImageError
 
-from coaching.library.extractors.extracted import Extracted, Unread
+from coaching.library.extractors.extracted import Extracted, Unread, gettext_noop
 
 FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "TIFF", "BMP")
 MOST_PIXELS = 40_000_000
-TOO_MANY_PIXELS = f"The image has more than {MOST_PIXELS // 1_000_000} million pixels."
+TOO_MANY_PIXELS = gettext_noop("This image has too many pixels. Upload a smaller version.")
+TOO_SMALL = gettext_noop("This image is too small to show anything.")
+DAMAGED = gettext_noop("This image is damaged and can’t be opened.")
 LONGEST_EDGE = 1_568
 """Above it, the models reduce images themselves (docs.claude.com, Vision)."""
 SHORTEST_EDGE = 8
@@ -25,13 +27,13 @@ def extract(data: bytes) -> Extracted:
             if width * height > MOST_PIXELS:
                 raise Unread("refused", TOO_MANY_PIXELS)
             if min(width, height) < SHORTEST_EDGE:
-                raise Unread("refused", "The image is too small to show anything.")
+                raise Unread("refused", TOO_SMALL)
             opened.draft("RGB", (LONGEST_EDGE, LONGEST_EDGE))
             reduced = _reduced(opened)
     except Image.DecompressionBombError:
         raise Unread("refused", TOO_MANY_PIXELS) from None
     except (UnidentifiedImageError, OSError, SyntaxError, ValueError):
-        raise Unread("broken", "The image is damaged and can’t be opened.") from None
+        raise Unread("broken", DAMAGED) from None
     return Extracted(
         hints={"width": str(width), "height": str(height)},
         image=_written(reduced),

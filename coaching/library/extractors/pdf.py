@@ -5,11 +5,13 @@ from collections.abc import Iterator
 
 import pypdfium2
 
-from coaching.library.extractors.extracted import LOCKED, Extracted, Unread
+from coaching.library.extractors.extracted import LOCKED, Extracted, Unread, gettext_noop
 
 MOST_PAGES = 200
 FIRST_PAGES = 150
 LAST_PAGES = 50
+DAMAGED = gettext_noop("This PDF is damaged and can’t be opened.")
+NO_PAGES = gettext_noop("This PDF is damaged: it has no pages.")
 FEWEST_CHARACTERS = 10
 """A scan may have stray characters, a page number or a stamp."""
 
@@ -25,10 +27,10 @@ def extract(data: bytes) -> Extracted:
     except pypdfium2.PdfiumError as error:
         if error.err_code == _PASSWORD_ERROR:
             raise Unread("needs_password", LOCKED) from None
-        raise Unread("broken", "The PDF is damaged and can’t be opened.") from None
+        raise Unread("broken", DAMAGED) from None
     count = len(document)
     if not count:
-        raise Unread("broken", "The PDF is damaged: no pages were found in it.")
+        raise Unread("broken", NO_PAGES)
     numbers = _numbers(count)
     pages = tuple(_pages(document, numbers))
     if sum(character.isalnum() for page in pages for character in page) < FEWEST_CHARACTERS:

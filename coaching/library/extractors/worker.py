@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from coaching.library.extractors import EXTRACTORS
 from coaching.library.extractors.content_types import find_type, wrong_name
-from coaching.library.extractors.extracted import Extracted, Unread
+from coaching.library.extractors.extracted import Extracted, Unread, gettext_noop
 
 MOST_CHARACTERS = 2_000_000
 TAIL_CHARACTERS = 500_000
 MOST_HINT_CHARACTERS = 300
+ENDS_READ = gettext_noop("It’s very long, so Sage read only the beginning and the end.")
 
 # PostgreSQL takes no zeros, nothing takes lone surrogates, and form feeds separate pages.
 _UNWANTED = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ud800-\udfff\ufeff\ufffe\uffff]")
@@ -38,10 +39,10 @@ def _line(extracted: Extracted, name: str, content_type: str) -> bytes:
         pages, numbers = _cut(pages, numbers)
     has_text = any(character.isalnum() for page in pages for character in page)
     notes = [wrong_name(name, content_type), extracted.note]
-    notes.append("It is very long: only its beginning and its end were read." if is_cut else "")
+    notes.append(ENDS_READ if is_cut else "")
     said = {
         "outcome": "text" if has_text else "no_text",
-        "sentence": " ".join(note for note in notes if note),
+        "sentence": "\n".join(note for note in notes if note),
         "content_type": content_type,
         "pages": pages if has_text else [],
         "page_count": extracted.page_count,

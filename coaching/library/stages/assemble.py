@@ -2,16 +2,19 @@
 
 from dataclasses import replace
 
+from django.utils.translation import gettext_noop
+
+from coaching.documents.reasons import join_reasons
 from coaching.library.batch import Batch, Ending, Item, Services, Verdict
 from coaching.library.confidence import SURE, is_close
 from coaching.models import DocumentState
 
-UNKNOWN = "Sage found no type in its list that fits."
-UNSEEN = "Sage chose a type whose description it hadn’t seen."
-UNSURE = "Sage isn’t sure about the type ({share}%)."
-TWO_TYPES = "It could also be of another type: {other}."
-SIMILAR = "Its text is almost the same as that of “{name}”."
-PROPOSED = "Sage suggests something that isn’t in the lists yet: {words}."
+UNKNOWN = gettext_noop("Sage found no document type that fits.")
+UNSEEN = gettext_noop("Sage chose a type without having read its description.")
+UNSURE = gettext_noop("Sage isn’t sure about the type. Confidence:")
+TWO_TYPES = gettext_noop("It could also be another type:")
+SIMILAR = gettext_noop("Its text is almost the same as that of:")
+PROPOSED = gettext_noop("Sage suggests something that isn’t on its lists yet:")
 
 
 async def assemble(batch: Batch, _services: Services) -> Batch:
@@ -27,7 +30,7 @@ def assembled(item: Item) -> Item:
     if item.twin is not None:
         values = {"similar_to_id": item.twin.document_id, "similarity": item.twin.similarity}
     return replace(
-        item, ending=Ending(state=state, reason=" ".join(reasons), decision=item.decision, values=values)
+        item, ending=Ending(state=state, reason=join_reasons(reasons), decision=item.decision, values=values)
     )
 
 
@@ -37,13 +40,13 @@ def _doubts(item: Item) -> list[str]:
         return [UNKNOWN, *_proposed(verdict)]
     doubts = []
     if item.twin is not None:
-        doubts.append(SIMILAR.format(name=item.twin.name))
+        doubts += [SIMILAR, f"{item.twin.name}."]
     if item.is_unseen:
         doubts.append(UNSEEN)
     if verdict.confidence < SURE:
-        doubts.append(UNSURE.format(share=round(100 * verdict.confidence)))
+        doubts += [UNSURE, f"{verdict.confidence:.0%}."]
     elif is_close(verdict):
-        doubts.append(TWO_TYPES.format(other=verdict.alternatives[0]["file_type"]))
+        doubts += [TWO_TYPES, f"{verdict.alternatives[0]['file_type']}."]
     if item.placement_fault:
         doubts.append(item.placement_fault)
     return [*doubts, *(_proposed(verdict) if doubts else [])]
@@ -54,4 +57,5 @@ def _proposed(verdict: Verdict | None) -> list[str]:
         return []
     proposal = verdict.proposal
     words = [proposal.get("file_type"), proposal.get("folder"), *proposal.get("tags", ())]
-    return [PROPOSED.format(words=", ".join(str(word) for word in words if word))]
+    listed = ", ".join(" ".join(str(word).split()) for word in words if word)
+    return [PROPOSED, f"{listed}."]

@@ -6,6 +6,9 @@ from dataclasses import replace
 from functools import partial
 from uuid import uuid4
 
+from django.utils.translation import gettext_noop
+
+from coaching.documents.reasons import join_reasons
 from coaching.library.answers import read_answer
 from coaching.library.batch import Batch, Ending, Item, Services, Verdict
 from coaching.library.call_records import CallPlan, pending_call, read_rounds
@@ -21,10 +24,11 @@ from sessions_app.database import in_database
 LOOKUP = LOOKUP_REFERENCE.name
 MOST_ATTEMPTS = 2
 """A document is tried this often; the last time alone."""
-FAILED = "Sage couldn’t read this document: {because} You can try again or file it yourself."
+FAILED = gettext_noop("Sage couldn’t read this document.")
+WHAT_NOW = gettext_noop("You can try again or file it yourself.")
 _REFERENCE = re.compile(r'^<reference file_type="([a-z0-9-]+)">')
-IN_BATCH = "It was sent with many others at half the price. The answer can take a day."
-WITHOUT_ANSWER = "The model said nothing usable about it."
+IN_BATCH = gettext_noop("Sent together with others at half the price. The answer can take up to a day.")
+WITHOUT_ANSWER = gettext_noop("The AI model gave no usable answer.")
 
 
 async def classify(batch: Batch, services: Services) -> Batch:
@@ -73,7 +77,7 @@ def without_answer(item: Item, because: str) -> Item:
     """Let a document be tried again alone, or end it as failed."""
     if item.document.attempts + 1 < MOST_ATTEMPTS:
         return replace(item, ending=Ending(state=DocumentState.QUEUED, is_attempt=True))
-    reason = FAILED.format(because=because)
+    reason = join_reasons([FAILED, because, WHAT_NOW])
     return replace(item, ending=Ending(state=DocumentState.FAILED, reason=reason, is_attempt=True))
 
 

@@ -1,12 +1,13 @@
 """Links documents whose bytes the client has already: they aren't read again."""
 
-from dataclasses import replace
+from django.utils.translation import gettext_noop
 
-from coaching.library.batch import Batch, Ending, Item, Services
+from coaching.documents.reasons import join_reasons
+from coaching.library.batch import Batch, Item, Services
 from coaching.models import Document, DocumentState
 from sessions_app.database import in_database
 
-DUPLICATE = "The same file is there already: “{name}”."
+DUPLICATE = gettext_noop("This file is already in your library:")
 _NOT_ORIGINAL = (DocumentState.DUPLICATE, DocumentState.FAILED, DocumentState.REFUSED)
 
 
@@ -26,8 +27,7 @@ def _find(batch: Batch) -> Batch:
         original = originals.get(item.document.sha256)
         if original is None or original.pk >= item.document.pk:
             return item
-        reason = DUPLICATE.format(name=original.name)
-        ending = Ending(state=DocumentState.DUPLICATE, reason=reason, values={"duplicate_of_id": original.pk})
-        return replace(item, ending=ending)
+        reason = join_reasons([DUPLICATE, f"{original.name}."])
+        return item.ended(DocumentState.DUPLICATE, reason, duplicate_of_id=original.pk)
 
     return batch.each(linked)

@@ -15,6 +15,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from coaching.documents.pictures import keep_picture
 from coaching.files.objects import open_object
@@ -27,9 +28,11 @@ from sessions_app.database import in_database, lock_until_commit
 NEAR = 0.9
 MOST_COMPARED = 5
 """As many texts are compared word by word."""
-WITHHELD = "You marked it never to be sent to the model. File it yourself."
-NO_SIGHT = "It is an image, and there is no model here that can look at it. File it yourself."
-NO_TEXT = "No text was found in it. File it yourself, or upload a version with text."
+WITHHELD = gettext_noop("You chose never to send this document to the AI model, so please file it yourself.")
+NO_SIGHT = gettext_noop(
+    "This is an image, and the practice model can’t look at images. Please file it yourself."
+)
+NO_TEXT = gettext_noop("Sage found no text in it. File it yourself, or upload a version with text.")
 _TWIN_LOCK = 0x11B3
 _ENDS: Mapping[str, DocumentState] = {
     "no_text": DocumentState.REVIEW,

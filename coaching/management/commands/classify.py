@@ -185,6 +185,7 @@ def row_of(taken: _Taken, document: Document | None) -> Mapping[str, Any]:
         state, reason = DocumentState(document.state), document.reason
     elif document is not None and document.reason:
         reason = f"{document.reason} {NOT_READ}"
+    reason = " ".join(reason.splitlines())
     return {
         "path": str(taken.path),
         "state": state.value,

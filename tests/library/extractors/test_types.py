@@ -117,7 +117,7 @@ def test_an_image_has_no_text_and_is_prepared_for_a_model_that_sees(
     assert found.content_type == f"image/{kind.lower()}"
     assert found.image.startswith(b"\xff\xd8")
     assert len(found.image) < 100_000
-    assert found.sentence == "It is an image, so it has no text of its own."
+    assert found.sentence == "This is an image, so it has no text of its own."
 
 
 def test_of_a_long_pdf_the_first_and_last_pages_are_read() -> None:
@@ -134,16 +134,16 @@ def test_of_a_very_long_text_the_beginning_and_the_end_are_read() -> None:
     assert found.text.endswith("end")
     assert "\n[…]\n" in found.text
     assert len(found.text) < 2_000_100
-    assert found.sentence == "It is very long: only its beginning and its end were read."
+    assert found.sentence == "It’s very long, so Sage read only the beginning and the end."
 
 
 @pytest.mark.parametrize(
     ("data", "sentence"),
     [
-        (b"", "The file is empty."),
-        (b" \n ", "The file is empty."),
-        (b"{\\rtf1 Hello}", "Sage doesn’t read RTF."),
-        (b"ID3\x03\x00" + bytes(200), "This is an audio file, which Sage doesn’t read."),
+        (b"", "This file is empty."),
+        (b" \n ", "This file is empty."),
+        (b"{\\rtf1 Hello}", "Sage can’t read RTF files."),
+        (b"ID3\x03\x00" + bytes(200), "Sage can’t read audio files."),
         (bytes(range(256)) * 20, "Sage doesn’t know this kind of file."),
     ],
 )

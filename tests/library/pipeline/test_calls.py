@@ -101,7 +101,7 @@ async def test_documents_wait_while_the_model_is_out_of_reach_and_are_read_after
     await work_off()
     (waiting,) = await fresh(*documents)
     assert (waiting.state, waiting.attempts) == (DocumentState.QUEUED, 0)
-    assert "can’t be reached" in waiting.reason
+    assert "can’t reach the AI model" in waiting.reason
     await in_database(make_due)
     await work_off()
     assert (await fresh(*documents))[0].state == DocumentState.FILED

@@ -53,7 +53,7 @@ async def test_a_document_that_stays_doubtful_waits_in_review_with_the_reason(
     await work_off()
     (document,) = await fresh(document)
     assert (document.state, document.file_type) == (DocumentState.REVIEW, "lease")
-    assert document.reason.startswith("Sage isn’t sure about the type (60%).")
+    assert document.reason.startswith("Sage isn’t sure about the type. Confidence:\n60%.")
     assert "side letter" in document.reason
     assert document.proposal == {"file_type": "side letter"}
     assert document.folder, "as a suggestion"
