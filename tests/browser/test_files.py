@@ -65,7 +65,7 @@ async def test_a_text_is_previewed_and_saved_and_two_tabs_lose_nothing(
     await expect(page.get_by_role("status")).to_contain_text("Saved as version 3.")
     await expect(page.locator(".prose")).to_contain_text("First, and mine.")
     await expect(page.locator(".prose")).to_contain_text("Fourth.")
-    await expect(page.locator(".facts")).to_contain_text("thriving")
+    await expect(page.locator(".facts")).to_contain_text("Thriving")
     assert page.url.endswith(FILE)
     await page.get_by_role("link", name="Version history").click()
     await page.get_by_role("link", name="What changed in version 3").click()
