@@ -1,8 +1,8 @@
 """Django's command with what keeps our catalogues small. Operators' pages are in English and left out."""
 
-from argparse import ArgumentParser
 from typing import Any
 
+from django.core.management.base import CommandParser
 from django.core.management.commands import makemessages
 
 LEFT_OUT = [
@@ -23,7 +23,7 @@ class Command(makemessages.Command):
     # A guessed translation isn't one: new texts are empty until somebody has translated them.
     msgmerge_options = [*makemessages.Command.msgmerge_options, "--no-fuzzy-matching"]
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
         parser.set_defaults(no_location=True, no_obsolete=True, no_wrap=True)
 
