@@ -65,7 +65,7 @@ def test_a_month_links_its_days_and_says_what_each_has(
 def test_an_empty_journal_says_how_days_come_into_it(browser: Client) -> None:
     page = page_of(browser, "/journal/")
     assert "Each day you open or close with Sage appears here." in page
-    assert "When you close a day, Sage notes how you were" in page
+    assert "When you close a day, Sage notes your mood and energy" in page
     assert "<svg viewBox" not in page
     assert days_in(page) == [TODAY.isoformat()]
 
