@@ -6,13 +6,14 @@
 import uuid
 
 from django.db import transaction
+from django.utils.translation import gettext_noop as _
 
 from sessions_app.errors import Refused
 from sessions_app.models import MessageRole, Session, SessionStatus, Turn, TurnStatus
 from sessions_app.selectors import read_open_turn_status
 from sessions_app.services import last_turn, lock_active_session, refuse_second_turn, withdraw_turn
 
-NO_SUCH_ANSWER = "There is no such answer to your last message."
+NO_SUCH_ANSWER = _("There’s no such answer to your last message.")
 
 
 @transaction.atomic

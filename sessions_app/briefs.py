@@ -13,6 +13,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext_noop as _
 
 from sessions_app.errors import Refused
 from sessions_app.figures import sessions_with_brief_behind
@@ -35,8 +36,8 @@ CORRECTION_CHARACTERS = 500
 MESSAGES_AT_ONCE = 2_000
 """More than fit into a request, so that a long history isn't read whole."""
 
-TOO_MANY = (
-    f"You can have up to {MOST_CORRECTIONS} corrections in all your conversations together. "
+TOO_MANY = _(
+    "You can have up to %(most)s corrections across all your conversations. "
     "Undo one that you no longer need, here or in another conversation."
 )
 
@@ -192,9 +193,9 @@ def correct_brief(
     session = accessible_session(user_id=user_id, session_id=session_id, is_locked=True)
     words = " ".join(mended(words).split())
     if not is_strike and not words:
-        raise Refused("Write what is right, then save it.")
+        raise Refused(_("Write what’s right, then save it."))
     if len(words) > CORRECTION_CHARACTERS:
-        raise Refused(f"A correction can have up to {CORRECTION_CHARACTERS} characters.")
+        raise Refused(_("A correction can have up to %(most)s characters."), most=CORRECTION_CHARACTERS)
     kind = CorrectionKind.STRIKE if is_strike else CorrectionKind.CORRECTION
     values = {"kind": kind, "line": mended(line), "words": "" if is_strike else words}
     known = session.brief_corrections.filter(**values).first()
@@ -202,7 +203,7 @@ def correct_brief(
         return known
     lock_limits(user_id=user_id)
     if BriefCorrection.of(user_id).count() >= MOST_CORRECTIONS:
-        raise Refused(TOO_MANY)
+        raise Refused(TOO_MANY, most=MOST_CORRECTIONS)
     correction = BriefCorrection.within(session).create(session=session, **values)
     _mark_changed(session)
     _correct_newest(session, finish)

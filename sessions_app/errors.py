@@ -45,8 +45,8 @@ def _number_localised(value: object) -> object:
 class FieldRefused(Refused):
     """One field of a form can't be stored as it was given."""
 
-    def __init__(self, message: str, *, field: str) -> None:
-        super().__init__(message)
+    def __init__(self, sentence: str, *, field: str, **values: object) -> None:
+        super().__init__(sentence, **values)
         self.field = field
 
 

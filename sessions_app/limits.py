@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.db.models import Func, QuerySet, TextField, Value
 from django.utils import timezone
+from django.utils.translation import gettext_noop as _
 
 from sessions_app.database import lock_until_commit
 from sessions_app.errors import Refused, TooManySessions
@@ -95,12 +96,12 @@ def refuse_over(asked: TurnsAsked, *, user_id: int, rate_limit: RateLimit, is_op
     running = sum(turn.is_running and not turn.is_opening for turn in asked.open.values())
     if running >= MAX_RUNNING_TURNS_PER_USER and not is_opening:
         raise Refused(
-            f"Sage is already answering in {MAX_RUNNING_TURNS_PER_USER} conversations. "
-            "Please wait for one to finish."
+            _("Sage is already answering in %(number)s conversations. Please wait for one to finish."),
+            number=MAX_RUNNING_TURNS_PER_USER,
         )
     if len(asked.recent) >= rate_limit.turns:
         window = timedelta(seconds=rate_limit.seconds)
-        raise Refused(_a_lot(asked.recent[rate_limit.turns - 1] + window - timezone.now()))
+        raise _a_lot(Refused, asked.recent[rate_limit.turns - 1] + window - timezone.now())
     if rate_limit.daily_tokens is not None:
         refuse_over_budget(user_id=user_id, daily_tokens=rate_limit.daily_tokens)
 
@@ -113,7 +114,7 @@ def refuse_too_many_sessions(*, user_id: int, rate_limit: RateLimit) -> None:
     opened = Session.of(user_id).filter(started_at__gt=now - window, imported_until=0).order_by("-started_at")
     recent = list(opened.values_list("started_at", flat=True)[:most])
     if len(recent) >= most:
-        raise TooManySessions(_a_lot(recent[-1] + window - now))
+        raise _a_lot(TooManySessions, recent[-1] + window - now)
 
 
 def lock_limits(*, user_id: int) -> None:
@@ -129,10 +130,12 @@ def lock_key(user_id: int) -> int:
     return user_id % 2**31
 
 
-def _a_lot(wait: timedelta) -> str:
+def _a_lot(refused: type[Refused], wait: timedelta) -> Refused:
     wait_seconds = max(1, round(wait.total_seconds()))
-    unit = "second" if wait_seconds == 1 else "seconds"
-    return f"You’ve sent a lot in a short time. Please wait {wait_seconds} {unit} and send it again."
+    if wait_seconds == 1:
+        return refused(_("You’ve sent a lot in a short time. Please wait 1 second and send it again."))
+    sentence = _("You’ve sent a lot in a short time. Please wait %(seconds)s seconds and send it again.")
+    return refused(sentence, seconds=wait_seconds)
 
 
 def refuse_over_budget(*, user_id: int, daily_tokens: int) -> None:
@@ -140,5 +143,7 @@ def refuse_over_budget(*, user_id: int, daily_tokens: int) -> None:
     day = read_tokens_of_day(user_id=user_id, now=timezone.now(), limit=daily_tokens)
     if day.tokens < daily_tokens:
         return
-    unit = "hour" if day.hours_to_more == 1 else "hours"
-    raise Refused(f"Today’s budget is used up. More will be available in about {day.hours_to_more} {unit}.")
+    if day.hours_to_more == 1:
+        raise Refused(_("Today’s budget is used up. More will be available in about 1 hour."))
+    sentence = _("Today’s budget is used up. More will be available in about %(hours)s hours.")
+    raise Refused(sentence, hours=day.hours_to_more)

@@ -15,6 +15,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.db.models.fields.json import KeyTextTransform
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from sessions_app.opening_message import OPENING_ID
 from sessions_app.owned import Owned, OwnedQuerySet
@@ -23,20 +24,20 @@ from sessions_app.owned import Owned, OwnedQuerySet
 class SessionKind(models.TextChoices):
     """What a session is for. The arc kinds have a beginning, an end and artefacts."""
 
-    OPEN_CONVERSATION = "open_conversation", "Conversation"
-    OPEN_DAY = "open_day", "Open the day"
-    CLOSE_DAY = "close_day", "Close the day"
-    WEEKLY_CHECKIN = "weekly_checkin", "Weekly check-in"
-    LIFE_MAPPING = "life_mapping", "Life mapping"
+    OPEN_CONVERSATION = "open_conversation", _("Conversation")
+    OPEN_DAY = "open_day", _("Open the day")
+    CLOSE_DAY = "close_day", _("Close the day")
+    WEEKLY_CHECKIN = "weekly_checkin", _("Weekly check-in")
+    LIFE_MAPPING = "life_mapping", _("Life mapping")
 
 
 class SessionStatus(models.TextChoices):
     """A session leaves `active` once, for one of the others, and never comes back."""
 
-    ACTIVE = "active", "Active"
-    COMPLETED = "completed", "Completed"
-    EXPIRED = "expired", "Expired"
-    ABANDONED = "abandoned", "Ended"
+    ACTIVE = "active", _("Active")
+    COMPLETED = "completed", _("Completed")
+    EXPIRED = "expired", _("Expired")
+    ABANDONED = "abandoned", _("Ended")
 
 
 class TitleSource(models.TextChoices):

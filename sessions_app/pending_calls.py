@@ -11,6 +11,7 @@ from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext_noop as _
 
 from sessions_app.errors import Refused
 from sessions_app.limits import RateLimit, refuse_over_limits
@@ -136,11 +137,11 @@ def _locked_call(
     session = accessible_session(user_id=user_id, session_id=session_id, is_locked=True)
     call = locked_call_of(session, tool_use_id)
     if call is None:
-        raise Refused("There is no such question in this conversation.")
+        raise Refused(_("There’s no such question in this conversation."))
     if call.state != CallState.PENDING or call.turn.status != TurnStatus.AWAITING_USER:
-        raise Refused(f"This question isn't open any more ({call.get_state_display().lower()}).")
+        raise Refused(_("This question isn’t open any more."))
     if session.status != SessionStatus.ACTIVE:
-        raise Refused("This conversation has ended.")
+        raise Refused(_("This conversation has ended."))
     return session, call
 
 

@@ -14,6 +14,7 @@ from typing import Any, TypedDict
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext_noop as _
 
 from sessions_app.briefs import withdraw_briefs
 from sessions_app.errors import Refused
@@ -45,8 +46,8 @@ from sessions_app.text import check_client_id, check_message_text
 from sessions_app.titles import withdraw_title
 
 GO_ON = "Please go on from where you stopped."
-STILL_ANSWERING = "Sage is still answering. You can stop it, or wait a moment."
-NOT_OPENED_BY_SAGE = "This conversation begins with your own words."
+STILL_ANSWERING = _("Sage is still answering. You can stop it, or wait a moment.")
+NOT_OPENED_BY_SAGE = _("This conversation starts with your own message.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +78,7 @@ class OpenedTurn:
 def open_session(*, user_id: int, kind: str, continues: Session | None = None) -> Session:
     """Open a session of that kind. Raises `Refused` for a kind that doesn't exist."""
     if kind not in SessionKind.values:
-        raise Refused("There is no such kind of conversation.")
+        raise Refused(_("There’s no such kind of conversation."))
     return Session.of(user_id).create(kind=kind, continues=continues)
 
 
@@ -110,9 +111,9 @@ def end_session(*, user_id: int, session_id: uuid.UUID, status: SessionStatus) -
     """Move a session out of `active`. Raises `Refused` where it has ended already."""
     session = accessible_session(user_id=user_id, session_id=session_id, is_locked=True)
     if status == SessionStatus.ACTIVE:
-        raise Refused("A conversation that has ended can’t be made active again.")
+        raise Refused(_("A conversation that has ended can’t be made active again."))
     if session.status != SessionStatus.ACTIVE:
-        raise Refused(f"This conversation has ended already ({session.get_status_display().lower()}).")
+        raise Refused(_("This conversation has already ended."))
     session.status = status
     session.ended_at = timezone.now()
     session.save(update_fields=["status", "ended_at"])
@@ -236,7 +237,7 @@ def retry_turn(
     refuse_second_turn(session)
     last = last_turn(session)
     if last is None or not last.can_be_retried:
-        raise Refused("There is nothing to try again.")
+        raise Refused(_("There’s nothing to try again."))
     if last.calls.exists():
         return _go_on(session=session, owner=owner, rate_limit=rate_limit, build_prompt=build_prompt)
     last.status = TurnStatus.SUPERSEDED
@@ -261,7 +262,7 @@ def answer_again(
     last = last_turn(session)
     message = last.messages.filter(role=MessageRole.USER).first() if last else None
     if last is None or message is None or not last.can_be_answered_again:
-        raise Refused("There is no answer to ask for again.")
+        raise Refused(_("There’s no answer to ask for again."))
     if last.message_number is None:
         last.message_number = message.number
     return _answer_again(last, session=session, owner=owner, rate_limit=rate_limit, build_prompt=build_prompt)
@@ -313,7 +314,7 @@ def edit_message(
     checked_id = check_client_id(client_id)
     session = lock_active_session(user_id=user_id, session_id=session_id)
     if checked_id is not None and session.messages.filter(client_id=checked_id).exists():
-        raise Refused("This message was sent before.")
+        raise Refused(_("This message has already been sent."))
     superseded = _supersede_waiting_turn(session, read_open_turn_status(session.id))
     refuse_over_limits(user_id=user_id, rate_limit=rate_limit)
     withdrawn, withdrawn_from = _withdraw_last_message(session)
@@ -332,7 +333,7 @@ def _withdraw_last_message(session: Session) -> tuple[tuple[uuid.UUID, ...], int
     spoken = session.messages.filter(role=MessageRole.USER, turn__is_withdrawn=False)
     last = spoken.exclude(metadata__has_key="is_hidden").order_by("-number").first()
     if last is None:
-        raise Refused("There is no message to edit yet.")
+        raise Refused(_("There’s no message to edit yet."))
     later = session.messages.filter(number__gte=last.number, turn__is_withdrawn=False)
     withdrawn = tuple(dict.fromkeys(later.order_by("number").values_list("turn_id", flat=True)))
     _withdraw_made_from(session, since=last.number)
@@ -370,7 +371,7 @@ def continue_turn(
     refuse_second_turn(session)
     last = last_turn(session)
     if last is None or not last.can_be_continued:
-        raise Refused("There is nothing to continue.")
+        raise Refused(_("There’s nothing to continue."))
     return _go_on(session=session, owner=owner, rate_limit=rate_limit, build_prompt=build_prompt)
 
 
@@ -436,7 +437,7 @@ def lock_active_session(*, user_id: int, session_id: uuid.UUID) -> Session:
     """Lock and return the user's session. Raises `Refused` where it has ended."""
     session = accessible_session(user_id=user_id, session_id=session_id, is_locked=True)
     if session.status != SessionStatus.ACTIVE:
-        raise Refused("This conversation has ended. Write a new message to go on.")
+        raise Refused(_("This conversation has ended. Write a new message to continue."))
     return session
 
 

@@ -6,6 +6,8 @@ A user's text with either is refused; in a model's text they are replaced, since
 import re
 from typing import Any
 
+from django.utils.translation import gettext_noop as _
+
 from sessions_app.errors import Refused
 from sessions_app.opening_message import OPENING_ID
 
@@ -22,16 +24,22 @@ def check_message_text(text: object) -> str:
     Raises `Refused` for what isn't text, is empty, too long, or holds characters that can't be stored.
     """
     if not isinstance(text, str):
-        raise Refused("A message must be text.")
+        raise Refused(_("A message must be text."))
     if len(text) > MAX_MESSAGE_CHARACTERS:
         raise Refused(
-            f"This message has {len(text):,} characters; {MAX_MESSAGE_CHARACTERS:,} is the most that fits. "
-            "Please shorten it or send it in parts."
+            _(
+                "This message has %(length)s characters, but only %(most)s fit. "
+                "Please shorten it or send it in parts."
+            ),
+            length=len(text),
+            most=MAX_MESSAGE_CHARACTERS,
         )
     if not is_storable(text):
-        raise Refused("This message holds a character that can’t be stored. Please remove it and send again.")
+        raise Refused(
+            _("This message contains a character that can’t be stored. Please remove it and send again.")
+        )
     if not text.strip():
-        raise Refused("Please write something first.")
+        raise Refused(_("Please write something first."))
     return text
 
 
@@ -52,7 +60,9 @@ def check_client_id(client_id: object) -> str | None:
         or len(client_id) > MAX_CLIENT_ID_CHARACTERS
         or _UNSTORABLE.search(client_id)
     ):
-        raise Refused(f"A message id must be text of at most {MAX_CLIENT_ID_CHARACTERS} characters.")
+        raise Refused(
+            "A message id must be text of at most %(most)s characters.", most=MAX_CLIENT_ID_CHARACTERS
+        )
     if client_id == OPENING_ID:
         raise Refused(f"“{OPENING_ID}” can’t be a message id.")
     return client_id

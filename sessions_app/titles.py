@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Collection
 
 from django.db import transaction
+from django.utils.translation import gettext_noop as _
 
 from sessions_app.errors import Refused
 from sessions_app.models import Message, MessageRole, SafetyVerdict, Session, TitleSource, VerdictLevel
@@ -22,11 +23,15 @@ def rename_session(*, user_id: int, session_id: uuid.UUID, title: str) -> Sessio
     """Store the user's own title. Raises `Refused`, and `Session.DoesNotExist`."""
     line = " ".join(title.split())
     if not line:
-        raise Refused("Write a title, then save it.")
+        raise Refused(_("Enter a title."))
     if len(line) > MAX_CHARACTERS:
-        raise Refused(f"A title can have up to {MAX_CHARACTERS} characters. This one has {len(line)}.")
+        raise Refused(
+            _("A title can have up to %(most)s characters. This one has %(length)s."),
+            most=MAX_CHARACTERS,
+            length=len(line),
+        )
     if not is_storable(line):
-        raise Refused("This title holds a character that can’t be stored. Please remove it.")
+        raise Refused(_("This title contains a character that can’t be stored. Please remove it."))
     session = accessible_session(user_id=user_id, session_id=session_id, is_locked=True)
     session.title, session.title_source, session.title_covers = line, TitleSource.USER, 0
     session.save(update_fields=FIELDS)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import structlog
 from django.conf import settings
 from django.db import transaction
+from django.utils.translation import override
 
 from coaching.engine.errors import UpstreamError
 from coaching.engine.messages import ModelRequest
@@ -83,7 +84,8 @@ async def write_summary(session_id: uuid.UUID, *, client: ModelClient, arc: int 
 
 def build_summary_request(messages: Sequence[Message], arc: EndedArc | None = None) -> ModelRequest:
     """Build the summary request for all messages of a session or an arc."""
-    request = REQUEST if arc is None else ARC_REQUEST.format(arc=arc.arc.label.lower())
+    with override(settings.LANGUAGE_CODE):  # The model reads English.
+        request = REQUEST if arc is None else ARC_REQUEST.format(arc=str(arc.arc.label).lower())
     content = [
         {"type": "text", "text": f"<transcript>\n{_transcript(messages)}\n</transcript>"},
         {"type": "text", "text": request},

@@ -18,6 +18,7 @@ import structlog
 from django.conf import settings
 from django.db import DatabaseError
 from django.utils import timezone
+from django.utils.translation import gettext_noop as _
 
 from coaching.engine.errors import StaleRunnerError
 from coaching.engine.metrics import TURNS
@@ -60,7 +61,7 @@ from sessions_app.turn_records import TurnKey
 
 logger = structlog.get_logger(__name__)
 
-RESTARTING = "Sage is restarting. Please send it again in a few seconds."
+RESTARTING = _("Sage is restarting. Please send that again in a few seconds.")
 
 
 class Runner:

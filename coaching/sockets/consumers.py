@@ -16,6 +16,8 @@ import structlog
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.db import DatabaseError
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from coaching.engine.spans import span
 from coaching.events import ErrorShown, SessionContinued, TurnEvent
@@ -57,8 +59,8 @@ INTERNAL_ERROR = 1011
 MAX_IGNORED_FRAMES = 500
 
 UNREADABLE = "That frame is not a JSON object."
-TOO_MANY_FRAMES = "Too many messages at once. Please slow down."
-NO_ANSWER = "Sage couldn’t reach its database. Please try again in a moment."
+TOO_MANY_FRAMES = gettext_noop("Too many messages at once. Please slow down.")
+NO_ANSWER = gettext_noop("Sage can’t reach its database right now. Please try again in a moment.")
 
 
 class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no types
@@ -163,7 +165,7 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
 
     async def _slow_down(self) -> None:
         """Always reply: the dropped frame may have been a message."""
-        self._show_error(TOO_MANY_FRAMES)
+        self._show_error(_(TOO_MANY_FRAMES))
         self.ignored_frames += 1
         if self.ignored_frames > MAX_IGNORED_FRAMES:
             await self.close(POLICY_VIOLATION)
@@ -172,7 +174,7 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
         kind = frame.get("type")
         handler = HANDLERS.get(kind) if isinstance(kind, str) else None
         if handler is None:
-            raise Refused(f"A frame's type must be one of: {', '.join(HANDLERS)}.")
+            raise Refused("A frame's type must be one of: %(types)s.", types=", ".join(HANDLERS))
         with span("request", frame=str(kind)):
             await handler(self, frame)
 
@@ -248,10 +250,10 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
         danger = await scans.danger_in(_text_in(frame), user_id=self.user_id)
         field = refusal.field if isinstance(refusal, FieldRefused) else ""
         if danger is None:
-            self._show_error(str(refusal), field)
+            self._show_error(refusal.shown(), field)
             return
         self._show(await in_database(read_card_of_refused, self.session_id, danger))
-        self._show_error(str(refusal), field)
+        self._show_error(refusal.shown(), field)
         await in_database(count_card, danger.level, now=timezone.now())
 
     async def _refuse_without_database(self, frame: dict[str, Any]) -> None:
@@ -259,7 +261,7 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
         country = country_of_timezone(self.scope.get("cookies", {}).get(TIMEZONE_COOKIE, ""))
         danger = await scans.danger_in(_text_in(frame), user_id=self.user_id)
         self._show(card_without_database(self.session_id, danger, country=country))
-        self._show_error(NO_ANSWER)
+        self._show_error(_(NO_ANSWER))
 
     def _show(self, event: TurnEvent | None) -> None:
         """Show an event to this reader only."""

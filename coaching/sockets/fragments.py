@@ -23,7 +23,8 @@ from coaching.transcript import calls as shown_calls
 from coaching.transcript import conversation
 from coaching.transcript import rows as shown_rows
 from coaching.transcript.items import SaidItem
-from coaching.transcript.names import ARC_WORDS, shown_name
+from coaching.transcript.names import arc_words, shown_name
+from coaching.transcript.notices import shown_notice
 from sessions_app.database import in_database
 
 P = ParamSpec("P")
@@ -72,7 +73,7 @@ def _render_call_finished(event: events.ToolCallFinished) -> str:
 
 
 def _render_error(event: events.ErrorShown) -> str:
-    return _render("error_shown", {"message": event.message, "field": event.field})
+    return _render("error_shown", {"message": shown_notice(event.message), "field": event.field})
 
 
 def _render_pending(event: events.CallPending) -> str:
@@ -117,7 +118,7 @@ def _render_continued(event: events.SessionContinued) -> str:
 
 
 def _render_arc_begin(event: events.ModeChanged) -> str:
-    arc, mark = ARC_WORDS.get(event.arc), shown_calls.begin_mark(event.arc)
+    arc, mark = arc_words(event.arc), shown_calls.begin_mark(event.arc)
     return _render("arc_changed", {"arc": arc, "call": mark})
 
 

@@ -1,5 +1,7 @@
 """`analyze_transcript`: who spoke, what was decided, and who does what by when."""
 
+from django.utils.translation import gettext_noop as _
+
 from coaching.engine.tools import ToolResult
 from coaching.tools.context import ToolContext
 from coaching.tools.findings import DocumentInput, check_id, run_finding
@@ -22,6 +24,8 @@ ANALYZE_TRANSCRIPT: SageTool[DocumentInput] = SageTool(
     kind="instant",
     run=_run,
     presentation=Presentation(
-        once="analysed a transcript", often="analysed {count} transcripts", activity="Reading the transcript"
+        once=_("analysed a transcript"),
+        often=_("analysed {count} transcripts"),
+        activity=_("Reading the transcript"),
     ),
 )

@@ -1,5 +1,7 @@
 """`check_duplicate`: documents that may be the same, by the pattern of their name and by content."""
 
+from django.utils.translation import gettext_noop as _
+
 from coaching.documents.selectors import possible_duplicates
 from coaching.engine.tools import ToolInput, ToolResult
 from coaching.models import Document
@@ -61,8 +63,8 @@ CHECK_DUPLICATE: SageTool[CheckDuplicateInput] = SageTool(
     tiers=frozenset({"chat", "pipeline"}),
     run=_run,
     presentation=Presentation(
-        once="looked for a duplicate",
-        often="looked for duplicates {count} times",
-        activity="Looking in your documents",
+        once=_("looked for a duplicate"),
+        often=_("looked for duplicates {count} times"),
+        activity=_("Searching your documents"),
     ),
 )

@@ -2,6 +2,8 @@
 
 from functools import partial
 
+from django.utils.translation import gettext_noop as _
+
 from coaching.context.findings import IN_PROGRESS, classification_text
 from coaching.engine.errors import ToolError
 from coaching.engine.tools import ToolResult
@@ -44,8 +46,8 @@ CLASSIFY_DOCUMENT: SageTool[DocumentInput] = SageTool(
     kind="instant",
     run=_run,
     presentation=Presentation(
-        once="found out what a document is",
-        often="found out what {count} documents are",
-        activity="Reading the document",
+        once=_("classified a document"),
+        often=_("classified {count} documents"),
+        activity=_("Reading the document"),
     ),
 )

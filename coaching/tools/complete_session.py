@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
+from django.utils.translation import gettext_noop as _
 from pydantic import Field
 
 from coaching.clock.days import local_day, with_weekday
@@ -141,6 +142,6 @@ COMPLETE_SESSION: SageTool[CompleteSessionInput] = SageTool(
     phase="last",
     run=_run,
     presentation=Presentation(
-        once="wrapped up", often="wrapped up", activity="Wrapping up", arc_ended=_arc_ended
+        once=_("wrapped up"), often=_("wrapped up"), activity=_("Wrapping up"), arc_ended=_arc_ended
     ),
 )

@@ -7,6 +7,7 @@ import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
+from django.utils.translation import gettext_noop as _
 from pydantic import ValidationError
 
 from coaching.engine.errors import ToolError, ToolInputError
@@ -32,11 +33,11 @@ DECLINED = "The user said no. Nothing was written."
 YES_OR_NO = "Please say yes or no."
 UNKNOWN_PART = "An answer holds a yes or no and perhaps the edited fields, nothing else."
 NOT_ON_THE_CARD = "Only what the card shows can be changed."
-WRONG_FIELD = "{label}: that can’t be stored. {why}"
-_WHY = {
-    "date": "Give a date, such as 2027-03-31.",
-    "choice": "Choose one of the values.",
-    "lines": "There are too many lines, or one is too long.",
+WRONG_TEXT = _("Enter 1 to %(most)s ordinary characters.")
+_WRONG = {
+    "date": _("Enter a date, such as 2027-03-31."),
+    "choice": _("Choose one of the options."),
+    "lines": _("There are too many lines, or one is too long."),
 }
 
 
@@ -138,8 +139,9 @@ def _edited(given: InputT, edits: object, fields: Sequence[CardField]) -> InputT
         field = by_name.get(name)
         if field is None:
             raise ToolInputError(NOT_ON_THE_CARD) from error
-        why = _WHY.get(field.kind) or f"It has 1 to {field.max_length:,} ordinary characters."
-        raise FieldRefused(WRONG_FIELD.format(label=field.label, why=why), field=name) from error
+        if why := _WRONG.get(field.kind):
+            raise FieldRefused(why, field=name) from error
+        raise FieldRefused(WRONG_TEXT, field=name, most=field.max_length) from error
 
 
 def _plain(given: ToolInput) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Annotated, Any, Literal
 
+from django.utils.translation import gettext_noop as _
 from pydantic import Field
 
 from coaching.documents.actions import MAX_DESCRIPTION, MAX_TITLE, NewAction, create_action
@@ -25,15 +26,15 @@ DESCRIPTION = (
 )
 FIELDS = (
     PLACE,
-    CardField(name="title", label="What", is_required=True, max_length=MAX_TITLE),
-    CardField(name="due_date", label="Due", kind="date"),
+    CardField(name="title", label=_("Action"), is_required=True, max_length=MAX_TITLE),
+    CardField(name="due_date", label=_("Due"), kind="date"),
     CardField(
         name="priority",
-        label="Priority",
+        label=_("Priority"),
         kind="choice",
         choices=[(one.value, one.label) for one in ActionPriority],
     ),
-    CardField(name="description", label="More about it", kind="text", max_length=MAX_DESCRIPTION),
+    CardField(name="description", label=_("Details"), kind="text", max_length=MAX_DESCRIPTION),
 )
 
 
@@ -97,11 +98,14 @@ CREATE_ACTION_ITEM: SageTool[CreateActionItemInput] = SageTool(
     check=checks(_check),
     answer=answers(_write, FIELDS),
     presentation=Presentation(
-        once="asked to add something to do",
-        often="asked to add something to do, {count} times",
-        activity="Writing",
+        once=_("asked to add an action item"),
+        often=_("asked to add {count} action items"),
+        activity=_("Writing"),
         question=card(
-            "Shall I add this to your action items?", FIELDS, yes="Add it", done="Added to your action items."
+            _("Shall I add this to your action items?"),
+            FIELDS,
+            yes=_("Add it"),
+            done=_("Added to your action items."),
         ),
     ),
 )

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
+from django.utils.translation import gettext_noop as _
 from pydantic import Field
 
 from coaching.documents.knowledge import (
@@ -30,13 +31,16 @@ DESCRIPTION = (
 )
 FIELDS = (
     PLACE,
-    CardField(name="title", label="Title", is_required=True, max_length=MAX_TITLE),
-    CardField(name="content", label="Text", kind="text", is_required=True, max_length=MAX_CONTENT),
+    CardField(name="title", label=_("Title"), is_required=True, max_length=MAX_TITLE),
+    CardField(name="content", label=_("Text"), kind="text", is_required=True, max_length=MAX_CONTENT),
     CardField(
-        name="entry_type", label="Kind", kind="choice", choices=[(one.value, one.label) for one in EntryType]
+        name="entry_type",
+        label=_("Type"),
+        kind="choice",
+        choices=[(one.value, one.label) for one in EntryType],
     ),
-    CardField(name="key_points", label="Key points, one a line", kind="lines", max_length=6_000),
-    CardField(name="tags", label="Tags, one a line", kind="lines", max_length=1_000),
+    CardField(name="key_points", label=_("Key points (one per line)"), kind="lines", max_length=6_000),
+    CardField(name="tags", label=_("Tags (one per line)"), kind="lines", max_length=1_000),
 )
 
 
@@ -91,9 +95,14 @@ CREATE_KNOWLEDGE_ENTRY: SageTool[CreateKnowledgeEntryInput] = SageTool(
     check=checks(_check),
     answer=answers(_write, FIELDS),
     presentation=Presentation(
-        once="asked to keep something",
-        often="asked to keep something, {count} times",
-        activity="Writing",
-        question=card("Shall I keep this?", FIELDS, yes="Keep it", done="Kept."),
+        once=_("asked to save something"),
+        often=_("asked {count} times to save something"),
+        activity=_("Writing"),
+        question=card(
+            _("Shall I save this to your library?"),
+            FIELDS,
+            yes=_("Save it"),
+            done=_("Saved to your library."),
+        ),
     ),
 )

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 from uuid import UUID
 
+from django.utils.translation import gettext_noop as _
 from pydantic import Field
 
 from coaching.engine.errors import ToolError
@@ -88,7 +89,10 @@ ENTER_STRUCTURED_ARC: SageTool[EnterStructuredArcInput] = SageTool(
     phase="first",
     run=_run,
     presentation=Presentation(
-        once="started an arc", often="started {count} arcs", activity="Starting an arc", arc_begun=_arc_begun
+        once=_("started a guided session"),
+        often=_("started {count} guided sessions"),
+        activity=_("Starting a guided session"),
+        arc_begun=_arc_begun,
     ),
     skills=SkillTool(kind=SkillKind.ARC, field="arc"),
 )

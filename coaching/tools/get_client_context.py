@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django.utils.translation import gettext_noop as _
+
 from coaching.documents.clients import accessible_client
 from coaching.documents.selectors import actions_of, counts_of, documents_of, entries_of, for_models
 from coaching.engine.errors import ToolError
@@ -79,6 +81,6 @@ GET_CLIENT_CONTEXT: SageTool[GetClientContextInput] = SageTool(
     tiers=frozenset({"chat", "pipeline"}),
     run=_run,
     presentation=Presentation(
-        once="looked at a client", often="looked at {count} clients", activity="Looking it up"
+        once=_("looked at a client"), often=_("looked at {count} clients"), activity=_("Looking it up")
     ),
 )

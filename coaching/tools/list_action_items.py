@@ -2,6 +2,8 @@
 
 from typing import Literal
 
+from django.utils.translation import gettext_noop as _
+
 from coaching.documents.selectors import actions_of, for_models
 from coaching.engine.tools import ToolInput, ToolResult
 from coaching.models import ActionItem, ActionState
@@ -63,8 +65,8 @@ LIST_ACTION_ITEMS: SageTool[ListActionItemsInput] = SageTool(
     tiers=frozenset({"chat", "pipeline"}),
     run=_run,
     presentation=Presentation(
-        once="looked at what is to be done",
-        often="looked at what is to be done {count} times",
-        activity="Looking it up",
+        once=_("looked at your action items"),
+        often=_("looked at your action items {count} times"),
+        activity=_("Looking it up"),
     ),
 )

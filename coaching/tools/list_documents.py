@@ -1,5 +1,7 @@
 """`list_documents`: what lies in the library, by client, project and folder."""
 
+from django.utils.translation import gettext_noop as _
+
 from coaching.documents.selectors import documents_of
 from coaching.engine.tools import ToolInput, ToolResult
 from coaching.models import Document
@@ -61,8 +63,8 @@ LIST_DOCUMENTS: SageTool[ListDocumentsInput] = SageTool(
     tiers=frozenset({"chat", "pipeline"}),
     run=_run,
     presentation=Presentation(
-        once="listed documents",
-        often="listed documents {count} times",
-        activity="Looking in your documents",
+        once=_("listed documents"),
+        often=_("listed documents {count} times"),
+        activity=_("Searching your documents"),
     ),
 )

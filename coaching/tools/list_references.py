@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+from django.utils.translation import gettext_noop as _
 from pydantic import Field
 
 from coaching.documents.references import current_references
@@ -45,6 +46,6 @@ LIST_REFERENCES: SageTool[ListReferencesInput] = SageTool(
     tiers=frozenset({"chat", "pipeline"}),
     run=_run,
     presentation=Presentation(
-        once="listed the types of documents", often="listed the types of documents {count} times"
+        once=_("listed the types of documents"), often=_("listed the types of documents {count} times")
     ),
 )

@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+from django.utils.translation import gettext_noop as _
 from pydantic import Field
 
 from coaching.engine.errors import ToolError
@@ -72,6 +73,6 @@ LOAD_SKILL: SageTool[LoadSkillInput] = SageTool(
     input_model=LoadSkillInput,
     kind="instant",
     run=_run,
-    presentation=Presentation(once="loaded a skill", often="loaded {count} skills"),
+    presentation=Presentation(once=_("loaded a skill"), often=_("loaded {count} skills")),
     skills=SkillTool(kind=SkillKind.APPROACH, field="name"),
 )

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Annotated
 
+from django.utils.translation import gettext_noop as _
 from pydantic import Field
 
 from coaching.documents.references import current_references
@@ -54,6 +55,6 @@ LOOKUP_REFERENCE: SageTool[LookupReferenceInput] = SageTool(
     tiers=frozenset({"chat", "pipeline"}),
     run=_run,
     presentation=Presentation(
-        once="looked up a type of document", often="looked up {count} types of documents"
+        once=_("looked up a type of document"), often=_("looked up {count} types of documents")
     ),
 )

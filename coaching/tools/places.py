@@ -6,6 +6,8 @@ A place is `client` or `client:project`, by id.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.utils.translation import gettext_noop as _
+
 from coaching.documents.clients import accessible_client, accessible_project
 from coaching.documents.selectors import choosable_places
 from coaching.models import Client, Project
@@ -14,12 +16,12 @@ from coaching.tools.context import CallContext
 PLACES = "places"
 """In a call's facts: values and labels to choose from, and which one is meant."""
 CHOSEN = "chosen"
-WRONG_PLACE = "For: choose one of your clients or projects."
+WRONG_PLACE = _("Choose one of your clients or projects.")
 
 
 def place_facts(client: Client, project: Project | None) -> dict[str, Any]:
     """Return what a card says about a place that can't be chosen, or was."""
-    return {"For": client.name, **({"Project": project.name} if project else {})}
+    return {_("For"): client.name, **({_("Project"): project.name} if project else {})}
 
 
 def place_choices(context: CallContext, client: Client, project: Project | None) -> dict[str, Any]:

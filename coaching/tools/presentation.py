@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, Literal, TypeVar
 
+from django.utils.formats import date_format
 from django.utils.functional import Promise
+from django.utils.translation import gettext, gettext_noop
 
 from coaching.engine.tools import Tool, ToolInput
 from coaching.models import LifeDomain
@@ -37,6 +39,11 @@ class CardField:
     value: str = ""
     fault: str = ""
 
+    def translated(self) -> "CardField":
+        """Return the field with its texts in the language that is active."""
+        choices = [(value, gettext(str(label))) for value, label in self.choices]
+        return replace(self, label=gettext(self.label), choices=choices)
+
     def with_value(self, value: object) -> "CardField":
         """Return the field with a value of a call's input."""
         if isinstance(value, list | tuple):
@@ -58,7 +65,7 @@ class CardField:
             day = date.fromisoformat(self.value)
         except ValueError:
             return self.value
-        return f"{day:%A}, {day.day} {day:%B %Y}"
+        return date_format(day, "WEEKDAY_DATE_FORMAT")
 
     def parsed(self, value: object) -> object:
         """Return a form's value as an input has it: nothing for an empty one, and a list for lines."""
@@ -69,7 +76,7 @@ class CardField:
         return value if value.strip() else None
 
 
-PLACE = CardField(name="place", label="For", kind="place", is_required=True)
+PLACE = CardField(name="place", label=gettext_noop("For"), kind="place", is_required=True)
 """Whom something is for, and in which project. Its choices are the user's, and come with a call's facts."""
 
 
@@ -103,11 +110,13 @@ def any_question(values: Mapping[str, Any]) -> Question:
 def card(
     prompt: str, fields: Sequence[CardField], *, yes: str, done: str
 ) -> Callable[[Mapping[str, Any]], Question]:
-    """Return the question of a write that wants the user's yes."""
+    """Return the question of a write that wants the user's yes; all texts are marked for translation."""
 
     def question(values: Mapping[str, Any]) -> Question:
-        filled = [field.with_value(values.get(field.name)) for field in fields]
-        return Question(kind="confirm", prompt=prompt, fields=filled, yes=yes, done=done)
+        filled = [field.translated().with_value(values.get(field.name)) for field in fields]
+        return Question(
+            kind="confirm", prompt=gettext(prompt), fields=filled, yes=gettext(yes), done=gettext(done)
+        )
 
     return question
 
@@ -119,7 +128,7 @@ def no_arc(_: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Presentation:
-    """How people see the calls of one tool.
+    """How people see the calls of one tool. All texts are in English and marked for translation.
 
     `once` and `often` say what one call and `{count}` calls did; `activity` is shown while one runs.
     `question` parses a call's input. A stored input may be of an older version, so it never raises.
@@ -129,7 +138,7 @@ class Presentation:
 
     once: str
     often: str
-    activity: str = "Working on it"
+    activity: str = gettext_noop("Working on it")
     question: Callable[[Mapping[str, Any]], Question] = any_question
     arc_begun: Callable[[Mapping[str, Any]], str] = no_arc
     arc_ended: Callable[[Mapping[str, Any]], str] = no_arc

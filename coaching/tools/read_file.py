@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+from django.utils.translation import gettext_noop as _
 from pydantic import Field
 
 from coaching.context.fences import fence_words
@@ -63,5 +64,7 @@ READ_FILE: SageTool[ReadFileInput] = SageTool(
     input_model=ReadFileInput,
     kind="instant",
     run=_run,
-    presentation=Presentation(once="read a file", often="read {count} files", activity="Looking it up"),
+    presentation=Presentation(
+        once=_("read a file"), often=_("read {count} files"), activity=_("Looking it up")
+    ),
 )

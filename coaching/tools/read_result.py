@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+from django.utils.translation import gettext_noop as _
 from pydantic import Field
 
 from coaching.context.fences import fence_words
@@ -82,8 +83,8 @@ READ_RESULT: SageTool[ReadResultInput] = SageTool(
     kind="instant",
     run=_run,
     presentation=Presentation(
-        once="read on in an earlier result",
-        often="read on in earlier results {count} times",
-        activity="Looking it up",
+        once=_("read more of an earlier result"),
+        often=_("read more of earlier results {count} times"),
+        activity=_("Looking it up"),
     ),
 )

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
+from django.utils.translation import gettext_noop as _
 from pydantic import Field
 
 from coaching.context.fences import fence
@@ -140,6 +141,8 @@ RECALL_CONTEXT: SageTool[RecallContextInput] = SageTool(
     kind="instant",
     run=_run,
     presentation=Presentation(
-        once="searched your history", often="searched your history {count} times", activity="Looking it up"
+        once=_("searched your history"),
+        often=_("searched your history {count} times"),
+        activity=_("Looking it up"),
     ),
 )

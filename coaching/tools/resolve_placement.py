@@ -2,6 +2,7 @@
 
 from typing import Annotated, Literal
 
+from django.utils.translation import gettext_noop as _
 from pydantic import Field
 
 from coaching.documents.references import current_references
@@ -51,6 +52,7 @@ RESOLVE_PLACEMENT: SageTool[ResolvePlacementInput] = SageTool(
     tiers=frozenset({"chat", "pipeline"}),
     run=_run,
     presentation=Presentation(
-        once="looked up where a document belongs", often="looked up {count} times where documents belong"
+        once=_("looked up where a document belongs"),
+        often=_("looked up {count} times where documents belong"),
     ),
 )

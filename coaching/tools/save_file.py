@@ -6,6 +6,7 @@ reports success only after both bytes and row are stored.
 
 from typing import Annotated, Any
 
+from django.utils.translation import gettext_noop as _
 from pydantic import Field
 
 from coaching.engine.errors import ToolError
@@ -118,6 +119,9 @@ SAVE_FILE: SageTool[SaveFileInput] = SageTool(
     conflict_key=_conflict_key,
     saved_fields=frozenset({"content"}),
     presentation=Presentation(
-        once="wrote a file", often="wrote {count} files", activity="Writing it down", writes_file=True
+        once=_("saved a file"),
+        often=_("saved {count} files"),
+        activity=_("Writing it down"),
+        writes_file=True,
     ),
 )

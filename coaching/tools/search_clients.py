@@ -1,5 +1,7 @@
 """`search_clients`: the user's clients by name, notes or project; the first is the user."""
 
+from django.utils.translation import gettext_noop as _
+
 from coaching.documents.selectors import clients_of
 from coaching.engine.tools import ToolInput, ToolResult
 from coaching.tools.context import ToolContext
@@ -45,6 +47,8 @@ SEARCH_CLIENTS: SageTool[SearchClientsInput] = SageTool(
     tiers=frozenset({"chat", "pipeline"}),
     run=_run,
     presentation=Presentation(
-        once="looked for a client", often="looked for clients {count} times", activity="Looking it up"
+        once=_("looked for a client"),
+        often=_("looked for clients {count} times"),
+        activity=_("Looking it up"),
     ),
 )

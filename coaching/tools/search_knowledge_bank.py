@@ -5,6 +5,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from django.utils.translation import gettext_noop as _
+
 from coaching.context.fences import fence
 from coaching.documents.selectors import entries_of
 from coaching.engine.tools import ToolInput, ToolResult
@@ -112,8 +114,8 @@ SEARCH_KNOWLEDGE_BANK: SageTool[SearchKnowledgeBankInput] = SageTool(
     tiers=frozenset({"chat", "pipeline"}),
     run=_run,
     presentation=Presentation(
-        once="searched your documents",
-        often="searched your documents {count} times",
-        activity="Looking in your documents",
+        once=_("searched your documents"),
+        often=_("searched your documents {count} times"),
+        activity=_("Searching your documents"),
     ),
 )

@@ -3,6 +3,7 @@
 from typing import Literal
 from uuid import UUID
 
+from django.utils.translation import gettext_noop as _
 from pydantic import Field
 
 from coaching.engine.errors import ToolError
@@ -80,6 +81,6 @@ SHOW_HELP_LINES: SageTool[ShowHelpLinesInput] = SageTool(
     kind="instant",
     run=_run,
     presentation=Presentation(
-        once="showed the help lines", often="showed the help lines", activity="Looking up help lines"
+        once=_("showed the help lines"), often=_("showed the help lines"), activity=_("Looking up help lines")
     ),
 )

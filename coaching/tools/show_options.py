@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Any
 
+from django.utils.translation import gettext_noop as _
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from coaching.engine.errors import ToolError, ToolInputError
@@ -93,6 +94,6 @@ SHOW_OPTIONS: SageTool[ShowOptionsInput] = SageTool(
     run=_run,
     answer=_answer,
     presentation=Presentation(
-        once="offered choices", often="offered choices {count} times", question=_question
+        once=_("offered choices"), often=_("offered choices {count} times"), question=_question
     ),
 )

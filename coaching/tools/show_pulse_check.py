@@ -6,6 +6,7 @@ The ratings are stored in the transaction that records the answer.
 from collections.abc import Mapping
 from typing import Annotated, Any
 
+from django.utils.translation import gettext_noop as _
 from pydantic import Field
 
 from coaching.clock.days import local_day
@@ -148,6 +149,6 @@ SHOW_PULSE_CHECK: SageTool[ShowPulseCheckInput] = SageTool(
     check=_read_last,
     answer=_answer,
     presentation=Presentation(
-        once="asked for ratings", often="asked for ratings, {count} times", question=_question
+        once=_("asked for ratings"), often=_("asked for ratings {count} times"), question=_question
     ),
 )

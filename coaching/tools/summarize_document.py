@@ -1,5 +1,7 @@
 """`summarize_document`: what a document says, with a page and a quote for each point."""
 
+from django.utils.translation import gettext_noop as _
+
 from coaching.engine.tools import ToolResult
 from coaching.tools.context import ToolContext
 from coaching.tools.findings import DocumentInput, check_id, run_finding
@@ -22,6 +24,8 @@ SUMMARIZE_DOCUMENT: SageTool[DocumentInput] = SageTool(
     kind="instant",
     run=_run,
     presentation=Presentation(
-        once="summed up a document", often="summed up {count} documents", activity="Reading the document"
+        once=_("summarised a document"),
+        often=_("summarised {count} documents"),
+        activity=_("Reading the document"),
     ),
 )

@@ -4,20 +4,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
+from django.utils.translation import gettext, gettext_noop
+
 from coaching.clock.days import local_day
 from coaching.life.arcs import next_checkin
 from coaching.life.life_map import count_mapped
 from coaching.models import LifeDomain, Profile, UserFileVersion
-from coaching.transcript.names import ARC_WORDS, ArcWords, MadeFile, made_file
+from coaching.transcript.names import ArcWords, MadeFile, arc_words, made_file
 from sessions_app.arcs import current_arc
 from sessions_app.models import Session, SessionKind, SessionStatus
 
 MAX_FILES = 12
 
 _ENDINGS = {
-    SessionStatus.COMPLETED: "This conversation is complete.",
-    SessionStatus.EXPIRED: "This conversation closed after a day without activity.",
-    SessionStatus.ABANDONED: "You ended this conversation.",
+    SessionStatus.COMPLETED: gettext_noop("This conversation is complete."),
+    SessionStatus.EXPIRED: gettext_noop("This conversation closed after a day without activity."),
+    SessionStatus.ABANDONED: gettext_noop("You ended this conversation."),
 }
 
 
@@ -50,12 +52,12 @@ class EndingItem:
 def head_of(session: Session) -> HeadItem:
     """Build the header of a session's page."""
     if session.status != SessionStatus.ACTIVE:
-        return HeadItem(arc=None, status=session.get_status_display().lower())
+        return HeadItem(arc=None, status=session.get_status_display())
     arc = current_arc(session)
     if arc is None or arc.arc != SessionKind.LIFE_MAPPING:
-        return HeadItem(arc=ARC_WORDS.get(arc.arc) if arc else None, status="")
+        return HeadItem(arc=arc_words(arc.arc) if arc else None, status="")
     mapped = count_mapped(session.user_id)
-    return HeadItem(arc=ARC_WORDS[arc.arc], status="", mapped=mapped, parts=len(LifeDomain))
+    return HeadItem(arc=arc_words(arc.arc), status="", mapped=mapped, parts=len(LifeDomain))
 
 
 def read_ending(session: Session, *, now: datetime) -> EndingItem | None:
@@ -78,10 +80,10 @@ def read_ending(session: Session, *, now: datetime) -> EndingItem | None:
 
 
 def _title_of(session: Session) -> str:
-    words = ARC_WORDS.get(session.kind)
+    words = arc_words(session.kind)
     if words and session.status == SessionStatus.COMPLETED:
         return words.done
-    return _ENDINGS[SessionStatus(session.status)]
+    return gettext(_ENDINGS[SessionStatus(session.status)])
 
 
 def _read_written_paths(session: Session) -> list[str]:

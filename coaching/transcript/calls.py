@@ -11,6 +11,7 @@ from hashlib import blake2s
 from typing import Any, Literal
 
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext, gettext_noop
 
 from coaching.events import CallPending
 from coaching.safety.card import Card, kept_danger
@@ -18,13 +19,13 @@ from coaching.safety.danger import Danger
 from coaching.tools import presentation_of
 from coaching.tools.presentation import CardField, QuestionKind, text_in
 from coaching.transcript.confirm_cards import Outcome, card_parts, given_fields, written_fields
-from coaching.transcript.names import ARC_WORDS, MadeFile, in_words, made_file
+from coaching.transcript.names import MadeFile, arc_words, in_words, made_file
 from coaching.transcript.old_replies import ORIGINAL_KEY, old_inputs
 from coaching.transcript.ratings import RATINGS, ShownRating, rated_rows, rows_to_rate
 from sessions_app.models import CallState, Message, ToolCallRecord
 from sessions_app.pending_calls import FACTS
 
-SESSION_DONE = "This conversation was completed here."
+SESSION_DONE = gettext_noop("This conversation was completed here.")
 
 
 _UNANSWERED_ENDS = (CallState.SUPERSEDED, CallState.EXPIRED)
@@ -206,13 +207,13 @@ def files_written_by(answer: Message) -> list[MadeFile]:
 
 def begin_mark(arc: str) -> MarkItem | None:
     """Build the line where an arc begins in an open conversation."""
-    words = ARC_WORDS.get(arc)
+    words = arc_words(arc)
     return MarkItem(name=f"begin-{arc}", text=words.name) if words else None
 
 
 def end_mark(arc: str) -> MarkItem | None:
     """Build the line where an arc ends and the conversation goes on."""
-    words = ARC_WORDS.get(arc)
+    words = arc_words(arc)
     return MarkItem(name=f"end-{arc}", text=words.done) if words else None
 
 
@@ -232,7 +233,7 @@ def _old_call(
             path=path if path in paths else "",
         )
     if result.get("completed") == "session":
-        return MarkItem(name="end-session", text=SESSION_DONE)
+        return MarkItem(name="end-session", text=gettext(SESSION_DONE))
     if result:
         return begin_mark(presentation.arc_begun(result))
     return _asked(call["id"], call["name"], call["input"], CallState.SUPERSEDED)

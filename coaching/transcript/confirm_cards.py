@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
+from django.utils.translation import gettext
+
 from coaching.tools.places import PLACES, choices_in
 from coaching.tools.presentation import CardField
 from sessions_app.models import ToolCallRecord
@@ -17,7 +19,9 @@ def card_parts(
     fields: Sequence[CardField], facts: Mapping[str, Any], *, is_pending: bool
 ) -> tuple[Sequence[CardField], Sequence[tuple[str, str]]]:
     """Return a card's fields and what else it says: the place is a field where it can still be chosen."""
-    words = [(str(label), str(text)) for label, text in facts.items() if label != PLACES] if fields else []
+    words = (
+        [(gettext(label), str(text)) for label, text in facts.items() if label != PLACES] if fields else []
+    )
     chosen, choices = choices_in(facts)
     if not is_pending or not choices:
         return [field for field in fields if field.kind != "place"], words

@@ -11,7 +11,9 @@ from itertools import groupby
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
+from django.utils.formats import time_format
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 from coaching.clock.days import local_day
 from coaching.documents.attached import attached_to
@@ -42,6 +44,7 @@ from coaching.transcript.items import (
     TurnItem,
 )
 from coaching.transcript.names import note_in_words
+from coaching.transcript.notices import shown_notice
 from coaching.transcript.old_replies import old_calls, texts_of_rounds
 from coaching.transcript.rows import CallRows, DoneRows, HistoryRows, TurnRows
 from coaching.transcript.trace import read_trace
@@ -194,7 +197,7 @@ def turn_item(ended: TurnRows, *, rendered: Rendered | None = None) -> TurnItem 
         at=_time_of(answer.created_at, ended.zone) if answer else None,
         made=files_written_by(answer) if answer else (),
         why=why_of(read_trace(turn, rows.calls, ended.spent, ended.verdict)) if answer else None,
-        notice=turn.user_notice,
+        notice=shown_notice(turn.user_notice),
         is_stopped=is_stopped,
         can_retry=turn.can_be_retried,
         can_continue=turn.can_be_continued,
@@ -246,7 +249,7 @@ def _with_given(call: ShownCall, given: object) -> ShownCall:
 def running_calls(names: Mapping[str, str]) -> list[RunningCall]:
     """Return the labels of running calls, given as `tool_use_id` to tool name."""
     return [
-        RunningCall(tool_use_id=tool_use_id, label=presentation_of(name).activity)
+        RunningCall(tool_use_id=tool_use_id, label=gettext(presentation_of(name).activity))
         for tool_use_id, name in names.items()
     ]
 
@@ -306,7 +309,7 @@ def _round_items(rounds: Sequence[Round], rendered: Rendered | None) -> list[Rou
 
 def _time_of(moment: datetime, zone: ZoneInfo) -> ShownTime:
     local = moment.astimezone(zone)
-    return ShownTime(iso=local.isoformat(timespec="seconds"), clock=f"{local:%H:%M}")
+    return ShownTime(iso=local.isoformat(timespec="seconds"), clock=time_format(local))
 
 
 def rounds_of_answer(answer: Message | None) -> list[tuple[str, str]]:

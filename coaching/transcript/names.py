@@ -8,7 +8,7 @@ from datetime import date, time
 from django.utils.formats import date_format, time_format
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, gettext_noop
 
 from coaching.clock.days import calendar_day
 from coaching.models import UserFile
@@ -26,7 +26,7 @@ class MadeFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArcWords:
-    """Texts about an arc: its name, what it leaves behind, its end, and an invitation."""
+    """Texts about an arc, in English: its name, what it leaves behind, its end, and an invitation."""
 
     name: str
     leaves: str
@@ -36,28 +36,28 @@ class ArcWords:
 
 ARC_WORDS: Mapping[str, ArcWords] = {
     SessionKind.OPEN_DAY: ArcWords(
-        name="Opening the day",
-        leaves="a plan for the day: one intention and your priorities",
-        done="The day is open.",
-        invitation="Set one intention and your priorities. Two minutes.",
+        name=gettext_noop("Opening the day"),
+        leaves=gettext_noop("You’ll end up with a plan for the day: one intention and your priorities."),
+        done=gettext_noop("The day is open."),
+        invitation=gettext_noop("Set one intention and your priorities in two minutes."),
     ),
     SessionKind.CLOSE_DAY: ArcWords(
-        name="Closing the day",
-        leaves="a log of the day: your energy, your mood and the parts of life it touched",
-        done="The day is closed.",
-        invitation="What you want to remember of today, in a few words.",
+        name=gettext_noop("Closing the day"),
+        leaves=gettext_noop("You’ll end up with a log of the day: energy, mood and what it was about."),
+        done=gettext_noop("The day is closed."),
+        invitation=gettext_noop("Note what you want to remember of today."),
     ),
     SessionKind.WEEKLY_CHECKIN: ArcWords(
-        name="Weekly check-in",
-        leaves="the week in a few themes, and how each part of life feels",
-        done="The check-in is done.",
-        invitation="How the week was, and how each part of life feels.",
+        name=gettext_noop("Weekly check-in"),
+        leaves=gettext_noop("You’ll end up with a summary of your week and a rating for each part of life."),
+        done=gettext_noop("The check-in is done."),
+        invitation=gettext_noop("Look back on the week, and rate how each part of life is going."),
     ),
     SessionKind.LIFE_MAPPING: ArcWords(
-        name="Mapping your life",
-        leaves="a page for each of eight parts of life, an overview, and a plan",
-        done="Your map is ready.",
-        invitation="Eight parts of your life, one at a time, then a plan.",
+        name=gettext_noop("Mapping your life"),
+        leaves=gettext_noop("You’ll end up with a page for each part of life, an overview and a plan."),
+        done=gettext_noop("Your map is ready."),
+        invitation=gettext_noop("Go through eight parts of your life, one at a time, then make a plan."),
     ),
 }
 
@@ -85,6 +85,19 @@ _PATH = re.compile(r"(?<![\w/.:-])(?:[\w-]+/)*[\w-]+\.md\b(?!/)")
 _PROGRAM_NAME = re.compile(r"(?<![\w/.:-])[a-z]+(?:_[a-z]+)+(?![\w/])")
 _MARKS = re.compile(r"`+|\*{2,}")
 _DIRECTIONS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def arc_words(arc: str) -> ArcWords | None:
+    """Return an arc's texts in the language that is active; None for what is no arc."""
+    words = ARC_WORDS.get(arc)
+    if words is None:
+        return None
+    return ArcWords(
+        name=_(words.name),
+        leaves=_(words.leaves),
+        done=_(words.done),
+        invitation=_(words.invitation),
+    )
 
 
 def made_file(path: str) -> MadeFile:

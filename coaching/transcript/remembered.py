@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.utils.translation import gettext
+
 from coaching.context.brief import CORRECTED, corrected_lines, lines_of
 from coaching.context.closeness import CITATION
 from sessions_app.briefs import newest_brief
@@ -88,9 +90,8 @@ def line_of(session: Session, *, version: int, index: int) -> str | None:
 def as_found(text: str) -> str:
     """Return a brief's text as a search shows it: no bullets or citations, corrections as the user's own."""
     lines = (_without_citations(line) for line in lines_of(text))
-    return " · ".join(
-        line.replace(CORRECTED, "You corrected: ").replace(" (about: “", " (instead of: “") for line in lines
-    )
+    corrected, instead_of = gettext("You corrected:") + " ", f" ({gettext('instead of:')} “"
+    return " · ".join(line.replace(CORRECTED, corrected).replace(" (about: “", instead_of) for line in lines)
 
 
 def _kept_lines(brief: SessionBrief, corrections: Sequence[BriefCorrection]) -> Mapping[int, str]:

@@ -4,49 +4,56 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from django.utils.formats import number_format
+from django.utils.translation import gettext, gettext_noop
+
 from coaching.skills.callers import ARC, MODEL, USER
 from coaching.skills.rules import arc_of
 from coaching.skills.signals import says_of_the_past
 from coaching.tools import presentation_of
-from coaching.transcript.names import ARC_WORDS, in_words
+from coaching.transcript.names import arc_words, in_words
 from coaching.transcript.trace import SecondLook, SkillInPlay, ToolRun, TurnTrace
 from sessions_app.models import LookOutcome
 from sessions_app.spending import Spending
 
 SECTION_NAMES: Mapping[str, str] = {
-    "session_context": "Your name, the time and your check-in",
-    "sage_context": "Sage’s notes about you",
-    "overview": "Life map",
-    "life_plan": "Life plan",
-    "weekly_plan": "Weekly plan",
-    "patterns": "Patterns",
-    "pulse_baseline": "Ratings",
-    "check_ins": "Last check-ins",
-    "daily_logs": "Last daily logs",
-    "captures": "Captures",
-    "todays_plan": "Today’s plan",
-    "yesterdays_plan": "Yesterday’s plan",
-    "yesterdays_journal": "Yesterday’s log",
-    "todays_calendar": "Today’s calendar",
-    "flagged_domains": "Parts of life that need attention",
-    "library_headlines": "Library",
-    "client": "The client that this is about",
-    "document": "A document",
-    "finding": "What was found in a document",
-    "brief": "What Sage remembers of this conversation",
-    "offer": "What’s due",
-    "help_lines": "Help lines",
+    "session_context": gettext_noop("Your name, the time and your check-in"),
+    "sage_context": gettext_noop("Sage’s notes about you"),
+    "overview": gettext_noop("Life map"),
+    "life_plan": gettext_noop("Life plan"),
+    "weekly_plan": gettext_noop("Weekly plan"),
+    "patterns": gettext_noop("Patterns"),
+    "pulse_baseline": gettext_noop("Ratings"),
+    "check_ins": gettext_noop("Last check-ins"),
+    "daily_logs": gettext_noop("Last daily logs"),
+    "captures": gettext_noop("Captures"),
+    "todays_plan": gettext_noop("Today’s plan"),
+    "yesterdays_plan": gettext_noop("Yesterday’s plan"),
+    "yesterdays_journal": gettext_noop("Yesterday’s log"),
+    "todays_calendar": gettext_noop("Today’s calendar"),
+    "flagged_domains": gettext_noop("Parts of life that need attention"),
+    "library_headlines": gettext_noop("Library"),
+    "client": gettext_noop("The client this is about"),
+    "document": gettext_noop("A document"),
+    "finding": gettext_noop("What was found in a document"),
+    "brief": gettext_noop("What Sage remembers of this conversation"),
+    "offer": gettext_noop("What’s due"),
+    "help_lines": gettext_noop("Help lines"),
 }
 
-_REASONS = {ARC: "you are in it", USER: "you asked for it", MODEL: "it fits what you said"}
+_REASONS = {
+    ARC: gettext_noop("you are in it"),
+    USER: gettext_noop("you asked for it"),
+    MODEL: gettext_noop("it fits what you said"),
+}
 _LOOKS: Mapping[str, str] = {
-    LookOutcome.NONE: "no danger noticed in your message",
-    LookOutcome.CONCERN: "a concern noticed in your message",
-    LookOutcome.IMMEDIATE: "immediate danger noticed in your message",
-    LookOutcome.GIVEN_UP: "given up because it took too long",
-    LookOutcome.SKIPPED: "skipped, because the day’s tokens were used up",
-    LookOutcome.FAILED: "not possible: the model didn’t answer",
-    LookOutcome.NONSENSE: "not possible: the model’s answer made no sense",
+    LookOutcome.NONE: gettext_noop("no danger noticed in your message"),
+    LookOutcome.CONCERN: gettext_noop("a concern noticed in your message"),
+    LookOutcome.IMMEDIATE: gettext_noop("immediate danger noticed in your message"),
+    LookOutcome.GIVEN_UP: gettext_noop("given up because it took too long"),
+    LookOutcome.SKIPPED: gettext_noop("skipped because today’s budget was used up"),
+    LookOutcome.FAILED: gettext_noop("not possible: the model didn’t answer"),
+    LookOutcome.NONSENSE: gettext_noop("not possible: the model’s answer was unusable"),
 }
 _MICRO_USD_PER_CENT = 10_000
 
@@ -105,21 +112,23 @@ def why_of(trace: TurnTrace) -> WhyItem | None:
 def section_name(name: str) -> str:
     """Return a section's name on pages."""
     name = name.partition(":")[0]
-    return SECTION_NAMES.get(name) or in_words(name.replace("_", "-"))
+    known = SECTION_NAMES.get(name)
+    return gettext(known) if known else in_words(name.replace("_", "-"))
 
 
 def _skill(skill: SkillInPlay) -> WhySkill:
-    reason = _REASONS.get(skill.caller) or skill.because or says_of_the_past(skill.caller)
+    known = _REASONS.get(skill.caller)
+    reason = gettext(known) if known else skill.because or says_of_the_past(skill.caller)
     return WhySkill(name=_skill_name(skill.name), reason=_inside_a_sentence(reason))
 
 
 def _skill_name(name: str) -> str:
-    words = ARC_WORDS.get(arc_of(name))
+    words = arc_words(arc_of(name))
     return words.name if words else in_words(name)
 
 
 def _offer(trace: TurnTrace) -> WhySkill | None:
-    words = ARC_WORDS.get(trace.offered)
+    words = arc_words(trace.offered)
     if words is None:
         return None
     because = next(
@@ -140,22 +149,29 @@ def _tools(runs: Sequence[ToolRun]) -> list[str]:
 
 def _done(name: str, count: int, failed: int) -> str:
     presentation = presentation_of(name)
-    words = presentation.once if count == 1 else presentation.often.format(count=count)
+    words = gettext(presentation.once) if count == 1 else gettext(presentation.often).format(count=count)
     if not failed:
         return words
-    return f"{words} (which failed)" if failed == count else f"{words} ({failed} failed)"
+    if failed == count:
+        return gettext("%(action)s (failed)") % {"action": words}
+    return gettext("%(action)s (%(number)s failed)") % {"action": words, "number": failed}
 
 
 def _look(look: SecondLook) -> str:
-    words = _LOOKS[look.outcome]
-    return f"{words} ({look.milliseconds / 1000:.1f} seconds)" if look.milliseconds else words
+    words = gettext(_LOOKS[look.outcome])
+    return f"{words} ({_seconds(look.milliseconds)})" if look.milliseconds else words
+
+
+def _seconds(milliseconds: int) -> str:
+    return gettext("%(number)s seconds") % {"number": number_format(round(milliseconds / 1000, 1), 1)}
 
 
 def _used(trace: TurnTrace) -> list[str]:
     if trace.spending is None:
         return []
-    used = [f"{trace.milliseconds / 1000:.1f} seconds", _cost(trace.spending)]
-    used.append(f"{trace.spending.cache_share:.0%} of the input came from the cache")
+    used = [_seconds(trace.milliseconds), _cost(trace.spending)]
+    share = {"percent": round(trace.spending.cache_share * 100)}
+    used.append(gettext("%(percent)s%% of the input came from the cache") % share)
     return [part for part in used if part]
 
 
@@ -163,6 +179,8 @@ def _cost(spending: Spending) -> str:
     if spending.cost_micro_usd is None:
         return ""
     if not spending.cost_micro_usd:
-        return "free"
+        return gettext("free")
     cents = spending.cost_micro_usd / _MICRO_USD_PER_CENT
-    return f"{cents:.1f} US cents" if cents >= 0.1 else "less than 0.1 US cents"
+    if cents < 0.1:
+        return gettext("less than 0.1 US cents")
+    return gettext("%(number)s US cents") % {"number": number_format(round(cents, 1), 1)}

@@ -12,6 +12,7 @@ from functools import partial
 
 import structlog
 from django.db import DatabaseError
+from django.utils.translation import gettext_noop as _
 
 from coaching.engine.budget import StopSignal
 from coaching.engine.decisions import ended_before
@@ -41,7 +42,7 @@ logger = structlog.get_logger(__name__)
 INTERRUPTED = Ending(
     status=TurnStatus.INTERRUPTED,
     stop_reason="interrupted",
-    user_notice="Sage was interrupted. Its answer so far is saved; you can try again.",
+    user_notice=_("Sage was interrupted. Its answer so far is saved, and you can try again."),
 )
 _CLOSE_DELAYS_SECONDS = (0.2, 0.5, 1.0, 2.0, 4.0)
 _STATUS_OF_OUTCOME = {

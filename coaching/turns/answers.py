@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.utils import timezone
+from django.utils.translation import gettext_noop as _
 
 from coaching.engine.errors import ToolError, ToolInputError
 from coaching.safety.card import metadata_of
@@ -17,7 +18,7 @@ from sessions_app.models import Session, ToolCallRecord
 from sessions_app.pending_calls import FACTS, Answer
 from sessions_app.turn_records import CallResult
 
-NO_ANSWER_POSSIBLE = "This question can’t be answered any more. Please send a message instead."
+NO_ANSWER_POSSIBLE = _("This question can’t be answered any more. Please send a message instead.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,7 @@
 import uuid
 
 from django.db import transaction
+from django.utils.translation import gettext_noop as _
 
 from coaching.documents import effects
 from coaching.models import LibraryEffect
@@ -11,8 +12,8 @@ from sessions_app.models import CallState
 from sessions_app.pending_calls import UNDONE, locked_call_of
 from sessions_app.selectors import accessible_session
 
-NOTHING_WRITTEN = "There is nothing of that kind to undo in this conversation."
-GONE = "It isn’t there any more, so there is nothing to undo."
+NOTHING_WRITTEN = _("There’s nothing to undo here.")
+GONE = _("It’s already gone, so there’s nothing to undo.")
 
 
 @transaction.atomic

@@ -1,26 +1,30 @@
-"""Sage's own sentences, for when the model's text is missing or cut."""
+"""Sage's own sentences, for when the model's text is missing or cut. They are stored in English."""
 
 import math
 from collections.abc import Mapping
+
+from django.utils.translation import gettext_noop as _
 
 from coaching.engine.errors import FailureReason, UpstreamError
 from coaching.engine.ports import Words
 
 FAILURES: Mapping[FailureReason, str] = {
-    "rate_limited": "The model is getting too many requests right now. Wait a moment, then try again.",
-    "overloaded": "The model is overloaded right now. Wait a moment, then try again.",
-    "unavailable": "The model can't be reached right now. Try again in a moment.",
-    "rejected": "The model refused this request. Try again with a shorter or different message.",
-    "unauthorized": "The model refused our key. Whoever runs this installation needs to check it.",
-    "unknown_model": "The configured model doesn't exist. Whoever runs this installation needs to check it.",
-    "broken_stream": "The answer broke off on its way. Try again.",
-    "out_of_time": "This took too long, so I stopped here. Try again, or ask for a smaller step.",
-    "tools_failing": "I couldn't get that done: what I tried kept failing. Try again, or put it differently.",
-    "circuit_open": "The model can't be reached right now. Try again in half a minute.",
-    "internal": "Something went wrong on our side. Your message is saved; please try again.",
+    "rate_limited": _("The model is getting too many requests right now. Wait a moment, then try again."),
+    "overloaded": _("The model is overloaded right now. Wait a moment, then try again."),
+    "unavailable": _("The model can’t be reached right now. Try again in a moment."),
+    "rejected": _("The model refused this request. Try again with a shorter or different message."),
+    "unauthorized": _("The model’s provider refused the API key. Whoever runs this Sage needs to check it."),
+    "unknown_model": _("The chosen model doesn’t exist. Whoever runs this Sage needs to check it."),
+    "broken_stream": _("The answer was cut off on its way. Try again."),
+    "out_of_time": _("This took too long, so I stopped. Try again, or ask for a smaller step."),
+    "tools_failing": _(
+        "I couldn’t get that done: what I tried kept failing. Try again, or put it differently."
+    ),
+    "circuit_open": _("The model can’t be reached right now. Try again in half a minute."),
+    "internal": _("Something went wrong on our side. Your message is saved. Please try again."),
 }
 """What happened and what to do, for each reason."""
-OPENING_CUT = "Sage was cut off here. You can just write to it."
+OPENING_CUT = _("Sage was cut off here. You can just write to it.")
 """Instead of them where Sage spoke first: there is no message to try again."""
 
 
@@ -45,9 +49,9 @@ WORDS = Words(
         "I'm sorry, I can't help with that one. I'd like to stay with you on what's behind it, though: "
         "would you like to put it another way, or talk about something else?"
     ),
-    cut_in_words="That answer got too long and was cut. Say “go on” and I'll continue.",
-    cut_in_call="What I wanted to do got too long, so I didn't do it. Ask me for a smaller step.",
-    too_long="This conversation got too long for one answer. Start a new one to go on.",
+    cut_in_words=_("That answer got too long and was cut off. Say “go on” and I’ll continue."),
+    cut_in_call=_("That got too long, so I didn’t do it. Ask me for a smaller step."),
+    too_long=_("This conversation got too long for one answer. Start a new one to continue."),
     failure=failure_sentence,
-    nothing_said="I have nothing more to say to that just now. Try putting it differently.",
+    nothing_said=_("I have nothing more to say to that just now. Try putting it differently."),
 )

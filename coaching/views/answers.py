@@ -35,7 +35,7 @@ async def answer(request: HttpRequest, session_id: uuid.UUID, turn_id: uuid.UUID
     except Refused as refusal:
         if await in_database(_find, request, session_id, turn_id) is None:
             raise Http404 from None
-        info(request, str(refusal))
+        info(request, refusal.shown())
     return back_to("session", of=session_id)
 
 

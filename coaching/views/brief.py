@@ -10,6 +10,8 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.translation import gettext
+from django.utils.translation import gettext_noop as _
 from django.views.decorators.http import require_http_methods
 
 from coaching.clock.days import local_day
@@ -27,14 +29,14 @@ from sessions_app.limits import refuse_over_budget
 from sessions_app.models import BriefCorrection, Session
 from sessions_app.selectors import accessible_session
 
-UNREADABLE = "Sage couldn’t read that. Please send it again."
-CHANGED = "This has changed in the meantime. Please look at it again."
-NOTHING_TO_WRITE = "There’s nothing to write yet. Talk with Sage first."
-CORRECTED = "Saved. From your next message on, Sage goes by what you wrote."
-REMOVED = "Removed. It won’t come back."
-RESTORED = "Undone. The line is back."
-UNDONE = "Undone. A removed line may come back when Sage writes this again."
-ASKED_ANEW = "Sage is writing it again from the whole conversation. Reload this page in a moment."
+UNREADABLE = _("Sage couldn’t read that. Please send it again.")
+CHANGED = _("This has changed since you opened the page. Please check it again.")
+NOTHING_TO_WRITE = _("There’s nothing to summarise yet. Talk with Sage first.")
+CORRECTED = _("Saved. Sage will use your correction from your next message on.")
+REMOVED = _("Removed. It won’t come back.")
+RESTORED = _("Undone. The line is back.")
+UNDONE = _("Undone. The line may come back when Sage next rewrites the summary.")
+ASKED_ANEW = _("Sage is rewriting the summary from the whole conversation. Reload this page in a moment.")
 
 _anew = AttemptLimit(attempts=1, seconds=60)
 _changes = AttemptLimit(attempts=30, seconds=60)
@@ -52,9 +54,9 @@ def brief(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     try:
         if not form.is_valid():
             raise Refused(UNREADABLE)
-        info(request, _act(session, form))
+        info(request, gettext(_act(session, form)))
     except Refused as refusal:
-        page = _page(request, session, refusal=str(refusal), draft=request.POST.get("words", ""))
+        page = _page(request, session, refusal=refusal.shown(), draft=request.POST.get("words", ""))
         page.status_code = status_of(refusal)
         return with_wait(page, refusal)
     return back_to("brief", of=session.id)

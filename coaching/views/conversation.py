@@ -55,9 +55,9 @@ ABOUT = {"client_id": "client", "project_id": "project"}
 """The ids that a session can be opened with, and their form fields."""
 DOCUMENT_ID = re.compile(r"[0-9]{1,18}", re.ASCII)
 RATING = re.compile(r"-?[0-9]{1,3}", re.ASCII)
-UNREADABLE = "Sage couldn’t read that. Please send it again."
-KEPT = gettext_lazy("Files that Sage has already written stay as they are: {files}.")
-STAYS = gettext_lazy("This stays, too: {effects}")
+UNREADABLE = gettext_lazy("Sage couldn’t read that. Please send it again.")
+KEPT = gettext_lazy("Files that Sage has already written stay as they are: %(names)s.")
+STAYS = gettext_lazy("This also stays: %(effects)s")
 
 
 @login_required
@@ -136,7 +136,9 @@ async def begin(
         raise Http404 from None
     except TooManySessions as refusal:
         danger = await scans.danger_in(text, user_id=user_id)
-        return await in_database_page(_too_many, request, str(refusal), kind=kind, draft=text, danger=danger)
+        return await in_database_page(
+            _too_many, request, refusal.shown(), kind=kind, draft=text, danger=danger
+        )
     except Refused:
         return await _refused_home(request)
     turn = TurnRequest(kind="opening", user_id=user_id, session_id=opened.id)
@@ -146,7 +148,7 @@ async def begin(
         await get_runner().open_turn(turn)
     except Refused as refusal:
         if turn.has_text:
-            return await _page_async(request, opened.id, refusal=str(refusal), draft=text, refused=text)
+            return await _page_async(request, opened.id, refusal=refusal.shown(), draft=text, refused=text)
     return redirect("session", opened.id)
 
 
@@ -168,7 +170,7 @@ async def message(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     form = MessageForm(request.POST)
     draft = request.POST.get("text", "")
     if not form.is_valid():
-        return await _page_async(request, session_id, refusal=UNREADABLE, draft=draft, refused=draft)
+        return await _page_async(request, session_id, refusal=str(UNREADABLE), draft=draft, refused=draft)
     try:
         anchor, session_id = await _act(request, session_id, form)
     except Session.DoesNotExist:
@@ -176,11 +178,11 @@ async def message(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     except Refused as refusal:
         given = _answer_in(request.POST) if form.cleaned_data["tool_use_id"] else None
         if isinstance(refusal, FieldRefused) and isinstance(given, dict):
-            given["faults"] = {refusal.field: str(refusal)}
+            given["faults"] = {refusal.field: refusal.shown()}
         return await _page_async(
             request,
             session_id,
-            refusal=str(refusal),
+            refusal=refusal.shown(),
             draft=draft,
             is_editing=form.cleaned_data["do"] == "edit",
             given=given,
@@ -216,9 +218,9 @@ async def _act(request: HttpRequest, session_id: uuid.UUID, form: MessageForm) -
     documents = _documents_in(request.POST)
     started = await runner.open_turn(_turn_request(user_id, session_id, form, documents))
     if started.kept:
-        info(request, KEPT.format(files=names_of(started.kept)))
+        info(request, KEPT % {"names": names_of(started.kept)})
     if started.effects:
-        info(request, STAYS.format(effects=" ".join(started.effects)))
+        info(request, STAYS % {"effects": " ".join(started.effects)})
     return await _anchor_of(started, session_id), started.opened.session_id
 
 

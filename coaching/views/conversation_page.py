@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.translation import gettext_lazy
 
 from coaching.clock.days import local_day
 from coaching.documents.attached import own_documents
@@ -29,8 +30,8 @@ from sessions_app import selectors
 from sessions_app.database import give_back_connections
 from sessions_app.models import Session, SessionStatus, Turn, TurnStatus
 
-PLACEHOLDER = "Write to Sage"
-PLACEHOLDER_ASKED = "Answer above, or type a message"
+PLACEHOLDER = gettext_lazy("Write to Sage")
+PLACEHOLDER_ASKED = gettext_lazy("Answer above, or type a message")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,12 +22,10 @@ from sessions_app.organising import archive_session, delete_session, pin_session
 UNREADABLE = gettext_lazy("Sage couldn’t read that. Please try again.")
 SAID = {
     "pin": gettext_lazy("Pinned."),
-    "unpin": gettext_lazy("No longer pinned."),
-    "archive": gettext_lazy("Archived. You’ll find it under Archive."),
-    "unarchive": gettext_lazy("Back among your conversations."),
-    "delete": gettext_lazy(
-        "Deleted. You can undo this for ten minutes. Files that Sage wrote stay in Files."
-    ),
+    "unpin": gettext_lazy("Unpinned."),
+    "archive": gettext_lazy("Archived. You’ll find it in the archive."),
+    "unarchive": gettext_lazy("Moved back to your conversations."),
+    "delete": gettext_lazy("Deleted. You can undo this for ten minutes. Files that Sage wrote are kept."),
     "restore": gettext_lazy("Restored."),
 }
 GONE = {"archive": "archived", "delete": "deleted"}

@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.http import require_safe
 
 from coaching.files.frontmatter import strip_frontmatter
@@ -39,29 +40,29 @@ LIBRARY_SOURCES = (
     RecallSource.WITHHELD_KNOWLEDGE,
 )
 PLACES: Mapping[str, tuple[str, Sequence[RecallSource]]] = {
-    "": ("Everywhere", tuple(RecallSource)),
+    "": (gettext_noop("Everywhere"), tuple(RecallSource)),
     "conversations": (
-        "In conversations",
+        gettext_noop("Conversations"),
         (RecallSource.MESSAGE, RecallSource.TOOL, RecallSource.SUMMARY, RecallSource.BRIEF),
     ),
-    "files": ("In files", (RecallSource.FILE,)),
-    "library": ("In the library", LIBRARY_SOURCES),
+    "files": (gettext_noop("Files"), (RecallSource.FILE,)),
+    "library": (gettext_noop("Library"), LIBRARY_SOURCES),
 }
 TIMES: Mapping[str, tuple[str, timedelta | None]] = {
-    "": ("Any time", None),
-    "week": ("The last week", timedelta(days=7)),
-    "month": ("The last month", timedelta(days=31)),
-    "year": ("The last year", timedelta(days=366)),
+    "": (gettext_noop("Any time"), None),
+    "week": (gettext_noop("Last week"), timedelta(days=7)),
+    "month": (gettext_noop("Last month"), timedelta(days=31)),
+    "year": (gettext_noop("Last year"), timedelta(days=366)),
 }
 _SOURCE_NAMES = {
-    RecallSource.TOOL: "Saved by Sage",
-    RecallSource.SUMMARY: "Summary",
-    RecallSource.BRIEF: "What Sage remembers",
-    RecallSource.FILE: "File",
-    RecallSource.DOCUMENT: "Document",
-    RecallSource.WITHHELD_DOCUMENT: "Document, never sent to the model",
-    RecallSource.KNOWLEDGE: "Knowledge",
-    RecallSource.WITHHELD_KNOWLEDGE: "Knowledge, never sent to the model",
+    RecallSource.TOOL: gettext_noop("Saved by Sage"),
+    RecallSource.SUMMARY: gettext_noop("Summary"),
+    RecallSource.BRIEF: gettext_noop("What Sage remembers"),
+    RecallSource.FILE: gettext_noop("File"),
+    RecallSource.DOCUMENT: gettext_noop("Document"),
+    RecallSource.WITHHELD_DOCUMENT: gettext_noop("Document, never sent to the model"),
+    RecallSource.KNOWLEDGE: gettext_noop("Knowledge"),
+    RecallSource.WITHHELD_KNOWLEDGE: gettext_noop("Knowledge, never sent to the model"),
 }
 
 _searches = AttemptLimit(attempts=SEARCHES_IN_A_MINUTE, seconds=60)
@@ -111,8 +112,8 @@ def search_page(request: HttpRequest) -> HttpResponse:
         "rows": [_row(passage, words, names) for passage in found],
         "is_newest": not any(passage.hit.score for passage in found),
         "refusal": refusal,
-        "places": [(value, name, value == place) for value, (name, _) in PLACES.items()],
-        "times": [(value, name, value == since) for value, (name, _) in TIMES.items()],
+        "places": [(value, gettext(name), value == place) for value, (name, _) in PLACES.items()],
+        "times": [(value, gettext(name), value == since) for value, (name, _) in TIMES.items()],
     }
     status = HTTPStatus.TOO_MANY_REQUESTS if refusal else HTTPStatus.OK
     return with_wait(render(request, "coaching/pages/search.html", context, status=status), refusal)
@@ -175,13 +176,16 @@ def _text_of(passage: Passage, words: frozenset[str]) -> str:
 def _title(passage: Passage) -> str:
     if passage.hit.source == RecallSource.FILE:
         return shown_name(passage.title)
-    return passage.title or "Conversation"
+    return passage.title or gettext("Conversation")
 
 
 def _said_in(passage: Passage) -> str:
     hit = passage.hit
-    name = _SOURCE_NAMES.get(RecallSource(hit.source)) or _speaker(passage.is_by_user)
-    return f"{name}, page {hit.part}" if hit.source in LIBRARY_SOURCES and hit.part else name
+    known = _SOURCE_NAMES.get(RecallSource(hit.source))
+    name = gettext(known) if known else _speaker(passage.is_by_user)
+    if hit.source not in LIBRARY_SOURCES or not hit.part:
+        return name
+    return gettext("%(name)s, page %(number)s") % {"name": name, "number": hit.part}
 
 
 def _address(passage: Passage) -> str:
@@ -203,7 +207,7 @@ def _address(passage: Passage) -> str:
 
 
 def _speaker(is_by_user: bool | None) -> str:
-    return "You" if is_by_user else "Sage"
+    return gettext("You") if is_by_user else "Sage"
 
 
 def _neighbour(neighbour: Words | None, words: frozenset[str]) -> Neighbour | None:

@@ -45,7 +45,7 @@ def manifest(_request: HttpRequest) -> HttpResponse:
         "id": "/",
         "name": "Sage",
         "short_name": "Sage",
-        "description": _("A life coach that remembers and writes things down."),
+        "description": _("An AI life coach that remembers what you tell it and writes down what matters."),
         "lang": get_language(),
         "start_url": reverse("home"),
         "scope": "/",

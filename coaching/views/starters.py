@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from django.utils import timezone
 from django.utils.functional import Promise
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from coaching.models import Profile
@@ -46,7 +47,7 @@ def starters_of(called: Called, *, is_map_begun: bool) -> Sequence[Starter]:
         Starter(
             kind=kind,
             label=str(SessionKind(kind).label),
-            invitation=str(words.invitation),
+            invitation=gettext(words.invitation),
             is_due=kind == called.arc,
             reason=str(_BEGUN if is_map_begun and kind == SessionKind.LIFE_MAPPING else _REASONS[kind]),
         )

@@ -8,7 +8,7 @@ from django.contrib.messages import info
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_POST
 
 from coaching.live.runner import get_runner
@@ -23,7 +23,7 @@ from sessions_app.models import Session
 from sessions_app.selectors import accessible_session
 from sessions_app.titles import rename_session
 
-UNREADABLE = gettext_lazy("Sage couldn’t read that. Please try again.")
+UNREADABLE = gettext_noop("Sage couldn’t read that. Please try again.")
 
 
 @login_required
@@ -34,7 +34,7 @@ async def rename(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     try:
         if not form.is_valid():
             await in_database(accessible_session, user_id=user_id_of(request), session_id=session_id)
-            raise Refused(str(UNREADABLE))
+            raise Refused(UNREADABLE)
         title = form.cleaned_data["title"]
         renamed = await in_database(
             rename_session, user_id=user_id_of(request), session_id=session_id, title=title
@@ -42,7 +42,7 @@ async def rename(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     except Session.DoesNotExist:
         raise Http404 from None
     except Refused as refusal:
-        return await in_database_page(_answer, request, session_id, refusal=str(refusal))
+        return await in_database_page(_answer, request, session_id, refusal=refusal.shown())
     await show_title(get_runner(), session_id, renamed.title)
     return await in_database_page(_answer, request, session_id)
 

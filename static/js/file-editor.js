@@ -2,6 +2,7 @@
 // Without scripts the page is a form with a Preview button. A file's own page only discards a draft that was saved.
 
 import { isBusyPage, isRedirected } from "./parts.js";
+import { filled } from "./words.js";
 
 const SAVED_MARK = "#saved";
 
@@ -31,7 +32,7 @@ function keepDraft(path, text) {
 }
 
 function setUpPreview(pane, state) {
-  const fail = () => (state.textContent = "The preview isn’t available right now. Your text is safe on this page.");
+  const fail = () => (state.textContent = state.dataset.failed);
   pane.addEventListener("htmx:sendError", fail);
   // After too many previews the server sends a message of its own.
   pane.addEventListener("htmx:afterOnLoad", ({ detail: { xhr } }) => {
@@ -55,7 +56,7 @@ function setUpEditor() {
 
   function showCount() {
     const characters = length();
-    count.textContent = `${characters.toLocaleString("en")} of ${most.toLocaleString("en")} characters`;
+    count.textContent = filled(count.dataset.words, { characters, most });
     count.classList.toggle("is-too-long", characters > most);
   }
 
@@ -76,7 +77,7 @@ function setUpEditor() {
     const over = length() - most;
     if (over > 0) {
       event.preventDefault();
-      refuse(`The text is ${over.toLocaleString("en")} characters too long. Shorten it and save again; nothing you typed is lost.`);
+      refuse(filled(count.dataset.over, { over }));
       field.focus();
       return;
     }

@@ -3,9 +3,7 @@
 
 import { afterPress } from "./press.js";
 
-const LOST = "That didn’t get through. Check your connection and try again.";
 const CARD = "#safety-capture";
-const FAILED = "Sage couldn’t do that right now. Try again in a moment.";
 
 // Requests that aren't answered yet, in the order of their presses. htmx sends those of one part one by one.
 const unanswered = new Set();
@@ -52,12 +50,12 @@ function onEnd({ detail }) {
   if (tick && !(status && status < 429)) turnOver(tick);
   if (!status) {
     keepDraft(form);
-    showNotice(form, LOST);
+    showNotice(form, document.getElementById("toast").dataset.lost);
   } else if (status < 300 && !isRedirected(detail.xhr, request.path)) {
     done(form, body);
   } else if (status >= 500 || isBusyPage(detail.xhr)) {
     keepDraft(form);
-    showNotice(form, FAILED);
+    showNotice(form, document.getElementById("toast").dataset.failed);
   } else if (status !== 422 && status !== 429) {
     // Signed out, or a page that is out of date: a fresh one shows how things are. Drafts are kept.
     keepDraft(form);

@@ -137,7 +137,7 @@ async def test_the_keyboard_alone_reaches_everything(
     practice.script(["Heard."])
     await page.goto("/chat/")
     await page.keyboard.press("Tab")
-    await expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    await expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
     await page.keyboard.press("Enter")
     await expect(page.locator("#main")).to_be_focused()
     await page.goto(path_of(session))

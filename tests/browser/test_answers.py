@@ -78,7 +78,7 @@ async def test_without_a_script_a_form_asks_and_a_page_chooses(
     await expect_answer(page, "Answer two.", "2 of 2")
     await page.get_by_label("Previous answer").click()
     await expect_answer(page, "Answer one.", "1 of 2")
-    await expect(page.get_by_text("The conversation goes on from another answer.")).to_be_visible()
+    await expect(page.get_by_text("The conversation continues from another answer.")).to_be_visible()
     await page.get_by_role("button", name="Use this answer").click()
     await expect(page).to_have_url(path_of(session))
     await expect_answer(page, "Answer one.", "1 of 2")

@@ -194,12 +194,12 @@ async def test_an_arc_is_walked_from_the_greeting_to_the_card_at_its_end(
     await expect(ending).to_contain_text(written)
     await expect(ending).to_contain_text("Next weekly check-in:")
     await expect(page.locator("#arc")).to_be_empty()
-    await expect(page.locator("#chat-status")).to_have_text("· completed")
+    await expect(page.locator("#chat-status")).to_have_text("· Completed")
     card = await ending.inner_text()
     await walker.reload()
     assert await ending.inner_text() == card
     await page.goto("/chat/")
-    await expect(page.locator(".ledger-row").first).to_contain_text("completed")
+    await expect(page.locator(".ledger-row").first).to_contain_text("Completed")
     assert watcher.faults == []
 
 
@@ -270,7 +270,7 @@ async def test_a_message_to_an_ended_conversation_goes_on_in_a_new_one(
     ending = page.get_by_role("region", name="This conversation is complete.")
     await expect(ending).to_contain_text("You said hello.")
     await expect(page.get_by_label("Your message")).to_have_attribute(
-        "placeholder", "This conversation is finished. Start a new one…"
+        "placeholder", "This conversation has ended. Start a new one…"
     )
     await expect(page.get_by_role("link", name="Edit")).to_have_count(0)
     await say(page, "One more thing")  # over the socket that is still open

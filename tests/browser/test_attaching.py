@@ -130,7 +130,7 @@ async def test_documents_of_what_waits_come_back_with_it(
     # Refused, it comes back with its documents.
     await in_database(Document.of(user.pk).filter(name="3.txt").delete)
     practice.release("one")
-    await expect(page.locator("#notices")).to_contain_text("isn’t in your library any more")
+    await expect(page.locator("#notices")).to_contain_text("no longer in your library")
     await expect(field).to_have_value("These\n\nand no more")
     await expect(chips.locator(".attachment-name")).to_have_text(six)
     await page.get_by_role("button", name="Remove 3.txt").click()

@@ -43,7 +43,7 @@ async def test_a_correction_is_in_what_sage_sees_with_its_next_answer(
 
     await page.get_by_text("Correct", exact=True).first.click()
     assert await serious_findings(page) == []
-    field = page.get_by_label("What is right?").first
+    field = page.get_by_label("What’s right?").first
     await expect(field).to_have_value("Your sister Hannah visits on Sunday")
     await field.fill("Your sister Anna visits on Sunday")
     await page.get_by_role("button", name="Save", exact=True).click()

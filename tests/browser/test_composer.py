@@ -90,7 +90,7 @@ async def test_the_hint_that_an_edit_must_wait_covers_no_word_of_the_answer(
     await practice.reached("half")
     await expect(page.locator("#live-text")).to_contain_text("A long answer. " * 200)
     await page.keyboard.press("Enter")
-    hint = page.get_by_text("Sage is still answering. What you typed stays here.")
+    hint = page.get_by_text("Sage is still answering. Your text is still here.")
     gap = """() => {
         const words = document.createRange();
         words.selectNodeContents(document.getElementById("live-text"));

@@ -39,7 +39,7 @@ async def test_a_tap_answers_and_the_question_stays_where_it_was_asked(
     await expect(page.get_by_label("Your message")).to_have_attribute(
         "placeholder", "Answer above, or type a message"
     )
-    await expect(page.locator("#announcer")).to_contain_text("How did you wake? 2 answers to choose from")
+    await expect(page.locator("#announcer")).to_contain_text("How did you wake? Answers to choose from: 2")
     await page.get_by_role("button", name="Not <so> good").dblclick()
     await practice.reached("end")
     await expect(page.locator("#open-turn .call .is-chosen")).to_contain_text("Not <so> good")
@@ -81,7 +81,7 @@ async def test_ratings_are_given_by_keyboard_alone(
     await page.keyboard.press("Tab")
     career = page.get_by_role("group", name="Career")
     await expect(career.get_by_role("radio", name="1")).to_be_focused()
-    await expect(career).to_have_accessible_description(re.compile(r"^Last time 3, on \d+ \w+ \d{4} From 1,"))
+    await expect(career).to_have_accessible_description(re.compile(r"^Last rated 3 on \d+ \w+ \d{4} 1 means"))
     await expect(career.locator(".is-last")).to_have_text("3")
     await expect(page.locator(".is-last")).to_have_count(1)
     await page.keyboard.press("ArrowRight")
@@ -93,7 +93,7 @@ async def test_ratings_are_given_by_keyboard_alone(
     assert ratings == [("career", 3, "Tired"), ("career", 2, "")]
     shown = page.locator("#messages .ratings")
     await expect(shown.first).to_have_text(re.compile(r"^\s*Career\s*3\s+of 5\s*$"))
-    await expect(shown.last).to_have_text(re.compile(r"^\s*Career\s*from 3\s*→\s*to 2\s*$"))
+    await expect(shown.last).to_have_text(re.compile(r"^\s*Career\s*3 → 2\s*from 3 to 2\s*$"))
     await expect(page.locator("#messages .call").last).to_be_focused()
     await page.get_by_label("Your message").fill("And once more")
     await page.keyboard.press("Enter")

@@ -208,4 +208,4 @@ async def test_the_welcome_leads_into_life_mapping(page: Page, practice: Practic
     assert await serious_findings(page) == []
     await page.get_by_role("button", name="Map my life").click()
     await expect(page.locator(".chat-head")).to_contain_text("Life mapping")
-    await expect(page.locator(".chat-empty")).to_contain_text("Eight parts of a life")
+    await expect(page.locator(".chat-empty")).to_contain_text("Eight parts of your life")

@@ -37,7 +37,7 @@ def store_others(user: User) -> None:
 
 async def choose(page: Page, title: str, what: str) -> None:
     """Choose from the menu of a row."""
-    await page.get_by_role("button", name=f"More for: {title}").click()
+    await page.get_by_role("button", name=f"More options for: {title}").click()
     await page.locator("#sidebar-menu").get_by_role("button", name=what, exact=True).click()
 
 
@@ -82,15 +82,15 @@ async def test_conversations_are_found_and_kept_in_order_without_leaving_the_pag
 
     await choose(page, "A plan <b>", "Archive")
     await expect(page.locator(".sidebar-row.is-gone")).to_contain_text("Archived.")
-    await page.get_by_role("button", name="Undo for: A plan <b>").click()
+    await page.get_by_role("button", name="Undo: A plan <b>").click()
     await expect(page.locator(".sidebar-row.is-gone")).to_have_count(0)
     await choose(page, "A plan <b>", "Delete")
-    await page.get_by_role("button", name="Undo for: A plan <b>").click()
+    await page.get_by_role("button", name="Undo: A plan <b>").click()
     await expect(links.nth(4)).to_have_text("A plan <b>")
-    await page.get_by_role("button", name="More for: A plan <b>").click()
+    await page.get_by_role("button", name="More options for: A plan <b>").click()
     await page.keyboard.press("Escape")
-    await expect(page.get_by_role("button", name="More for: A plan <b>")).to_be_focused()
-    await choose(page, "A plan <b>", "Pin to the top")
+    await expect(page.get_by_role("button", name="More options for: A plan <b>")).to_be_focused()
+    await choose(page, "A plan <b>", "Pin to top")
     await expect(page.locator(".sidebar-group").first).to_have_text("Pinned")
     await expect(links.first).to_have_text("A plan <b>")
     assert await serious_findings(page) == []

@@ -82,7 +82,7 @@ def test_it_shows_the_lines_what_they_cover_and_where_they_come_from(
         "You want to work less",
         "You &lt;b&gt;rest&lt;/b&gt; on Sundays",
     ]
-    assert "2 later messages aren’t in it yet." in page
+    assert "2 later messages aren’t included yet." in page
     links = re.findall(r'class="citation" href="([^"]+)"', page)
     answer = session.messages.get(number=2)
     assert links == [
@@ -189,7 +189,7 @@ def test_a_person_has_a_bounded_number_of_corrections(
     for form in ({"do": "correct", "words": "One more"}, {"do": "strike", "version": 1, "line": 0}):
         response, page = send(signed_in, session, **form)
         assert response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
-        assert f"up to {MOST_CORRECTIONS} corrections in all your conversations together" in page
+        assert f"up to {MOST_CORRECTIONS} corrections across all your conversations" in page
     response, page = send(signed_in, session, do="correct", words="One more")
     assert "One more" in page, "what was written isn't lost"
     BriefCorrection.of(session.user_id).filter(session=elsewhere).first().delete()  # type: ignore[union-attr]  # there is one

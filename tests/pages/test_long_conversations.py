@@ -70,13 +70,13 @@ def test_every_message_is_on_one_of_the_pages_back_and_forth(signed_in: Client, 
     address = f"/chat/{session.id}/"
     page = page_of(signed_in, address)
     seen, earliest = numbers_in(page), ""
-    while (link := link_in(page, "Show earlier")) is not None:
+    while (link := link_in(page, "Show earlier messages")) is not None:
         earliest = address + link
         page = page_of(signed_in, earliest)
         seen = numbers_in(page) + seen
     assert seen == list(range(1, 141))
     forth = [numbers_in(page)]
-    while (link := link_in(page, "Show later")) is not None:
+    while (link := link_in(page, "Show later messages")) is not None:
         page = page_of(signed_in, address + link)
         forth.append(numbers_in(page))
     assert forth[0] == list(range(1, 21))

@@ -65,7 +65,7 @@ def test_a_pinned_conversation_comes_first_and_an_archived_one_has_a_page_of_its
     assert ">old one<" in archive
     assert ">new one<" not in archive
     assert signed_in.get(f"/chat/{old.id}/").status_code == HTTPStatus.OK
-    assert "Nothing is archived" in organise(signed_in, old, "unarchive", then="archive")
+    assert "Nothing archived yet" in organise(signed_in, old, "unarchive", then="archive")
     page = signed_in.get("/chat/").content.decode()
     assert page.index(">new one<") < page.index(">old one<")
     assert "Pinned<" not in page

@@ -204,7 +204,7 @@ def test_signing_up_leads_to_the_welcome_and_from_there_into_life_mapping(client
     begun = client.post("/chat/new/", {"kind": "life_mapping", "id": "once"}, follow=True)
     session = Session.unscoped.get()
     assert (session.kind, session.status) == (SessionKind.LIFE_MAPPING, SessionStatus.ACTIVE)
-    assert "Eight parts of a life" in begun.content.decode()
+    assert "Eight parts of your life" in begun.content.decode()
 
 
 def test_an_empty_home_says_what_to_do_next_and_a_lived_in_one_doesn_t(

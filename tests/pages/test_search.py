@@ -103,7 +103,7 @@ def test_what_was_said_is_text_and_never_markup(page: Client, user: User) -> Non
 def test_a_search_without_a_word_to_look_for_says_that_it_shows_the_newest(
     page: Client, user: User, query: str
 ) -> None:
-    newest, found = "<h2>The newest</h2>", "What was found"
+    newest, found = "<h2>Most recent</h2>", "Search results"
     assert "Nothing found" in shown(page, f"/search/?q={query}")
     talk(user, "A kingfisher")
     text = shown(page, f"/search/?q={query}")
@@ -117,7 +117,7 @@ def test_a_search_without_a_word_to_look_for_says_that_it_shows_the_newest(
 
 def test_a_picture_is_not_found_in_what_does_not_have_it(page: Client, user: User) -> None:
     talk(user, "A kingfisher")
-    assert "What was found" not in shown(page, "/search/?q=🙂")
+    assert "Search results" not in shown(page, "/search/?q=🙂")
 
 
 def test_nothing_found_says_so(page: Client) -> None:

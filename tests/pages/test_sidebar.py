@@ -130,7 +130,7 @@ def test_forms_of_a_row_are_answered_with_the_row_or_the_list(signed_in: Client,
     assert target == "#sidebar-list"
     part, target = send("delete")
     assert (ROW.findall(part), target) == ([str(second)], "")
-    assert "Deleted. Files that Sage wrote stay." in part
+    assert "Deleted. Files that Sage wrote are kept." in part
     assert 'value="restore"' in part
     assert "Talk" in (part := send("restore")[0])
     assert "data-pinned" in part

@@ -55,8 +55,8 @@ def test_htmx_gets_the_row_or_the_closed_form_with_the_title(
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        ("", "Write a title, then save it."),
-        (" \n ", "Write a title, then save it."),
+        ("", "Enter a title."),
+        (" \n ", "Enter a title."),
         ("x" * (MAX_CHARACTERS + 1), "up to 80 characters. This one has 81."),
         ("a\x00b", "Sage couldn’t read that."),
     ],

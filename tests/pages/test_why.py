@@ -93,8 +93,8 @@ def test_an_answer_says_in_short_what_was_in_play_in_view_done_and_used(
         "Life plan <small> 350 </small>",
         "This conversation <small> 1234 </small>",
         "Couldn’t be loaded: Ratings",
-        "Sage wrote 2 files",
-        "Sage loaded 2 skills (1 failed)",
+        "Saved 2 files",
+        "Loaded 2 skills (1 failed)",
         "3.0 seconds",
         "0.5 US cents",
         "80% of the input came from the cache",
@@ -126,7 +126,7 @@ def test_a_trace_that_is_not_as_expected_breaks_no_page(
     signed_in: Client, session: Session, turn: Turn, operator: User, metadata: dict[str, Any]
 ) -> None:
     Turn.unscoped.update(metadata=metadata)
-    assert "Sage wrote 2 files" in signed_in.get(f"/chat/{session.id}/").content.decode()
+    assert "Saved 2 files" in signed_in.get(f"/chat/{session.id}/").content.decode()
     signed_in.force_login(operator)
     assert signed_in.get(f"/admin/sessions_app/turn/{turn.id}/change/").status_code == 200
 
@@ -138,10 +138,10 @@ def test_a_trace_that_is_not_as_expected_breaks_no_page(
         ("concern", "concern", "A concern noticed in your message (0.6 seconds)"),
         ("immediate", "immediate", "Immediate danger noticed in your message (0.6 seconds)"),
         ("none", "concern", "No danger noticed in your message (0.6 seconds)"),
-        ("skipped", "none", "Skipped, because the day’s tokens were used up"),
+        ("skipped", "none", "Skipped because today’s budget was used up"),
         ("given_up", "none", "Given up because it took too long (0.6 seconds)"),
         ("failed", "none", "Not possible: the model didn’t answer (0.6 seconds)"),
-        ("nonsense", "none", "Not possible: the model’s answer made no sense (0.6 seconds)"),
+        ("nonsense", "none", "Not possible: the model’s answer was unusable (0.6 seconds)"),
     ],
 )
 def test_it_says_how_the_second_look_ended(
@@ -149,7 +149,7 @@ def test_it_says_how_the_second_look_ended(
 ) -> None:
     judge(turn, looked=looked, level=level, milliseconds=0 if looked == "skipped" else 640)
     page = signed_in.get(f"/chat/{turn.session_id}/").content.decode()
-    assert f"Second look for danger </dt> <dd> <p> {said} </p>" in words_of(page)
+    assert f"Safety check </dt> <dd> <p> {said} </p>" in words_of(page)
     signed_in.force_login(operator)
     trace = signed_in.get(f"/admin/sessions_app/turn/{turn.id}/change/").content.decode()
     assert LookOutcome(looked).label in trace.partition("<h2>Second look</h2>")[2]
@@ -157,9 +157,9 @@ def test_it_says_how_the_second_look_ended(
 
 def test_without_a_second_look_it_says_nothing_about_one(signed_in: Client, turn: Turn) -> None:
     address = f"/chat/{turn.session_id}/"
-    assert "Second look" not in words_of(signed_in.get(address).content.decode())
+    assert "Safety check" not in words_of(signed_in.get(address).content.decode())
     judge(turn, looked="", level="concern")  # by the rules, or by Sage
-    assert "Second look" not in words_of(signed_in.get(address).content.decode())
+    assert "Safety check" not in words_of(signed_in.get(address).content.decode())
 
 
 def judge(turn: Turn, **fields: Any) -> None:

@@ -206,5 +206,5 @@ def test_an_answer_without_a_message_cant_be_asked_for_again(session: Session) -
     opened = say(session, "Which marzipan?")
     close(opened, text="Answer one, of badgers.")
     opened.message.delete()
-    with pytest.raises(Refused, match="There is no answer to ask for again"):
+    with pytest.raises(Refused, match="There’s no answer to ask for again"):
         ask_again(session)

@@ -70,19 +70,19 @@ def test_sage_speaks_first_in_the_first_conversation_of_all_and_in_no_other(sess
     unused = open_conversation(session.user)
     assert open_with_sage(unused).is_new  # nothing has been said yet: this is the first one, too
     say(session, "Hello")
-    with pytest.raises(Refused, match="your own words"):
+    with pytest.raises(Refused, match="your own message"):
         open_with_sage(open_conversation(session.user))
 
 
 def test_who_has_written_first_isnt_spoken_to_first(arc: Session) -> None:
     close(say(arc, "I slept badly."), text="Tell me.")
-    with pytest.raises(Refused, match="your own words"):
+    with pytest.raises(Refused, match="your own message"):
         open_with_sage(arc)
 
 
 def test_an_ended_session_isnt_opened(arc: Session, user: User) -> None:
     services.abandon_session(user_id=user.pk, session_id=arc.id)
-    with pytest.raises(Refused, match="your own words"):
+    with pytest.raises(Refused, match="your own message"):
         open_with_sage(arc)
 
 
@@ -204,7 +204,7 @@ def test_what_was_never_said_is_withdrawn_and_what_was_said_stays(user: User, st
     assert [message.content for message in selectors.transcript(spoken)] == ["Good mor"]
     for session in (silent, spoken):
         for act in (services.retry_turn, services.continue_turn):
-            with pytest.raises(Refused, match="There is nothing to"):
+            with pytest.raises(Refused, match="There’s nothing to"):
                 act(user_id=user.pk, session_id=session.id, owner="me", rate_limit=GENEROUS)
         with pytest.raises(Refused, match="no message to edit"):
             services.edit_message(

@@ -137,5 +137,5 @@ async def test_a_question_in_a_session_that_a_tool_has_just_ended_expires(
         late = await client.until("error")
     assert {"answered": {"toolUseId": "toolu_pills", "state": "expired", "value": None}} in frames
     assert frames[-1]["done"]["stopReason"] == "expired"
-    assert late[-1]["error"] == "This question isn't open any more (expired)."
+    assert late[-1]["error"] == "This question isn’t open any more."
     assert not await rows(Turn.unscoped.filter(ended_at=None))

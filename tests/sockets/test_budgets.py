@@ -62,7 +62,7 @@ async def test_two_rounds_in_a_row_in_which_every_call_failed_end_the_turn_with_
         frames = await client.until("done")
     assert len(practice.requests) == 2
     assert [frame["error"] for frame in frames if "error" in frame] == [
-        "I couldn't get that done: what I tried kept failing. Try again, or put it differently."
+        "I couldn’t get that done: what I tried kept failing. Try again, or put it differently."
     ]
 
 

@@ -91,21 +91,21 @@ async def test_what_does_not_fit_is_refused_at_its_field_and_the_card_waits(
             ({"accept": "true"}, "yes or no"),
             ({"accept": True, "now": 1}, "nothing else"),
             ({"accept": True, "input": ["x"]}, "nothing else"),
-            ({"accept": True, "input": {"due_date": "31 March"}}, "Due: "),
-            ({"accept": True, "input": {"title": " "}}, "What: "),
-            ({"accept": True, "input": {"title": "x" * 201}}, "What: "),
-            ({"accept": True, "input": {"title": "a\x00b"}}, "What: "),
-            ({"accept": True, "input": {"title": {}}}, "What: "),
-            ({"accept": True, "input": {"priority": "urgent"}}, "Priority: "),
-            ({"accept": True, "input": {"client_id": theirs.id}}, "choose one of your clients"),
-            ({"accept": True, "input": {"place": f"{theirs.id}"}}, "choose one of your clients"),
-            ({"accept": True, "input": {"place": "1:2:3"}}, "choose one of your clients"),
-            ({"accept": True, "input": {"project_id": 2**70}}, "choose one of your clients"),
-            ({"accept": True, "input": {"client_id": [1]}}, "choose one of your clients"),
-            ({"accept": True, "input": {"client_id": float("inf")}}, "choose one of your clients"),
-            ({"accept": True, "input": {"client_id": own.id + 0.7}}, "choose one of your clients"),
-            ({"accept": True, "input": {"client_id": True}}, "choose one of your clients"),
-            ({"accept": True, "input": {"place": f"{own.id}\u0664"}}, "choose one of your clients"),
+            ({"accept": True, "input": {"due_date": "31 March"}}, "Enter a date"),
+            ({"accept": True, "input": {"title": " "}}, "Enter 1 to 200"),
+            ({"accept": True, "input": {"title": "x" * 201}}, "Enter 1 to 200"),
+            ({"accept": True, "input": {"title": "a\x00b"}}, "Enter 1 to 200"),
+            ({"accept": True, "input": {"title": {}}}, "Enter 1 to 200"),
+            ({"accept": True, "input": {"priority": "urgent"}}, "Choose one of the options"),
+            ({"accept": True, "input": {"client_id": theirs.id}}, "Choose one of your clients"),
+            ({"accept": True, "input": {"place": f"{theirs.id}"}}, "Choose one of your clients"),
+            ({"accept": True, "input": {"place": "1:2:3"}}, "Choose one of your clients"),
+            ({"accept": True, "input": {"project_id": 2**70}}, "Choose one of your clients"),
+            ({"accept": True, "input": {"client_id": [1]}}, "Choose one of your clients"),
+            ({"accept": True, "input": {"client_id": float("inf")}}, "Choose one of your clients"),
+            ({"accept": True, "input": {"client_id": own.id + 0.7}}, "Choose one of your clients"),
+            ({"accept": True, "input": {"client_id": True}}, "Choose one of your clients"),
+            ({"accept": True, "input": {"place": f"{own.id}\u0664"}}, "Choose one of your clients"),
             ({"accept": True, "input": {"document_id": 1}}, "Only what the card shows"),
         ):
             await client.send(type="answer", toolUseId="toolu_act", value=value)
@@ -131,7 +131,7 @@ async def test_of_two_tabs_one_answer_writes_once(
         await first.until("done")
         await second.send(**answer(accept=True, input={"title": "Other"}))
         late = await second.until("error")
-    assert "isn't open any more" in late[-1]["error"]
+    assert "isn’t open any more" in late[-1]["error"]
     assert len(await items()) == 1
 
 

@@ -67,7 +67,7 @@ async def test_an_edit_takes_the_card_back_and_its_answer_comes_too_late(
         await client.until("done")
         await other.send(**answer(accept=True))
         late = await other.until("error")
-        assert "isn't open any more" in late[-1]["error"]
+        assert "isn’t open any more" in late[-1]["error"]
         assert await items() == []
         await client.send(type="answer", toolUseId="toolu_again", value={"accept": True})
         assert text_of(await client.until("done")) == "Good."

@@ -261,7 +261,7 @@ async def test_ending_a_conversation_stops_its_turn_first_and_every_tab_hears_th
             ended = (await tab.until("sync"))[-1]["sync"]
             assert (ended["status"], ended["turn"], ended["ended"]) == ("idle", None, "abandoned")
         await client.send(type="end")
-        assert "has ended already" in (await client.until("error"))[-1]["error"]
+        assert "has already ended" in (await client.until("error"))[-1]["error"]
         practice.release("middle")
     ended_session = await in_database(Session.unscoped.get, id=session.id)
     assert ended_session.status == SessionStatus.ABANDONED
@@ -305,4 +305,4 @@ def test_without_a_script_a_form_ends_a_conversation_and_the_page_says_so(user: 
     assert 'value="end"' not in page
     again = client.post(f"/chat/{session.id}/message/", {"do": "end"})
     assert again.status_code == 422
-    assert "has ended already" in again.content.decode()
+    assert "has already ended" in again.content.decode()

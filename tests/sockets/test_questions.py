@@ -101,7 +101,7 @@ async def test_of_two_tabs_the_first_answer_wins_and_the_other_gets_an_error(
         too_late = await second.until("error")
     assert seen[0] == {"answered": {"toolUseId": "toolu_pills", "state": "answered", "value": "Fine"}}
     assert text_of(seen) == "Good."
-    assert late[-1]["error"] == too_late[-1]["error"] == "This question isn't open any more (answered)."
+    assert late[-1]["error"] == too_late[-1]["error"] == "This question isn’t open any more."
     assert_all_accepted(practice, 2)
 
 
@@ -160,7 +160,7 @@ async def test_a_message_instead_of_an_answer_supersedes_the_question(
     assert frames[0] == {"answered": {"toolUseId": "toolu_pills", "state": "superseded", "value": None}}
     assert frames[1]["message"]["text"] == "Something else, please."
     assert text_of(frames) == "Then let's do that."
-    assert late[-1]["error"] == "This question isn't open any more (superseded)."
+    assert late[-1]["error"] == "This question isn’t open any more."
     result, text = results_in(practice, 1)
     assert result["tool_use_id"] == "toolu_pills"
     assert "instead of answering" in result["content"]

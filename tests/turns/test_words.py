@@ -6,6 +6,7 @@ import pytest
 
 from coaching.engine.errors import FailureReason, UpstreamError
 from coaching.engine.failures import failure_of
+from coaching.transcript.notices import HAPPENED, shown_notice
 from coaching.turns.words import FAILURES, failure_sentence
 
 
@@ -30,3 +31,13 @@ def test_no_wait_is_named_where_there_is_none_to_speak_of(seconds: float | None)
 
 def test_no_wait_is_named_where_waiting_does_not_help() -> None:
     assert failure_sentence(failure_of(400, "", {"retry-after": "90"})) == FAILURES["rejected"]
+
+
+@pytest.mark.parametrize("reason", ["rate_limited", "overloaded", "unavailable", "circuit_open"])
+@pytest.mark.parametrize("seconds", [1, 90, 600, 7201])
+def test_a_stored_sentence_is_shown_with_its_wait(reason: FailureReason, seconds: int) -> None:
+    failure = UpstreamError(reason, is_retryable=True, retry_after_seconds=seconds)
+    stored = failure_sentence(failure)
+    happened = stored.partition(". ")[0]
+    assert f"{happened}." in HAPPENED, "then each part is translated"
+    assert shown_notice(stored) == stored

@@ -14,12 +14,12 @@ export class Announcer {
     this.#unsaid += text;
     const end = this.#unsaid.lastIndexOf("\n\n");
     if (end < 0) return;
-    this.say(plainWords(this.#unsaid.slice(0, end)));
+    this.say(plainWords(this.#unsaid.slice(0, end), this.#element.dataset));
     this.#unsaid = this.#unsaid.slice(end + 2);
   }
 
   finish() {
-    if (this.#unsaid.trim()) this.say(plainWords(this.#unsaid));
+    if (this.#unsaid.trim()) this.say(plainWords(this.#unsaid, this.#element.dataset));
     this.#unsaid = "";
   }
 

@@ -1,10 +1,9 @@
 // Documents for the next message: chosen, dropped or pasted, each uploaded at once in a request of its own.
 
 import { isRedirected } from "../parts.js";
+import { filled } from "../words.js";
 
 export const MOST = 10;
-const LOST = "Not sent. Check your connection and add it again.";
-const FAILED = "Sage couldn’t take this file right now. Try again in a moment.";
 
 export class Attachments {
   #box = null;
@@ -66,7 +65,7 @@ export class Attachments {
   add(files) {
     for (const file of files) {
       if (this.#files.size >= MOST) {
-        this.#say(`A message can have ${MOST} documents.`);
+        this.#say(filled(this.#box.dataset.most, { count: MOST }));
         break;
       }
       this.#upload(file);
@@ -93,7 +92,7 @@ export class Attachments {
       const chip = this.#template.content.cloneNode(true).firstElementChild;
       chip.dataset.id = id;
       chip.querySelector(".attachment-name").textContent = name;
-      chip.querySelector("button").setAttribute("aria-label", `Remove ${name}`);
+      chip.querySelector("button").setAttribute("aria-label", filled(this.#box.dataset.remove, { name }));
       chip.querySelector("progress").hidden = true;
       this.#list.append(chip);
       this.#adopt(chip);
@@ -112,7 +111,7 @@ export class Attachments {
     const chip = this.#template.content.cloneNode(true).firstElementChild;
     chip.querySelector(".attachment-name").textContent = file.name;
     const button = chip.querySelector("button");
-    button.setAttribute("aria-label", `Remove ${file.name}`);
+    button.setAttribute("aria-label", filled(this.#box.dataset.remove, { name: file.name }));
     button.addEventListener("click", () => this.#remove(key));
     this.#list.append(chip);
     const request = new XMLHttpRequest();
@@ -125,11 +124,11 @@ export class Attachments {
     request.addEventListener("loadend", () => {
       entry.request = null;
       progress.hidden = true;
-      const { id, words } = outcomeOf(request, this.#box.dataset.action);
+      const { id, words } = outcomeOf(request, this.#box.dataset);
       entry.id = id;
       if (id) chip.dataset.id = id;
       if (words) this.#refuse(chip, file.name, words);
-      else this.#say(`${file.name} is attached.`);
+      else this.#say(filled(this.#box.dataset.attached, { name: file.name }));
       this.#show();
     });
     const body = new FormData();
@@ -167,9 +166,9 @@ export function showState({ id, words }) {
   for (const state of document.querySelectorAll(`.document-${id}-state`)) state.textContent = words;
 }
 
-function outcomeOf(request, action) {
-  if (!request.status) return { id: null, words: LOST };
-  if (isRedirected(request, action)) return { id: null, words: FAILED };
+function outcomeOf(request, { action, lost, failed }) {
+  if (!request.status) return { id: null, words: lost };
+  if (isRedirected(request, action)) return { id: null, words: failed };
   let answer = {};
   try {
     answer = JSON.parse(request.responseText);
@@ -177,6 +176,6 @@ function outcomeOf(request, action) {
     // A page instead: it says nothing about this file.
   }
   const [document] = answer.documents ?? [];
-  if (!document) return { id: null, words: answer.error ?? FAILED };
+  if (!document) return { id: null, words: answer.error ?? failed };
   return { id: document.state === "refused" ? null : document.id, words: document.state === "refused" ? document.reason : "" };
 }

@@ -36,7 +36,7 @@ export class Connection {
       onOpen();
     });
     page.addEventListener("htmx:wsClose", (event) => this.#onClose(event.detail.event.code));
-    addEventListener("offline", () => this.#say("You’re offline. What you write is saved on this device."));
+    addEventListener("offline", () => this.#say(this.#element.dataset.offline));
     // After a network change a socket can seem open and receive nothing.
     addEventListener("online", () => {
       if (this.isOpen) this.#wrapper?.reconnect();
@@ -75,22 +75,22 @@ export class Connection {
   #onClose(code) {
     if (this.isOpen) return; // An older socket: a newer one has replaced it.
     if (code === SIGNED_OUT) {
-      this.#end("You have been signed out. Reload the page to sign in again.");
+      this.#end(this.#element.dataset.signedOut);
       return;
     }
     if (code === GONE) {
-      this.#end("This conversation no longer exists.");
+      this.#end(this.#element.dataset.gone);
       return;
     }
     if (code === TOO_MANY_SOCKETS) {
-      this.#end("Sage is open in too many tabs. Close some of them, then reload this page.");
+      this.#end(this.#element.dataset.tooMany);
       return;
     }
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(
-      () => this.#say(navigator.onLine ? "Reconnecting…" : "You’re offline. What you write is saved on this device."),
-      LOST_SHOWN_AFTER_MS,
-    );
+    this.#timer = setTimeout(() => {
+      const { reconnecting, offline } = this.#element.dataset;
+      this.#say(navigator.onLine ? reconnecting : offline);
+    }, LOST_SHOWN_AFTER_MS);
     if (!OPENED_AGAIN_BY_HTMX.has(code)) setTimeout(() => this.isOpen || this.#wrapper?.reconnect(), this.#delay());
   }
 

@@ -18,8 +18,6 @@ import { Questions } from "./questions.js";
 import { Scroll } from "./scroll.js";
 import { LiveText } from "./stream.js";
 
-const LOOK = "Please have a look at this.";
-
 const byId = (id) => document.getElementById(id);
 const page = byId("chat");
 
@@ -101,13 +99,13 @@ function begin() {
   // An edit can't wait for the end of an answer: it would edit another message by then.
   function explainWait() {
     waitHint.hidden = false;
-    waitHint.textContent = "Sage is still answering. What you typed stays here.";
+    waitHint.textContent = page.dataset.wait;
     scroll.follow();
   }
 
   function explainUpload() {
     waitHint.hidden = false;
-    waitHint.textContent = "A document is still being uploaded. What you typed stays here.";
+    waitHint.textContent = page.dataset.uploading;
   }
 
   function explainFull() {
@@ -236,7 +234,7 @@ function begin() {
     },
     begin() {
       phase.take("begin");
-      announcer.say("Sage is answering.");
+      announcer.say(page.dataset.answering);
     },
     restart() {
       announcer.forget();
@@ -279,10 +277,10 @@ function begin() {
       location.assign(address);
     },
     completed() {
-      announcer.say("This conversation is complete.");
+      announcer.say(page.dataset.completed);
     },
     closed() {
-      announcer.say("This conversation has closed.");
+      announcer.say(page.dataset.closed);
       return history.fetchAgain();
     },
     done() {
@@ -336,7 +334,7 @@ function begin() {
     event.preventDefault();
     if (attachments.isUploading) explainUpload();
     else if (editing.isOn && !canSend()) explainWait();
-    else send(field.value.trim() ? field.value : LOOK);
+    else send(field.value.trim() ? field.value : page.dataset.look);
   });
   byId("call-answer").addEventListener("submit", (event) => {
     if (connection.hasFailed) return;

@@ -1,6 +1,7 @@
 // The message that is being sent: shown at once, stored until the server has it, sent again under the same id.
 
 import { newId } from "../parts.js";
+import { filled } from "../words.js";
 
 const SLOW_MS = 8000;
 
@@ -59,8 +60,8 @@ export class Outbox {
     const { documents, ...frame } = this.#message;
     if (documents) frame.documents = documents.map(({ id }) => id);
     const isSent = this.#send(frame);
-    this.#showState(isSent ? "" : "Waiting for the connection", false);
-    this.#timer = setTimeout(() => this.#showState("Not sent yet", true), SLOW_MS);
+    this.#showState(isSent ? "" : "waiting", false);
+    this.#timer = setTimeout(() => this.#showState("slow", true), SLOW_MS);
   }
 
   // The server has it, and its bubble replaces ours.
@@ -91,7 +92,7 @@ export class Outbox {
     const count = message.documents?.length ?? 0;
     const note = bubble.querySelector(".said-documents");
     note.hidden = !count;
-    note.textContent = count === 1 ? "1 document" : `${count} documents`;
+    note.textContent = filled(note.dataset.count, { count });
     bubble.querySelector("button").addEventListener("click", () => this.flush());
     this.#list.replaceChildren(bubble);
   }
@@ -103,10 +104,11 @@ export class Outbox {
     this.#list.replaceChildren();
   }
 
-  #showState(words, canSendAgain) {
+  // `name` is that of a text of the template; empty for none.
+  #showState(name, canSendAgain) {
     const state = this.#list.querySelector(".said-state");
     if (!state) return;
-    state.querySelector("span").textContent = words;
+    state.querySelector("span").textContent = state.dataset[name] ?? "";
     state.querySelector("button").hidden = !canSendAgain;
   }
 

@@ -1,13 +1,13 @@
 // Markdown for reading aloud: text without marks. Escaped characters and underscores inside names stay.
 
+const TO_DO = /^\s*(?:[-*+]\s+)?\[ \]\s+/;
+const DONE = /^\s*(?:[-*+]\s+)?\[[xX]\]\s+/;
 const LINES = [
   [/^\s*(?:```|~~~).*$/, ""], // code fences
   [/^[\s|:-]*-{3,}[\s|:-]*$/, ""], // rules, and the line below a table's header
   [/^\s*(?:\*\s*){3,}$/, ""],
   [/^\s*(?:>\s?)+/, ""],
   [/^\s*#{1,6}\s+(.*?)\s*#*$/, "$1"],
-  [/^\s*(?:[-*+]\s+)?\[ \]\s+/, "To do: "],
-  [/^\s*(?:[-*+]\s+)?\[[xX]\]\s+/, "Done: "],
   [/^\s*[-*+]\s+/, ""],
   [/^\s*\|(.*)\|\s*$/, (_, cells) => cells.split("|").map((cell) => cell.trim()).filter(Boolean).join(", ")],
 ];
@@ -35,10 +35,14 @@ export function inlineWords(markdown) {
   return BEGUN.reduce((words, [mark, kept]) => words.replace(mark, kept), markdown);
 }
 
-export function plainWords(markdown) {
+// `names` are what a task is called: `toDo` and `done`.
+export function plainWords(markdown, names) {
   const escaped = [];
   const held = markdown.replace(/\\([!-/:-@[-`{-~])/g, (_, mark) => `\u0000${escaped.push(mark) - 1}\u0000`);
-  const lines = held.split("\n").map((line) => LINES.reduce((text, [mark, words]) => text.replace(mark, words), line));
+  const lines = held.split("\n").map((line) => {
+    const named = line.replace(TO_DO, () => `${names.toDo} `).replace(DONE, () => `${names.done} `);
+    return LINES.reduce((text, [mark, words]) => text.replace(mark, words), named);
+  });
   const words = INLINE.reduce((text, [mark, kept]) => text.replace(mark, kept), lines.filter(Boolean).join("\n"));
   return words.replace(/\u0000(\d+)\u0000/g, (_, index) => escaped[index]);
 }

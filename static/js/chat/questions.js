@@ -1,11 +1,10 @@
 // The open question: sends its answer once, shows the state of that, and keeps what was filled in when the server
 // sends the turn again.
 
+import { filled } from "../words.js";
+
 const SLOW_MS = 1500;
 const LOST_MS = 8000;
-const SENT = "Sending…";
-const KEPT = "Waiting for the connection";
-const LOST = "Not sent yet. Please try again.";
 
 export class Questions {
   #turn;
@@ -82,7 +81,8 @@ export class Questions {
     const question = this.pending;
     if (!question) return;
     const count = question.querySelectorAll(".pill").length;
-    const ways = count ? `${count} answers to choose from, or write your own.` : "Answer below, or write instead.";
+    const { choices, ways: others } = this.#form.dataset;
+    const ways = count ? filled(choices, { count }) : others;
     this.#say(`${question.querySelector("legend").textContent.trim()} ${ways}`);
   }
 
@@ -128,15 +128,15 @@ export class Questions {
   #go() {
     this.#stopTimers();
     if (!this.#send(this.#frame)) {
-      this.#showState(KEPT);
+      this.#showState(this.#form.dataset.waiting);
       return;
     }
     this.#showState("");
     this.#timers = [
-      setTimeout(() => this.#showState(SENT), SLOW_MS),
+      setTimeout(() => this.#showState(this.#form.dataset.sending), SLOW_MS),
       setTimeout(() => {
         this.#end();
-        this.#showState(LOST);
+        this.#showState(this.#form.dataset.lost);
       }, LOST_MS),
     ];
   }
