@@ -328,8 +328,13 @@ def enqueue_lane(user_id: int, lane: int, *, wait_seconds: int = 0) -> bool:
     )
 
 
-def enqueue_reminders(*, kind: str, day: date, mail_to: Sequence[int], push_to: Sequence[int]) -> None:
-    """Queue a reminder's mails to users and its messages to devices, each once. Sync ORM code."""
+def enqueue_reminders(
+    *, kind: str, day: date, mail_to: Sequence[int], push_to: Sequence[tuple[int, int]]
+) -> None:
+    """Queue a reminder's mails to users and its messages to users' devices, each once. Sync ORM code.
+
+    To the devices of one user, messages are sent one at a time: the servers behind them may all be slow.
+    """
     name = f"reminder:{kind}:{day}"
     mails = [
         _job(
@@ -346,12 +351,13 @@ def enqueue_reminders(*, kind: str, day: date, mail_to: Sequence[int], push_to: 
         _job(
             PUSH_REMINDER_JOB,
             key=f"{name}:push:{device_id}",
+            lock=f"push:{user_id}",
             queue=REMINDERS_QUEUE,
             device_id=device_id,
             kind=kind,
             day=day.isoformat(),
         )
-        for device_id in push_to
+        for user_id, device_id in push_to
     ]
     jobs = [*mails, *pushes]
     if jobs and not _enqueue(jobs):

@@ -36,7 +36,8 @@ class FewRetries(BaseRetryStrategy):
         is_passing = isinstance(exception, MailNotTakenError | PushNotTakenError)
         if not is_passing or job.attempts + 1 >= MAX_ATTEMPTS:
             return None
-        return RetryDecision(retry_in={"seconds": WAIT_SECONDS * 4**job.attempts})
+        # Of the jobs with one lock, the first of the highest priority runs: others mustn't wait for this one.
+        return RetryDecision(retry_in={"seconds": WAIT_SECONDS * 4**job.attempts}, priority=job.priority - 1)
 
 
 @app.periodic(cron="* * * * *")

@@ -121,5 +121,5 @@ def _claim(occasion: Occasion, due: list[Reminder]) -> None:
         kind=occasion.kind,
         day=occasion.day,
         mail_to=[reminder.user_id for reminder in due if reminder.by_mail],
-        push_to=list(devices.values_list("id", flat=True)),
+        push_to=list(devices.values_list("user_id", "id")),
     )

@@ -2,7 +2,8 @@
 
 import json
 import socket
-from collections.abc import AsyncIterator, Iterator
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from urllib.parse import urlsplit
@@ -120,6 +121,27 @@ async def test_a_service_that_is_down_is_given_up_after_some_attempts(
 
 
 async def test_nothing_inside_the_network_is_reached_and_no_redirect_followed(
+async def test_a_person_s_browsers_are_sent_to_one_at_a_time_and_one_that_fails_holds_up_no_other(
+    user: User, other_user: User, service: PushService, work_off: WorkOff
+) -> None:
+    for person, paths in ((user, "abc"), (other_user, "d")):
+        for path in paths:
+            await in_database(device_of, person, service.subscribe(f"/{path}"))
+        await in_database(reminded, person, by_push=True, by_mail=False)
+    await in_database(claim_due, now=DUE)
+    assert await in_database(_locks) == {f"push:{user.pk}": 3, f"push:{other_user.pk}": 1}
+    service.statuses = [503]
+    await work_off()
+    assert [received.path for received in service.received] == ["/a", "/b", "/c", "/d"]
+    await in_database(make_due)
+    await work_off()
+    assert [received.path for received in service.received] == ["/a", "/b", "/c", "/d", "/a"]
+
+
+def _locks() -> Mapping[str, int]:
+    return Counter(ProcrastinateJob.objects.values_list("lock", flat=True))
+
+
     service: PushService, settings: Settings
 ) -> None:
     subscription = service.subscribe()
