@@ -8,6 +8,7 @@ from datetime import date, datetime
 from smtplib import SMTPException, SMTPRecipientsRefused, SMTPResponseException
 from urllib.parse import urlsplit
 
+from allauth.account.models import EmailAddress
 from django.conf import settings
 from django.core.mail import EmailMessage, EmailMultiAlternatives, get_connection
 from django.template.loader import render_to_string
@@ -25,15 +26,22 @@ class MailNotTakenError(Exception):
     """The mail server wasn't reached, or refused the mail. Its own words name the address: keep them out."""
 
 
+def confirmed_address(user_id: int) -> str:
+    """Return the person's own address; empty if they haven't confirmed it, as it may be somebody else's."""
+    addresses = EmailAddress.objects.filter(user_id=user_id, primary=True, verified=True)
+    return addresses.values_list("email", flat=True).first() or ""
+
+
 def begin_mail(*, user_id: int, kind: str, day: date, now: datetime) -> EmailMessage | None:
     """Mark the mail as sent and return it; None if it was sent, came too late or isn't wanted any more."""
-    reminder = wanted(kind, day).filter(user_id=user_id, by_mail=True).select_related("user").first()
-    if reminder is None or not reminder.user.email or not settings.HAS_MAIL:
+    reminder = wanted(kind, day).filter(user_id=user_id, by_mail=True).first()
+    address = confirmed_address(user_id)
+    if reminder is None or not address or not settings.HAS_MAIL:
         return None
     sent = SentReminder.of(user_id).filter(kind=kind, day=day).first()
     if sent is None or is_late(sent, now) or not _mark(user_id, kind, day, now):
         return None
-    return _build(reminder)
+    return _build(reminder, address)
 
 
 def give_back_mail(*, user_id: int, kind: str, day: date) -> None:
@@ -61,7 +69,7 @@ def _mark(user_id: int, kind: str, day: date, now: datetime) -> int:
     return unsent.update(mail_begun_at=now)
 
 
-def _build(reminder: Reminder) -> EmailMultiAlternatives:
+def _build(reminder: Reminder, address: str) -> EmailMultiAlternatives:
     words, origin = WORDS[reminder.kind], reminder.origin
     off_url = origin + reverse("reminder_off", args=[off_token(user_id=reminder.user_id, kind=reminder.kind)])
     context = {
@@ -84,7 +92,7 @@ def _build(reminder: Reminder) -> EmailMultiAlternatives:
         "Auto-Submitted": "auto-generated",
     }
     message = EmailMultiAlternatives(
-        subject=str(words.title), body=f"{text.strip()}\n", to=[reminder.user.email], headers=headers
+        subject=str(words.title), body=f"{text.strip()}\n", to=[address], headers=headers
     )
     message.attach_alternative(html.strip(), "text/html")
     return message

@@ -4,11 +4,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from http import HTTPStatus
-from typing import cast
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
-from django.contrib.auth.models import User
 from django.contrib.messages import success
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -20,6 +18,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from coaching.models import ReminderKind
 from coaching.people.accounts import load_profile, user_id_of
 from coaching.reminders.devices import devices_of
+from coaching.reminders.mails import confirmed_address
 from coaching.reminders.preferences import (
     Choice,
     choose_reminders,
@@ -51,7 +50,7 @@ def reminders(request: HttpRequest) -> HttpResponse:
     """Show the person's reminders, or change them."""
     user_id = user_id_of(request)
     load_profile(request)  # the worker needs a time zone
-    ways = _ways(cast("User", request.user))
+    ways = _ways(user_id)
     if request.method != "POST":
         forms = {
             kind: ReminderForm(initial=_initial(choice), prefix=kind, ways=ways)
@@ -98,10 +97,10 @@ def switch_reminder_off(request: HttpRequest, token: str) -> HttpResponse:
     return render(request, "coaching/pages/reminder_off.html", context)
 
 
-def _ways(user: User) -> Collection[str]:
-    """Return how the person can be reminded: by mail to their address, or on a device that allows it."""
-    can_mail = settings.HAS_MAIL and bool(user.email)
-    can_push = bool(settings.SAGE_VAPID_PRIVATE_KEY and devices_of(user.pk))
+def _ways(user_id: int) -> Collection[str]:
+    """Return how the person can be reminded: at an address they confirmed, or on a device that allows it."""
+    can_mail = settings.HAS_MAIL and bool(confirmed_address(user_id))
+    can_push = bool(settings.SAGE_VAPID_PRIVATE_KEY and devices_of(user_id))
     return [name for name, can in (("by_push", can_push), ("by_mail", can_mail)) if can]
 
 
@@ -121,6 +120,7 @@ def _page(request: HttpRequest, forms: Forms, ways: Collection[str]) -> HttpResp
         "zone": load_profile(request).zone,
         "is_refused": is_refused,
         "has_ways": bool(ways),
+        "needs_address": settings.HAS_MAIL and "by_mail" not in ways,
         "devices": devices,
         "known": " ".join(sha256(device.endpoint.encode()).hexdigest() for device in devices),
         "push_key": public_key(settings.SAGE_VAPID_PRIVATE_KEY),

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, time
 from typing import Any
 
 import pytest
+from allauth.account.models import EmailAddress
 from django.contrib.auth.models import User
 from pytest_django import Settings
 
@@ -19,10 +20,16 @@ def with_mail(settings: Settings) -> None:
     settings.HAS_MAIL = True
 
 
+def confirmed(user: User) -> None:
+    """Confirm somebody's email address."""
+    EmailAddress.objects.get_or_create(user=user, email=user.email, primary=True, verified=True)
+
+
 def reminded(
     user: User, kind: ReminderKind = ReminderKind.DAY, at: time = time(8), *, zone: str = "", **fields: Any
 ) -> Reminder:
     """Switch a reminder of somebody on, by mail unless other ways are given."""
+    confirmed(user)
     values = {"by_mail": True, "origin": ORIGIN, "changed_at": LONG_AGO} | fields
     Profile.unscoped.get_or_create(user=user, defaults={"timezone": zone or "UTC"})
     return Reminder.unscoped.create(user=user, kind=kind, at=at, **values)

@@ -6,6 +6,7 @@ from http import HTTPStatus
 from typing import Any
 
 import pytest
+from allauth.account.models import EmailAddress
 from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django import Settings
@@ -15,7 +16,7 @@ from coaching.reminders.devices import MAX_DEVICES
 from coaching.reminders.vapid import public_key
 from sessions_app import services
 from sessions_app.models import SessionKind
-from tests.reminders.conftest import reminded
+from tests.reminders.conftest import confirmed, reminded
 from tests.reminders.push_service import Subscription, device_of
 
 pytestmark = pytest.mark.django_db
@@ -23,11 +24,13 @@ pytestmark = pytest.mark.django_db
 PAGE = "/settings/reminders/"
 TIMES = {"day-at": "07:15", "evening-at": "21:30", "check_in-at": "17:00"}
 PHONE = "Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 Chrome/142.0 Mobile Safari/537.36"
+CONFIRM = "confirm your email address"
 ADDRESS = "https://push.example/send/one"
 
 
 @pytest.fixture
 def signed_in(client: Client, user: User) -> Client:
+    confirmed(user)
     client.force_login(user)
     return client
 
@@ -86,6 +89,17 @@ def test_only_ways_that_work_are_offered(signed_in: Client, user: User, settings
     assert "by_push" not in page
     assert "by_mail" not in page
     assert "neither email nor notifications are set up" in page
+
+
+def test_mail_is_offered_once_the_address_is_confirmed(signed_in: Client, user: User) -> None:
+    assert CONFIRM not in signed_in.get(PAGE).content.decode()
+    EmailAddress.objects.update(verified=False)
+    page = signed_in.get(PAGE).content.decode()
+    assert CONFIRM in page
+    assert "by_mail" not in page
+    assert "neither email nor notifications are set up" not in page
+    signed_in.post(PAGE, {**TIMES, "day-by_mail": "on"})
+    assert not Reminder.of(user.pk).filter(by_mail=True).exists()
 
 
 def test_a_browser_is_added_once_named_and_forgotten(signed_in: Client, user: User) -> None:

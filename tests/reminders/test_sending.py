@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 import time_machine
+from allauth.account.models import EmailAddress
 from django.contrib.auth.models import User
 from django.core import mail
 from django.core.mail import EmailMultiAlternatives
@@ -120,7 +121,6 @@ async def test_a_service_that_is_down_is_given_up_after_some_attempts(
     assert not await in_database(PushDevice.unscoped.filter(pk=device.pk).exists)
 
 
-async def test_nothing_inside_the_network_is_reached_and_no_redirect_followed(
 async def test_a_person_s_browsers_are_sent_to_one_at_a_time_and_one_that_fails_holds_up_no_other(
     user: User, other_user: User, service: PushService, work_off: WorkOff
 ) -> None:
@@ -142,6 +142,7 @@ def _locks() -> Mapping[str, int]:
     return Counter(ProcrastinateJob.objects.values_list("lock", flat=True))
 
 
+async def test_nothing_inside_the_network_is_reached_and_no_redirect_followed(
     service: PushService, settings: Settings
 ) -> None:
     subscription = service.subscribe()
@@ -220,6 +221,14 @@ async def test_a_mail_is_sent_once_and_can_be_stopped_by_one_post_without_signin
     ]
     for wrong in (path[:-2] + "/", path.replace("/off/", "/off/x")):
         assert (await in_database(strict.post, wrong)).status_code == 404
+
+
+async def test_no_mail_goes_to_an_address_that_was_not_confirmed(user: User, work_off: WorkOff) -> None:
+    await in_database(reminded, user)
+    await in_database(EmailAddress.objects.filter(user=user).update, verified=False)
+    await in_database(EmailAddress.objects.create, user=user, email="second@example.org", verified=True)
+    await remind(work_off)
+    assert mail.outbox == []
 
 
 async def test_nothing_is_sent_that_was_switched_off_or_came_too_late(
