@@ -1,7 +1,7 @@
-"""Storage limits per person: a number of files, and bytes with all their versions.
+"""Storage limits per person: a number of files and documents, and their bytes with versions and pictures.
 
-Triggers (migration 0007) count in `FileUsage`, in the transaction that writes or deletes. Lock order: a
-person's usage, then files.
+Triggers (migrations 0007, 0016 and 0029) count in `FileUsage`, in the transaction that writes or deletes.
+Lock order: a person's usage, then files.
 """
 
 from django.conf import settings

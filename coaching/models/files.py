@@ -94,7 +94,10 @@ class UserFile(Owned):
 
 
 class FileUsage(Owned):
-    """A user's number of files, and bytes with all versions. Only database triggers write it."""
+    """A user's number of files and documents, and bytes: all versions, and documents with their pictures.
+
+    Only database triggers write it.
+    """
 
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, primary_key=True, related_name="file_usage"
