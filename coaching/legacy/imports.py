@@ -34,6 +34,9 @@ logger = structlog.get_logger(__name__)
 IMPORT_JOB = "import_upload"
 SHOWN = 20
 BROKEN_OFF = gettext_noop("An error stopped it. Import the same file again to continue where it stopped.")
+UNDO_BROKEN_OFF = gettext_noop(
+    "An error stopped the undo. Undo the import again to continue where it stopped."
+)
 NOT_UNDOABLE = gettext_noop("This import can no longer be undone.")
 
 
@@ -102,7 +105,7 @@ def take_up(*, user_id: int, name: str, source: Source, adapter: Adapter) -> Imp
                 raise Refused(BUSY)
         elif unfinished.sha256 == digest:
             return unfinished
-        fail(unfinished, BROKEN_OFF)
+        _break_off(unfinished)
     stopped = _broken_off(user_id, digest)
     if stopped is not None:
         stopped.state, stopped.failure, stopped.ended_at = ImportState.RUNNING, "", None
@@ -160,7 +163,7 @@ def settle(user_id: int) -> None:
         with only_import_of(user_id):
             row.refresh_from_db()
             if row.is_unfinished and not is_queued(_key(row)):
-                fail(row, BROKEN_OFF)
+                _break_off(row)
     except Refused:
         return
 
@@ -178,6 +181,10 @@ def fail(row: Import, why: str) -> None:
     row.save(update_fields=["state", "failure", "ended_at"])
     logger.warning("import_failed", import_id=row.pk, user_id=row.user_id)
     _forget_upload(row)
+
+
+def _break_off(row: Import) -> None:
+    fail(row, UNDO_BROKEN_OFF if row.state == ImportState.UNDOING else BROKEN_OFF)
 
 
 def name_of(name: str) -> str:

@@ -20,7 +20,14 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from coaching.legacy.costs import cost_of, enqueue_briefs, imports_without_briefs
 from coaching.legacy.importers.source import MEGABYTE, MOST_FILE_BYTES, TOO_LARGE
-from coaching.legacy.imports import accessible_import, begin_undo, imports_of, queue_upload, settle
+from coaching.legacy.imports import (
+    UNDO_BROKEN_OFF,
+    accessible_import,
+    begin_undo,
+    imports_of,
+    queue_upload,
+    settle,
+)
 from coaching.legacy.undoing import names_of_kept
 from coaching.models import Import, ImportState
 from coaching.people.accounts import load_profile, user_id_of
@@ -48,6 +55,10 @@ class ImportRow:
     @property
     def more_problems(self) -> int:
         return self.row.problem_count - len(self.problems)
+
+    @property
+    def is_undo_broken_off(self) -> bool:
+        return self.row.failure == UNDO_BROKEN_OFF
 
     @property
     def can_be_undone(self) -> bool:

@@ -17,7 +17,7 @@ from coaching.files.objects import OBJECTS_PREFIX, ObjectStorage
 from coaching.job_queue import BRIEF_JOB, BULK_QUEUE
 from coaching.jobs.tasks import collect_file_garbage
 from coaching.legacy.importers.source import NOT_JSON_OR_ZIP
-from coaching.legacy.imports import BROKEN_OFF, IMPORT_JOB, job_steps
+from coaching.legacy.imports import BROKEN_OFF, IMPORT_JOB, UNDO_BROKEN_OFF, begin_undo, job_steps
 from coaching.legacy.one_at_a_time import BUSY
 from coaching.models import Import, ImportState, UserFile
 from coaching.views import imports
@@ -129,6 +129,26 @@ async def test_an_import_that_broke_off_goes_on_when_its_file_is_sent_again(
     path.write_bytes(export)
     await in_database(run_import, path, other_user)
     assert await in_database(rows_of, user) == await in_database(rows_of, other_user)
+
+
+async def test_an_undo_that_broke_off_says_so_and_goes_on_when_it_is_asked_for_again(
+    signed_in: Client, user: User, export: bytes, work_off: WorkOff
+) -> None:
+    await in_database(upload, signed_in, export)
+    await work_off()
+    row = await in_database(Import.of(user.pk).get)
+    await in_database(begin_undo, user_id=user.pk, import_id=row.pk)
+    await in_database(empty_queue)  # its job has failed for good
+    shown = await in_database(page, signed_in)
+    assert UNDO_BROKEN_OFF in shown
+    assert "couldn’t be undone yet" in shown
+    assert BROKEN_OFF not in shown
+    assert "couldn’t be imported" not in shown
+    await in_database(signed_in.post, f"{ADDRESS}{row.pk}/undo/")
+    await work_off()
+    await in_database(row.refresh_from_db)
+    assert row.state == ImportState.UNDONE
+    assert not await in_database(Session.of(user.pk).exists)
 
 
 def test_an_upload_counts_for_the_person_whose_browser_sends_it(signed_in: Client, user: User) -> None:
