@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from anthropic import AsyncAnthropic, BadRequestError
 
-from coaching.practice import Note, PracticeServer, Reply, Text, Thinking, ToolUse
+from coaching.practice import Fault, Note, PracticeServer, Reply, Text, Thinking, ToolUse
 from tests.practice.conftest import MODEL, SAVE_FILE, assistant, request_body, result, user
 
 BETWEEN = {"thinking": {"type": "between_tools"}, "output_config": {"effort": "medium"}}
@@ -132,6 +132,34 @@ async def test_a_missing_first_block_is_noticed(turn: Turn) -> None:
 async def test_the_newest_rounds_thinking_may_not_go_alone(turn: Turn) -> None:
     del turn.blocks(3)[0]
     assert "messages.3: `thinking` or `redacted_thinking` blocks" in await turn.is_refused()
+
+
+@pytest.fixture
+async def paused_turn(server: PracticeServer, client: AsyncAnthropic) -> Turn:
+    """A turn whose second answer paused: thinking stands before the pause and after it."""
+    saving = Reply.of(Note("Then that."), Text("I save it, and more."), ToolUse("save_file", {"b": 2}))
+    server.script([Reply.of(ToolUse("save_file", {"a": 1})), saving, "Done."])
+    server.faults.push(Fault(kind="pause_turn", skip=1))
+    opened = Turn(client)
+    await opened.go_on()
+    await opened.go_on()
+    await opened.go_on()
+    *_, before, after, results = opened.body["messages"]
+    opened.body["messages"][-3:] = [assistant(*before["content"], *after["content"]), results]
+    return opened
+
+
+async def test_thinking_before_and_after_a_pause_goes_back_in_one_message(paused_turn: Turn) -> None:
+    kinds = [block["type"] for block in paused_turn.blocks(3)]
+    assert kinds == ["thinking", "text", "thinking", "tool_use"]
+    message = await paused_turn.go_on()
+    assert message.content[0].text == "Done."
+
+
+@pytest.mark.parametrize("place", [0, 2])
+async def test_missing_thinking_on_either_side_of_a_pause_is_noticed(paused_turn: Turn, place: int) -> None:
+    del paused_turn.blocks(3)[place]
+    assert await paused_turn.is_refused()
 
 
 async def test_all_thinking_of_an_open_turn_may_be_left_out_and_the_turn_goes_on(

@@ -88,9 +88,11 @@ class Exchanges:
             share=share,
         )
         answer = compose_answer(reply, settings, self._signatures)
+        # An answer that goes on after a pause is sent back with everything that was said before.
+        said = content_blocks(body["messages"][-1]["content"]) if is_paused else []
+        if said:
+            self._signatures.remember_answer([*said, *answer.blocks])
         if answer.stop_reason == "pause_turn":
-            # An answer that pauses again contains everything that was said before.
-            said = content_blocks(body["messages"][-1]["content"]) if is_paused else []
             self._remember_pause([*said, *answer.blocks], left)
         return Exchange(reply=reply, answer=answer, fault=fault)
 

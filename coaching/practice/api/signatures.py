@@ -144,13 +144,11 @@ class SignatureBook:
             if message["role"] != "assistant":
                 continue
             present = [block.binding for block in found if block.message_index == index]
-            expected = present[0].siblings if present else 0
-            if not present and turns[index] in has_thinking_before:
-                blocks = content_blocks(message["content"])
-                expected = self._thinking_by_answer.get(_words_digest(blocks), 0)
-            if present:
-                has_thinking_before.add(turns[index])
-            if [binding.position for binding in present] != list(range(expected)):
+            if not present and turns[index] not in has_thinking_before:
+                continue
+            has_thinking_before.add(turns[index])
+            words = _words_digest(content_blocks(message["content"]))
+            if len(present) < self._thinking_by_answer.get(words, 0) or not _are_whole(present):
                 raise invalid(
                     f"messages.{index}: `thinking` or `redacted_thinking` blocks in the latest "
                     "assistant message cannot be modified. These blocks must remain as they were "
@@ -186,6 +184,17 @@ def _check_binding(found: _Found, model: str, effort: str) -> None:
             f"{found.path}: `output_config.effort` can't change within a conversation that uses "
             f"\"thinking.type.between_tools\": it was '{binding.effort}' and is '{effort}'."
         )
+
+
+def _are_whole(bindings: Sequence[Binding]) -> bool:
+    """Return whether these blocks are all of one answer, or of several: one that paused and what followed."""
+    due, siblings = 0, 0
+    for binding in bindings:
+        siblings = siblings if due else binding.siblings
+        if (binding.position, binding.siblings) != (due, siblings):
+            return False
+        due = (due + 1) % siblings
+    return due == 0
 
 
 def _words_digest(blocks: Iterable[Json]) -> bytes:
