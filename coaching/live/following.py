@@ -45,7 +45,7 @@ from sessions_app.models import (
     Turn,
     TurnStatus,
 )
-from sessions_app.services import OpenedTurn
+from sessions_app.services import OpenedTurn, last_turn
 from sessions_app.verdicts import read_levels
 
 Signature = tuple[object, ...]
@@ -143,6 +143,8 @@ def _read_changes(session: Session, before: Sync | None, *, ended: str) -> tuple
     else:
         events += changed
     events += _read_news(session, before.last_number, known)
+    if not now.turn_id and any(isinstance(event, HistoryChanged) for event in changed):
+        events += _read_silent_turn(session, before.last_number, known)
     if now.turn_id and not before.turn_id:
         events.append(TurnStarted(turn_id=now.turn_id))
     if now.turn_id:
@@ -309,6 +311,17 @@ def _read_news(
             told, done = _read_end_of(turn, None)
             events += [TurnStarted(turn_id=str(turn.id)), *told, done]
     return events
+
+
+def _read_silent_turn(session: Session, shown_number: int, known: Container[str]) -> list[TurnEvent]:
+    """Return a turn that answered a shown message again and left no message, as it failed before a word."""
+    turn = last_turn(session)
+    if turn is None or turn.is_open or str(turn.id) in known:
+        return []
+    if turn.messages.exclude(role=MessageRole.USER, number__lte=shown_number).exists():
+        return []
+    told, done = _read_end_of(turn, None)
+    return [TurnStarted(turn_id=str(turn.id)), *told, done]
 
 
 def _said(message: Message, cards: Cards, documents: Mapping[int, AttachedDocument]) -> list[TurnEvent]:

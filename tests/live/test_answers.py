@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from coaching.events import AnswerChosen, HistoryChanged, TitleChanged, TurnDone, TurnEvent
 from coaching.live.hub import Subscription
 from coaching.live.runner import Runner
-from coaching.practice import PracticeServer
+from coaching.practice import Fault, PracticeServer
 from coaching.practice.script import Hold, Reply, ToolUse
 from coaching.turns.request import TurnRequest
 from sessions_app import services
@@ -78,6 +78,24 @@ async def test_readers_here_and_elsewhere_hear_of_another_answer_and_of_the_choi
     with pytest.raises(Refused):
         await here.choose_answer(user_id=session.user_id, session_id=session.id, turn_id="x")
     assert here.readers.hubs[session.id].facts == elsewhere.readers.hubs[session.id].facts
+
+
+async def test_readers_elsewhere_hear_that_another_answer_failed_before_its_first_word(
+    practice: PracticeServer, runners: tuple[Runner, Runner], session: Session
+) -> None:
+    here, elsewhere = runners
+    practice.script(["One."])
+    reader = await elsewhere.readers.attach(user_id=session.user_id, session_id=session.id)
+    await ask(here, session, "message", "Which?")
+    await elsewhere.readers.catch_up(session.id)
+    await reader.next_batch()
+    practice.faults.push(Fault(kind="status", status=400))
+    failed = await ask(here, session, "again")
+    await elsewhere.readers.catch_up(session.id)
+    changed, done = await heard(reader)
+    assert isinstance(changed, HistoryChanged)
+    assert isinstance(done, TurnDone)
+    assert (done.turn_id, done.status) == (failed, TurnStatus.FAILED)
 
 
 async def test_what_an_answer_did_stays_and_is_named(
