@@ -38,6 +38,7 @@ from sessions_app.models import (
     TurnStatus,
 )
 from tests.faults.cluster import Cluster
+from tests.faults.histories import audit_histories
 from tests.faults.people import Conversation
 from tests.faults.planned_model import WORDS, in_order, plan_of
 from tests.files.auditor import audit_files
@@ -64,6 +65,7 @@ async def audit(
     part_seconds = turn_seconds + CLOSING_SECONDS * cluster.patience + cluster.clock_error_seconds
     found = await in_database(_audit_rows, conversations, part_seconds)
     found += await _audit_pages(cluster, conversations)
+    found += audit_histories(cluster.practice.requests[cluster.audited :], conversations)
     found += _audit_requests(cluster)
     found += _audit_log(cluster)
     return found
@@ -202,8 +204,13 @@ def _notes_of(answer: Message) -> str:
 
 def _audit_seen(conversation: Conversation, stored: dict[str, tuple[str, list[str]]]) -> list[str]:
     found = []
+    turns = {
+        str(turn)
+        for turn in Turn.unscoped.filter(session_id=conversation.session_id).values_list("id", flat=True)
+    }
     for number, reader in enumerate(conversation.readers):
         who = f"{conversation.key} reader {number}"
+        found += [f"I1 {who} saw the turn {turn}, which is gone" for turn in reader.ended.keys() - turns]
         for turn_id, ended in reader.ended.items():
             if turn_id not in stored or ended.stop_reason in ("tool_use", "superseded"):
                 continue  # a part that ended with a question, and more may have come; or it was withdrawn
@@ -263,7 +270,9 @@ def _history_words(session_id: UUID) -> list[str]:
     session = Session.unscoped.get(id=session_id)
     texts = [f"{message.content} {_notes_of(message)}" for message in selectors.history(session)]
     waiting = read_sync(session)
-    return in_order(WORDS.findall(" ".join([*texts, waiting.text, *waiting.notes])))
+    # Two tabs may have sent their messages in either order, so only the words of each are sorted.
+    texts.append(" ".join([waiting.text, *waiting.notes]))
+    return [word for text in texts for word in in_order(WORDS.findall(text))]
 
 
 def _questions(session_id: UUID) -> list[tuple[str, str]]:

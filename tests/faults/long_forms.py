@@ -9,6 +9,7 @@ from pathlib import Path
 
 from sage.embedded_postgres import EmbeddedPostgres
 from tests.faults import (
+    alternatives,
     brief_jobs,
     crashes,
     database_loss,
@@ -67,6 +68,8 @@ FORMS: tuple[LongForm, ...] = (
     LongForm(name="R12-twin", scenario=readers.run_r12, points=50, processes=2),
     LongForm(name="openings-alone", scenario=openings.run_openings, points=180),
     LongForm(name="openings-twin", scenario=openings.run_openings, points=180, processes=2),
+    LongForm(name="answers-alone", scenario=alternatives.run_alternatives, points=160),
+    LongForm(name="answers-twin", scenario=alternatives.run_alternatives, points=160, processes=2),
     LongForm(name="turns-alone", scenario=random_turns.run_random_turns, points=300),
     LongForm(name="turns-twin", scenario=random_turns.run_random_turns, points=300, processes=2),
     LongForm(

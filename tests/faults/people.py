@@ -3,7 +3,7 @@
 A `Reader` obeys the frames as in the public contract: a sync replaces, text is appended, a boundary between
 two texts is a blank line. When its socket breaks it reconnects, to any running process.
 
-A little over the usual length: a reader and its conversation depend on each other.
+Over the usual length: a reader and its conversation depend on each other.
 """
 
 import asyncio
@@ -67,7 +67,9 @@ class Reader:
         self.ended: dict[str, Ended] = {}
         self.dones: list[str] = []
         self.acknowledged: set[str] = set()
+        self.continued = 0  # messages that went into another conversation, since this one had ended
         self.pending: Frame | None = None
+        self.answer: tuple[str, str] | None = None  # the newest one: its turn and its text
         self._is_over = False
         self._is_break_due = False
         self.attached = self.shown = 0
@@ -193,6 +195,8 @@ class Reader:
                 self.close_codes.append(connection.close_code)
 
     def _begin_again(self, frame: Frame) -> None:
+        if not frame.keys().isdisjoint(("sync", "message", "withdrawn", "text", "note", "toolCall")):
+            self.answer = None
         if self._is_over and not frame.keys().isdisjoint(("text", "note", "toolCall")):
             # A turn without its own user message: a retry, or continuing.
             self.text, self.notes, self._is_over, self.status = "", "", False, "running"
@@ -219,7 +223,19 @@ class Reader:
             self.acknowledged.add(frame["message"]["id"])
             self._is_break_due = False
             self.text, self.notes, self.errors, self.status = "", "", [], "running"
-        elif "text" in frame:
+        elif "withdrawn" in frame:
+            if self._is_over:  # another answer follows, or another choice
+                self.status = "running"
+            self.text, self.notes, self.errors = "", "", []
+            self._is_over = self._is_break_due = False
+        elif "chosen" in frame:
+            self.answer = (frame["chosen"]["turn"], frame["chosen"]["text"])
+            self.text, self.status, self._is_over = frame["chosen"]["text"], "idle", True
+        else:
+            self._apply_progress(frame)
+
+    def _apply_progress(self, frame: Frame) -> None:
+        if "text" in frame:
             self.text += ("\n\n" if self.text and self._is_break_due else "") + frame["text"]
             self._is_break_due = False
         elif "note" in frame:
@@ -228,6 +244,8 @@ class Reader:
             self.notes += " "  # notes of the next round are separate
         elif "roundBoundary" in frame:
             self._is_break_due = True
+        elif "continued" in frame:
+            self.continued += 1
         elif PROBED in frame.get("error", ""):
             self.probed += 1
         elif "error" in frame:
@@ -243,6 +261,8 @@ class Reader:
                 notes=self.notes,
                 errors=[*self.errors],
             )
+            if done["stopReason"] != "tool_use":
+                self.answer = (done["turn"], self.text)
             self.status, self.turn_id, self.errors = "idle", done["turn"], []
             self._is_over = True
 
@@ -252,7 +272,8 @@ class Conversation:
     """A person with a session, and what was acknowledged to them.
 
     `given` are the answers that may be stored, by call; `unheard` are calls whose answer may arrive late,
-    because its sender lost the connection.
+    because its sender lost the connection. `words_before` are the words of the history that each plan's
+    message was sent after, where nothing else ran.
     """
 
     cluster: Cluster
@@ -264,6 +285,7 @@ class Conversation:
     sent: list[str] = field(default_factory=list)
     given: dict[str, list[object]] = field(default_factory=dict)
     unheard: set[str] = field(default_factory=set)
+    words_before: dict[str, list[str]] = field(default_factory=dict)
     readers: list[Reader] = field(default_factory=list)
     changed: asyncio.Condition = field(default_factory=asyncio.Condition)
 
@@ -291,7 +313,7 @@ class Conversation:
         """
         speaker = reader or self.reader
         client_id = f"{plan.key}-{uuid4().hex[:8]}"
-        times = 0
+        times, continued = 0, speaker.continued
         try:
             async with asyncio.timeout(WAIT_SECONDS):
                 while True:
@@ -306,21 +328,32 @@ class Conversation:
         except TimeoutError:
             told = f"{kind} {client_id} was sent {times} times in vain"
             raise AssertionError(f"{told}; last frames {speaker.frames[-12:]}") from None
-        self.sent.append(client_id)
+        if speaker.continued == continued:
+            self.sent.append(client_id)
         return client_id
 
+    async def say_at_the_end(self, plan: Plan, reader: Reader) -> str:
+        """Send a plan's message as a tab does in which it was queued: when it sees that nothing runs."""
+        await reader.until(reader.knows_the_end)
+        return await self.say(plan, reader=reader)
+
     async def _sent(self, speaker: Reader, kind: str, text: str, client_id: str) -> bool:
-        before, refused = speaker.shown, len(speaker.refusals)
+        before, refused, continued = speaker.shown, len(speaker.refusals), speaker.continued
         await speaker.send(type=kind, text=text, id=client_id)
         await speaker.until(
             lambda: (
                 client_id in speaker.acknowledged
                 or speaker.shown > before
+                or speaker.continued > continued
                 or len(speaker.refusals) > refused
                 or not speaker.is_connected
             )
         )
-        if client_id in speaker.acknowledged or await in_database(self._is_stored, client_id):
+        if (
+            client_id in speaker.acknowledged
+            or speaker.continued > continued
+            or await in_database(self._is_stored, client_id)
+        ):
             return True
         if len(speaker.refusals) > refused:
             await asyncio.sleep(REFUSED_SECONDS)

@@ -144,7 +144,7 @@ async def _bring_to_gate(
     await conversation.say(plan, reader=reader)
     await practice.reached(plan.gate(number), REACH_SECONDS * conversation.cluster.patience)
     if point == "in_text":
-        last = f"{plan.key}r{number}a1w{held.hold_after - 1}"
+        last = f"{plan.key}r{number}a{min(hold_attempts)}w{held.hold_after - 1}"
         speaker = reader or conversation.reader
         # Between calls, current models send words as notes.
         await speaker.until(lambda: last in speaker.text or last in speaker.notes)

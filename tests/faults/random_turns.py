@@ -1,8 +1,9 @@
 """Property: every invariant holds, whatever people and the model do, and whenever the process dies.
 
 Random turns (`random_rounds`) of text, notes, parallel and mixed calls, failing calls, arcs, questions and
-ratings; all kinds of answers (`random_answers`), or a message instead; stops, retries, edits, upstream
-faults, lost sockets and kills in between. The strict practice model checks every request.
+ratings; all kinds of answers (`random_answers`), or a message instead; stops, retries, edits, other answers
+asked for and chosen, queued messages, upstream faults, lost sockets and kills in between. The strict practice
+model checks every request.
 """
 
 import asyncio
@@ -12,6 +13,7 @@ from collections.abc import Sequence
 from coaching.practice.faults.fault import Fault
 from sessions_app.database import in_database
 from sessions_app.models import (
+    OPEN_TURN_STATUSES,
     CallState,
     MessageRole,
     Session,
@@ -21,9 +23,10 @@ from sessions_app.models import (
 )
 from tests.faults.auditor import MAX_REQUESTS, audit
 from tests.faults.cluster import Cluster
+from tests.faults.histories import read_alternatives, read_answer, read_words
 from tests.faults.lease_watcher import LeaseWatcher
 from tests.faults.people import Conversation, Reader, open_conversations
-from tests.faults.planned_model import plan_of
+from tests.faults.planned_model import PlannedRound, plan_of
 from tests.faults.random_answers import answers_of_nobody, respond
 from tests.faults.random_rounds import FAULTS, random_plan
 from tests.faults.report import Report
@@ -143,6 +146,12 @@ class Person:
         elif turn is not None and rng.random() < 0.1:
             report.count("messages changed")
             await _say(conversation, rng, report, kind="edit")
+        elif turn is not None and turn.can_be_answered_again and rng.random() < 0.2:
+            report.count("answered again")
+            await _ask(conversation, "again")
+            await _meanwhile(conversation, rng, report)
+        elif turn is not None and turn.message_number and rng.random() < 0.5:
+            await _choose(conversation, rng, report)
         else:
             await _say(conversation, rng, report)
 
@@ -169,13 +178,22 @@ async def _say(conversation: Conversation, rng: random.Random, report: Report, k
                 times=rng.choice((1, 1, 9)),
             )
         )
-    seen = len(conversation.reader.frames)
+    if kind == "message" and not await in_database(_is_open, conversation):
+        conversation.words_before[plan.key] = await in_database(read_words, conversation.session_id)
     await conversation.say(plan, kind=kind)
+    await _meanwhile(conversation, rng, report)
+    if rng.random() < 0.15:
+        await _queue(conversation, rng, report)
+
+
+async def _meanwhile(conversation: Conversation, rng: random.Random, report: Report) -> None:
+    """Stop the turn that has begun, or lose a connection to it, or neither."""
     choice = rng.random()
     if choice >= 0.35:
         return
     # In between: some frames of the answer have come, or it is complete already.
     reader, frames = conversation.reader, rng.randint(1, 8)
+    seen = len(reader.frames)
     await reader.until(
         lambda: len(reader.frames) >= seen + frames or reader.status != "running" or not reader.is_connected
     )
@@ -187,6 +205,34 @@ async def _say(conversation: Conversation, rng: random.Random, report: Report, k
         await rng.choice(conversation.readers).drop()
 
 
+async def _queue(conversation: Conversation, rng: random.Random, report: Report) -> None:
+    """Send what one tab or both have queued, as soon as they see the turn's end."""
+    tabs = rng.choice((conversation.readers[:1], conversation.readers))
+    report.count("queued", len(tabs))
+    plans = [conversation.plan(PlannedRound(words=rng.randint(1, 8))) for _ in tabs]
+    await asyncio.gather(
+        *(conversation.say_at_the_end(plan, tab) for plan, tab in zip(plans, tabs, strict=True))
+    )
+
+
+async def _choose(conversation: Conversation, rng: random.Random, report: Report) -> None:
+    """Choose an answer to the last message, in one tab or another one in each."""
+    answers = await in_database(read_alternatives, conversation.session_id)
+    if not answers:
+        return
+    tabs = rng.choice((conversation.readers[:1], conversation.readers))
+    report.count("chosen", len(tabs))
+    chosen = rng.choices(answers, k=len(tabs))
+    await asyncio.gather(
+        *(tab.send(type="choose", turn=turn) for tab, (turn, _) in zip(tabs, chosen, strict=True))
+    )
+    if all(await asyncio.gather(*(tab.is_done_with() for tab in tabs))):
+        stored = await in_database(read_answer, conversation.session_id)
+        report.expect(stored in chosen, f"{conversation.key}: {stored} is in the history, not {chosen}")
+    kept = await in_database(read_alternatives, conversation.session_id)
+    report.expect(kept == answers, f"{conversation.key}: the answers were {answers} and are {kept}")
+
+
 async def _settled(conversation: Conversation) -> Turn | None:
     """Wait until no part is running and every reader is up to date; return the newest turn."""
     readers = conversation.readers
@@ -196,11 +242,14 @@ async def _settled(conversation: Conversation) -> Turn | None:
             while True:
                 if all(reader.is_connected and reader.status != "running" for reader in readers):
                     turn, waiting = await in_database(_newest, conversation)
-                    if _is_at_rest(turn, waiting) and all(_shows_rest(reader, waiting) for reader in readers):
+                    stored = await in_database(read_answer, conversation.session_id)
+                    if _is_at_rest(turn, waiting) and all(
+                        _shows_rest(reader, waiting, stored) for reader in readers
+                    ):
                         return turn
                 await conversation.news()
     except TimeoutError:
-        seen = [(reader.is_connected, reader.status, reader.frames[-6:]) for reader in readers]
+        seen = [(reader.is_connected, reader.status, reader.answer, reader.frames[-6:]) for reader in readers]
         told = f"{conversation.key} never came to rest: {turn} {turn and turn.status} waits for {waiting!r}"
         raise AssertionError(f"{told}; its readers saw {seen}") from None
 
@@ -219,8 +268,15 @@ def _is_at_rest(turn: Turn | None, waiting: str) -> bool:
     return turn is None or (bool(waiting) if turn.status == TurnStatus.AWAITING_USER else not turn.is_open)
 
 
-def _shows_rest(reader: Reader, waiting: str) -> bool:
-    return reader.is_connected and reader.status != "running" and reader.pending_id() == waiting
+def _is_open(conversation: Conversation) -> bool:
+    turns = Turn.unscoped.filter(session_id=conversation.session_id, status__in=OPEN_TURN_STATUSES)
+    return turns.exists()
+
+
+def _shows_rest(reader: Reader, waiting: str, stored: tuple[str, str]) -> bool:
+    """Return whether a reader shows the question that waits and, unless it has come back, the last answer."""
+    is_idle = reader.is_connected and reader.status != "running" and reader.pending_id() == waiting
+    return is_idle and (reader.answer is None or reader.answer == stored)
 
 
 async def _audit_requests_a_part(cluster: Cluster, conversations: Sequence[Conversation]) -> list[str]:

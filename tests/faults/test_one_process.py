@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.faults import crashes, openings, random_turns, readers
+from tests.faults import alternatives, crashes, openings, random_turns, readers
 from tests.faults.cluster import Cluster
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -45,3 +45,13 @@ async def test_whatever_people_do_while_sage_speaks_first_there_is_one_opening_a
     assert report.violations == []
     assert report.points == 36
     assert set(openings.ACTIONS) <= set(report.facts)
+
+
+async def test_whatever_people_do_while_a_message_is_answered_again_no_answer_is_lost(
+    lone_cluster: Cluster, seed: int
+) -> None:
+    report = await alternatives.run_alternatives(lone_cluster, seed=seed, points=8)
+    assert report.violations == []
+    assert report.points == 8
+    assert set(alternatives.ACTIONS) <= set(report.facts) | {"kill"}
+    assert report.facts["kills"] >= 2
