@@ -122,7 +122,7 @@ def test_programs_get_each_refusal_as_json_with_a_sentence(
     assert "token" in words_of(forger.post(address, headers=JSON), HTTPStatus.FORBIDDEN)
     assert "at least one file" in words_of(upload(), HTTPStatus.UNPROCESSABLE_ENTITY)
     many = [file_of(f"{number}.txt") for number in range(51)]
-    assert "can have 50 files" in words_of(upload(*many), HTTPStatus.BAD_REQUEST)
+    assert "up to 50 files at once" in words_of(upload(*many), HTTPStatus.BAD_REQUEST)
     missing = signed_in.get("/library/documents/999999/", headers=JSON)
     assert "nothing at this address" in words_of(missing, HTTPStatus.NOT_FOUND)
     assert not Document.unscoped.exists()
