@@ -94,6 +94,7 @@ async def _rate(
 
 
 async def _chat(practice: PracticeServer, bench: Bench) -> float:
+    bench.asked.clear()
     user = await in_database(_person)
     await in_database(stored, user, WAITING)
     async with _workers(practice, 1):
