@@ -15,6 +15,7 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 
 from coaching.documents.intake import destination_of, take_in
+from coaching.jobs.documents import resume_waiting
 from coaching.library.reference_files import sync_reference_files
 from coaching.models import UNFINISHED_STATES, Document, DocumentSource
 from coaching.practice.coach.documents import answer_of, row_for, sent_documents
@@ -97,6 +98,7 @@ async def _chat(practice: PracticeServer, bench: Bench) -> float:
     bench.asked.clear()
     user = await in_database(_person)
     await in_database(stored, user, WAITING)
+    await in_database(resume_waiting)
     async with _workers(practice, 1):
         await _until(lambda: len(bench.asked) >= 3 * DOCUMENTS_A_CALL)
         began = time.monotonic()
