@@ -1,11 +1,11 @@
 // The fast path of streamed text: htmx would parse a document for every few letters. Frames with nothing but text or
-// blocks of the live answer are collected and shown 25 times a second, because every change costs a layout.
+// blocks of the live answer are collected and shown 20 times a second, because every change costs a layout.
 //
 // The text is that of the block which Sage is writing. Once it is finished the server sends it formatted.
 
 import { Unfinished, shapeOf } from "./unfinished.js";
 
-const TOGETHER_MS = 40;
+const TOGETHER_MS = 50;
 const TEXT = '<div hx-swap-oob="beforeend:#live-text">';
 const BLOCKS = '<div hx-swap-oob="beforebegin:#live-text">';
 const CLOSING = "</div>";
