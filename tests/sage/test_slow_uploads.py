@@ -94,7 +94,7 @@ def test_a_slow_upload_is_taken_whole_and_only_one_that_is_too_slow_is_cut(
     too_slow.start()
     with socket.create_connection(("127.0.0.1", sage.port), timeout=30) as client:
         for number, text in enumerate(texts):
-            head, body = upload_of(sage, cookie, f"{number}.txt", text)
+            head, body = upload_of(sage, cookie, f"{number:02}.txt", text)
             client.sendall(head)
             began = time.monotonic()
             answer = send_slowly(client, body, RATE)
@@ -103,7 +103,7 @@ def test_a_slow_upload_is_taken_whole_and_only_one_that_is_too_slow_is_cut(
     too_slow.join()
     documents = Document.of(user.pk).order_by("name")
     assert [(row.name, row.size, row.sha256) for row in documents] == [
-        (f"{number}.txt", len(text), sha256(text).hexdigest()) for number, text in enumerate(texts)
+        (f"{number:02}.txt", len(text), sha256(text).hexdigest()) for number, text in enumerate(texts)
     ]
     head, _, content = cut[0].partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 408 ")
