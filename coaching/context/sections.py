@@ -20,6 +20,7 @@ from coaching.context.life_queries import NEWEST
 from coaching.models import FileType, LifeDomain
 from coaching.models.life import DomainStatus
 from coaching.skills.facts import checkin_due_on
+from sessions_app.english import in_english
 from sessions_app.models import SessionKind
 
 FLAGGED = (DomainStatus.IN_CRISIS, DomainStatus.NEEDS_ATTENTION)
@@ -55,7 +56,8 @@ def standing_header(life: Life) -> Sequence[str]:
     last = known(life.last_session)
     said = "none yet"
     if last is not None:
-        said = f"{SessionKind(last.kind).label.lower()}, {_days_ago((life.today - last.day).days)}"
+        kind = in_english(SessionKind(last.kind).label).lower()
+        said = f"{kind}, {_days_ago((life.today - last.day).days)}"
         said += "; it had a card with help lines" if last.had_card else ""
     return [f"Name: {fence_value(name, 100) or 'not known yet'}", f"Last session: {said}"]
 

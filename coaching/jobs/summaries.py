@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import structlog
 from django.conf import settings
 from django.db import transaction
-from django.utils.translation import override
 
 from coaching.engine.errors import UpstreamError
 from coaching.engine.messages import ModelRequest
@@ -22,6 +21,7 @@ from coaching.model.asking import ask
 from sessions_app import selectors
 from sessions_app.arcs import EndedArc, store_arc_summary, unsummarised_arc
 from sessions_app.database import in_database
+from sessions_app.english import in_english
 from sessions_app.models import Message, MessageRole, Session, SessionStatus, TurnStatus, UsagePurpose
 from sessions_app.text import mended
 
@@ -84,8 +84,7 @@ async def write_summary(session_id: uuid.UUID, *, client: ModelClient, arc: int 
 
 def build_summary_request(messages: Sequence[Message], arc: EndedArc | None = None) -> ModelRequest:
     """Build the summary request for all messages of a session or an arc."""
-    with override(settings.LANGUAGE_CODE):  # The model reads English.
-        request = REQUEST if arc is None else ARC_REQUEST.format(arc=str(arc.arc.label).lower())
+    request = REQUEST if arc is None else ARC_REQUEST.format(arc=in_english(arc.arc.label).lower())
     content = [
         {"type": "text", "text": f"<transcript>\n{_transcript(messages)}\n</transcript>"},
         {"type": "text", "text": request},

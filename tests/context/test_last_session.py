@@ -3,6 +3,7 @@
 import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
+from django.utils.translation import override
 
 from coaching.safety.card import metadata_of
 from sessions_app.history import append_message
@@ -28,6 +29,7 @@ def test_danger_in_the_answer_to_a_question_is_said_in_the_next_session(
         turn=turn, round_number=1, position=0, tool_use_id="toolu_1", name="show_options", state="answered",
         value=words, finished_at=timezone.now(), metadata=metadata_of(words),
     )  # fmt: skip
-    header = "\n".join(texts(built(person)))
+    with override("de"):  # the person's language; the model's is English
+        header = "\n".join(texts(built(person)))
     assert "Last session: conversation" in header
     assert ("it had a card with help lines" in header) is had_card
