@@ -110,6 +110,8 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "sage.static_files.StaticFilesMiddleware",
     "sage.no_store.never_stored",
+    # Before anything that answers.
+    "sage.language.in_browser_language",
     # Before anything that queries the database.
     "sage.busy.admitted",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -117,6 +119,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "sage.busy.PersonMiddleware",
+    "sage.language.in_own_language",
     "sage.logs.RequestLogMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",

@@ -21,6 +21,11 @@ class OneCheckBackend(AuthenticationBackend):  # type: ignore[misc]  # allauth h
         checked: User | None = self._check_password(next(owners, None), credentials["password"])
         return checked
 
+    def get_user(self, user_id: int) -> User | None:
+        """Return a signed-in user with the profile, whose language every response needs."""
+        user = User.objects.select_related("profile").filter(pk=user_id).first()
+        return user if user is not None and self.user_can_authenticate(user) else None
+
 
 class ConfirmAddressStage(EmailVerificationStage):  # type: ignore[misc]  # allauth has no types
     """Requires a confirmed address, unless the account has none: only operators create such accounts."""

@@ -9,13 +9,13 @@ from contextlib import asynccontextmanager, nullcontext
 
 from channels.routing import get_default_application
 from django.conf import settings
-from django.http import HttpRequest
-from django.utils.translation import get_language_from_request, gettext, override
+from django.utils.translation import gettext, override
 
 from coaching.files.objects import warm_storage
 from coaching.jobs.worker import JobWorker
 from coaching.live.runner import get_runner
 from coaching.live.upkeep import kept_up
+from coaching.people.languages import browser_language
 from coaching.sandbox.markdown import warm_markdown
 from sage.busy import uploader_of
 from sage.claim import DatabaseClaim
@@ -148,7 +148,5 @@ def _port(text: str) -> int:
 
 def translated(sentence: str, accepted: str) -> str:
     """Return an error in the language of a browser that sends this `Accept-Language`."""
-    request = HttpRequest()
-    request.META["HTTP_ACCEPT_LANGUAGE"] = accepted
-    with override(get_language_from_request(request)):
+    with override(browser_language(accepted)):
         return gettext(sentence)

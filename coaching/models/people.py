@@ -1,4 +1,4 @@
-"""A person's profile: name, time zone, check-in day."""
+"""A person's profile: name, time zone, check-in day, language."""
 
 import zoneinfo
 
@@ -36,6 +36,12 @@ def validate_country(code: str) -> None:
         raise ValidationError("%(code)s is not a country.", params={"code": code})
 
 
+def validate_language(code: str) -> None:
+    """Refuse a language that pages don't have."""
+    if code not in dict(settings.LANGUAGES):
+        raise ValidationError("%(code)s is not one of the languages.", params={"code": code})
+
+
 class TimezoneSource(models.TextChoices):
     """Who set the time zone."""
 
@@ -59,6 +65,15 @@ class Profile(Owned):
         default="",
         validators=[validate_country],
         help_text="Whose help lines are shown; empty: those of the time zone's country.",
+    )
+
+    language = models.CharField(
+        max_length=16,
+        blank=True,
+        default="",
+        db_default="",
+        validators=[validate_language],
+        help_text="Of pages, mails and notifications. Empty: the browser's for pages, English for the rest.",
     )
 
     class Meta:

@@ -10,7 +10,9 @@ from coaching.skills.facts import checkin_due_on
 
 
 @transaction.atomic
-def change_profile(*, user_id: int, name: str, timezone: str, checkin_weekday: int, now: datetime) -> Profile:
+def change_profile(
+    *, user_id: int, name: str, timezone: str, checkin_weekday: int, language: str, now: datetime
+) -> Profile:
     """Apply the settings form, whose values are already validated. `now` is aware.
 
     Another check-in day moves a planned or overdue check-in to its nearest such day. Saving an unchanged time
@@ -26,6 +28,7 @@ def change_profile(*, user_id: int, name: str, timezone: str, checkin_weekday: i
         today = local_day(now, profile.zone)
         profile.next_checkin_on = moved_weekday(planned, checkin_weekday, today=today)
     profile.name = name
+    profile.language = language
     profile.save()
     return profile
 
@@ -54,10 +57,10 @@ def on_one_line(name: str) -> str:
     return " ".join(name.split())
 
 
-def open_profile(*, user_id: int, name: str, timezone: str) -> None:
-    """Create the profile after sign-up, with the browser's time zone if it isn't empty."""
+def open_profile(*, user_id: int, name: str, timezone: str, language: str) -> None:
+    """Create the profile after sign-up, with the browser's time zone if it isn't empty, and its language."""
     known = {"timezone": timezone, "timezone_source": TimezoneSource.BROWSER} if timezone else {}
-    Profile.of(user_id).get_or_create(defaults={"name": name, **known})
+    Profile.of(user_id).get_or_create(defaults={"name": name, "language": language, **known})
 
 
 def _lock_profile(user_id: int) -> Profile:

@@ -1,8 +1,9 @@
-"""Our part of the sign-up form: what Sage calls the person, and the browser's time zone."""
+"""Our part of the sign-up form: what Sage calls the person, and the browser's time zone and language."""
 
 from django import forms
 from django.contrib.auth.models import User
 from django.http import HttpRequest
+from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
 from coaching.clock.timezones import known_timezones
@@ -26,7 +27,9 @@ class SignupForm(forms.Form):
         return on_one_line(self.cleaned_data["name"])
 
     def signup(self, request: HttpRequest, user: User) -> None:
-        """Store the name, and the time zone unless it is missing or doesn't exist."""
+        """Store the name, the form's language, and the time zone unless it is missing or doesn't exist."""
         timezone = self.cleaned_data["timezone"]
         known = timezone if timezone in known_timezones() else ""
-        open_profile(user_id=user.pk, name=self.cleaned_data["name"], timezone=known)
+        open_profile(
+            user_id=user.pk, name=self.cleaned_data["name"], timezone=known, language=get_language() or ""
+        )

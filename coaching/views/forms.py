@@ -5,6 +5,7 @@ from datetime import time
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.utils.dates import WEEKDAYS
 from django.utils.translation import gettext, pgettext
@@ -137,6 +138,13 @@ class ProfileForm(forms.Form):
         coerce=int,
         label=_("Day of the weekly check-in"),
         help_text=_("Changing the day also moves your next check-in."),
+    )
+
+    language = forms.ChoiceField(
+        choices=[("", _("As in your browser")), *settings.LANGUAGES],
+        required=False,
+        label=_("Language"),
+        help_text=_("For pages, emails and notifications. Sage answers in the language that you write in."),
     )
 
     def clean_name(self) -> str:

@@ -19,12 +19,13 @@ from django.utils import timezone
 from django.utils.formats import number_format
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, override
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from coaching.clock.timezones import city_of
 from coaching.models import Profile
 from coaching.people.accounts import browser_timezone, load_profile, local_now, timezone_offer, user_id_of
+from coaching.people.languages import browser_language
 from coaching.people.profile_changes import change_profile, choose_timezone
 from coaching.people.timezone_choices import timezone_choices
 from coaching.skills.facts import checkin_due_on
@@ -102,13 +103,16 @@ def settings(request: HttpRequest) -> HttpResponse:
             "name": profile.name,
             "timezone": profile.timezone,
             "checkin_weekday": profile.checkin_weekday,
+            "language": profile.language,
         }
         return _page(request, profile, ProfileForm(initial=shown))
     form = ProfileForm(request.POST)
     if not form.is_valid():
         return _page(request, profile, form)
-    change_profile(user_id=profile.user_id, now=timezone.now(), **form.cleaned_data)
-    success(request, _("Settings saved."))
+    changed = change_profile(user_id=profile.user_id, now=timezone.now(), **form.cleaned_data)
+    # The next page may be in another language.
+    with override(changed.language or browser_language(request.headers.get("Accept-Language", ""))):
+        success(request, _("Settings saved."))
     return redirect("settings")
 
 

@@ -1,20 +1,22 @@
-"""What makes Sage an app, the same for everybody: the manifest, the service worker and the offline page.
+"""What makes Sage an app, nobody's own: the manifest, the service worker and the offline page.
 
 The worker's script is `static/js/service-worker.js`. Its address here has no hash, so that browsers find new
 versions: what it stores depends on all static files and on the offline page, and the browser installs the
-worker anew whenever that changes.
+worker anew whenever that changes. It names the offline page of its own language, so nothing else is stored
+even if the language changes before that is fetched.
 """
 
 import json
 from hashlib import sha256
 
+from django.conf import settings
 from django.contrib.staticfiles.storage import staticfiles_storage
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.templatetags.static import static
 from django.urls import reverse
-from django.utils.translation import get_language
+from django.utils.translation import get_language, override
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
@@ -72,7 +74,7 @@ def service_worker(request: HttpRequest) -> HttpResponse:
     static_files = getattr(staticfiles_storage, "manifest_hash", "")  # none with DEBUG
     shell = {
         "version": sha256(json.dumps([static_files, page, files]).encode()).hexdigest()[:16],
-        "offline": reverse("offline"),
+        "offline": f"{reverse('offline')}?language={get_language()}",
         "files": files,
         "isFinal": bool(static_files),
         "home": reverse("home"),
@@ -89,9 +91,12 @@ def service_worker(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def offline(_request: HttpRequest) -> HttpResponse:
-    """Show the page that the worker stores, and shows where it can't reach another."""
-    response = HttpResponse(render_to_string(OFFLINE_PAGE))
+def offline(request: HttpRequest) -> HttpResponse:
+    """Show the page that the worker stores, in its language, and shows where it can't reach another."""
+    named = request.GET.get("language", "")
+    language = named if named in dict(settings.LANGUAGES) else get_language()
+    with override(language):
+        response = HttpResponse(render_to_string(OFFLINE_PAGE), headers={"Content-Language": language})
     # With this, `sage.no_store` leaves it alone.
     response["Cache-Control"] = "public, no-cache"
     return response

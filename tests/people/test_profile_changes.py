@@ -34,11 +34,11 @@ def test_a_weekly_thing_moves_to_its_nearest_new_day_and_never_into_the_past(
 def test_another_check_in_day_moves_the_next_check_in(user: User) -> None:
     Profile.unscoped.create(user=user, checkin_weekday=6, next_checkin_on=date(2026, 11, 29))
     changed = change_profile(
-        user_id=user.pk, name="Ada", timezone="Europe/Berlin", checkin_weekday=2, now=NOON
+        user_id=user.pk, name="Ada", timezone="Europe/Berlin", checkin_weekday=2, language="", now=NOON
     )
     assert changed.next_checkin_on == date(2026, 12, 2)
     again = change_profile(
-        user_id=user.pk, name="Ada L.", timezone="Europe/Berlin", checkin_weekday=2, now=NOON
+        user_id=user.pk, name="Ada L.", timezone="Europe/Berlin", checkin_weekday=2, language="", now=NOON
     )
     assert again.next_checkin_on == date(2026, 12, 2)
 
@@ -46,7 +46,7 @@ def test_another_check_in_day_moves_the_next_check_in(user: User) -> None:
 @pytest.mark.django_db
 def test_an_overdue_first_check_in_moves_to_the_next_such_day(user: User) -> None:
     User.objects.filter(pk=user.pk).update(date_joined=NOON - timedelta(days=30))
-    change_profile(user_id=user.pk, name="", timezone="UTC", checkin_weekday=1, now=NOON)
+    change_profile(user_id=user.pk, name="", timezone="UTC", checkin_weekday=1, language="de", now=NOON)
     assert Profile.unscoped.get(user=user).next_checkin_on == date(2026, 11, 24)
 
 
@@ -54,13 +54,17 @@ def test_an_overdue_first_check_in_moves_to_the_next_such_day(user: User) -> Non
 def test_today_is_the_persons_own_when_a_check_in_moves(user: User) -> None:
     Profile.unscoped.create(user=user, checkin_weekday=6, next_checkin_on=date(2026, 11, 15))
     late = datetime(2026, 11, 22, 23, tzinfo=UTC)  # already Monday in Tokyo
-    changed = change_profile(user_id=user.pk, name="", timezone="Asia/Tokyo", checkin_weekday=0, now=late)
+    changed = change_profile(
+        user_id=user.pk, name="", timezone="Asia/Tokyo", checkin_weekday=0, language="", now=late
+    )
     assert changed.next_checkin_on == date(2026, 11, 23)
 
 
 @pytest.mark.django_db
 def test_only_who_changes_the_time_zone_has_chosen_it(user: User) -> None:
-    profile = change_profile(user_id=user.pk, name="Ada", timezone="UTC", checkin_weekday=6, now=NOON)
+    profile = change_profile(
+        user_id=user.pk, name="Ada", timezone="UTC", checkin_weekday=6, language="", now=NOON
+    )
     assert profile.timezone_source == TimezoneSource.NOBODY
     assert choose_timezone(user_id=user.pk, timezone="UTC").timezone_source == TimezoneSource.USER
 
