@@ -11,8 +11,10 @@ from django.core.mail import EmailMultiAlternatives
 from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils.translation import get_language, override
 from django.utils.translation import gettext_lazy as _
 
+from coaching.people.languages import language_of
 from sage.mail import run_after_response
 
 LAYOUTS = [{kind: f"mail/{kind}.{ending}" for kind in ("action", "notice")} for ending in ("txt", "html")]
@@ -39,10 +41,22 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
         return bool(settings.SAGE_SIGNUP == "open")
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        """Render a mail now and send it after the response."""
+        """Render a mail now, in its reader's language, and send it after the response."""
         named = {"request": self.request, "email": email, "current_site": get_current_site(self.request)}
-        message = self.render_mail(template_prefix, email, named | context)
+        reader = context.get("user")
+        with override((reader and language_of(reader)) or get_language()):
+            message = self.render_mail(template_prefix, email, named | context)
         run_after_response(message.send)
+
+    def send_notification_mail(
+        self,
+        template_prefix: str,
+        user: User,
+        context: dict[str, Any] | None = None,
+        email: str | None = None,
+    ) -> None:
+        """Notify a user, naming them in the context."""
+        super().send_notification_mail(template_prefix, user, {**(context or {}), "user": user}, email)
 
     def render_mail(
         self, template_prefix: str, email: str, context: dict[str, Any], headers: Any = None

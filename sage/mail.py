@@ -8,11 +8,13 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextvars import copy_context
+from functools import partial
 from threading import BoundedSemaphore
 
 import structlog
 
 from sessions_app.database import give_back_connections
+from sessions_app.languages import in_active_language
 
 logger = structlog.get_logger(__name__)
 
@@ -29,11 +31,16 @@ _unsent: set[Future[None]] = set()
 
 
 def run_after_response(work: Callable[[], object]) -> None:
-    """Run `work` in a mail thread with the caller's context; beyond `MAX_WAITING`, drop and log it."""
+    """Run `work` in a mail thread, with the caller's context and language.
+
+    Beyond `MAX_WAITING`, drop and log it.
+    """
     if not _places.acquire(blocking=False):
         logger.error("mail_dropped", waiting=MAX_WAITING)
         return
-    sending = _executor.submit(copy_context().run, _with_connections_given_back, work)
+    sending = _executor.submit(
+        copy_context().run, in_active_language(partial(_with_connections_given_back, work))
+    )
     _unsent.add(sending)
     sending.add_done_callback(_finish)
 

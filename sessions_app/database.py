@@ -19,6 +19,8 @@ from django.db import DEFAULT_DB_ALIAS, DatabaseError, connection, connections, 
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.utils import load_backend
 
+from sessions_app.languages import in_active_language
+
 P = ParamSpec("P")
 ResultT = TypeVar("ResultT")
 
@@ -41,8 +43,8 @@ _USUAL_TIME_LIMITS = "; ".join(f"RESET {name}" for name in _TIME_LIMITS)
 async def in_database(function: Callable[P, ResultT], /, *args: P.args, **kwargs: P.kwargs) -> ResultT:
     """Run synchronous ORM code in the database's own threads and return its result.
 
-    At most `THREADS` calls run at once; others queue. Context variables are passed on. A call that has
-    started runs to its end even when the task that awaits it is cancelled.
+    At most `THREADS` calls run at once; others queue. Context variables and the language are passed on. A
+    call that has started runs to its end even when the task that awaits it is cancelled.
     """
     return await _run_in(_executor, partial(function, *args, **kwargs))
 
@@ -76,7 +78,8 @@ async def close_heartbeat_connection() -> None:
 
 
 async def _run_in(executor: ThreadPoolExecutor, call: Callable[[], ResultT]) -> ResultT:
-    in_context = partial(contextvars.copy_context().run, _with_fresh_connections, call)
+    call = in_active_language(partial(_with_fresh_connections, call))
+    in_context = partial(contextvars.copy_context().run, call)
     return await asyncio.get_running_loop().run_in_executor(executor, in_context)
 
 

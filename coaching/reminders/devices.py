@@ -13,6 +13,7 @@ from django.utils.translation import gettext_noop
 from coaching.calendar.addresses import checked_address, is_public
 from coaching.models import PushDevice, SentReminder
 from coaching.people.attempts import AttemptLimit
+from coaching.people.languages import in_language_of
 from coaching.reminders.due import is_late, wanted
 from coaching.reminders.words import WORDS
 from sessions_app.errors import Refused
@@ -69,7 +70,7 @@ def remove_address(*, user_id: int, endpoint: str) -> None:
 
 def read_push(*, device_id: int, kind: str, day: date, now: datetime) -> Push | None:
     """Return what to send; None if it came too late or isn't wanted any more."""
-    device = PushDevice.unscoped.filter(pk=device_id).first()
+    device = PushDevice.unscoped.select_related("user__profile").filter(pk=device_id).first()
     if device is None:
         return None
     sent = SentReminder.of(device.user_id).filter(kind=kind, day=day).first()
@@ -77,13 +78,15 @@ def read_push(*, device_id: int, kind: str, day: date, now: datetime) -> Push | 
     if sent is None or is_late(sent, now) or not is_wanted:
         return None
     words = WORDS[kind]
+    with in_language_of(device.user):
+        payload = json.dumps({"kind": kind, "title": str(words.title), "text": str(words.text)})
     return Push(
         device_id=device.pk,
         endpoint=device.endpoint,
         p256dh=device.p256dh,
         auth=device.auth,
         topic=f"sage-{kind}",
-        payload=json.dumps({"kind": kind, "title": str(words.title), "text": str(words.text)}),
+        payload=payload,
     )
 
 

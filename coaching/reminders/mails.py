@@ -15,6 +15,7 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 
 from coaching.models import Reminder, SentReminder
+from coaching.people.languages import in_language_of
 from coaching.reminders.due import is_late, wanted
 from coaching.reminders.preferences import off_token
 from coaching.reminders.words import WORDS
@@ -34,14 +35,15 @@ def confirmed_address(user_id: int) -> str:
 
 def begin_mail(*, user_id: int, kind: str, day: date, now: datetime) -> EmailMessage | None:
     """Mark the mail as sent and return it; None if it was sent, came too late or isn't wanted any more."""
-    reminder = wanted(kind, day).filter(user_id=user_id, by_mail=True).first()
+    reminder = wanted(kind, day).filter(user_id=user_id, by_mail=True).select_related("user__profile").first()
     address = confirmed_address(user_id)
     if reminder is None or not address or not settings.HAS_MAIL:
         return None
     sent = SentReminder.of(user_id).filter(kind=kind, day=day).first()
     if sent is None or is_late(sent, now) or not _mark(user_id, kind, day, now):
         return None
-    return _build(reminder, address)
+    with in_language_of(reminder.user):
+        return _build(reminder, address)
 
 
 def give_back_mail(*, user_id: int, kind: str, day: date) -> None:

@@ -74,9 +74,9 @@ def link_in(message: EmailMessage, kind: str) -> str:
     return found[1]
 
 
-def sign_up(email: str, password: str) -> Any:
+def sign_up(email: str, password: str, *, language: str = "en") -> Any:
     fields = {"email": email, "password1": password, "password2": password}
-    return Client().post("/accounts/signup/", fields)
+    return Client().post("/accounts/signup/", fields, headers={"Accept-Language": language})
 
 
 def confirm(message: EmailMessage) -> None:
