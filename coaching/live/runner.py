@@ -42,6 +42,7 @@ from coaching.live.second_looks import SecondLooks
 from coaching.model.client import ModelConnection
 from coaching.people.danger_scans import is_long, scan_before_opening
 from coaching.people.help_lines import count_card
+from coaching.people.languages import in_model_language
 from coaching.safety.card import kept_danger
 from coaching.safety.danger import read_words
 from coaching.transcript.cards import read_cards
@@ -275,7 +276,8 @@ class Runner:
         is_lost = False
         try:
             ids = {"session_id": str(session_id), "turn_id": turn_id}
-            with structlog.contextvars.bound_contextvars(**ids), span("turn", **ids):
+            # The task began in the language of whoever caused it, which the model's texts mustn't be in.
+            with structlog.contextvars.bound_contextvars(**ids), span("turn", **ids), in_model_language():
                 began = asyncio.get_running_loop().time()
                 client = await self._connection.client()
                 if setup is not None:  # the first turn of a process may have waited for the client

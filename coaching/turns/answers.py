@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_noop as _
 
 from coaching.engine.errors import ToolError, ToolInputError
+from coaching.people.languages import in_model_language
 from coaching.safety.card import metadata_of
 from coaching.tools import CHAT_TOOLS
 from coaching.tools.tiers import CHAT, Binding, Tier
@@ -48,7 +49,8 @@ def builder_for(*, user_id: int, value: object) -> Callable[[Session, ToolCallRe
             user_id=user_id, session_id=session.id, tool_use_id=call.tool_use_id, now=timezone.now()
         )
         try:
-            answered = tool.answer(context, tool.parse(json.dumps(call.input)), value)
+            with in_model_language():
+                answered = tool.answer(context, tool.parse(json.dumps(call.input)), value)
         except (ToolInputError, ToolError) as error:
             raise Refused(str(error)) from error
         result = CallResult(content=answered.result.content, is_error=answered.result.is_error)

@@ -2,6 +2,8 @@
 
 The user's life is read first, outside the transaction, so that a failed read only leaves a section out. What
 depends on the session is read under its lock. The user waits for all of it.
+
+A little over 300 lines: what is read and the builder that uses it belong to the same start.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,6 +26,7 @@ from coaching.documents.attached import as_attached, attach, read_attached_last
 from coaching.events import AttachedDocument, MessagePlace, SafetyShown
 from coaching.models import Document, Profile, UserFileVersion
 from coaching.people.help_lines import count_card
+from coaching.people.languages import in_model_language
 from coaching.safety.card import kept_danger, metadata_of
 from coaching.safety.danger import Danger
 from coaching.tools import CHAT_TOOLS
@@ -90,6 +93,10 @@ class _PromptBuilder:
 
     def build(self, session: Session, message: Message) -> StoredPrompt:
         """Build the turn's prompt and return its stored form."""
+        with in_model_language():
+            return self._build(session, message)
+
+    def _build(self, session: Session, message: Message) -> StoredPrompt:
         self.session = session
         now, life = self._life.now, self._life
         if session.id != life.session_id:  # a message to a session that has ended goes into another one
@@ -144,7 +151,8 @@ def start_turn(
     the message. If the model's request can't be built, the message is committed without it; the turn
     tries again and shows how that ends. Raises what `request.access` and the service raise.
     """
-    life = _read_life(request.user_id, request.session_id, request.access)
+    with in_model_language():
+        life = _read_life(request.user_id, request.session_id, request.access)
     if metadata is None and request.has_text:
         metadata = metadata_of(request.text)
     is_said = bool(metadata)
