@@ -24,14 +24,6 @@ from coaching.safety.card import Card
 SyncStatus = Literal["idle", "running", "awaiting_user"]
 
 
-@dataclass(frozen=True, slots=True)
-class NoteWords(NoteDelta):
-    """A piece of a note as people see it: text to append, or the whole note again."""
-
-    words: str
-    is_whole: bool
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundShown:
     """What one round of the open turn has shown: markdown text and notes."""
@@ -288,7 +280,6 @@ __all__ = [
     "MessageStored",
     "ModeChanged",
     "NoteDelta",
-    "NoteWords",
     "Publish",
     "RoundBoundary",
     "RoundClosed",

@@ -18,7 +18,6 @@ from coaching.events import (
     MessageStored,
     ModeChanged,
     NoteDelta,
-    NoteWords,
     RoundBoundary,
     RoundClosed,
     RoundRestarted,
@@ -35,7 +34,6 @@ from coaching.events import (
     TurnDone,
     TurnEvent,
 )
-from coaching.transcript.names import note_in_words
 
 MAX_QUEUED_CHARACTERS = 1 << 20
 _EVENT_OVERHEAD_CHARACTERS = 64
@@ -74,15 +72,6 @@ class LiveTurn:
         self._pending: list[CallPending] = []
         self._has_begun_round = False
 
-    def _apply_note(self, text: str) -> NoteWords:
-        before = note_in_words("".join(self._current.notes))
-        self._current.notes.append(text)
-        self.is_dirty = True
-        after = note_in_words("".join(self._current.notes))
-        # The name of a file becomes words when its last letters are here.
-        is_whole = not after.startswith(before)
-        return NoteWords(text, after if is_whole else after[len(before) :], is_whole)
-
     @property
     def is_shown(self) -> bool:
         """Whether readers still follow this turn and not its successor."""
@@ -106,7 +95,9 @@ class LiveTurn:
             self.is_dirty = True
             return (event,)
         if isinstance(event, NoteDelta):
-            return (self._apply_note(event.text),)
+            self._current.notes.append(event.text)
+            self.is_dirty = True
+            return (event,)
         if isinstance(event, RoundRestarted):
             self._current = _LiveRound(number=self._current.number)
             return (event, *self.snapshot())

@@ -3,7 +3,7 @@
 Two subprotocols carry the same events: HTML fragments (the default) and JSON frames (`sage.json`).
 Channels handles one frame of a socket at a time, so nothing here waits for a turn.
 
-A little over 300 lines: one handler per type of frame, and their table.
+Over 300 lines: one handler per type of frame, and their table.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.db import DatabaseError
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext_noop, override
 
 from coaching.engine.spans import span
 from coaching.events import ErrorShown, SessionContinued, TurnEvent
@@ -26,6 +26,7 @@ from coaching.live.runner import get_runner
 from coaching.people.accounts import TIMEZONE_COOKIE
 from coaching.people.danger_scans import scans
 from coaching.people.help_lines import count_card
+from coaching.people.languages import browser_language, language_of
 from coaching.people.socket_access import (
     NOT_SIGNED_IN,
     TRY_AGAIN_LATER,
@@ -77,12 +78,13 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
     ignored_frames = 0
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Serve the socket and release its resources, even if the server cancels this.
+        """Serve the socket in its user's language and release its resources, even if the server cancels this.
 
         A consumer that stalls for longer than the server waits is cancelled; `disconnect` then never runs.
         """
         try:
-            await super().__call__(scope, receive, send)
+            with override(_language_of(scope)):
+                await super().__call__(scope, receive, send)
         finally:
             self._release()
 
@@ -329,6 +331,13 @@ class MissingConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
 
 async def _is_taken_for_alive(_seconds: float) -> bool:
     return True  # where the launcher doesn't serve: nobody can be asked
+
+
+def _language_of(scope: Any) -> str:
+    """Return the language of a socket's page: its user's, otherwise the browser's."""
+    chosen = language_of(scope["user"]) if scope.get("user") else ""
+    accepted = dict(scope.get("headers", ())).get(b"accept-language", b"")
+    return chosen or browser_language(accepted.decode("latin-1"))
 
 
 def _text_in(frame: dict[str, Any]) -> object:

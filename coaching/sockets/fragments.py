@@ -23,9 +23,10 @@ from coaching.transcript import calls as shown_calls
 from coaching.transcript import conversation
 from coaching.transcript import rows as shown_rows
 from coaching.transcript.items import SaidItem
-from coaching.transcript.names import arc_words, shown_name
+from coaching.transcript.names import arc_words, note_in_words, shown_name
 from coaching.transcript.notices import shown_notice
 from sessions_app.database import in_database
+from sessions_app.languages import in_active_language
 
 P = ParamSpec("P")
 ResultT = TypeVar("ResultT")
@@ -44,11 +45,8 @@ def _render_text(event: events.TextDelta) -> str:
     return f'<div hx-swap-oob="beforeend:#live-text">{escape(event.text)}</div>'
 
 
-def _render_note(event: events.NoteDelta) -> str:
-    swap, words = "beforeend", event.text
-    if isinstance(event, events.NoteWords):
-        swap, words = "innerHTML" if event.is_whole else swap, event.words
-    return f'<div hx-swap-oob="{swap}:#live-notes">{escape(words)}</div>'
+def _render_note(_: events.NoteDelta) -> str:
+    return ""  # `StreamedReply` knows the note's beginning, which decides how it is worded.
 
 
 def _render_boundary(_: events.RoundBoundary) -> str:
@@ -185,14 +183,14 @@ def _render(name: str, context: Mapping[str, Any] | None = None) -> str:
 
 
 async def _off_loop(function: Callable[P, ResultT], *args: P.args, **kwargs: P.kwargs) -> ResultT:
-    """Run what renders markdown in the fragments' own threads."""
-    return await asyncio.get_running_loop().run_in_executor(_threads, partial(function, *args, **kwargs))
+    """Run what renders markdown in the fragments' own threads, in the reader's language."""
+    call = in_active_language(partial(function, *args, **kwargs))
+    return await asyncio.get_running_loop().run_in_executor(_threads, call)
 
 
 FRAGMENTS: Mapping[type[events.TurnEvent], Callable[[Any], str | Awaitable[str]]] = {
     events.TextDelta: _render_text,
     events.NoteDelta: _render_note,
-    events.NoteWords: _render_note,
     events.ToolCallStarted: _render_call_started,
     events.ToolCallFinished: _render_call_finished,
     events.RoundBoundary: _render_boundary,
@@ -227,7 +225,7 @@ class StreamedReply:
     """
 
     def __init__(self) -> None:
-        self._begin("")
+        self._begin()
 
     async def frames_of(self, event: events.TurnEvent) -> list[str]:
         """Return an event's frames; none where there is nothing to show."""
@@ -236,16 +234,29 @@ class StreamedReply:
         if isinstance(event, events.TextDelta):
             blocks = self._take(event.text)
             return [*frames, await self._render_blocks(blocks)] if blocks else frames
+        if isinstance(event, events.NoteDelta):
+            return [self._render_note(event.text)]
         if isinstance(event, events.Sync):
-            self._begin(next((shown.text for shown in event.rounds if not shown.is_finished), ""))
+            live = next((shown for shown in event.rounds if not shown.is_finished), None)
+            self._begin(live.text if live else "", live.notes if live else "")
         elif isinstance(event, events.RoundRestarted | events.RoundClosed | events.TurnStarted):
-            self._begin("")
+            self._begin()
         return frames
 
-    def _begin(self, text: str) -> None:
-        """Start with the text of a round that the reader has been shown."""
-        self._splitter, self._line = BlockSplitter(), ""
+    def _begin(self, text: str = "", notes: str = "") -> None:
+        """Start with the text and notes of a round that the reader has been shown."""
+        self._splitter, self._line, self._notes = BlockSplitter(), "", notes
         self._splitter.feed(text)
+
+    def _render_note(self, text: str) -> str:
+        """Add text to the running round's notes and return its frame."""
+        before = note_in_words(self._notes)
+        self._notes += text
+        words = note_in_words(self._notes)
+        # The name of a file becomes words when its last letters are here.
+        if words.startswith(before):
+            return f'<div hx-swap-oob="beforeend:#live-notes">{escape(words[len(before) :])}</div>'
+        return f'<div hx-swap-oob="innerHTML:#live-notes">{escape(words)}</div>'
 
     def _take(self, text: str) -> list[Block]:
         """Add text and return the blocks that it finished: at the end of a line or of a list."""

@@ -7,6 +7,7 @@ from typing import Any
 from coaching import events
 from coaching.tools import presentation_of
 from coaching.tools.presentation import Question, QuestionKind
+from coaching.transcript.notices import shown_notice
 from sessions_app.models import SessionStatus
 
 Frame = dict[str, Any]
@@ -87,7 +88,7 @@ def _session_continued(event: events.SessionContinued) -> Frame:
 
 
 def _error(event: events.ErrorShown) -> Frame:
-    return {"error": event.message}
+    return {"error": shown_notice(event.message)}
 
 
 def _done(event: events.TurnDone) -> Frame:
@@ -160,7 +161,6 @@ QUESTION_FRAMES: Mapping[QuestionKind, Callable[[events.CallPending, Question], 
 FRAMES: Mapping[type[events.TurnEvent], Callable[[Any], Frame | None]] = {
     events.TextDelta: _text,
     events.NoteDelta: _note,
-    events.NoteWords: _note,
     events.ToolCallStarted: _call_started,
     events.ToolCallFinished: _call_finished,
     events.RoundBoundary: _round_boundary,
