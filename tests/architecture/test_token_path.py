@@ -20,6 +20,7 @@ from coaching.practice.script import Hold, Reply, Text
 from coaching.practice.server import PracticeServer
 from coaching.sockets import consumers
 from coaching.turns.request import TurnRequest
+from sage.sign_in import OneCheckBackend
 from sessions_app import services
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionKind
@@ -104,7 +105,8 @@ async def test_a_token_passes_the_listed_modules_and_no_other(
 ) -> None:
     session = await in_database(services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
     practice.script([Reply((Text(TOKEN), Hold("rest"), Text(" is a snail.")))])
-    socket = socket_of(user, session, subprotocols)
+    signed_in = await in_database(OneCheckBackend().get_user, user.pk)
+    socket = socket_of(signed_in, session, subprotocols)
     await socket.send_input({"type": "websocket.connect"})
     assert (await socket.receive_output(5))["type"] == "websocket.accept"
     with modules_that_hold(TOKEN) as passed:
@@ -120,7 +122,7 @@ async def test_a_token_passes_the_listed_modules_and_no_other(
     assert passed == listed_modules(rendering)
 
 
-def socket_of(user: User, session: Session, subprotocols: list[str]) -> Any:
+def socket_of(user: User | None, session: Session, subprotocols: list[str]) -> Any:
     """Run a consumer as the server does; asgiref's communicator has no types."""
     scope = {
         "type": "websocket",

@@ -13,6 +13,7 @@ from django.contrib.auth.models import User
 from django.contrib.sessions.backends.db import SessionStore
 
 from coaching.live.runner import get_runner
+from coaching.models import Profile
 from coaching.people import danger_scans
 from coaching.people.danger_scans import DangerScans
 from coaching.people.socket_access import FRAME_BURST, MAX_SOCKETS, open_sockets
@@ -36,6 +37,7 @@ COSTLY = "If she said he wants to die i would not want to, kill it or end it all
 
 def consumer_for(user: User, session: Session) -> Any:
     """Run a consumer like the server; asgiref's communicator has no types."""
+    user.profile = Profile(user=user)  # loaded along at sign-in
     scope = {
         "type": "websocket",
         "user": user,
