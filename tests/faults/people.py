@@ -229,8 +229,9 @@ class Reader:
             self.text, self.notes, self.errors = "", "", []
             self._is_over = self._is_break_due = False
         elif "chosen" in frame:
-            self.answer = (frame["chosen"]["turn"], frame["chosen"]["text"])
-            self.text, self.status, self._is_over = frame["chosen"]["text"], "idle", True
+            self.turn_id, self.text = frame["chosen"]["turn"], frame["chosen"]["text"]
+            self.answer = (self.turn_id, self.text)
+            self.status, self._is_over = "idle", True
         else:
             self._apply_progress(frame)
 
@@ -252,19 +253,23 @@ class Reader:
             self.errors.append(frame["error"])
             self.refusals.append(frame["error"])
         elif "done" in frame:
-            done = frame["done"]
-            self.dones.append(done["turn"])
-            self.ended[done["turn"]] = Ended(
-                turn_id=done["turn"],
-                stop_reason=done["stopReason"],
-                text=self.text,
-                notes=self.notes,
-                errors=[*self.errors],
-            )
-            if done["stopReason"] != "tool_use":
-                self.answer = (done["turn"], self.text)
-            self.status, self.turn_id, self.errors = "idle", done["turn"], []
-            self._is_over = True
+            self._end(frame["done"])
+
+    def _end(self, done: Frame) -> None:
+        if self._is_over and done["turn"] != self.turn_id:
+            self.text, self.notes = "", ""  # it went on after a hidden message, and failed before a word
+        self.dones.append(done["turn"])
+        self.ended[done["turn"]] = Ended(
+            turn_id=done["turn"],
+            stop_reason=done["stopReason"],
+            text=self.text,
+            notes=self.notes,
+            errors=[*self.errors],
+        )
+        if done["stopReason"] != "tool_use":
+            self.answer = (done["turn"], self.text)
+        self.status, self.turn_id, self.errors = "idle", done["turn"], []
+        self._is_over = True
 
 
 @dataclass(slots=True, kw_only=True)
