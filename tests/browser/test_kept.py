@@ -63,7 +63,7 @@ async def test_a_domain_in_crisis_stays_so_when_it_is_saved_casually(
     await page.goto(PAGE)
     await expect(page.locator(".prose")).to_contain_text("A walk on Sunday.")
     facts = page.locator(".facts")
-    await expect(facts.locator("dt:has-text('Status') + dd")).to_have_text("in crisis")
+    await expect(facts.locator("dt:has-text('Status') + dd")).to_have_text("In crisis")
     await expect(facts.locator("dt:has-text('Rating') + dd")).to_have_text("1")
     await page.goto(f"{PAGE}/edit/")
     await expect(page.locator("select[name=status]")).to_have_value("in_crisis")

@@ -211,4 +211,4 @@ def test_a_mapping_says_how_many_parts_have_a_page(
     for kind, is_said in ((SessionKind.LIFE_MAPPING, True), (SessionKind.OPEN_DAY, False)):
         session = services.open_session(user_id=person.pk, kind=kind)
         page = browser.get(f"/chat/{session.id}/").content.decode()
-        assert ("2 of 8 have a page" in page) == is_said
+        assert ("2 of 8 parts mapped" in page) == is_said
