@@ -13,6 +13,9 @@ _SHORTEST_STEM = 3
 _MOST_WORDS = 32
 _NO_BREAKS = "\u0e00"
 """Scripts from here on have no word breaks, or write particles onto words."""
+_LINE_MARKS = re.compile(r"^[ \t]*(?:#{1,6}[ \t]+|>[ \t]?|```.*$|[-|: \t]{3,}$)", re.MULTILINE)
+_ITEM_MARKS = re.compile(r"^[ \t]*[-*+][ \t]+(?:\[[ xX]\][ \t]+)?", re.MULTILINE)
+_WORD_MARKS = re.compile(r"\*\*|__|`|(?<!\w)[*_](?=\w)|(?<=[\w.,!?])[*_](?!\w)")
 _UNMARKED = frozenset(
     {"about", "and", "are", "been", "can", "could", "did", "does", "for", "from", "had", "has", "have", "how",
      "that", "the", "their", "them", "then", "there", "they", "this", "was", "were", "what", "when", "where",
@@ -42,6 +45,11 @@ def _own_words(question: str) -> Iterator[str]:
             yield from (word[place : place + 2] for place in range(len(word) - 1))
         elif len(word) > 2 and word not in _UNMARKED:
             yield word
+
+
+def without_marks(markdown: str) -> str:
+    """Return markdown without the marks of headings, emphasis, quotes and code; items begin with a dot."""
+    return _WORD_MARKS.sub("", _ITEM_MARKS.sub("· ", _LINE_MARKS.sub("", markdown)))
 
 
 def excerpt(text: str, words: Collection[str], *, characters: int) -> str:

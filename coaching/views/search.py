@@ -17,7 +17,7 @@ from coaching.files.frontmatter import strip_frontmatter
 from coaching.models import RecallSource, UserFile
 from coaching.people.accounts import load_profile, user_id_of
 from coaching.people.attempts import AttemptLimit, TooOften
-from coaching.recall.excerpts import Part, excerpt, marked, words_of
+from coaching.recall.excerpts import Part, excerpt, marked, without_marks, words_of
 from coaching.recall.hits import Passage, Words
 from coaching.recall.passages import read_passages
 from coaching.recall.question import MAX_CHARACTERS
@@ -164,12 +164,12 @@ def _row(passage: Passage, words: frozenset[str], names: Mapping[str, str]) -> H
 
 
 def _text_of(passage: Passage, words: frozenset[str]) -> str:
-    """Return a hit's text: a file's without frontmatter, unless only that has the words."""
+    """Return a hit's text to read: a file's without frontmatter, unless only that has the words."""
     if passage.hit.source == RecallSource.BRIEF:
         return as_found(passage.text)
     if passage.hit.source != RecallSource.FILE:
-        return passage.text
-    body = strip_frontmatter(passage.text)
+        return without_marks(passage.text) if passage.is_by_user is False else passage.text
+    body = without_marks(strip_frontmatter(passage.text))
     return body if any(part.is_match for part in marked(body, words)) else passage.text
 
 
@@ -213,5 +213,6 @@ def _speaker(is_by_user: bool | None) -> str:
 def _neighbour(neighbour: Words | None, words: frozenset[str]) -> Neighbour | None:
     if neighbour is None:
         return None
-    text = excerpt(neighbour.text, words, characters=NEIGHBOUR_CHARACTERS)
+    said = neighbour.text if neighbour.is_by_user else without_marks(neighbour.text)
+    text = excerpt(said, words, characters=NEIGHBOUR_CHARACTERS)
     return Neighbour(speaker=_speaker(neighbour.is_by_user), text=text)

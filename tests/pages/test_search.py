@@ -47,6 +47,14 @@ def test_words_are_marked_and_lead_to_their_message(page: Client, user: User) ->
     assert 'id="message-1"' in shown(page, f"/chat/{session.id}/")
 
 
+def test_what_sage_said_is_shown_without_its_marks_and_the_person_as_typed(page: Client, user: User) -> None:
+    said = "## Birds\n\n- [x] a **kingfisher**\n- `two` of *them*\n\n> quiet\n\n2 * 3 and my_own_name"
+    talk(user, "A **kingfisher**", said)
+    text = shown(page, "/search/?q=kingfisher")
+    assert "Birds · a <mark>kingfisher</mark> · two of them quiet 2 * 3 and my_own_name" in text
+    assert "A **<mark>kingfisher</mark>**" in text
+
+
 def test_an_old_message_is_on_the_page_that_its_link_leads_to(page: Client, user: User) -> None:
     session = talk(user, "We saw a kingfisher", *(f"Line {number}" for number in range(150)))
     assert f'href="/chat/{session.id}/?before=13#message-1"' in shown(page, "/search/?q=kingfisher")
