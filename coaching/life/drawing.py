@@ -8,8 +8,8 @@ from typing import Literal
 
 HIGHEST = 5
 
-_CENTRE_X, _CENTRE_Y = 210.0, 176.0
-_RADIUS = 122.0
+_CENTRE_X, _CENTRE_Y = 222.0, 172.0
+_RADIUS = 116.0
 _LABEL_GAP = 17.0
 # Labels at the sides start next to their axis; at top and bottom they are centred on it.
 _SIDE = 0.3

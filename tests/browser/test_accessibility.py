@@ -1,4 +1,4 @@
-"""axe finds nothing serious on any page, in either scheme, and everything works by keyboard."""
+"""axe finds nothing serious on any page, in either scheme; each fits every width, and works by keyboard."""
 
 import re
 from collections.abc import Sequence
@@ -13,8 +13,10 @@ from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Hold, Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
 from sessions_app.models import Session
-from tests.browser.chat_page import path_of, say, until_done
+from tests.browser.chat_page import path_of, say, until_asked, until_done
 from tests.browser.fixtures import OpenContext
+from tests.browser.page_layout import NARROW, layout_faults
+from tests.browser.questions import PILLS, PULSE
 from tests.browser.test_conversation import LONG
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -88,7 +90,12 @@ def test_the_schemes_differ_in_nothing_but_colours() -> None:
         assert {rule.strip() for rule in of_schemes} <= {"color-scheme: light;", "color-scheme: dark;"}, sheet
 
 
-async def test_axe_finds_nothing_serious_on_any_page(
+async def look(page: Page) -> list[str]:
+    """Check a page at every width, too."""
+    return [*await serious_findings(page), *await layout_faults(page)]
+
+
+async def test_each_page_fits_every_width_and_axe_finds_nothing_serious(
     practice: PracticeServer, open_context: OpenContext, cookie: str, session: Session
 ) -> None:
     findings = []
@@ -99,36 +106,54 @@ async def test_axe_finds_nothing_serious_on_any_page(
         await stranger.get_by_label(label, exact=True).fill("short")
     await stranger.get_by_role("button", name="Create account").click()
     await expect(stranger.get_by_role("alert")).to_contain_text("too short")
-    findings += await serious_findings(stranger)
+    findings += await look(stranger)
     for address in PUBLIC_PAGES:
         await stranger.goto(address)
-        findings += await serious_findings(stranger)
+        findings += await look(stranger)
     call = ToolUse("save_file", {"file_type": "domain", "file_name": "career", "content": LONG})
     practice.script([Reply.of(Text("I'll keep it."), call), Reply.of(Text(LONG), Hold("look"))])
     page = await (await open_context(cookie)).new_page()
     await page.goto(path_of(session))
-    findings += await serious_findings(page)
-    await say(page, "Hello")
+    findings += await look(page)
+    await say(page, "w" * 300)
     await practice.reached("look")
     await expect(page.locator("#live-text")).to_contain_text("piece about it")
-    findings += await serious_findings(page)
+    findings += await look(page)
     practice.release("look")
     await until_done(page)
     practice.faults.push(Fault(kind="status", status=400))
     await say(page, "And fail")
     await until_done(page, 2)
-    findings += await serious_findings(page)
+    findings += await look(page)
+    practice.script([Reply.of(PILLS), Reply.of(PULSE)])
+    await say(page, "And ask")
+    await until_asked(page, "How did you wake?")
+    findings += await look(page)
+    await page.get_by_role("button", name="Fine").click()
+    await until_asked(page, "How do these feel?")
+    findings += await look(page)
+    await page.set_viewport_size({"width": 768, "height": 1024})
+    await page.get_by_role("button", name="Conversations").click()
+    await expect(page.locator("#drawer .sidebar-row")).to_have_count(1)
+    findings += await layout_faults(page, NARROW)
+    await page.keyboard.press("Escape")
     for address in OWN_PAGES:
         await page.goto(address)
-        findings += await serious_findings(page)
+        findings += await look(page)
     await page.goto("/settings/")
     await page.get_by_role("button", name="Save", exact=True).click()
     await expect(page.locator(".flash")).to_contain_text("saved")
-    findings += await serious_findings(page)
+    findings += await look(page)
     await page.goto("/")
+    for key, name in (("c", "#capture-dialog"), ("?", "#keys-dialog")):
+        await page.locator("#main").focus()
+        await page.keyboard.press(key)
+        await expect(page.locator(name)).to_be_visible()
+        findings += await look(page)
+        await page.keyboard.press("Escape")
     await page.get_by_label("Your account").click()
-    findings += await serious_findings(page)
-    assert findings == []
+    findings += await look(page)
+    assert not findings, "\n".join(findings)
 
 
 async def test_the_keyboard_alone_reaches_everything(

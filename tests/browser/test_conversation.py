@@ -256,19 +256,6 @@ async def test_without_a_script_a_form_waits_and_shows_the_answer(
     assert [fault for fault in watcher.faults if "unsafe-inline" in fault] == []
 
 
-async def test_no_page_is_wider_than_a_small_phone(
-    practice: PracticeServer, open_context: OpenContext, cookie: str, session: Session
-) -> None:
-    practice.script([Reply.of(Text("Kept."), save("career")), LONG])
-    page = await (await open_context(cookie, viewport={"width": 360, "height": 740})).new_page()
-    await page.goto(path_of(session))
-    await say(page, "w" * 300)
-    await until_done(page)
-    for path in (path_of(session), "/", "/chat/", "/files/", "/files/life-map/career.md", "/accounts/email/"):
-        await page.goto(path)
-        assert await page.evaluate("() => document.documentElement.scrollWidth") <= 360, path
-
-
 async def test_a_blocked_script_leaves_a_page_that_works(
     practice: PracticeServer, page: Page, session: Session
 ) -> None:

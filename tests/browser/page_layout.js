@@ -1,0 +1,98 @@
+// Evaluated in a page by page_layout.py.
+({
+  lengthen() {
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    window.shortTexts = new Map();
+    for (let node; (node = walker.nextNode()); ) {
+      if (node.parentElement.closest("script, style, textarea, noscript")) continue;
+      window.shortTexts.set(node, node.data);
+      node.data = node.data.replace(/\p{L}{2,}/gu, (word) => word + word.slice(0, Math.ceil(word.length * 0.35)));
+    }
+  },
+
+  shorten() {
+    for (const [node, text] of window.shortTexts) node.data = text;
+    delete window.shortTexts;
+  },
+
+  async faults(mostCharacters) {
+    await new Promise(requestAnimationFrame);
+    const found = [];
+    const named = (node) => `<${node.localName} class="${node.getAttribute("class") ?? ""}"> ` +
+      `“${node.textContent.trim().replace(/\s+/g, " ").slice(0, 60)}”`;
+    const styles = new Map();
+    const styleOf = (node) => styles.get(node) ?? styles.set(node, getComputedStyle(node)).get(node);
+    const root = document.documentElement;
+    const isSideways = root.scrollWidth > innerWidth;
+    if (isSideways) found.push(`${root.scrollWidth} px wide`);
+
+    // Each text with its lines, unless it is hidden, also under what is open on top of the page.
+    const texts = [];
+    const modal = document.querySelector("dialog:modal");
+    const walker = document.createTreeWalker(modal ?? document.body, NodeFilter.SHOW_TEXT);
+    for (let node; (node = walker.nextNode()); ) {
+      const parent = node.parentElement;
+      if (!node.data.trim() || parent.closest("script, style, textarea, option, template, noscript")) continue;
+      if (!parent.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue;
+      const range = document.createRange();
+      range.selectNodeContents(node);
+      const lines = [...range.getClientRects()].filter(({ width }) => width > 0);
+      let layer = document.body, isHidden = false, scroller = null;
+      for (let above = parent; above && above !== root; above = above.parentElement) {
+        const style = styleOf(above);
+        if (style.clipPath !== "none" || above.matches(".skip-link")) isHidden = true;
+        const isScroller = /auto|scroll/.test(style.overflowX + style.overflowY) && above !== document.body;
+        const isCut = !isScroller && /hidden|clip/.test(style.overflowX + style.overflowY);
+        const box = above.getBoundingClientRect();
+        const isMeant = style.textOverflow === "ellipsis" || style.webkitLineClamp !== "none";
+        if (isCut && !isMeant && !isHidden && !scroller) {
+          const isOut = ({ left, right, top, bottom }) =>
+            left < box.left - 1 || right > box.right + 1 || top < box.top - 8 || bottom > box.bottom + 8;
+          if (lines.some(isOut)) found.push(`cut off: ${named(parent)}`);
+        }
+        const hasBorder = parseFloat(style.borderInlineEndWidth) > 0 && style.borderInlineEndStyle !== "none";
+        if (hasBorder && !isCut && !isHidden && !scroller && lines.some((line) =>
+          line.right > box.right + 1 || line.left < box.left - 1)) found.push(`out of its box: ${named(parent)}`);
+        scroller ??= isScroller || isCut ? above : null;
+        if (/fixed|sticky|absolute/.test(style.position) && layer === document.body) layer = above;
+      }
+      if (isHidden) continue;
+      if (!scroller && lines.some(({ left, right }) => left < -1 || right > innerWidth + 1))
+        found.push(`out of the page: ${named(parent)}`);
+      if (scroller) layer = scroller;
+      texts.push(...lines.map((line) => ({ line, layer, parent, node })));
+    }
+    texts.sort((one, other) => one.line.top - other.line.top);
+    texts.forEach((one, index) => {
+      for (const other of texts.slice(index + 1)) {
+        if (other.line.top > one.line.bottom) break;
+        if (other.node === one.node || other.layer !== one.layer) continue;
+        const height = Math.min(one.line.bottom, other.line.bottom) - other.line.top;
+        const width = Math.min(one.line.right, other.line.right) - Math.max(one.line.left, other.line.left);
+        if (width > 2 && height > 0.45 * Math.min(one.line.height, other.line.height))
+          found.push(`over each other: ${named(one.parent)} and ${named(other.parent)}`);
+      }
+    });
+
+    // How many characters the widest line of a text has.
+    for (const block of (modal ?? document.body).querySelectorAll("p, li, dd, dt, label, legend, figcaption, summary, h1, h2, h3")) {
+      if (block.querySelector("p, li, dd, table, pre, select, input, button")) continue;
+      if (!block.checkVisibility() || styleOf(block).display === "flex" || block.closest("pre, table, .visually-hidden")) continue;
+      const range = document.createRange();
+      range.selectNodeContents(block);
+      const rows = new Map();
+      for (const { left, right, bottom } of range.getClientRects()) {
+        const row = [...rows.keys()].find((key) => Math.abs(key - bottom) < 8) ?? bottom;
+        const [from, to] = rows.get(row) ?? [left, right];
+        rows.set(row, [Math.min(from, left), Math.max(to, right)]);
+      }
+      const widths = [...rows.values()].map(([from, to]) => to - from);
+      const hidden = [...block.querySelectorAll(".visually-hidden")];
+      const count = hidden.reduce((sum, { textContent }) => sum - textContent.length, block.innerText.trim().length);
+      const most = (count * Math.max(...widths)) / widths.reduce((sum, width) => sum + width, 0);
+      if (count > mostCharacters && most > mostCharacters)
+        found.push(`${Math.round(most)} characters in a line: ${named(block)}`);
+    }
+    return [...new Set(found)];
+  },
+})
