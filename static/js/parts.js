@@ -95,7 +95,9 @@ function swap(target, html, swapStyle) {
   const card = document.querySelector(CARD);
   if (card && card !== earlier) card.scrollIntoView({ block: "nearest" });
   if (hadFocus && document.activeElement === document.body) {
-    document.getElementById(target.id)?.focus({ preventScroll: true });
+    const part = document.getElementById(target.id);
+    // With a tabindex of its own, nothing inside of `details` could be reached by Tab.
+    (part?.querySelector(":scope > summary") ?? part)?.focus({ preventScroll: true });
   }
 }
 

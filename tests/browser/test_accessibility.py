@@ -17,6 +17,7 @@ from tests.browser.chat_page import path_of, say, until_asked, until_done
 from tests.browser.fixtures import OpenContext
 from tests.browser.page_layout import NARROW, layout_faults
 from tests.browser.questions import PILLS, PULSE
+from tests.browser.tabbing import tab_faults
 from tests.browser.test_conversation import LONG
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -153,6 +154,58 @@ async def test_each_page_fits_every_width_and_axe_finds_nothing_serious(
         await page.keyboard.press("Escape")
     await page.get_by_label("Your account").click()
     findings += await look(page)
+    assert not findings, "\n".join(findings)
+
+
+async def test_by_tab_alone_everything_is_reached_in_view_and_marked(
+    practice: PracticeServer, page: Page, session: Session
+) -> None:
+    findings = []
+    practice.script(["Heard.", Reply.of(PILLS), Reply.of(PULSE)])
+    await page.goto(path_of(session))
+    await say(page, "By keyboard")
+    await until_done(page)
+    await expect(page.locator(".sidebar-row")).to_have_count(1)
+    findings += await tab_faults(page)
+    practice.faults.push(Fault(kind="status", status=400))
+    await page.get_by_label("Your message").focus()
+    await page.keyboard.type("And fail")
+    await page.keyboard.press("Enter")
+    await until_done(page, 2)
+    findings += await tab_faults(page)
+    await page.get_by_role("button", name="Try again").focus()
+    await page.keyboard.press("Enter")
+    await until_asked(page, "How did you wake?")
+    findings += await tab_faults(page)
+    await page.get_by_role("button", name="Fine").focus()
+    await page.keyboard.press("Enter")
+    await until_asked(page, "How do these feel?")
+    findings += await tab_faults(page)
+    await page.set_viewport_size({"width": 360, "height": 740})
+    findings += await tab_faults(page)
+    toggle = page.get_by_role("button", name="Conversations")
+    await toggle.focus()
+    await page.keyboard.press("Enter")
+    await expect(page.locator("#drawer .sidebar-row")).to_have_count(1)
+    findings += await tab_faults(page)
+    await page.locator("#drawer [data-menu]").focus()
+    await page.keyboard.press("Enter")
+    findings += await tab_faults(page)
+    for _ in ("the menu", "the drawer"):
+        await page.keyboard.press("Escape")
+    await expect(toggle).to_be_focused()
+    await page.goto("/")
+    findings += await tab_faults(page)
+    opener = page.get_by_role("link", name="Capture a thought")
+    await opener.focus()
+    await page.keyboard.press("Enter")
+    await expect(page.locator("#capture-dialog")).to_be_visible()
+    findings += await tab_faults(page)
+    await page.keyboard.press("Escape")
+    await expect(opener).to_be_focused()
+    await page.goto("/offline/")
+    await expect(page.locator("#offline-text")).to_be_visible()
+    findings += await tab_faults(page)
     assert not findings, "\n".join(findings)
 
 
