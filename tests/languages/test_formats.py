@@ -3,6 +3,7 @@
 import re
 from datetime import datetime
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -48,3 +49,12 @@ def test_a_moment_is_written_as_its_language_does(code: str, name: str, expected
 def test_a_number_is_written_as_its_language_does(code: str, expected: str) -> None:
     with override(code):
         assert number_format(1234.5, force_grouping=True) == expected
+
+
+def test_no_page_writes_dates_by_a_pattern() -> None:
+    named = {*names_in(formats_of("en")), "c", "e", "Y-m", "Y-m-d", "F", "M", "D", "l"}
+    templates = Path(__file__).parents[2] / "templates"
+    pages = [path for path in templates.rglob("*.*") if "admin" not in path.parts]
+    for page in pages:
+        used = re.findall(r"""\|(?:date|time):["']([^"']+)["']""", page.read_text(encoding="utf-8"))
+        assert set(used) <= named, page
