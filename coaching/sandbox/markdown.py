@@ -14,8 +14,9 @@ from html import unescape
 from pathlib import Path
 
 import structlog
-from django.utils.html import format_html, strip_tags
+from django.utils.html import escape, format_html, strip_tags
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext
 
 from coaching.sandbox.blocks import Block, split_blocks
 from coaching.sandbox.killable import AllBusy, KillablePool, TookTooLong
@@ -29,6 +30,9 @@ BLOCK_MARK = "\x1e"
 ROW_MARK = "\x1f"
 """Stand before each block of a text that is rendered by block, and before the columns of a row of a table. No
 text keeps these characters."""
+
+_TABLE = 'aria-label="Table"><table>'
+"""How the worker names each table, in English."""
 
 MARKDOWN_SCRIPT = Path(__file__).with_name("markdown_worker.py")
 
@@ -71,7 +75,9 @@ class MarkdownRenderer:
             text: self._taken(text, asked[text], answer)
             for text, answer in zip(missing, answers, strict=True)
         }
-        return {text: rendered[text] if markup is None else markup for text, markup in shown.items()}
+        return {
+            text: _labelled(rendered[text] if markup is None else markup) for text, markup in shown.items()
+        }
 
     def _without_worker(self, text: str, request: bytes) -> SafeString | None:
         """Return what needs no worker: an empty or cached text, or a known slow one as plain text."""
@@ -142,6 +148,17 @@ def _without_marks(text: str) -> str:
 
 def _key_of(request: bytes) -> bytes:
     return hashlib.blake2b(request, digest_size=16).digest()
+
+
+def _labelled(markup: SafeString) -> SafeString:
+    """Name tables in the reader's language; the cached markup names them in English.
+
+    Text has its angle brackets escaped, so only a table's own wrapper is found.
+    """
+    if _TABLE not in markup:
+        return markup
+    label = escape(gettext("Table"))
+    return mark_safe(markup.replace(_TABLE, _TABLE.replace("Table", label)))  # noqa: S308 - an escaped label in the sanitiser's markup
 
 
 def plain_text(text: str) -> SafeString:

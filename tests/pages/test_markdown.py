@@ -12,6 +12,7 @@ from html.parser import HTMLParser
 from typing import Any
 
 import pytest
+from django.utils.translation import override
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,6 +20,7 @@ from coaching.sandbox.killable import KillablePool
 from coaching.sandbox.markdown import MARKDOWN_SCRIPT, MarkdownRenderer, plain_text, render_markdown
 from coaching.sandbox.markdown_worker import MOST_HIGHLIGHTED, sanitise
 from tests.browser.payloads import PAYLOADS
+from tests.languages.conftest import translated
 from tests.patience import patience
 
 ALLOWED = {
@@ -82,6 +84,16 @@ def faults_in(markup: str) -> list[str]:
     auditor.feed(markup)
     auditor.close()
     return auditor.faults
+
+
+def test_a_table_is_named_in_the_readers_language_also_from_the_cache() -> None:
+    text = 'A `aria-label="Table"><table>`.\n\n|a|b|\n|-|-|\n|1|2|'
+    in_english = render_markdown(text)
+    with override("de"):
+        in_german = render_markdown(text)
+    wrapper = '<div class="table-scroll" tabindex="0" role="group" aria-label="{}"><table>'
+    assert wrapper.format("Table") in in_english
+    assert in_german == in_english.replace(wrapper.format("Table"), wrapper.format(translated("Table", "de")))
 
 
 def test_what_people_write_becomes_what_they_meant() -> None:
