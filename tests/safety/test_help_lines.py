@@ -16,7 +16,7 @@ from django.test import Client
 from structlog.testing import capture_logs
 
 from coaching.models import CardCount, HelpLine, Profile
-from coaching.people.country_names import MARKED
+from coaching.people.help_line_words import MARKED_COUNTRIES, MARKED_TEXTS
 from coaching.people.help_lines import (
     count_card,
     country_of,
@@ -25,7 +25,7 @@ from coaching.people.help_lines import (
     read_session_offer,
     sync_help_lines,
 )
-from coaching.safety.countries import COUNTRY_NAMES, country_of_timezone, known_country
+from coaching.safety.countries import ANYWHERE, COUNTRY_NAMES, country_of_timezone, known_country
 from coaching.safety.lines import Line, ShippedLine, shipped_lines, shipped_offer
 from sessions_app import services
 from sessions_app.models import SessionKind
@@ -41,7 +41,8 @@ def test_many_countries_have_an_emergency_number_and_somebody_to_talk_to() -> No
         assert country in COUNTRY_NAMES
         assert kinds[country, "emergency"] >= 1
         assert kinds[country, "crisis"] >= 1
-    assert set(MARKED) == {COUNTRY_NAMES[country] for country in countries}
+    assert set(MARKED_COUNTRIES) == {COUNTRY_NAMES[country] for country in countries}
+    assert set(MARKED_TEXTS) == {entry.line.text for entry in shipped_lines() if entry.country == ANYWHERE}
 
 
 def test_each_shipped_line_can_be_reached_and_stored_and_has_a_key_of_its_own() -> None:
