@@ -207,7 +207,7 @@ ARGUMENTS = {
     "recall": ["sister", "--user", "ada"],
     "show_prompt": ["--user", "ada"],
 }
-NEED_NO_TABLES = {"collect_garbage", "migrate", "up"}
+NEED_NO_TABLES = {"collect_garbage", "compilemessages", "makemessages", "migrate", "up"}
 OURS = {name for name, app in get_commands().items() if app in ("sage", "coaching")}
 
 
