@@ -54,9 +54,13 @@ class Product:
             environment=self.environment,
         )
 
+    def run(self, module: str, *arguments: str) -> None:
+        """Run a module of the tests with the product's environment."""
+        _run(self, ["-m", module, *arguments])
+
     def cover_with_briefs(self) -> None:
         """Write the briefs that a worker would have written by now."""
-        _run(self, ["-m", "tests.bench.relay.cover"])
+        self.run("tests.bench.relay.cover")
 
     def database_cpu_seconds(self) -> float:
         """Return the CPU time of PostgreSQL's processes that live now."""

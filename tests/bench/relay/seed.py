@@ -36,6 +36,9 @@ def seed(*, users: int, sessions: int, files: int, documents: int) -> dict[str, 
 
     Of these the sessions are empty, have a long history, or are empty beside a library.
     """
+    with connection.cursor() as cursor:
+        # Thousands of rows are built between two statements.
+        cursor.execute("SET idle_in_transaction_session_timeout = 0")
     with transaction.atomic():
         many = [_person(f"bench{number}") for number in range(users)]
         fresh, rich = _person("fresh"), _person("rich")
