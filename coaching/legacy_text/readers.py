@@ -59,6 +59,7 @@ _ATTRIBUTE = re.compile(r"(\w+)\s*=\s*(?:\"([^\"\n]*)\"?|'([^'\n]*)'?|[“”‘
 _TITLE_UNFIT = re.compile(r"[^\w ,.!?'’-]|\.\.")
 _BULLET = re.compile(r"(?:[-*+•–]\s+)?(.*)")
 _AROUND_LABEL = ' \t"“”*`'
+_FENCE = re.compile(r"^[ \t]*(?:`{3}|~{3})", re.MULTILINE)
 _CODE = re.compile(r"(`{3,}|~{3,})\w*[ \t]*\n(.*)\n[ \t]*\1", re.DOTALL)
 
 
@@ -115,6 +116,8 @@ def read_day_plan(_: str, body: str) -> Call:
 
 def read_suggested_replies(_: str, body: str) -> Call:
     """Read `SUGGESTED_REPLIES`: one answer a line, or all in one line with bars between them."""
+    if _FENCE.search(body):
+        raise Unreadable("there is code in it")  # which keeps its tags, so it is shown as code
     lines = body.splitlines() if "\n" in body else body.split("|")
     found = (_BULLET.fullmatch(line.strip()) for line in lines)
     labels = [" ".join(each[1].strip(_AROUND_LABEL).split()) for each in found if each]

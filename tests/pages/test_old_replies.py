@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.template.loader import render_to_string
 from django.test import Client
 from django.utils import timezone
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from coaching.belongings.transcript import write_transcript
@@ -60,6 +60,7 @@ def old_turn(text: str) -> TurnRows:
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=20).map("".join))
+@example('[SUGGESTED_REPLIES]\nyes\nno\n\n```\n\n[FILE_UPDATE type="domain"]\n\n```\n[/SUGGESTED_REPLIES]')
 def test_every_word_of_an_old_reply_is_on_the_page_and_no_tag(text: str) -> None:
     markup = render_to_string("coaching/components/turn.html", {"item": turn_item(old_turn(text))})
     shown = words_of_page(markup).lower()
@@ -140,4 +141,4 @@ def test_a_search_finds_words_of_old_replies_and_shows_no_tag(
     assert not RAW_TAG.search(hit.text.replace("```\n[FILE_UPDATE]\n```", ""))
     page = words_of_page(signed_in.get("/search/?q=lighthouse").content.decode())
     assert "lighthouse" in page
-    assert not RAW_TAG.search(page.replace("``` [FILE_UPDATE] ```", ""))
+    assert RAW_TAG.findall(page) == ["[FILE_UPDATE"], "only the one in code"
