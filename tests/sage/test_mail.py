@@ -10,6 +10,8 @@ SENDING_SECONDS = 0.4
 LAST_SECONDS = 1.0
 PROGRAM = f"""
 import time
+import django
+django.setup()
 from sage.mail import run_after_response, send_last
 
 def send(number):
