@@ -64,7 +64,7 @@ def import_steps(target: Target, source: Source, adapter: Adapter, tally: Tally)
 
 
 def _is_conversation(item: Item) -> bool:
-    return isinstance(item.path[-1], int) and item.path[0] in ("sessions", item.path[-1])
+    return isinstance(item.path[-1], int) and item.path[0] not in ("files", "ratings")
 
 
 class _Run:

@@ -124,6 +124,7 @@ def _page(request: HttpRequest, form: ImportForm | None = None) -> HttpResponse:
         "is_running": any(row.row.is_unfinished for row in rows),
         "form": form or ImportForm(),
         "most_megabytes": MOST_FILE_BYTES // MEGABYTE,
+        "too_large": TOO_LARGE,
     }
     status = HTTPStatus.UNPROCESSABLE_ENTITY if form else HTTPStatus.OK
     return render(request, "coaching/pages/imports.html", context, status=status)

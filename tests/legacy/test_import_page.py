@@ -19,6 +19,7 @@ from coaching.jobs.tasks import collect_file_garbage
 from coaching.legacy.importers.source import NOT_JSON_OR_ZIP
 from coaching.legacy.imports import BROKEN_OFF, IMPORT_JOB, UNDO_BROKEN_OFF, begin_undo, job_steps
 from coaching.legacy.one_at_a_time import BUSY
+from coaching.legacy.undoing import EDITED
 from coaching.models import Import, ImportState, UserFile
 from coaching.views import imports
 from sage.busy import uploader_of
@@ -151,6 +152,15 @@ async def test_an_undo_that_broke_off_says_so_and_goes_on_when_it_is_asked_for_a
     assert not await in_database(Session.of(user.pk).exists)
 
 
+def test_an_undo_that_left_something_says_so(signed_in: Client, user: User) -> None:
+    kept = [{"path": "check-ins/2023-01-03.md", "text": EDITED}]
+    Import.of(user.pk).create(state=ImportState.UNDONE, file_name="export.json", kept=kept)
+    shown = page(signed_in)
+    assert "Undone, except for what you’ve changed since." in shown
+    assert EDITED in shown
+    assert "has been removed" not in shown
+
+
 def test_an_upload_counts_for_the_person_whose_browser_sends_it(signed_in: Client, user: User) -> None:
     cookies = f"a=b; {settings.SESSION_COOKIE_NAME}={signed_in.cookies[settings.SESSION_COOKIE_NAME].value}"
     assert uploader_of(cookies) is None
@@ -185,7 +195,7 @@ def test_a_file_that_is_too_large_is_refused(
     signed_in: Client, user: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(imports, "MOST_FILE_BYTES", 10)
-    assert "This file is too large to import at once." in upload(signed_in, b"[" * 11).content.decode()
+    assert "upload only the conversations.json in it" in upload(signed_in, b"[" * 11).content.decode()
     assert not Import.of(user.pk).exists()
 
 

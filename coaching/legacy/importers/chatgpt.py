@@ -2,15 +2,18 @@
 
 A conversation is a tree: editing a message or asking again makes a branch. `current_node` is the last message
 of the branch that was shown. Calls of tools, their results and hidden messages weren't shown, so they are
-left out.
+left out, but for pictures that were made and documents of the canvas, which are calls with JSON.
 """
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from coaching.legacy.importers.json_stream import Item, Unreadable
 from coaching.legacy.importers.things import (
+    CHANGED_DOCUMENT,
     NO_ID,
     NOT_A_CONVERSATION,
     FoundConversation,
@@ -19,6 +22,7 @@ from coaching.legacy.importers.things import (
     Thing,
     UnknownFields,
     id_of,
+    in_markdown,
     moment_of,
     text_of,
     too_large,
@@ -33,7 +37,7 @@ _KNOWN = words(
     async_status atlas_mode_enabled blocked_urls context_scopes conversation_id conversation_origin
     conversation_template_id create_time current_node default_model_slug disabled_tool_ids gizmo_id
     gizmo_type id is_archived is_do_not_remember is_read_only is_starred is_study_mode mapping
-    memory_scope moderation_results owner pinned_time plugin_ids safe_urls sugar_item_id
+    memory_scope model_slug moderation_results owner pinned_time plugin_ids safe_urls sugar_item_id
     sugar_item_visible title update_time voice
     """
 )
@@ -49,8 +53,27 @@ _NOT_SHOWN = words(
     user_editable_context
     """
 )
-# Marks of sources, which mean nothing without the page that they were shown on.
-_CITATION = re.compile("\ue200[^\ue201]{0,500}\ue201|【[^】]{0,100}†[^】]{0,100}】")
+_SHOWN = frozenset({"text", "multimodal_text"})
+_PICTURE = "image_asset_pointer"
+_SOUNDS = frozenset(
+    {
+        "audio_asset_pointer",
+        "real_time_user_audio_video_asset_pointer",
+        "video_container_asset_pointer",
+    }
+)
+_KNOWN_PARTS = {_PICTURE, "audio_transcription", *_SOUNDS}
+_UNTITLED = "New chat"
+_WHOLE_TEXT = ".*"
+# What is between private characters is shown as a name, a link or the mark of a source. Marks of sources mean
+# nothing without the page that they were shown on.
+_MARK = re.compile("\ue200([^\ue200\ue201]*+)\ue201")
+_SOURCE = re.compile(
+    "\ue202turn\\d+[a-z]+\\d+|【[^】]{0,100}†[^】]{0,100}】|:contentReference\\[oaicite:\\d+\\]\\{index=\\d+\\}"
+    '|:chatgpt-content-reference\\{index="\\d+"\\}|[\ue200-\ue206]'
+)
+# A draft, such as a mail, stands between two such lines.
+_WRITING = re.compile(r"^:::(?:writing\{[^\n]*)?[ \t]*(?:\n|\Z)", re.MULTILINE)
 
 
 class ChatGptAdapter:
@@ -81,11 +104,13 @@ class ChatGptAdapter:
             unknown |= _unknown_content(node["message"])
         if unknown:
             yield UnknownFields(names=unknown)
-        messages = [message for node in nodes if (message := _message(node)) is not None]
+        if any(_is_partly_changed(node["message"]) for node in nodes):
+            yield Problem(where=where_of(item), text=CHANGED_DOCUMENT, is_lost=False)
+        title = text_of(found.get("title"))
         yield FoundConversation(
             imported_id=imported_id,
-            messages=messages,
-            title=text_of(found.get("title")),
+            messages=list(_messages(nodes)),
+            title="" if title == _UNTITLED else title,
             started_at=moment_of(found.get("create_time")),
             where=where_of(item),
         )
@@ -94,7 +119,7 @@ class ChatGptAdapter:
 def _shown_branch(conversation: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     """Return the nodes with messages from the root to the current one."""
     mapping = conversation["mapping"]
-    key = conversation.get("current_node")
+    key: object = text_of(conversation.get("current_node"))
     if key not in mapping:
         key = _newest_leaf(mapping)
     branch: list[Mapping[str, Any]] = []
@@ -109,63 +134,138 @@ def _shown_branch(conversation: Mapping[str, Any]) -> Sequence[Mapping[str, Any]
 
 def _newest_leaf(mapping: Mapping[str, Any]) -> str | None:
     """Return the key of the leaf that was written last, for an export that names no current node."""
-    newest, newest_time = None, -1.0
-    for key, node in mapping.items():
-        if not isinstance(node, Mapping) or node.get("children"):
+    leaves = [key for key, node in mapping.items() if isinstance(node, Mapping) and not node.get("children")]
+    return max(reversed(leaves), key=lambda key: _written_at(mapping[key]), default=None)
+
+
+def _written_at(node: Mapping[str, Any]) -> datetime:
+    moment = moment_of(_mapping(node.get("message")).get("create_time"))
+    return moment or datetime.min.replace(tzinfo=UTC)
+
+
+def _messages(nodes: Sequence[Mapping[str, Any]]) -> Iterator[FoundMessage]:
+    """Yield the messages of nodes as they were shown."""
+    canvas: Mapping[str, Any] = {}
+    for node in nodes:
+        message = node["message"]
+        if _mapping(message.get("metadata")).get("is_visually_hidden_from_conversation"):
             continue
-        message = node.get("message")
-        written = message.get("create_time") if isinstance(message, Mapping) else None
-        time = float(written) if isinstance(written, int | float) else 0.0
-        if time >= newest_time:
-            newest, newest_time = key, time
-    return newest
+        canvas, has_changed = _canvas_after(message, canvas)
+        role = _mapping(message.get("author")).get("role")
+        text = _document(canvas) if has_changed else _text(message, role)
+        imported_id = id_of(message.get("id")) or id_of(node.get("id"))
+        if text.strip() and imported_id:
+            yield FoundMessage(
+                imported_id=imported_id,
+                role="user" if role == "user" else "assistant",
+                text=text,
+                created_at=moment_of(message.get("create_time")),
+            )
 
 
-def _message(node: Mapping[str, Any]) -> FoundMessage | None:
-    """Return a node's message as it was shown, None where it wasn't."""
-    message = node["message"]
-    author, metadata = _mapping(message.get("author")), _mapping(message.get("metadata"))
-    role = author.get("role")
-    if role not in ("user", "assistant") or metadata.get("is_visually_hidden_from_conversation"):
-        return None
-    if message.get("recipient") not in (None, "all"):
-        return None
-    text = _text(_mapping(message.get("content")))
-    names = [text_of(_mapping(each).get("name")) for each in _list(metadata.get("attachments"))]
-    attached = ", ".join(name for name in names if name)
-    if attached:
-        text = f"{text}\n\n(Attached: {attached})".strip()
-    imported_id = id_of(message.get("id")) or id_of(node.get("id"))
-    if not text.strip() or not imported_id:
-        return None
-    return FoundMessage(
-        imported_id=imported_id,
-        role="user" if role == "user" else "assistant",
-        text=text,
-        created_at=moment_of(message.get("create_time")),
-    )
-
-
-def _text(content: Mapping[str, Any]) -> str:
-    if content.get("content_type") not in ("text", "multimodal_text"):
+def _text(message: Mapping[str, Any], role: object) -> str:
+    metadata = _mapping(message.get("metadata"))
+    if role == "tool":
+        return _pictures(message, metadata)
+    if role not in ("user", "assistant") or message.get("recipient") not in (None, "all"):
         return ""
-    parts = [_part(part) for part in _list(content.get("parts"))]
-    return _CITATION.sub("", "\n\n".join(part for part in parts if part.strip()))
+    names = [text_of(_mapping(each).get("name")) for each in _list(metadata.get("attachments"))]
+    attached = ", ".join(filter(None, names))
+    text = _words(_mapping(message.get("content")))
+    return f"{text}\n\n(Attached: {attached})".strip() if attached else text
+
+
+def _words(content: Mapping[str, Any]) -> str:
+    if _kind(content) not in _SHOWN:
+        return ""
+    parts = _list(content.get("parts"))
+    texts = [text for part in parts if (text := _part(part)).strip()]
+    if not texts and any(_kind(part) in _SOUNDS for part in parts):
+        texts = ["(A voice message)"]
+    text = _SOURCE.sub("", _MARK.sub(_shown, "\n\n".join(texts)))
+    return _WRITING.sub("", text) if ":::writing{" in text else text
 
 
 def _part(part: object) -> str:
     if isinstance(part, str):
         return part
-    kind = _mapping(part).get("content_type")
-    if kind == "audio_transcription":
-        return text_of(_mapping(part).get("text"))
-    return "(An image)" if kind == "image_asset_pointer" else ""
+    return "(An image)" if _kind(part) == _PICTURE else text_of(_mapping(part).get("text"))
+
+
+def _shown(mark: re.Match[str]) -> str:
+    """Return the words that were shown for a mark."""
+    kind, *values = mark[1].split("\ue202")
+    first = values[0] if values else ""
+    if kind == "url" and len(values) > 1:
+        return f"[{first}]({values[1]})"
+    if not kind.endswith("entity"):
+        return ""
+    try:
+        named = json.loads(first)
+    except ValueError:
+        return first
+    return text_of(named[1]) if isinstance(named, list) and len(named) > 1 else ""
+
+
+def _pictures(message: Mapping[str, Any], metadata: Mapping[str, Any]) -> str:
+    """Return words for the pictures that a tool has made; others are pages that it has read."""
+    title = text_of(metadata.get("image_gen_title"))
+    parts = _list(_mapping(message.get("content")).get("parts"))
+    pictures = [part for part in parts if _kind(part) == _PICTURE]
+    is_made = bool(title) or any(
+        _mapping(part.get("metadata")).keys() & {"dalle", "generation"} for part in pictures
+    )
+    shown = f"(An image: {title})" if title else "(An image)"
+    return "\n\n".join([shown] * len(pictures)) if is_made else ""
+
+
+def _canvas_after(message: Mapping[str, Any], before: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool]:
+    """Return the document in the canvas after a message, and whether the message has written it."""
+    match message.get("recipient"):
+        case "canmore.create_textdoc":
+            return _canvas_call(message), True
+        case "canmore.update_textdoc" if _is_rewritten(given := _canvas_call(message)):
+            return {**before, "content": given["updates"][0].get("replacement")}, True
+    return before, False
+
+
+def _canvas_call(message: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the JSON of a call, which is a text or the only part of one."""
+    content = _mapping(message.get("content"))
+    texts = [content.get("text"), *_list(content.get("parts"))]
+    try:
+        return _mapping(json.loads("".join(map(text_of, texts))))
+    except (ValueError, RecursionError):
+        return {}
+
+
+def _is_rewritten(given: Mapping[str, Any]) -> bool:
+    updates = _list(given.get("updates"))
+    return len(updates) == 1 and _mapping(updates[0]).get("pattern") == _WHOLE_TEXT
+
+
+def _is_partly_changed(message: Mapping[str, Any]) -> bool:
+    return message.get("recipient") == "canmore.update_textdoc" and not _is_rewritten(_canvas_call(message))
+
+
+def _document(canvas: Mapping[str, Any]) -> str:
+    kind, _, language = text_of(canvas.get("type")).partition("/")
+    content = text_of(canvas.get("content"))
+    shown_as = language if kind == "code" else None
+    return in_markdown(text_of(canvas.get("name")), content, language=shown_as) if content.strip() else ""
 
 
 def _unknown_content(message: Mapping[str, Any]) -> frozenset[str]:
-    kind = _mapping(message.get("content")).get("content_type")
-    is_known = kind in _NOT_SHOWN or kind in ("text", "multimodal_text", None)
-    return frozenset() if is_known else frozenset({f"[].mapping[].message.content of type {str(kind)[:40]}"})
+    content = _mapping(message.get("content"))
+    where = "[].mapping[].message.content"
+    if content and _kind(content) not in _SHOWN | _NOT_SHOWN:
+        return frozenset({f"{where} of type {_kind(content)[:40]}"})
+    kinds = {_kind(part) for part in _list(content.get("parts")) if isinstance(part, Mapping)}
+    return frozenset(f"{where}.parts of type {kind[:40]}" for kind in kinds - _KNOWN_PARTS)
+
+
+def _kind(value: object) -> str:
+    return text_of(_mapping(value).get("content_type"))
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

@@ -1,14 +1,19 @@
 """Reads `conversations.json` of a Claude export.
 
 Newer exports have every branch of a conversation: `parent_message_uuid` leads from the newest message back
-through the branch that was shown. Older ones are a list. Thinking and calls of tools are left out.
+through the branch that was shown. Older ones are a list. Documents that Claude wrote for its user are kept,
+which are calls of tools; other calls and thinking are left out. A message's `text` has its thinking, too, so
+its blocks count.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from coaching.legacy.importers.json_stream import Item, Unreadable
 from coaching.legacy.importers.things import (
+    CHANGED_DOCUMENT,
     NO_ID,
     NOT_A_CONVERSATION,
     FoundConversation,
@@ -17,6 +22,7 @@ from coaching.legacy.importers.things import (
     Thing,
     UnknownFields,
     id_of,
+    in_markdown,
     moment_of,
     text_of,
     too_large,
@@ -41,6 +47,26 @@ _KNOWN_OF_MESSAGES = words(
 _KNOWN_BLOCKS = frozenset(
     {"text", "thinking", "redacted_thinking", "tool_use", "tool_result", "token_budget", "flag"}
 )
+_SENDERS = ("human", "assistant")
+_ARTIFACTS = "artifacts"
+_FOR_USER = "/outputs/"
+"""In the path of a file: other files are steps on the way to one of these."""
+_LANGUAGES: Mapping[str, str] = {
+    "application/vnd.ant.react": "jsx",
+    "application/vnd.ant.mermaid": "mermaid",
+    "image/svg+xml": "svg",
+    "text/html": "html",
+}
+_CODE = "application/vnd.ant.code"
+# A text that is pasted and long becomes an attachment.
+_PASTED = re.compile(r"(?:paste(?:-\d+)?\.txt)?")
+# Exports have it in place of calls.
+_PLACEHOLDER = re.compile(
+    r"(?:```[ \t]*\n)?This block is not supported on your current device yet\.(?:[ \t]*\n```)?"
+)
+
+Documents = Mapping[str, Mapping[str, Any]]
+"""The inputs of the calls that created documents, by the ids of these."""
 
 
 class ClaudeAdapter:
@@ -65,16 +91,19 @@ class ClaudeAdapter:
             yield Problem(where=where_of(item), text=NO_ID)
             return
         said = _shown_branch(found)
+        documents = {
+            id_of(made.get("id")): made for message in said for made in _artifacts(message, "create")
+        }
         unknown = unknown_in(found, _KNOWN, "[]")
         for message in said:
-            unknown |= unknown_in(message, _KNOWN_OF_MESSAGES, "[].chat_messages[]") | _unknown_blocks(
-                message
-            )
+            unknown |= unknown_in(message, _KNOWN_OF_MESSAGES, "[].chat_messages[]") | _unknown_kinds(message)
         if unknown:
             yield UnknownFields(names=unknown)
+        if any(_artifacts(message, "update") for message in said):
+            yield Problem(where=where_of(item), text=CHANGED_DOCUMENT, is_lost=False)
         yield FoundConversation(
             imported_id=imported_id,
-            messages=[read for message in said if (read := _message(message)) is not None],
+            messages=[read for message in said if (read := _message(message, documents)) is not None],
             title=text_of(found.get("name")),
             started_at=moment_of(found.get("created_at")),
             where=where_of(item),
@@ -89,7 +118,8 @@ def _shown_branch(conversation: Mapping[str, Any]) -> Sequence[Mapping[str, Any]
         return messages
     key = id_of(conversation.get("current_leaf_message_uuid"))
     if key not in by_id:
-        key = id_of(messages[-1].get("uuid"))
+        _, newest = max(enumerate(messages), key=_age)
+        key = id_of(newest.get("uuid"))
     branch: list[Mapping[str, Any]] = []
     while (message := by_id.pop(key, None)) is not None:  # popped: a circle ends
         branch.append(message)
@@ -97,11 +127,16 @@ def _shown_branch(conversation: Mapping[str, Any]) -> Sequence[Mapping[str, Any]
     return branch[::-1]
 
 
-def _message(message: Mapping[str, Any]) -> FoundMessage | None:
+def _age(placed: tuple[int, Mapping[str, Any]]) -> tuple[datetime, int]:
+    place, message = placed
+    return moment_of(message.get("created_at")) or datetime.min.replace(tzinfo=UTC), place
+
+
+def _message(message: Mapping[str, Any], documents: Documents) -> FoundMessage | None:
     """Return a message as it was shown, None where it has no words."""
-    imported_id, text = id_of(message.get("uuid")), _text(message)
+    imported_id, text = id_of(message.get("uuid")), _text(message, documents)
     sender = message.get("sender")
-    if sender not in ("human", "assistant") or not imported_id or not text.strip():
+    if sender not in _SENDERS or not imported_id or not text.strip():
         return None
     return FoundMessage(
         imported_id=imported_id,
@@ -111,25 +146,72 @@ def _message(message: Mapping[str, Any]) -> FoundMessage | None:
     )
 
 
-def _text(message: Mapping[str, Any]) -> str:
-    texts = [text_of(block.get("text")) for block in _blocks(message) if block.get("type") == "text"]
-    text = "\n\n".join(text for text in texts if text.strip()) or text_of(message.get("text"))
-    names = [
-        text_of(each.get("file_name"))
-        for key in ("attachments", "files")
-        for each in _mappings(message.get(key))
-    ]
-    attached = ", ".join(dict.fromkeys(name for name in names if name))
-    return f"{text}\n\n(Attached: {attached})".strip() if attached else text
+def _text(message: Mapping[str, Any], documents: Documents) -> str:
+    blocks = _blocks(message)
+    texts = [_words(block, documents) for block in blocks]
+    if not any(map(str.strip, texts)) and all(block.get("type") == "text" for block in blocks):
+        texts = [text_of(message.get("text"))]
+    texts = [_PLACEHOLDER.sub("", text).strip() for text in texts]
+    return "\n\n".join(filter(None, [*texts, *_attached(message)]))
+
+
+def _words(block: Mapping[str, Any], documents: Documents) -> str:
+    """Return what the reader of a block saw: its text, or the document that it wrote."""
+    if block.get("type") == "text":
+        return text_of(block.get("text"))
+    if block.get("type") != "tool_use":
+        return ""
+    given = _mapping(block.get("input"))
+    if block.get("name") == _ARTIFACTS and given.get("command") in ("create", "rewrite"):
+        made = documents.get(id_of(given.get("id")), {})
+        title, kind, language = (given.get(key) or made.get(key) for key in ("title", "type", "language"))
+        shown_as = text_of(language) if kind == _CODE else _LANGUAGES.get(text_of(kind))
+        return in_markdown(text_of(title), text_of(given.get("content")), language=shown_as)
+    path = text_of(given.get("path"))
+    if block.get("name") == "create_file" and _FOR_USER in path:
+        name = path.rpartition("/")[2]
+        ending = name.rpartition(".")[2]
+        language = None if ending in ("md", "txt") else ending
+        return in_markdown(name, text_of(given.get("file_text")), language=language)
+    return ""
+
+
+def _artifacts(message: Mapping[str, Any], command: str) -> Sequence[Mapping[str, Any]]:
+    """Return the inputs of a message's calls that create, rewrite or update documents."""
+    calls = [block for block in _blocks(message) if block.get("name") == _ARTIFACTS]
+    inputs = [_mapping(call.get("input")) for call in calls if call.get("type") == "tool_use"]
+    return [given for given in inputs if given.get("command") == command]
+
+
+def _attached(message: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the texts that were pasted, and the names of other files."""
+    names: dict[str, None] = {}
+    pasted: set[str] = set()
+    for each in (*_mappings(message.get("attachments")), *_mappings(message.get("files"))):
+        name, words_inside = text_of(each.get("file_name")), text_of(each.get("extracted_content")).strip()
+        if words_inside and _PASTED.fullmatch(name):
+            pasted.add(name)
+            yield words_inside
+        elif not name or name not in pasted:
+            names[name or "a file"] = None
+    if names:
+        yield f"(Attached: {', '.join(names)})"
 
 
 def _blocks(message: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     return _mappings(message.get("content"))
 
 
-def _unknown_blocks(message: Mapping[str, Any]) -> frozenset[str]:
+def _unknown_kinds(message: Mapping[str, Any]) -> frozenset[str]:
     kinds = {str(block.get("type"))[:40] for block in _blocks(message)} - _KNOWN_BLOCKS
-    return frozenset(f"[].chat_messages[].content of type {kind}" for kind in kinds)
+    unknown = {f"[].chat_messages[].content of type {kind}" for kind in kinds}
+    if message.get("sender") not in _SENDERS:
+        unknown.add(f"[].chat_messages[].sender {str(message.get('sender'))[:40]}")
+    return frozenset(unknown)
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
 
 
 def _mappings(value: object) -> Sequence[Mapping[str, Any]]:

@@ -19,8 +19,8 @@ LOOKED_AT = 20
 """The first items may be damaged."""
 
 UNKNOWN = gettext_noop(
-    "Sage found no conversations it can read in this file. You can import an export of Sage, or the "
-    "conversations.json or the whole ZIP from ChatGPT or Claude."
+    "Sage found no conversations it can read in this file. You can import the conversations.json or the "
+    "whole ZIP from ChatGPT or Claude, or an export from the earlier Sage."
 )
 OTHER = "This isn’t an export of {name}. Leave the format out, and Sage finds it out by itself."
 

@@ -9,6 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from coaching.legacy.importers.json_stream import Item, Unreadable
 from coaching.legacy.importers.things import (
+    MOST_ID_CHARACTERS,
     FoundConversation,
     FoundFile,
     FoundMessage,
@@ -45,7 +46,7 @@ def _id(value: object) -> object:
 
 
 Moment = Annotated[datetime, BeforeValidator(_moment)]
-Id = Annotated[str, BeforeValidator(_id), Field(min_length=1, max_length=1_000)]
+Id = Annotated[str, BeforeValidator(_id), Field(min_length=1, max_length=MOST_ID_CHARACTERS)]
 
 
 class _Part(BaseModel):

@@ -29,8 +29,8 @@ SMALL_BYTES = 10 * MEGABYTE
 HASH_BYTES = 1 << 20
 
 NOT_JSON_OR_ZIP = gettext_noop(
-    "This is neither a JSON file nor a ZIP. Export your data from Sage, ChatGPT or Claude, and upload the "
-    "file exactly as you get it."
+    "This is neither a JSON file nor a ZIP. Export your data from ChatGPT, Claude or the earlier Sage, and "
+    "upload the file exactly as you get it."
 )
 BROKEN_ZIP = gettext_noop("This ZIP is damaged or incomplete. Download it again and retry.")
 ENCRYPTED_ZIP = gettext_noop("This ZIP is protected by a password. Unpack it and upload the JSON file in it.")
@@ -38,7 +38,9 @@ ODD_ZIP = gettext_noop("Sage can’t open this kind of ZIP. Unpack it and upload
 TOO_MANY_MEMBERS = gettext_noop("This ZIP has too many files. Unpack it and upload only conversations.json.")
 NO_CONVERSATIONS = gettext_noop("This ZIP has no conversations.json, so there’s nothing to import.")
 BOMB = gettext_noop("This ZIP unpacks to far more than an export would, so Sage didn’t open it.")
-TOO_LARGE = gettext_noop("This file is too large to import at once.")
+TOO_LARGE = gettext_noop(
+    "This file is too large. If it’s a ZIP, unpack it and upload only the conversations.json in it."
+)
 EMPTY = gettext_noop("This file is empty.")
 NOT_JSON = gettext_noop("This file is incomplete or damaged. Download it again and retry.")
 

@@ -1,5 +1,6 @@
 """What an export holds, whatever its format: conversations, files, ratings, a profile, and problems."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -11,8 +12,14 @@ from coaching.legacy.importers.json_stream import Item, Unreadable
 from coaching.models import ImportFormat
 
 MOST_MESSAGE_CHARACTERS = 200_000
+MOST_ID_CHARACTERS = 500
+"""A database index has the ids of conversations, and its rows are limited."""
 NOT_A_CONVERSATION = gettext_noop("This isn’t a conversation.")
 NO_ID = gettext_noop("This conversation has no ID.")
+CHANGED_DOCUMENT = gettext_noop(
+    "A document in this conversation was changed in parts. Only its complete versions were imported."
+)
+_NO_LANGUAGE = re.compile(r"[^\w+#.-]")
 LATEST_SECONDS = 32_503_680_000
 """The year 3000: numbers above it are no seconds since 1970."""
 
@@ -145,10 +152,10 @@ def text_of(value: object) -> str:
 
 
 def id_of(value: object) -> str:
-    """Return an id as text, empty where there is none."""
+    """Return an id as text, empty where there is none or one that no program makes."""
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
-    return text_of(value)
+    return text_of(value) if len(text_of(value)) <= MOST_ID_CHARACTERS else ""
 
 
 def unknown_in(value: Mapping[str, Any], known: frozenset[str], prefix: str) -> frozenset[str]:
@@ -159,3 +166,12 @@ def unknown_in(value: Mapping[str, Any], known: frozenset[str], prefix: str) -> 
 def words(text: str) -> frozenset[str]:
     """Return the words of a table of names."""
     return frozenset(text.split())
+
+
+def in_markdown(title: str, content: str, *, language: str | None = None) -> str:
+    """Return a document that was written in a conversation; with a language it is code."""
+    if language is not None:
+        fence = "`" * max(3, 1 + max(map(len, re.findall("`+", content)), default=0))
+        content = f"{fence}{_NO_LANGUAGE.sub('', language)[:20]}\n{content}\n{fence}"
+    title = " ".join(title.split())
+    return f"**{title}**\n\n{content}" if title else content
