@@ -1,11 +1,12 @@
 """The import page in a browser: upload, progress without a reload, undo; small screens and no JavaScript."""
 
+import asyncio
 import json
 from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 
 from coaching.legacy.imports import job_steps
 from coaching.models import Import, ImportState
@@ -30,14 +31,41 @@ def do_the_job(user: User) -> None:
 
 async def upload(page: Page) -> None:
     await page.goto(PAGE)
-    await page.get_by_label("File").set_input_files(
-        {"name": NAME, "mimeType": "application/json", "buffer": EXPORT}
-    )
+    await choose(page)
     await page.get_by_role("button", name="Import", exact=True).click()
     await expect(page.get_by_text("Waiting to start.")).to_be_visible()
 
 
+async def choose(page: Page) -> None:
+    await page.get_by_label("File").set_input_files(
+        {"name": NAME, "mimeType": "application/json", "buffer": EXPORT}
+    )
+
+
+async def lose_an_upload(page: Page) -> None:
+    """Send a file whose request gets no answer."""
+    lost = asyncio.Event()
+
+    async def lose(route: Route) -> None:
+        await lost.wait()
+        await route.abort()
+
+    await page.goto(PAGE)
+    await page.route(f"**{PAGE}", lose)
+    await choose(page)
+    await page.get_by_role("button", name="Import", exact=True).click()
+    await expect(page.get_by_label(f"Uploading {NAME}")).to_be_visible()
+    await expect(page.get_by_role("button", name="Import", exact=True)).to_be_disabled()
+    lost.set()
+    await expect(page.get_by_role("alert")).to_have_text(
+        "The upload didn’t go through. Check your connection and add the file again."
+    )
+    await page.unroute(f"**{PAGE}")
+
+
 async def test_an_upload_shows_its_progress_and_is_undone(page: Page, watcher: Watcher, user: User) -> None:
+    await lose_an_upload(page)
+    watcher.faults.clear()  # the request that was lost
     await upload(page)
     assert await serious_findings(page) == []
     await in_database(do_the_job, user)
