@@ -161,6 +161,8 @@ def shared_sage(django_db_setup: None) -> Iterator[SharedSage]:
 @pytest.fixture
 def live_sage(shared_sage: SharedSage, request: pytest.FixtureRequest) -> Iterator[LiveSage]:
     """One web process for several files; each test brings its own model."""
+    if shared_sage is not SHARED:
+        SHARED.stop()  # it would take over turns whose process's heartbeat was deleted after a test
     with replaced_after_failure(request, shared_sage.stop):
         yield shared_sage.serve()
 

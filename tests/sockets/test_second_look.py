@@ -15,6 +15,7 @@ from coaching.practice.judge import judge_by_labels
 from coaching.practice.script import Hold, Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database
+from sessions_app.leases import read_beats
 from sessions_app.models import Message, ModelUsage, SafetyVerdict, Session, UsagePurpose
 from tests.live_sage import FRAME_SECONDS, Frame, LiveSage, SharedSage, open_socket, stop_web_process
 
@@ -171,6 +172,8 @@ async def test_a_look_that_hangs_is_given_up_and_the_trace_says_so(
         await client.until("sync")
         await client.send(type="message", text=HINT)
         assert await until_judged() == [(1, "none", "given_up")]
+        owners = await in_database(read_beats)
+        assert {owner.split(":")[1] for owner in owners} == {str(live_sage.process.pid)}
         practice.release("before")
         await page.html_until("Given up because it took too long (")
     verdict = await in_database(SafetyVerdict.unscoped.get)
