@@ -171,12 +171,14 @@ async def end_turns(sage: LiveSage) -> None:
     """Stop running turns and wait for them: otherwise they would call the next test's model.
 
     Some run on without a row that says so: those that were withdrawn, and those of a test before whose rows
-    are deleted.
+    are deleted. Nothing runs in a process that the test has ended.
     """
     running = Turn.unscoped.filter(status=TurnStatus.RUNNING)
     deadline = time.monotonic() + FRAME_SECONDS
     while (  # noqa: ASYNC110  # no event tells it: another process runs them
-        await in_database(running.update, is_stop_requested=True) and time.monotonic() < deadline
+        sage.process.poll() is None
+        and await in_database(running.update, is_stop_requested=True) > 0
+        and time.monotonic() < deadline
     ):
         await asyncio.sleep(0.02)
     while (  # noqa: ASYNC110 - as above
@@ -298,6 +300,7 @@ async def open_socket(
         additional_headers=headers,
         subprotocols=[websockets.Subprotocol(name) for name in subprotocols] or None,
         max_size=None,
+        max_queue=None,  # otherwise, closing with many unread frames waits for ten seconds
         proxy=None,
     ) as socket_connection:
         yield SocketClient(socket_connection)
