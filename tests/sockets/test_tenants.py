@@ -601,7 +601,7 @@ def test_the_owner_sees_what_another_does_not(
 
 
 @pytest.fixture
-def waiting_for(frame_type: str, owned: Session) -> Session:
+def waiting_for(frame_type: str, owned: Session) -> Iterator[Session]:
     """A session of the person in which a frame of that type has an effect."""
     turn = owned.turns.get()
     if frame_type in ("answer", "dismiss"):
@@ -619,7 +619,9 @@ def waiting_for(frame_type: str, owned: Session) -> Session:
         answer_twice(owned, turn)
     elif frame_type == "continue":
         Turn.unscoped.filter(id=turn.id).update(stop_reason="max_tokens")
-    return owned
+    yield owned
+    # Otherwise it would run until its process counts as dead.
+    Turn.unscoped.filter(owner="somebody").update(status=TurnStatus.STOPPED, ended_at=timezone.now())
 
 
 def answer_twice(session: Session, turn: Turn) -> None:
