@@ -9,6 +9,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from io import BytesIO
 from itertools import product
@@ -236,55 +237,64 @@ def test_a_head_that_is_too_large_is_refused(launched: Launched, head: str, stat
 # --- time -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "begin",
-    [
-        b"GET /page HTTP/1.1\r\nX-Slow: ",
-        b"POST /page HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n",
-        b"POST /page HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3e8\r\n",
-        b"POST /upload/ HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n",
-    ],
+# Several at a time, since each waits until its limit.
+BEGINNINGS = (
+    b"GET /page HTTP/1.1\r\nX-Slow: ",
+    b"POST /page HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n",
+    b"POST /page HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3e8\r\n",
+    b"POST /upload/ HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n",
 )
-@pytest.mark.parametrize("is_first", [True, False])
-def test_a_byte_now_and_then_is_too_slow(impatient: Launched, begin: bytes, is_first: bool) -> None:
-    with socket.create_connection(("127.0.0.1", impatient.port), timeout=30) as client:
+
+
+@contextmanager
+def connected(launched: Launched, *, is_first: bool) -> Iterator[socket.socket]:
+    """Connect for a first request, or for a second one."""
+    with socket.create_connection(("127.0.0.1", launched.port), timeout=30) as client:
         if not is_first:
             client.sendall(b"GET /page HTTP/1.1\r\nHost: x\r\n\r\n")
             assert received(client).endswith(b"0 0")
-        client.sendall(begin)
-        client.settimeout(0.1)
-        began = time.monotonic()
-        answer = b""
-        while not answer and time.monotonic() - began < 10:
-            client.sendall(b"x")
-            try:
-                answer = client.recv(65536)
-            except TimeoutError:
-                continue
-        took = time.monotonic() - began
-    assert answer.startswith(b"HTTP/1.1 408 ")
-    assert 0.8 < took < 2 * patience()
+        yield client
+
+
+def test_a_byte_now_and_then_is_too_slow(impatient: Launched) -> None:
+    def send_slowly(begin: bytes, is_first: bool) -> tuple[bytes, float]:
+        with connected(impatient, is_first=is_first) as client:
+            client.sendall(begin)
+            client.settimeout(0.1)
+            began = time.monotonic()
+            answer = b""
+            while not answer and time.monotonic() - began < 10:
+                client.sendall(b"x")
+                with suppress(TimeoutError):
+                    answer = client.recv(65536)
+            return answer, time.monotonic() - began
+
+    requests = list(product(BEGINNINGS, (True, False)))
+    with ThreadPoolExecutor(len(requests)) as threads:
+        answers = list(threads.map(send_slowly, *zip(*requests, strict=True)))
+    limit = 2 * patience()
+    for request, (answer, took) in zip(requests, answers, strict=True):
+        assert answer.startswith(b"HTTP/1.1 408 "), request
+        assert 0.8 < took < limit, request
 
 
 def test_an_upload_may_take_as_long_as_it_arrives_fast_enough(impatient: Launched) -> None:
     piece = bytes(UPLOAD_BYTES_PER_SECOND)
     with socket.create_connection(("127.0.0.1", impatient.port), timeout=30) as client:
-        client.sendall(b"POST /upload/ HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % (5 * len(piece)))
-        for _ in range(5):
+        client.sendall(b"POST /upload/ HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % (3 * len(piece)))
+        for _ in range(3):
             time.sleep(0.5)
             client.sendall(piece)
-        assert received(client).endswith(f"{5 * len(piece)} {5 * len(piece)}".encode())
+        assert received(client).endswith(f"{3 * len(piece)} {3 * len(piece)}".encode())
 
 
-@pytest.mark.parametrize("is_first", [True, False])
-def test_a_connection_that_asks_for_nothing_is_closed_without_a_word(
-    impatient: Launched, is_first: bool
-) -> None:
-    with socket.create_connection(("127.0.0.1", impatient.port), timeout=10) as client:
-        if not is_first:
-            client.sendall(b"GET /page HTTP/1.1\r\nHost: x\r\n\r\n")
-            assert received(client).endswith(b"0 0")
-        assert received(client) == b""
+def test_a_connection_that_asks_for_nothing_is_closed_without_a_word(impatient: Launched) -> None:
+    def wait(is_first: bool) -> bytes:
+        with connected(impatient, is_first=is_first) as client:
+            return received(client)
+
+    with ThreadPoolExecutor(2) as threads:
+        assert list(threads.map(wait, (True, False))) == [b"", b""]
 
 
 # --- answers --------------------------------------------------------------------------------------------
@@ -295,32 +305,36 @@ def accepting(accept: str, length: int) -> bytes:
     return (UPLOAD_HEAD % length).replace(b"Host: x", f"Host: x\r\n{accept}Expect: 100-continue".encode())
 
 
-@pytest.mark.parametrize(
-    ("accept", "is_program"),
-    [
-        ("Accept: application/json\r\nAccept-Language: de\r\n", True),
-        ("Accept: text/html, application/json\r\n", False),
-        ("", False),
-    ],
-)
+ACCEPTED = {
+    "Accept: application/json\r\nAccept-Language: de\r\n": True,
+    "Accept: text/html, application/json\r\n": False,
+    "": False,
+}
+
+
 def test_a_program_gets_a_refusal_as_json_and_a_browser_as_words(
-    launched: Launched, impatient: Launched, accept: str, is_program: bool
+    launched: Launched, impatient: Launched
 ) -> None:
-    address = ("127.0.0.1", launched.port)
-    answers: dict[int, bytes] = {}
+    answers: dict[tuple[str, int], bytes] = {}
     with ExitStack() as stack:
-        slow = stack.enter_context(socket.create_connection(("127.0.0.1", impatient.port), timeout=30))
-        slow.sendall(accepting(accept, 1000))
-        full = stack.enter_context(socket.create_connection(address, timeout=30))
-        full.sendall(UPLOAD_HEAD % UPLOAD_BYTES + bytes(UPLOAD_BYTES - 1))
+
+        def connect_to(port: int) -> socket.socket:
+            return stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=30))
+
+        slow = {accept: connect_to(impatient.port) for accept in ACCEPTED}
+        for accept, client in slow.items():
+            client.sendall(accepting(accept, 1000))
+        connect_to(launched.port).sendall(UPLOAD_HEAD % UPLOAD_BYTES + bytes(UPLOAD_BYTES - 1))
         until_room(launched.port, 3, status=503)  # no room for others' uploads
-        for status, length in ((413, UPLOAD_BYTES + 1), (503, MEGABYTE)):
-            client = stack.enter_context(socket.create_connection(address, timeout=30))
+        for accept, (status, length) in product(ACCEPTED, ((413, UPLOAD_BYTES + 1), (503, MEGABYTE))):
+            client = connect_to(launched.port)
             client.sendall(accepting(accept, length))
-            answers[status] = received(client)
-        assert slow.recv(25) == b"HTTP/1.1 100 Continue\r\n\r\n"
-        answers[408] = received(slow)
-    for status, answer in answers.items():
+            answers[accept, status] = received(client)
+        for accept, client in slow.items():
+            assert client.recv(25) == b"HTTP/1.1 100 Continue\r\n\r\n"
+            answers[accept, 408] = received(client)
+    for (accept, status), answer in answers.items():
+        is_program = ACCEPTED[accept]
         head, _, content = answer.decode().partition("\r\n\r\n")
         assert head.startswith(f"HTTP/1.1 {status} ")
         kind = "application/json" if is_program else "text/plain; charset=utf-8"
