@@ -2,6 +2,7 @@
 
 import asyncio
 import uuid
+from contextlib import AsyncExitStack
 
 import pytest
 import websockets
@@ -12,6 +13,7 @@ from coaching.practice.script import Hold, Reply
 from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database
 from sessions_app.models import Message, Session
+from tests.conftest import MakeUser
 from tests.live_sage import LiveSage, open_socket, session_cookie
 from tests.patience import measure_slowness
 
@@ -170,47 +172,53 @@ async def test_nothing_of_one_session_reaches_another(
 ) -> None:
     foreign = await in_database(_session_of, other_user)
     foreign_cookie = await in_database(session_cookie, other_user)
-    practice.script([Reply.of("Only for ada", Hold("private"), ".")], key="ada")
-    practice.script(["Only for grace."], key="grace")
+    # Words that no id contains by chance.
+    practice.script([Reply.of("Only for Lovelace", Hold("private"), ".")], key="Lovelace")
+    practice.script(["Only for Hopper."], key="Hopper")
     async with (
         open_socket(live_sage, session.id, cookie) as mine,
         open_socket(live_sage, foreign.id, foreign_cookie) as theirs,
     ):
         await asyncio.gather(mine.next_frame(), theirs.next_frame())
-        await mine.send(type="message", text="this is ada")
+        await mine.send(type="message", text="this is Lovelace")
         await practice.reached("private")
-        await theirs.send(type="message", text="this is grace")
+        await theirs.send(type="message", text="this is Hopper")
         frames = await theirs.until("done")
         practice.release("private")
         await mine.until("done")
-    assert "ada" not in str(frames)
-    assert "grace" not in str(mine.frames)
+    assert "Lovelace" not in str(frames)
+    assert "Hopper" not in str(mine.frames)
 
 
 def _session_of(user: User) -> Session:
     return Session.unscoped.create(user=user)
 
 
-@pytest.mark.parametrize("change", ["signed out", "password", "is_active"])
 async def test_a_socket_that_only_listens_ends_within_five_seconds(
-    live_sage: LiveSage, session: Session, user: User, change: str
+    live_sage: LiveSage, make_user: MakeUser
 ) -> None:
-    browser = Client()
-    await in_database(browser.force_login, user)
-    cookie = f"sessionid={browser.cookies['sessionid'].value}"
+    people = [await in_database(make_user) for _ in range(4)]
+    browsers = [Client() for _ in people]
+    _, renewed, disabled, _ = people
 
     def end_access() -> None:
-        if change == "signed out":
-            browser.logout()
-            return
-        if change == "password":
-            user.set_password("another-one")
-        user.is_active = change != "is_active"
-        user.save()
+        browsers[0].logout()
+        renewed.set_password("another-one")
+        renewed.save()
+        disabled.is_active = False
+        disabled.save()
 
-    async with open_socket(live_sage, session.id, cookie) as client:
-        await client.next_frame()
+    async with AsyncExitStack() as stack:
+        sockets = []
+        for person, browser in zip(people, browsers, strict=True):
+            await in_database(browser.force_login, person)
+            session = await in_database(_session_of, person)
+            cookie = f"sessionid={browser.cookies['sessionid'].value}"
+            sockets.append(await stack.enter_async_context(open_socket(live_sage, session.id, cookie)))
+            await sockets[-1].next_frame()
         seconds = 5 * await measure_slowness(live_sage.origin)
         await in_database(end_access)
         async with asyncio.timeout(seconds):
-            assert await client.closed_with() == 4403
+            assert [await client.closed_with() for client in sockets[:3]] == [4403] * 3
+        await sockets[3].send(type="nonsense")
+        assert "error" in await sockets[3].next_frame(), "nothing has changed for this person"
