@@ -1,8 +1,8 @@
-"""Sage processes forked from one that has already imported third-party modules.
+"""Sage processes forked from one that has already imported what doesn't depend on settings.
 
 Importing the model's SDK and Django takes two seconds of CPU, and the suite starts dozens of processes. The
-new process loads settings, apps, the reactor and our own modules itself. tests/sage/test_up.py tests a real
-start, and the long forms of tests/faults measure it.
+new process loads settings, apps, the reactor and most of our own modules itself. tests/sage/test_up.py tests
+a real start, and the long forms of tests/faults measure it.
 """
 
 import multiprocessing

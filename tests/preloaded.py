@@ -1,6 +1,7 @@
-"""Third-party modules of a web process that don't depend on settings; forked processes have them already.
+"""Modules of a web process that don't depend on settings; forked processes have them already.
 
-Not the reactor, which belongs to one process, and none of ours. Only `tests.forked` names this module.
+Not the reactor, which belongs to one process. Of ours, those that take longest. Only `tests.forked` names
+this module.
 """
 
 import gc
@@ -8,11 +9,17 @@ import sys
 from importlib import import_module
 
 NAMES = """
-    anthropic asgiref.typing autobahn.twisted.websocket botocore.exceptions channels_redis.core croniter
-    dateutil.parser django.contrib.admin.utils django.core.handlers.asgi django.core.management
-    django.db.backends.postgresql.base environ markdown_it orjson procrastinate psutil psycopg.types.hstore
-    psycopg_pool redis.asyncio service_identity structlog twisted.internet._sslverify
-    twisted.internet.asyncioreactor twisted.web.http yaml
+    PIL.Image allauth.core.ratelimit anthropic asgiref.typing autobahn.twisted.websocket botocore.exceptions
+    channels.auth channels.generic.websocket channels_redis.core charset_normalizer croniter dateutil.parser
+    defusedxml.ElementTree django.contrib.admin.utils django.contrib.auth.hashers
+    django.contrib.auth.password_validation django.contrib.postgres.search django.contrib.staticfiles.storage
+    django.core.handlers.asgi django.core.management django.db.backends.postgresql.base
+    django.db.migrations.executor django_htmx.http docx environ fido2.server ijson lxml.etree markdown_it
+    openpyxl orjson pptx procrastinate prometheus_client psutil psycopg.types.hstore psycopg_pool puremagic
+    pypdfium2 rapidfuzz redis.asyncio service_identity structlog twisted.internet._sslverify
+    twisted.internet.asyncioreactor twisted.web.http whitenoise.storage yaml
+    coaching.context.fences coaching.engine.part coaching.engine.setup coaching.events coaching.live.hub
+    coaching.safety.card coaching.safety.second_look sage.http_limits
 """
 
 for name in NAMES.split():
