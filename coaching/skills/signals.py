@@ -6,6 +6,8 @@ The first arc that matches is offered, never forced; every approach that matches
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from django.utils.translation import gettext_noop
+
 from coaching.skills.life_facts import LifeFacts
 from coaching.skills.rules import arc_of
 from sessions_app.models import SessionKind
@@ -21,7 +23,8 @@ DAY_ARCS = (SessionKind.OPEN_DAY, SessionKind.CLOSE_DAY)
 class Signal:
     """One row. `because` states in plain words what was seen; it never quotes the user.
 
-    `was` states it in the past tense, for a skill that is still loaded when the signal no longer matches.
+    `was` states it in the past tense, for a skill that is still loaded when the signal no longer matches, and
+    for readers in another language where `because` has figures or names in it.
     `fits_day_arcs`: the approach is used in the arcs of a day, too.
     """
 
@@ -65,58 +68,58 @@ SIGNALS: tuple[Signal, ...] = (
     _arc(
         "no_life_map", "life-mapping",
         lambda facts: not facts.has_life_map and not facts.is_map_begun,
-        lambda _: "There is no life map yet",
-        "There was no life map yet",
+        lambda _: gettext_noop("There is no life map yet"),
+        gettext_noop("There was no life map yet"),
     ),
     _arc(
         "morning_without_plan", "open-day",
         lambda facts: facts.time_bracket == "morning" and not facts.has_plan_today,
-        lambda _: "It is morning, and today has no plan",
-        "It was morning, and the day had no plan",
+        lambda _: gettext_noop("It is morning, and today has no plan"),
+        gettext_noop("It was morning, and the day had no plan"),
     ),
     _arc(
         "evening_without_log", "close-day",
         lambda facts: facts.time_bracket == "evening" and facts.has_plan_today and not facts.has_log_today,
-        lambda _: "It is evening, and today has a plan and no log",
-        "It was evening, and the day had a plan and no log",
+        lambda _: gettext_noop("It is evening, and today has a plan and no log"),
+        gettext_noop("It was evening, and the day had a plan and no log"),
     ),
     _arc(
         "checkin_due", "weekly-checkin",
         lambda facts: facts.is_checkin_due,
-        lambda _: "The weekly check-in is due",
-        "The weekly check-in was due",
+        lambda _: gettext_noop("The weekly check-in is due"),
+        gettext_noop("The weekly check-in was due"),
     ),
     # Last, so that a map that takes its time doesn't keep days and weeks from being offered.
     _arc(
         "no_life_map", "life-mapping",
         lambda facts: not facts.has_life_map and facts.is_map_begun,
-        lambda _: "The life map isn't complete yet",
-        "There was no life map yet",
+        lambda _: gettext_noop("The life map isn't complete yet"),
+        gettext_noop("There was no life map yet"),
     ),
     _approach(
         "domain_flagged", "domain-deep-dive",
         lambda facts: bool(_troubled(facts)),
         lambda facts: "; ".join(f"{name} is marked {status}" for name, status in _troubled(facts)),
-        "A part of life was marked as in trouble",
+        gettext_noop("A part of life was marked as in trouble"),
     ),
     _approach(
         "high_intensity", "crisis-support",
         lambda facts: facts.intensity.is_high,
-        lambda _: "The last messages carry a lot",
-        "Messages carried a lot",
+        lambda _: gettext_noop("The last messages carry a lot"),
+        gettext_noop("Messages carried a lot"),
         fits_day_arcs=True,
     ),
     _approach(
         "captures_waiting", "capture-review",
         lambda facts: facts.unfolded_captures >= CAPTURES_WAITING,
         lambda facts: f"{facts.unfolded_captures} captures wait",
-        "Captures had piled up",
+        gettext_noop("Captures had piled up"),
     ),
     _approach(
         "quarter_end", "life-plan-revision",
         lambda facts: facts.days_to_quarter_end < QUARTER_END_DAYS,
         lambda facts: f"The quarter's last day is {_in_days(facts.days_to_quarter_end)}",
-        "A quarter was ending",
+        gettext_noop("A quarter was ending"),
     ),
 )  # fmt: skip
 

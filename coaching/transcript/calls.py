@@ -14,6 +14,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_noop
 
 from coaching.events import CallPending
+from coaching.models import FileType
 from coaching.safety.card import Card, kept_danger
 from coaching.safety.danger import Danger
 from coaching.tools import presentation_of
@@ -226,7 +227,7 @@ def _old_call(
         path = text_in(result, "path")
         made = made_file(path) if path else None
         return WrittenItem(
-            name=made.name if made else in_words(call["input"]["file_type"]),
+            name=made.name if made else _type_name(call["input"]["file_type"]),
             folder=made.folder if made else "",
             html=rendered[text],
             text=text,
@@ -237,6 +238,10 @@ def _old_call(
     if result:
         return begin_mark(presentation.arc_begun(result))
     return _asked(call["id"], call["name"], call["input"], CallState.SUPERSEDED)
+
+
+def _type_name(file_type: str) -> str:
+    return str(FileType(file_type).label) if file_type in FileType.values else in_words(file_type)
 
 
 def _asked(tool_use_id: str, name: str, given: object, state: str, facts: object = None) -> QuestionItem:

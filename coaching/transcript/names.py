@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, gettext_noop
 
 from coaching.clock.days import calendar_day
-from coaching.models import UserFile
+from coaching.models import LifeDomain, UserFile
 from sessions_app.models import SessionKind
 
 
@@ -74,6 +74,7 @@ FOLDER_NAMES: Mapping[str, str | Promise] = {
     "sage": gettext_lazy("Sage’s notes about you"),
 }
 _FILE_NAMES: Mapping[str, str | Promise] = {
+    **{f"life-map/{domain.value}.md": domain.label for domain in LifeDomain},
     "life-map/_overview.md": gettext_lazy("Overview"),
     "life-plan/current.md": gettext_lazy("Life plan"),
     "life-plan/weekly.md": gettext_lazy("Weekly plan"),

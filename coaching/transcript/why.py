@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from django.utils.formats import number_format
-from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import get_language, gettext, gettext_noop
 
 from coaching.skills.callers import ARC, MODEL, USER
 from coaching.skills.rules import arc_of
@@ -45,6 +45,14 @@ _REASONS = {
     ARC: gettext_noop("you are in it"),
     USER: gettext_noop("you asked for it"),
     MODEL: gettext_noop("it fits what you said"),
+}
+_SKILL_NAMES: Mapping[str, str] = {
+    "capture-review": gettext_noop("Capture review"),
+    "crisis-support": gettext_noop("Crisis support"),
+    "decision-helper": gettext_noop("Decision helper"),
+    "domain-deep-dive": gettext_noop("Domain deep dive"),
+    "life-plan-revision": gettext_noop("Life plan revision"),
+    "pattern-review": gettext_noop("Pattern review"),
 }
 _LOOKS: Mapping[str, str] = {
     LookOutcome.NONE: gettext_noop("no danger noticed in your message"),
@@ -118,22 +126,31 @@ def section_name(name: str) -> str:
 
 def _skill(skill: SkillInPlay) -> WhySkill:
     known = _REASONS.get(skill.caller)
-    reason = gettext(known) if known else skill.because or says_of_the_past(skill.caller)
+    reason = gettext(known) if known else _seen(skill.because, skill.caller)
     return WhySkill(name=_skill_name(skill.name), reason=_inside_a_sentence(reason))
 
 
 def _skill_name(name: str) -> str:
     words = arc_words(arc_of(name))
-    return words.name if words else in_words(name)
+    if words:
+        return words.name
+    return gettext(_SKILL_NAMES[name]) if name in _SKILL_NAMES else in_words(name)
+
+
+def _seen(because: str, signal: str) -> str:
+    """Return what a signal saw; in another language without the figures and names in it."""
+    shown = gettext(because) if because else ""
+    was = says_of_the_past(signal)
+    is_english = (get_language() or "en").startswith("en")
+    return shown if shown and (is_english or shown != because or not was) else gettext(was) if was else ""
 
 
 def _offer(trace: TurnTrace) -> WhySkill | None:
     words = arc_words(trace.offered)
     if words is None:
         return None
-    because = next(
-        (met.because for met in trace.signals if met.is_chosen and arc_of(met.skill) == trace.offered), ""
-    )
+    chosen = (met for met in trace.signals if met.is_chosen and arc_of(met.skill) == trace.offered)
+    because = next((_seen(met.because, met.signal) for met in chosen), "")
     return WhySkill(name=words.name, reason=_inside_a_sentence(because))
 
 

@@ -60,9 +60,9 @@ _SOURCE_NAMES = {
     RecallSource.BRIEF: gettext_noop("What Sage remembers"),
     RecallSource.FILE: gettext_noop("File"),
     RecallSource.DOCUMENT: gettext_noop("Document"),
-    RecallSource.WITHHELD_DOCUMENT: gettext_noop("Document, never sent to the model"),
+    RecallSource.WITHHELD_DOCUMENT: gettext_noop("Document, never sent to the AI model"),
     RecallSource.KNOWLEDGE: gettext_noop("Knowledge"),
-    RecallSource.WITHHELD_KNOWLEDGE: gettext_noop("Knowledge, never sent to the model"),
+    RecallSource.WITHHELD_KNOWLEDGE: gettext_noop("Knowledge, never sent to the AI model"),
 }
 
 _searches = AttemptLimit(attempts=SEARCHES_IN_A_MINUTE, seconds=60)

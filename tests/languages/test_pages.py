@@ -11,11 +11,12 @@ from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from django.utils.translation import get_language
+from django.utils.translation import get_language, override
 from pytest_django import Settings
 
-from coaching.models import Profile
+from coaching.models import LifeDomain, Profile
 from coaching.people.languages import browser_language
+from coaching.transcript.names import shown_name
 from tests.languages.conftest import speaks, translated
 
 HTML = re.compile(r'<html lang="([\w-]+)" dir="(ltr|rtl)">')
@@ -142,3 +143,11 @@ def test_the_service_worker_stores_the_offline_page_of_its_own_language(
     anew = client.get("/service-worker.js").content.decode()
     assert json.loads(anew.partition("self.shell = ")[2].partition(";\n")[0])["version"] != shell["version"]
     assert 'lang="es"' in client.get("/offline/?language=xx").content.decode()
+
+
+def test_pages_of_the_life_map_have_the_names_of_its_parts_in_each_language() -> None:
+    for domain in LifeDomain:
+        for language in ("en", "de", "es"):
+            with override(language):
+                assert shown_name(f"life-map/{domain.value}.md") == str(domain.label)
+        translated(domain.name.capitalize(), "de")

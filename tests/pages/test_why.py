@@ -8,6 +8,8 @@ from django.test import Client
 from django.utils import timezone
 
 from coaching.context.sections import ORDER
+from coaching.models import SkillKind
+from coaching.skills.reader import read_skills, skills_root
 from coaching.transcript.why import SECTION_NAMES
 from sessions_app.models import (
     LookOutcome,
@@ -19,6 +21,7 @@ from sessions_app.models import (
     UsagePurpose,
 )
 from tests.conftest import MakeUser
+from tests.languages.conftest import speaks, translated
 from tests.pages.conftest import Exchange
 
 pytestmark = pytest.mark.django_db
@@ -102,6 +105,27 @@ def test_an_answer_says_in_short_what_was_in_play_in_view_done_and_used(
         assert said in panel, said
     assert "Pattern review" not in panel
     assert "Domain-deep-dive" not in panel
+
+
+def test_the_panel_speaks_the_readers_language(
+    signed_in: Client, session: Session, turn: Turn, user: User
+) -> None:
+    speaks(user, "de")
+    panel = words_of(signed_in.get(f"/chat/{session.id}/").content.decode()).lower()
+    for skill, reason in (
+        ("Crisis support", "Messages carried a lot"),
+        ("Domain deep dive", "A part of life was marked as in trouble"),
+        ("Decision helper", "you asked for it"),
+    ):
+        assert f"{translated(skill, 'de')}: {translated(reason, 'de')}".lower() in panel
+    assert translated("It is morning, and today has no plan", "de").lower() in panel
+
+
+def test_every_approach_has_a_name_in_each_language() -> None:
+    for skill in read_skills(skills_root()):
+        if skill.kind == SkillKind.APPROACH:
+            name = skill.name.replace("-", " ").capitalize()
+            assert translated(name, "de") != translated(name, "es")
 
 
 def test_an_answer_of_which_nothing_is_known_has_no_panel(

@@ -91,11 +91,11 @@ async def test_a_document_that_moves_on_is_shown_and_told_with_the_next_message(
 
         await in_database(read)
         *_, moved = await client.until("document")
-        html = await page.html_until("To review")
+        html = await page.html_until("Needs review")
         await client.send(type="message", text="And now?")
         await client.until("done")
     assert moved == {"document": {"id": lease.pk, "state": "review", "reason": "Two types are close."}}
-    assert "To review: Two types are close." in html
+    assert "Needs review: Two types are close." in html
     assert LEASE in sent(practice)
 
 
