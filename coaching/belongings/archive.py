@@ -4,7 +4,7 @@ Nothing is stored: no copy to remove later, and no worker needed. Only a few row
 no transaction is open between two of them: what is said during the export may or may not be in it.
 """
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Generator, Iterator
 from dataclasses import replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
@@ -19,6 +19,7 @@ from coaching.belongings.transcript import write_transcript
 from coaching.downloads.zip_stream import Entry, send_pieces, write_zip
 from coaching.files.archive import OLD_VERSIONS, read_deleted_entries, read_file_entries
 from coaching.models import Profile
+from sessions_app.languages import in_the_language_of_now
 from sessions_app.models import USED, Session
 
 SLUG_CHARACTERS = 40
@@ -30,7 +31,14 @@ def archive_name(now: datetime) -> str:
 
 
 def write_archive(user: User, *, now: datetime) -> Iterator[bytes]:
-    """Yield the person's archive in pieces. Sync ORM code; each piece may run in another thread."""
+    """Return the person's archive in pieces, in the language that is active.
+
+    Sync ORM code; each piece may run in another thread.
+    """
+    return in_the_language_of_now(_pieces(user, now))
+
+
+def _pieces(user: User, now: datetime) -> Generator[bytes, None, None]:
     profile = Profile.of(user.pk).first() or Profile(user=user)
     folder = archive_name(now.astimezone(profile.zone))
     yield from write_zip(_entries(user, profile, now), folder=folder, zone=profile.zone)

@@ -5,6 +5,9 @@ from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
 
+from django.utils.formats import date_format
+from django.utils.translation import gettext
+
 from coaching.belongings.rows import in_batches
 from coaching.downloads.zip_stream import Entry
 from coaching.files.errors import StorageFailed
@@ -13,13 +16,6 @@ from coaching.models import ActionItem, ActionState, Document, EntryState, Knowl
 
 FOLDER = "library"
 NOT_FILED = "not filed"
-_MISSING = """\
-# Documents that are missing here
-
-The storage didn’t give them out while this archive was made. Download it again later, or ask the
-person who runs this Sage.
-
-"""
 
 
 def read_library_entries(*, user_id: int, now: datetime) -> Iterator[Entry]:
@@ -34,7 +30,12 @@ def read_library_entries(*, user_id: int, now: datetime) -> Iterator[Entry]:
     yield from _actions(user_id, now)
     if missing:
         lines = "".join(f"- {path}\n" for path in missing)
-        yield Entry(path=f"{FOLDER}/missing.md", changed_at=now, pieces=[_MISSING + lines])
+        title = gettext("Documents that are missing here")
+        why = gettext(
+            "They couldn’t be read while this archive was made. Download it again later, or ask the person "
+            "who runs this Sage."
+        )
+        yield Entry(path=f"{FOLDER}/missing.md", changed_at=now, pieces=[f"# {title}\n\n{why}\n\n{lines}"])
 
 
 def _path_of(document: Document) -> str:
@@ -56,11 +57,13 @@ def _knowledge(user_id: int, now: datetime) -> Iterator[Entry]:
     rows = KnowledgeEntry.of(user_id).exclude(state=EntryState.DISMISSED).select_related("client", "document")
     by_client = groupby(rows.order_by("client", "created_at", "id"), key=attrgetter("client"))
     for client, entries in by_client:
-        pieces = [f"# What Sage knows about {_line(client.name)}\n"]
+        title = gettext("What Sage knows about %(name)s") % {"name": _line(client.name)}
+        pieces = [f"# {title}\n"]
         for entry in entries:
-            proposed = ", proposed" if entry.state == EntryState.PROPOSED else ""
-            source = f", from {_line(entry.document.name)}" if entry.document else ""
-            head = f"\n## {_line(entry.title)}\n\n*{entry.get_entry_type_display()}{proposed}{source}*\n"
+            facts = [entry.get_entry_type_display()]
+            facts += [gettext("proposed")] if entry.state == EntryState.PROPOSED else []
+            facts += [_source(entry.document)] if entry.document else []
+            head = f"\n## {_line(entry.title)}\n\n*{', '.join(facts)}*\n"
             points = "".join(f"- {_line(str(point))}\n" for point in entry.key_points)
             pieces += [head, f"\n{entry.content.strip()}\n", f"\n{points}" if points else ""]
         yield Entry(path=_page_of(client.name, "knowledge.md"), changed_at=now, pieces=pieces)
@@ -70,21 +73,27 @@ def _actions(user_id: int, now: datetime) -> Iterator[Entry]:
     rows = ActionItem.of(user_id).exclude(state=ActionState.DISMISSED).select_related("client", "document")
     by_client = groupby(rows.order_by("client", "due_date", "created_at", "id"), key=attrgetter("client"))
     for client, items in by_client:
-        pieces = [f"# Action items of {_line(client.name)}\n\n", *map(_action_line, items)]
+        title = gettext("Action items of %(name)s") % {"name": _line(client.name)}
+        pieces = [f"# {title}\n\n", *map(_action_line, items)]
         yield Entry(path=_page_of(client.name, "action-items.md"), changed_at=now, pieces=pieces)
 
 
 def _action_line(item: ActionItem) -> str:
-    facts = [f"due {item.due_date}"] if item.due_date else []
-    facts += ["proposed"] if item.state == ActionState.PROPOSED else []
+    due = date_format(item.due_date, "DATE_FORMAT") if item.due_date else ""
+    facts = [gettext("due %(day)s") % {"day": due}] if due else []
+    facts += [gettext("proposed")] if item.state == ActionState.PROPOSED else []
     facts += [_line(item.owner)] if item.owner else []
-    facts += [f"from {_line(item.document.name)}"] if item.document else []
+    facts += [_source(item.document)] if item.document else []
     line = f"- [{'x' if item.state == ActionState.DONE else ' '}] {_line(item.title)}"
     more = [
         f"  {_line(text)}\n" for text in (item.description, f"“{item.quote}”" if item.quote else "") if text
     ]
     in_brackets = f" ({', '.join(facts)})" if facts else ""
     return f"{line}{in_brackets}\n{''.join(more)}"
+
+
+def _source(document: Document) -> str:
+    return gettext("from %(name)s") % {"name": _line(document.name)}
 
 
 def _page_of(client: str, name: str) -> str:

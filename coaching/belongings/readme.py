@@ -1,57 +1,56 @@
 """The README of an archive: what is where, and what is left out."""
 
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 
 from django.contrib.auth.models import User
+from django.utils.formats import date_format, time_format
+from django.utils.translation import gettext, gettext_noop
 
 from coaching.belongings.rows import LEFT_OUT_FIELDS, LEFT_OUT_MODELS, exported_models, file_name_of
 from coaching.models import Profile
 
-_GUIDE = """\
-# What Sage has stored about {name}
-
-Exported on {day} from the account {account}.
-
-| Folder | What’s in it |
-|---|---|
-| `conversations/` | each conversation as a page: the messages, the questions and what was written down |
-| `files/` | your files as they are now, in their folders |
-| `old-versions/` | earlier versions of those files, one page each |
-| `deleted-files/` | files you deleted but can still restore |
-| `library/` | your documents as you uploaded them, and what Sage knows about each client |
-| `data/` | all the raw data (JSON), including what no page shows |
-
-Times in `conversations/` are in the time zone {zone}, times in `data/` in UTC. The pages are Markdown, which
-any text editor opens.
-
-## In `data/`
-
-{lists}
-
-## Not included
-
-{left_out}
-
-Backups made by the people who run this Sage aren’t included either.
-"""
+_FOLDERS: Mapping[str, str] = {
+    "conversations": gettext_noop(
+        "each conversation as a page: the messages, the questions and what was written down"
+    ),
+    "files": gettext_noop("your files as they are now, in their folders"),
+    "old-versions": gettext_noop("earlier versions of those files, one page each"),
+    "deleted-files": gettext_noop("files you deleted but can still restore"),
+    "library": gettext_noop("your documents as you uploaded them, and what Sage knows about each client"),
+    "data": gettext_noop("all the raw data (JSON), including what no page shows"),
+}
 
 
 def write_readme(user: User, profile: Profile, *, now: datetime) -> str:
-    """Return the guide to a person's archive."""
-    local = now.astimezone(profile.zone)
-    lists = ["- `account.json`: your account"]
-    lists += [
-        f"- `{file_name_of(owned)}`: {owned.model._meta.verbose_name_plural}" for owned in exported_models()
-    ]
+    """Return the guide to a person's archive, in the language that is active."""
+    return "\n\n".join(_paragraphs(user, profile, now.astimezone(profile.zone))) + "\n"
+
+
+def _paragraphs(user: User, profile: Profile, local: datetime) -> Iterator[str]:
+    if name := _on_one_line(profile.name):
+        yield "# " + gettext("What Sage has stored about %(name)s") % {"name": name}
+    else:
+        yield "# " + gettext("What Sage has stored about you")
+    yield gettext("Exported on %(day)s at %(time)s (%(zone)s) from the account %(account)s.") % {
+        "day": date_format(local, "WEEKDAY_DATE_FORMAT"),
+        "time": time_format(local, "TIME_FORMAT"),
+        "zone": profile.timezone,
+        "account": _on_one_line(user.email or user.get_username()),
+    }
+    rows = [f"| `{folder}/` | {gettext(what)} |" for folder, what in _FOLDERS.items()]
+    yield "\n".join([f"| {gettext('Folder')} | {gettext('What’s in it')} |", "|---|---|", *rows])
+    yield gettext(
+        "Times in `conversations/` are in the time zone %(zone)s, times in `data/` in UTC. "
+        "The pages are Markdown, which any text editor opens."
+    ) % {"zone": profile.timezone}
+    yield "## `data/`"
+    files = ["account.json", *(file_name_of(owned) for owned in exported_models())]
+    yield "\n".join(f"- `{file}`" for file in files)
+    yield "## " + gettext("Not included")
     left_out = {**LEFT_OUT_MODELS, **LEFT_OUT_FIELDS}
-    return _GUIDE.format(
-        name=_on_one_line(profile.name) or "you",
-        account=_on_one_line(user.email or user.get_username()),
-        day=f"{local:%A}, {local.day} {local:%B %Y}, {local:%H:%M} ({profile.timezone})",
-        zone=profile.timezone,
-        lists="\n".join(lists),
-        left_out="\n".join(f"- `{name}`: {reason}" for name, reason in sorted(left_out.items())),
-    )
+    yield "\n".join(f"- `{name}`: {gettext(reason)}" for name, reason in sorted(left_out.items()))
+    yield gettext("Backups made by the people who run this Sage aren’t included either.")
 
 
 def _on_one_line(text: str) -> str:

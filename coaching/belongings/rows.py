@@ -12,44 +12,45 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 from django.db.models import Field, Model, QuerySet
 from django.utils.text import slugify
+from django.utils.translation import gettext_noop
 
 from coaching.belongings.ownership import OwnedModel, owned_models
 
 BATCH = 100
 
 LEFT_OUT_MODELS: Mapping[str, str] = {
-    "account.EmailConfirmation": "keys of mails that were sent; they open the account",
-    "admin.LogEntry": "what an operator did in the admin, and to whom: it names other people",
-    "auth.User_groups": "rights that an operator gave",
-    "auth.User_user_permissions": "rights that an operator gave",
-    "coaching.RecallLanguage": "made of messages and files that the archive has",
-    "coaching.RecallPassage": "made of messages and files that the archive has",
-    "coaching.RecallVector": "made of messages and files that the archive has",
+    "account.EmailConfirmation": gettext_noop("keys of mails that were sent; they open the account"),
+    "admin.LogEntry": gettext_noop("what an operator did in the admin, and to whom: it names other people"),
+    "auth.User_groups": gettext_noop("rights that an operator gave"),
+    "auth.User_user_permissions": gettext_noop("rights that an operator gave"),
+    "coaching.RecallLanguage": gettext_noop("made of messages and files that the archive has"),
+    "coaching.RecallPassage": gettext_noop("made of messages and files that the archive has"),
+    "coaching.RecallVector": gettext_noop("made of messages and files that the archive has"),
 }
 """Owned models that aren't exported, with the reason."""
 
 LEFT_OUT_FIELDS: Mapping[str, str] = {
-    "auth.User.password": "opens the account",
-    "coaching.CalendarSource.digest": "found again from the content",
-    "coaching.Document.storage_key": "says where this Sage stores it",
-    "coaching.DocumentCall.request": "made of documents that the archive has",
-    "coaching.DocumentCall.rounds": "made of documents that the archive has",
-    "coaching.DocumentImage.data": "made of the document's file",
-    "coaching.DocumentText.fingerprint": "found again from the text",
-    "coaching.UserFileVersion.content": "stands in the files of the archive",
-    "coaching.PushDevice.auth": "reaches your browser",
-    "coaching.PushDevice.endpoint": "reaches your browser",
-    "coaching.PushDevice.p256dh": "reaches your browser",
-    "coaching.Import.storage_key": "says where this Sage stores an upload until it is read",
-    "coaching.UserFileVersion.storage_key": "says where this Sage stores it",
-    "mfa.Authenticator.data": "opens the account",
-    "sessions_app.SessionBrief.corrected_text": "made of the text and the corrections",
-    "sessions_app.Round.blocks": "the text once more, with what only its model can read",
-    "sessions_app.Session.opening": "made of files and summaries that the archive has",
-    "sessions_app.Turn.fence": "says which process may write",
-    "sessions_app.Turn.owner": "says which process runs it",
-    "sessions_app.Turn.prefix": "made of messages and files that the archive has",
-    "sessions_app.Turn.shown": "stands in the rounds",
+    "auth.User.password": gettext_noop("opens the account"),
+    "coaching.CalendarSource.digest": gettext_noop("found again from the content"),
+    "coaching.Document.storage_key": gettext_noop("says where this Sage stores it"),
+    "coaching.DocumentCall.request": gettext_noop("made of documents that the archive has"),
+    "coaching.DocumentCall.rounds": gettext_noop("made of documents that the archive has"),
+    "coaching.DocumentImage.data": gettext_noop("made of the document’s file"),
+    "coaching.DocumentText.fingerprint": gettext_noop("found again from the text"),
+    "coaching.UserFileVersion.content": gettext_noop("stands in the files of the archive"),
+    "coaching.PushDevice.auth": gettext_noop("reaches your browser"),
+    "coaching.PushDevice.endpoint": gettext_noop("reaches your browser"),
+    "coaching.PushDevice.p256dh": gettext_noop("reaches your browser"),
+    "coaching.Import.storage_key": gettext_noop("says where this Sage stores an upload until it is read"),
+    "coaching.UserFileVersion.storage_key": gettext_noop("says where this Sage stores it"),
+    "mfa.Authenticator.data": gettext_noop("opens the account"),
+    "sessions_app.SessionBrief.corrected_text": gettext_noop("made of the text and the corrections"),
+    "sessions_app.Round.blocks": gettext_noop("the text once more, with what only its model can read"),
+    "sessions_app.Session.opening": gettext_noop("made of files and summaries that the archive has"),
+    "sessions_app.Turn.fence": gettext_noop("says which process may write"),
+    "sessions_app.Turn.owner": gettext_noop("says which process runs it"),
+    "sessions_app.Turn.prefix": gettext_noop("made of messages and files that the archive has"),
+    "sessions_app.Turn.shown": gettext_noop("stands in the rounds"),
 }
 """Fields that aren't exported, with the reason."""
 

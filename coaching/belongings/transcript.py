@@ -9,7 +9,9 @@ from datetime import date, datetime
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
+from django.utils.formats import date_format, time_format
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext, gettext_noop
 
 from coaching.belongings.rows import in_batches
 from coaching.downloads.zip_stream import safe_name
@@ -28,7 +30,9 @@ from coaching.transcript.calls import (
 )
 from coaching.transcript.conversation import rounds_of_answer
 from coaching.transcript.names import MadeFile, note_in_words
+from coaching.transcript.notices import shown_notice
 from coaching.transcript.old_replies import old_calls
+from coaching.transcript.ratings import ShownRating
 from sessions_app.models import (
     CallState,
     Message,
@@ -48,16 +52,20 @@ Round = tuple[str, str, Sequence[ShownCall]]
 """Text, notes and calls of a round."""
 
 _ENDS: Mapping[str, str] = {
-    CallState.PENDING: "You haven’t answered yet.",
-    CallState.DISMISSED: "You chose not to answer.",
-    CallState.SUPERSEDED: "You wrote something else instead.",
-    CallState.EXPIRED: "The conversation ended before you answered.",
+    CallState.PENDING: gettext_noop("You haven’t answered yet."),
+    CallState.DISMISSED: gettext_noop("Skipped."),
+    CallState.SUPERSEDED: gettext_noop("Answered in your own words."),
+    CallState.EXPIRED: gettext_noop("The conversation ended before you answered."),
 }
-_OUTCOMES = {"accepted": "You said yes.", "declined": "You said no.", "undone": "You said yes, and undid it."}
+_OUTCOMES: Mapping[str, str] = {
+    "accepted": gettext_noop("You said yes."),
+    "declined": gettext_noop("You said no."),
+    "undone": gettext_noop("You said yes, and undid it."),
+}
 
 
 def write_transcript(session: Session, *, zone: ZoneInfo) -> Iterator[str]:
-    """Yield a session as markdown, piece by piece, with times in that time zone."""
+    """Yield a session as markdown in the language that is active, piece by piece, with times in that zone."""
     yield from _head(session, zone)
     calls = _calls_of(session)
     day: date | None = None
@@ -80,30 +88,32 @@ def write_transcript(session: Session, *, zone: ZoneInfo) -> Iterator[str]:
 def _head(session: Session, zone: ZoneInfo) -> Iterator[str]:
     title = " ".join(session.title.split()) or session.get_kind_display()
     yield f"# {title}\n\n"
-    facts = [session.get_kind_display(), f"begun {_moment(session.started_at.astimezone(zone))}"]
+    begun = gettext("started %(moment)s") % {"moment": _moment(session.started_at.astimezone(zone))}
+    facts = [session.get_kind_display(), begun]
     if session.ended_at is not None:
         facts.append(f"{session.get_status_display().lower()} {_moment(session.ended_at.astimezone(zone))}")
     elif session.status == SessionStatus.ACTIVE:
-        facts.append("still open")
-    yield f"{' · '.join(facts)}. Times are those of {zone.key}.\n"
+        facts.append(gettext("still open"))
+    times = gettext("Times are in the time zone %(zone)s.") % {"zone": zone.key}
+    yield f"{' · '.join(facts)}. {times}\n"
     if session.summary.strip():
-        yield f"\n**In short:** {session.summary.strip()}\n"
+        yield f"\n**{gettext('Summary')}:** {session.summary.strip()}\n"
 
 
 def _said(message: Message, local: datetime) -> Iterator[str]:
-    note = " (withdrawn)" if message.turn.is_withdrawn else ""
-    yield f"\n### You, {local:%H:%M}{note}\n\n{_quoted(message.content)}\n"
+    note = f" ({gettext('withdrawn')})" if message.turn.is_withdrawn else ""
+    yield f"\n### {gettext('You')}, {_time(local)}{note}\n\n{_quoted(message.content)}\n"
     if message.turn.user_notice:
-        yield f"\n*{message.turn.user_notice}*\n"
+        yield f"\n*{shown_notice(message.turn.user_notice)}*\n"
 
 
 def _answered(
     message: Message, local: datetime, records: Sequence[ToolCallRecord], zone: ZoneInfo
 ) -> Iterator[str]:
-    note = " (withdrawn)" if message.turn.is_withdrawn else ""
+    note = f" ({gettext('withdrawn')})" if message.turn.is_withdrawn else ""
     if note and message.turn.message_number is not None:
-        note = " (another answer)"
-    yield f"\n### Sage, {local:%H:%M}{note}\n"
+        note = f" ({gettext('another answer')})"
+    yield f"\n### Sage, {_time(local)}{note}\n"
     calls = calls_by_round(records, is_waiting=False)
     if old := old_calls(message, zone=zone):
         texts = {text: SafeString("") for text in written_texts(message)}  # the archive has no HTML
@@ -115,7 +125,7 @@ def _answered(
     yield from _rounds([*rounds, *(("", "", late) for late in calls.values())])
     yield from _files(files_written_by(message))
     if message.turn.status == TurnStatus.STOPPED:
-        yield "\n*You stopped Sage here.*\n"
+        yield f"\n*{gettext('You stopped this answer.')}*\n"
 
 
 def _still_open(turn: Turn) -> Iterator[str]:
@@ -124,7 +134,8 @@ def _still_open(turn: Turn) -> Iterator[str]:
     is_waiting = turn.status == TurnStatus.AWAITING_USER
     calls = calls_by_round(records, is_waiting=is_waiting)
     rounds = [(row.text, row.notes, calls.get(row.number, ())) for row in turn.rounds.all()]
-    yield f"\n### Sage, {'waiting for your answer' if is_waiting else 'still answering'}\n"
+    state = gettext("waiting for your answer") if is_waiting else gettext("still answering")
+    yield f"\n### Sage, {state}\n"
     yield from _rounds([*rounds, (text, notes, ())])
     yield from _files(files_written(records))
 
@@ -141,29 +152,32 @@ def _rounds(rounds: Iterable[Round]) -> Iterator[str]:
                     yield f"\n*— {call.text} —*\n"
                 case WrittenItem():
                     name = ": ".join(dict.fromkeys(filter(None, (call.folder, call.name))))
-                    yield f"\n**Written down, {name}:**\n\n{_quoted(without_block_tags(call.text))}\n"
+                    saved = gettext("Saved to %(name)s:") % {"name": name}
+                    yield f"\n**{saved}**\n\n{_quoted(without_block_tags(call.text))}\n"
                 case QuestionItem():
                     yield from _question(call)
 
 
 def _question(question: QuestionItem) -> Iterator[str]:
-    yield f"\n**Sage asked:** {question.prompt or 'something'}\n"
+    asked = gettext("Sage asked:")
+    yield f"\n**{asked}** {question.prompt}".rstrip() + "\n"
     lines = [f"- [{'x' if option.is_chosen else ' '}] {option.label}" for option in question.options]
-    lines += [
-        f"- {row.label}: {row.new} of 5" + (f", before {row.old}" if row.old else "")
-        for row in question.ratings
-        if row.new
-    ]
+    lines += [f"- {row.label}: {_rated(row)}" for row in question.ratings if row.new]
     lines += [f"- {label}: {words}" for label, words in question.facts]
     lines += [f"- {each.label}: {' '.join(each.words.split())}" for each in question.fields if each.value]
     if lines:
         yield "\n" + "\n".join(lines) + "\n"
     if question.note.strip():
-        yield f"\n**You noted:**\n\n{_quoted(question.note)}\n"
+        yield f"\n**{gettext('Your note:')}**\n\n{_quoted(question.note)}\n"
     if question.outcome:
-        yield f"\n*{_OUTCOMES[question.outcome]}*\n"
+        yield f"\n*{gettext(_OUTCOMES[question.outcome])}*\n"
     if question.state in _ENDS:
-        yield f"\n*{_ENDS[question.state]}*\n"
+        yield f"\n*{gettext(_ENDS[question.state])}*\n"
+
+
+def _rated(row: ShownRating) -> str:
+    values = {"new": row.new, "old": row.old}
+    return gettext("%(new)s of 5, before %(old)s") % values if row.old else gettext("%(new)s of 5") % values
 
 
 def _files(files: Sequence[MadeFile]) -> Iterator[str]:
@@ -171,7 +185,7 @@ def _files(files: Sequence[MadeFile]) -> Iterator[str]:
         links = [
             f"[{file.folder}: {file.name}]({FILES_FROM_SESSION}/{safe_name(file.path)})" for file in files
         ]
-        yield f"\n**Written down:** {', '.join(links)}\n"
+        yield f"\n**{gettext('Saved to Files')}:** {', '.join(links)}\n"
 
 
 def _calls_of(session: Session) -> Mapping[UUID, Sequence[ToolCallRecord]]:
@@ -187,8 +201,12 @@ def _quoted(text: str) -> str:
 
 
 def _day(day: date) -> str:
-    return f"{day:%A}, {day.day} {day:%B %Y}"
+    return date_format(day, "WEEKDAY_DATE_FORMAT")
+
+
+def _time(local: datetime) -> str:
+    return time_format(local, "TIME_FORMAT")
 
 
 def _moment(local: datetime) -> str:
-    return f"{_day(local.date())}, {local:%H:%M}"
+    return gettext("%(day)s, %(time)s") % {"day": _day(local.date()), "time": _time(local)}

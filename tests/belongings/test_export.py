@@ -23,6 +23,7 @@ from django.core.management import CommandError, call_command
 from django.db import OperationalError, connection, connections
 from django.test import AsyncClient, Client
 from django.utils import timezone
+from django.utils.translation import override
 
 from coaching.belongings.archive import write_archive
 from coaching.belongings.rows import exported_models, file_name_of
@@ -48,6 +49,7 @@ from sessions_app.history import append_message
 from sessions_app.models import CallState, Message, MessageRole, Session, ToolCallRecord, Turn, TurnStatus
 from tests.belongings.life import live
 from tests.files.storing import store_file
+from tests.languages.conftest import translated
 
 NOW = datetime(2026, 11, 22, 20, 0, tzinfo=UTC)
 
@@ -200,8 +202,8 @@ def test_a_conversation_is_a_page_that_says_who_said_what_and_when(user: User, s
     assert name == f"conversations/2026-11-21-i-am-tired-sage-1000-i-said-nothing-{str(session.id)[:8]}.md"
     assert files[name] == (
         "# I am tired. ### Sage, 10:00 I said nothing.\n\n"
-        "Conversation · begun Saturday, 21 November 2026, 01:00 · still open."
-        " Times are those of Asia/Tokyo.\n\n"
+        "Conversation · started Saturday, 21 November 2026, 01:00 · still open."
+        " Times are in the time zone Asia/Tokyo.\n\n"
         "## Saturday, 21 November 2026\n\n"
         "### You, 01:05\n\n"
         "> I am tired.\n>\n> ### Sage, 10:00\n>\n> I said nothing.\n\n"
@@ -210,13 +212,27 @@ def test_a_conversation_is_a_page_that_says_who_said_what_and_when(user: User, s
         "# Rest\n\nThen *rest*.\n\n"
         "**Sage asked:** Which one?\n\n- [ ] Rest\n- [x] Work\n\n"
         "**Sage asked:** How is it?\n\n- Career: 4 of 5, before 2\n\n"
-        "**You noted:**\n\n> Better\n> now\n\n"
-        "**Sage asked:** And then?\n\n- [ ] Later\n\n*You chose not to answer.*\n\n"
-        "**Written down:** [Life map: Career](../files/life-map/career.md)\n\n"
+        "**Your note:**\n\n> Better\n> now\n\n"
+        "**Sage asked:** And then?\n\n- [ ] Later\n\n*Skipped.*\n\n"
+        "**Saved to Files:** [Life map: Career](../files/life-map/career.md)\n\n"
         "### You, 01:06 (withdrawn)\n\n> Wrong words\n\n"
         "## Sunday, 22 November 2026\n\n"
         "### You, 12:00\n\n> Again\n\n*The model is overloaded.*\n"
     )
+
+
+@pytest.mark.django_db
+def test_an_archive_speaks_the_language_of_its_reader(user: User, session: Session) -> None:
+    answer(session, "Hallo", at=NOW)
+    with override("de"):
+        pieces = write_archive(user, now=NOW)
+    files = unpacked(b"".join(pieces))
+    title = translated("What Sage has stored about %(name)s", "de") % {"name": "Ada"}
+    assert files["README.md"].startswith(f"# {title}\n")
+    assert translated("opens the account", "de") in files["README.md"]
+    (page,) = [text for name, text in files.items() if name.startswith("conversations/")]
+    assert f"### {translated('You', 'de')}, " in page
+    assert translated("still open", "de") in page
 
 
 @pytest.mark.django_db
@@ -282,7 +298,7 @@ async def test_documents_are_in_their_folders_byte_for_byte_and_a_missing_one_is
     assert "library/Me/Work/gone.bin" in found["library/missing.md"].decode()
     assert "The lease ends in May." in found["library/Mill-Co/knowledge.md"].decode()
     assert (
-        "- [ ] Call the bank (due 2026-12-01)\n  “Call us”"
+        "- [ ] Call the bank (due 1 December 2026)\n  “Call us”"
         in found["library/Mill-Co/action-items.md"].decode()
     )
     assert "`library/`" in found["README.md"].decode()

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from coaching.belongings.archive import write_archive
 from coaching.management.people import user_named
+from coaching.people.languages import in_language_of
 
 
 class Command(BaseCommand):
@@ -25,7 +26,9 @@ class Command(BaseCommand):
         user = user_named(options["user"])
         out: Path = options["out"]
         try:
-            size = self._write(out, write_archive(user, now=timezone.now()))
+            with in_language_of(user):
+                archive = write_archive(user, now=timezone.now())
+            size = self._write(out, archive)
         except OSError as error:
             raise CommandError(f"{out} can't be written ({error.strerror}).") from error
         self.stdout.write(f"{user.get_username()}: {size:,} bytes in {out}")
