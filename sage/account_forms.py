@@ -36,6 +36,12 @@ class _Labelled:
             self.fields[name].widget.attrs.pop("placeholder", None)
 
 
+class LoginForm(_Labelled, forms.LoginForm):  # type: ignore[misc]  # allauth has no types
+    """Signs somebody in with a password."""
+
+    labels = {"login": _("Email or username"), "password": _("Password")}
+
+
 class SignupForm(_Labelled, forms.SignupForm):  # type: ignore[misc]  # allauth has no types
     """Creates an account that must be confirmed by mail, or notifies the owner of a taken address."""
 
@@ -75,8 +81,10 @@ class SignupForm(_Labelled, forms.SignupForm):  # type: ignore[misc]  # allauth 
             EmailAddress.objects.get(user=user).send_confirmation(request, signup=True)
 
 
-class ResetPasswordForm(forms.ResetPasswordForm):  # type: ignore[misc]  # allauth has no types
+class ResetPasswordForm(_Labelled, forms.ResetPasswordForm):  # type: ignore[misc]  # allauth has no types
     """Sends a link to a confirmed address."""
+
+    labels = {"email": _("Email")}
 
     def clean_email(self) -> str:
         """Return the address. Its owner is looked up after the response."""
@@ -104,10 +112,22 @@ class ChangePasswordForm(_Labelled, forms.ChangePasswordForm):  # type: ignore[m
     }
 
 
+class SetPasswordForm(_Labelled, forms.SetPasswordForm):  # type: ignore[misc]  # allauth has no types
+    """Sets the first password of an account that has none."""
+
+    labels = {"password1": _("Password"), "password2": _("Password again")}
+
+
 class ResetPasswordKeyForm(_Labelled, forms.ResetPasswordKeyForm):  # type: ignore[misc]  # allauth has no types
     """Sets a new password through a reset link."""
 
     labels = {"password1": _("New password"), "password2": _("New password again")}
+
+
+class ReauthenticateForm(_Labelled, forms.ReauthenticateForm):  # type: ignore[misc]  # allauth has no types
+    """Asks for the password again before a change of the account."""
+
+    labels = {"password": _("Password")}
 
 
 class ChangeAddressForm(_Labelled, forms.AddEmailForm):  # type: ignore[misc]  # allauth has no types

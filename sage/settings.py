@@ -302,10 +302,13 @@ ACCOUNT_LOGIN_METHODS = {"email", "username"}
 ACCOUNT_SIGNUP_FORM_CLASS = "coaching.people.signup.SignupForm"
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
 ACCOUNT_FORMS = {
+    "login": "sage.account_forms.LoginForm",
     "signup": "sage.account_forms.SignupForm",
     "reset_password": "sage.account_forms.ResetPasswordForm",
     "reset_password_from_key": "sage.account_forms.ResetPasswordKeyForm",
     "change_password": "sage.account_forms.ChangePasswordForm",
+    "set_password": "sage.account_forms.SetPasswordForm",
+    "reauthenticate": "sage.account_forms.ReauthenticateForm",
     "add_email": "sage.account_forms.ChangeAddressForm",
 }
 HAS_MAIL = ENVIRONMENT.email is not None
@@ -336,6 +339,7 @@ MFA_RATE_LIMITS: dict[str, str] | bool = {"webauthn_login": "60/m/ip"}
 MFA_FORMS = {
     "authenticate": "sage.second_factor_forms.SignInCodeForm",
     "authenticate_webauthn": "sage.second_factor_forms.SecondStepPasskeyForm",
+    "set_password": "sage.account_forms.SetPasswordForm",
     "reauthenticate": "sage.second_factor_forms.ConfirmCodeForm",
     "reauthenticate_webauthn": "sage.second_factor_forms.ConfirmPasskeyForm",
     "login_webauthn": "sage.second_factor_forms.SignInPasskeyForm",

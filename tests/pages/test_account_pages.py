@@ -10,6 +10,7 @@ from allauth.account.utils import user_pk_to_url_str
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import TOTP
 from django.contrib.auth.models import User
+from django.contrib.auth.password_validation import MinimumLengthValidator
 from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
@@ -31,6 +32,7 @@ def looks_like_ours(client: Client, address: str) -> str:
     assert 'class="wordmark"' in page, address
     assert 'class="card"' in page, address
     assert page.count("<h1>") == 1, address
+    assert " placeholder=" not in page.partition('class="card"')[2], f"{address}: a label says it already"
     assert not re.search(r"<script(?![^>]*\ssrc=)|<style|\sstyle=|\son[a-z]+=", page), address
     return page
 
@@ -112,3 +114,10 @@ def test_an_account_without_a_password_sets_one(client: Client, user: User) -> N
     user.save()
     client.force_login(user)
     assert "Set a password" in looks_like_ours(client, "/accounts/password/change/")
+
+
+def test_the_rules_for_a_password_are_one_sentence_with_the_real_numbers(client: Client) -> None:
+    page = client.get(reverse("account_signup")).content.decode()
+    rules = re.findall(r'<div class="field-help" id="id_password1_helptext">([^<]*)</div>', page)
+    least = MinimumLengthValidator().min_length
+    assert rules == [f"At least {least} characters, not only digits, and nothing that’s easy to guess."]
