@@ -99,7 +99,9 @@ async def map_a_life(newcomer: Newcomer) -> None:
     await newcomer.listen()
     await newcomer.look("map-begins")
     await life_mapping(newcomer)
-    await expect(page.get_by_role("region", name="Your map is ready.")).to_be_visible()
+    ending = page.get_by_role("region", name="Your map is ready.")
+    await expect(ending.get_by_role("list", name="Life map")).to_contain_text("Career")
+    await expect(ending.get_by_role("link", name="Life map:")).to_have_count(0)
     await newcomer.look("map-ends")
     await newcomer.follow("Life map")
     await expect(page.locator(".domain")).to_have_count(8)
@@ -167,6 +169,9 @@ async def ask_for_another_answer(newcomer: Newcomer, practice: PracticeServer) -
     practice.script([FIRST, SECOND])
     await page.locator(".sidebar-head").get_by_role("button", name="New conversation").click()
     await expect(page.locator(".chat-empty")).to_be_visible()
+    head = await page.locator(".chat-head").bounding_box()
+    assert head is not None
+    assert head["height"] < 120, "it leaves the screen to the conversation"
     await newcomer.look("new-conversation")
     await newcomer.send("I go to bed too late, and I know it.")
     await until_done(page)
