@@ -6,6 +6,11 @@ import { setText } from "./composer.js";
 
 const { user: person, signedOut } = document.body.dataset;
 
+// In this tab: whose it is, and what was typed and isn't sent or saved yet. When a session expires it stays for the
+// same person.
+const TAB_OF = "sage-tab-of";
+const TYPED = /^sage-(?:draft|file|outbox|queue):/;
+
 export function setUpApp() {
   // An error page knows nobody.
   if (person || signedOut !== undefined) {
@@ -14,7 +19,11 @@ export function setUpApp() {
   }
   offerInstalling();
   if (!person) return;
-  document.getElementById("sign-out")?.addEventListener("submit", leaveDevice);
+  noteTab();
+  for (const form of document.querySelectorAll('form[action="/accounts/logout/"]')) {
+    form.addEventListener("submit", leaveDevice);
+    form.addEventListener("submit", forgetTyped);
+  }
   offerDraft(document.getElementById("offline-draft"));
   // After the page itself.
   addEventListener("load", () => setTimeout(register));
@@ -23,6 +32,24 @@ export function setUpApp() {
 // Absent on pages without TLS, except those of this machine.
 async function register() {
   await navigator.serviceWorker?.register("/service-worker.js", { updateViaCache: "none" }).catch(() => {});
+}
+
+function noteTab() {
+  try {
+    const owner = sessionStorage.getItem(TAB_OF);
+    if (owner && owner !== person) forgetTyped();
+    sessionStorage.setItem(TAB_OF, person);
+  } catch {
+    // Storage is off: nothing is stored.
+  }
+}
+
+function forgetTyped() {
+  try {
+    for (const key of Object.keys(sessionStorage)) if (TYPED.test(key)) sessionStorage.removeItem(key);
+  } catch {
+    // As above.
+  }
 }
 
 function offerInstalling() {

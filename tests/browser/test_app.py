@@ -35,6 +35,7 @@ INSTALLED = """async () => {
   });
 }"""
 KEPT = """() => JSON.stringify({ ...localStorage })"""
+TYPED = """() => JSON.stringify({ ...sessionStorage })"""
 # A browser without a window system shows no notifications.
 RECORDED = """() => {
   self.shown = [];
@@ -176,9 +177,17 @@ async def test_what_is_written_offline_is_offered_online_and_wiped_for_others(
     await expect(page.locator(".offline-draft")).to_have_count(0)
 
     # Somebody else's goes at once.
-    await page.evaluate("(text) => localStorage.setItem('sage-offline-draft:999999', text)", DRAFT)
+    await page.evaluate(
+        """(text) => {
+            localStorage.setItem("sage-offline-draft:999999", text);
+            sessionStorage.setItem("sage-tab-of", "999999");
+            sessionStorage.setItem("sage-outbox:theirs", text);
+        }""",
+        DRAFT,
+    )
     await page.reload()
     assert DRAFT not in await page.evaluate(KEPT)
+    assert DRAFT not in await page.evaluate(TYPED)
 
     # Nobody who uses this browser next finds it: not when the session has expired, nor after signing out.
     await write_offline()
@@ -194,9 +203,12 @@ async def test_what_is_written_offline_is_offered_online_and_wiped_for_others(
     await page.goto("/")
     await expect(page.locator(".offline-draft")).to_be_visible()
     assert DRAFT in await page.evaluate(KEPT)
+    await page.locator("#composer-text").fill("half a thought")
+    assert "half a thought" in await page.evaluate(TYPED)
     await page.get_by_label("Your account").click()
     await page.get_by_role("button", name="Sign out").click()
     await expect(page).to_have_url(re.compile("/accounts/login/"))
+    assert "half a thought" not in await page.evaluate(TYPED)
     await until(page, f"() => !JSON.stringify({{ ...localStorage }}).includes({json.dumps(DRAFT)})")
     await server.close()
     await page.goto("/")
