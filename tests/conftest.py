@@ -41,6 +41,7 @@ MakeUser = Callable[..., User]
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options of single tests."""
     parser.addoption("--newcomer-pictures", metavar="FOLDER", help="keep pictures of a newcomer's first hour")
+    parser.addoption("--pictures", metavar="FOLDER", help="keep pictures of the states of pages")
     parser.addoption("--newcomer-transcript", metavar="FILE", help="write the newcomer's talk to a file")
 
 

@@ -44,6 +44,11 @@ def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> 
     return None if HAS_BROWSER else _ModuleWithoutBrowser.from_parent(parent, path=module_path)
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Take no pictures of states unless somebody wants them: they test nothing that other tests don't."""
+    return (collection_path.name == "test_pictures.py" and not config.getoption("pictures")) or None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run all tests here in one event loop: the browser belongs to one, and starting it costs a second."""
     here = Path(__file__).parent
