@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
+from django.db import connection
 from django.test import TransactionTestCase
 
+from tests.embedded_database import name_of_migrated
 from tests.emptying import empty_database
 from tests.live_sage import SHARED, live_sage, practice, shared_sage
 
@@ -73,6 +75,13 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """Stop the web process before a file that doesn't use it."""
     if item.path not in item.config.stash[WANTS_SAGE]:
         SHARED.stop()
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
+    """Under xdist, copy a migrated database instead of running all migrations in each worker."""
+    if template := name_of_migrated():
+        connection.settings_dict["TEST"] |= {"TEMPLATE": template, "MIGRATE": False}
 
 
 @pytest.fixture

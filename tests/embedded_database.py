@@ -3,10 +3,15 @@
 The first process (the controller under xdist) starts a server in a short temporary folder and puts its
 address into the environment, which workers inherit. An external DATABASE_URL is never used, because the tests
 empty databases.
+
+While the workers collect the tests, one database is migrated; each worker's is a copy of it.
 """
 
+import fcntl
 import os
+import shlex
 import shutil
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -19,6 +24,8 @@ from sage.embedded_postgres import ROLE, EmbeddedPostgres
 from sage.env import variable_names
 
 FOLDER_VARIABLE = "SAGE_TEST_FOLDER"
+MIGRATED = "sage_migrated"
+"""The name of the migrated database, and of the file that says that it is ready."""
 
 
 class SuiteServer(EmbeddedPostgres):
@@ -51,6 +58,40 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
     early_config.add_cleanup(stop)
+
+
+@pytest.hookimpl
+def pytest_xdist_setupnodes(config: pytest.Config) -> None:
+    """Begin to migrate a database, locked by a file until it is ready."""
+    folder = Path(os.environ[FOLDER_VARIABLE])
+    with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {MIGRATED}")
+    server, _, query = os.environ["DATABASE_URL"].partition("?")
+    url = f"{server.rpartition('/')[0]}/{MIGRATED}?{query}"
+    migrate = shlex.join([sys.executable, "manage.py", "migrate", "--verbosity", "0"])
+    with (folder / f"{MIGRATED}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        migrating = subprocess.Popen(
+            ["/bin/sh", "-c", f"{migrate} && : > {shlex.quote(str(folder / MIGRATED))}"],
+            cwd=config.rootpath,
+            env=os.environ | {"DATABASE_URL": url},
+            pass_fds=[lock.fileno()],
+        )
+
+    def wait() -> None:
+        migrating.wait()
+
+    config.add_cleanup(wait)
+
+
+def name_of_migrated() -> str:
+    """Wait until the migrated database is ready; return its name, empty if there is none."""
+    folder = Path(os.environ[FOLDER_VARIABLE])
+    lock = folder / f"{MIGRATED}.lock"
+    if lock.exists():
+        with lock.open() as file:
+            fcntl.flock(file, fcntl.LOCK_SH)
+    return MIGRATED if (folder / MIGRATED).exists() else ""
 
 
 def _keep_bytecode(folder: Path) -> None:
