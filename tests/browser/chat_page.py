@@ -1,12 +1,17 @@
 """Actions and checks on the chat page."""
 
+import asyncio
 import re
 
-from playwright.async_api import Page, expect
+from playwright.async_api import Error, Page, expect
 
 from sessions_app.models import Session
 
 WAIT_MS = 30_000
+DONE = """(answers) => document.querySelector("#chat[data-phase=idle]")
+    && document.querySelectorAll("#messages > .turn").length === answers"""
+ASKED = """(prompt) => document.querySelector("#chat[data-phase=idle]")
+    && document.querySelector("#open-turn .call.is-pending > legend")?.textContent.trim() === prompt"""
 
 
 def path_of(session: Session) -> str:
@@ -20,17 +25,48 @@ async def say(page: Page, text: str) -> None:
     await page.keyboard.press("Enter")
 
 
+async def until(page: Page, holds: str, argument: object = None) -> None:
+    """Wait until a function holds in the page, asked at each change of it; give up in silence.
+
+    An assertion belongs behind it: Playwright's say what is wrong, but each looks again up to a second late.
+    """
+    script = f"""(argument) => new Promise((resolve) => {{
+        const look = () => {{
+            if (!({holds})(argument)) return;
+            observer.disconnect();
+            resolve();
+        }};
+        const observer = new MutationObserver(look);
+        const all = {{ attributes: true, characterData: true, childList: true, subtree: true }};
+        observer.observe(document, all);
+        look();
+    }})"""
+    deadline = asyncio.get_running_loop().time() + WAIT_MS / 1000
+    while (rest := deadline - asyncio.get_running_loop().time()) > 0:
+        try:
+            await asyncio.wait_for(page.evaluate(script, argument), rest)
+        except TimeoutError:
+            return
+        except Error as error:
+            if "context was destroyed" not in str(error):
+                raise  # else another page has come
+        else:
+            return
+
+
 async def until_done(page: Page, answers: int = 1) -> None:
     """Wait until that many answers are final and nothing runs."""
-    await expect(page.locator("#messages > .turn")).to_have_count(answers, timeout=WAIT_MS)
-    await expect(page.locator("#chat")).to_have_attribute("data-phase", "idle", timeout=WAIT_MS)
+    await until(page, DONE, answers)
+    await expect(page.locator("#messages > .turn")).to_have_count(answers)
+    await expect(page.locator("#chat")).to_have_attribute("data-phase", "idle")
 
 
 async def until_asked(page: Page, prompt: str) -> None:
     """Wait until that question, and no other, waits for an answer and nothing runs."""
+    await until(page, ASKED, prompt)
     question = page.locator("#open-turn .call.is-pending")
-    await expect(question.locator(":scope > legend")).to_have_text(prompt, timeout=WAIT_MS)
-    await expect(page.locator("#chat")).to_have_attribute("data-phase", "idle", timeout=WAIT_MS)
+    await expect(question.locator(":scope > legend")).to_have_text(prompt)
+    await expect(page.locator("#chat")).to_have_attribute("data-phase", "idle")
 
 
 async def watch_shimmer(page: Page) -> None:

@@ -9,7 +9,7 @@ from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Hold, Note, Reply, ToolUse
 from coaching.practice.server import PracticeServer
 from sessions_app.models import Session
-from tests.browser.chat_page import path_of, say, until_asked, until_done
+from tests.browser.chat_page import path_of, say, until, until_asked, until_done
 from tests.browser.test_accessibility import OWN_PAGES
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -26,6 +26,7 @@ SHOWN = """() => {
         (name) => [...page.querySelectorAll(`[${name}]`)].map((part) => part.getAttribute(name)));
     return [document.title, page.textContent, ...said].join("\\n");
 }"""
+SETTLED = "() => document.querySelector('#chat[data-phase=idle]:not(:has(#sending > *))')"
 FILES = {
     "domain": ("career", {"status": "in_crisis", "updated_rating": 2, "preview_line": "Tired"}),
     "life-plan": (None, {"themes": ["rest"], "domains_touched": ["career", "health"]}),
@@ -122,6 +123,7 @@ async def test_the_scripted_coach_names_nothing_made_for_programs(
             if await page.locator("#ending > *").count():
                 break
             await say(page, answer)
+            await until(page, SETTLED)
             await expect(page.locator("#sending > *")).to_have_count(0)
             await expect(page.locator("#chat")).to_have_attribute("data-phase", "idle")
             found += await leaks(page)
