@@ -13,13 +13,18 @@ from coaching.practice.server import PracticeServer
 from sessions_app import services
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionKind, SessionStatus, ToolCallRecord
-from tests.browser.chat_page import messages_markup, path_of, say
+from tests.browser.chat_page import messages_markup, path_of, say, until
 from tests.browser.fixtures import OpenContext, Watcher
 from tests.browser.test_accessibility import serious_findings
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-WAIT_MS = 30_000
+STEPS = ".said:not(.is-sending), .call:is(.is-answered, .is-superseded)"
+_IDLE = "#chat[data-phase=idle]:not(:has(#sending > li))"
+RESTS = f"{_IDLE}:not(:has(#open-turn > li)), {_IDLE}:has(.call.is-pending)"
+MOST_PAGES = 3
+SETTLED = """([steps, rests, count]) => document.querySelector(rests)
+    && document.querySelectorAll(steps).length === count"""
 
 
 class Walker:
@@ -31,7 +36,7 @@ class Walker:
 
     async def listen(self) -> None:
         """Wait until Sage has spoken first."""
-        await expect(self.page.locator(".turn .prose").first).to_contain_text(" ", timeout=WAIT_MS)
+        await expect(self.page.locator(".turn .prose").first).to_contain_text(" ")
         await self._until_heard(0)
 
     async def say(self, text: str) -> None:
@@ -66,11 +71,9 @@ class Walker:
         await self._until_settled()
 
     async def _until_settled(self) -> None:
-        done = self.page.locator(".said:not(.is-sending), .call:is(.is-answered, .is-superseded)")
-        await expect(done).to_have_count(self.steps, timeout=WAIT_MS)
-        settled = "#chat[data-phase=idle]:not(:has(#sending > li))"
-        rests = self.page.locator(f"{settled}:not(:has(#open-turn > li)), {settled}:has(.call.is-pending)")
-        await expect(rests).to_be_visible(timeout=WAIT_MS)
+        await until(self.page, SETTLED, [STEPS, RESTS, self.steps])
+        await expect(self.page.locator(STEPS)).to_have_count(self.steps)
+        await expect(self.page.locator(RESTS)).to_be_visible()
 
 
 class Leaver(Walker):
@@ -99,9 +102,11 @@ class Leaver(Walker):
         await self._go_on_at(await self._open_phone())
 
     async def _go_on_at(self, page: Page) -> None:
-        """Find the same content there; the old page stays open, untouched."""
+        """Find the same content there; the old page stays open, untouched, and so does the very first one."""
         left, self.page = self.page, page
         self.pages.append(page)
+        if len(self.pages) > MOST_PAGES:
+            await self.pages.pop(1).close()
         await page.goto(left.url)
         await self._until_settled()
         assert await messages_markup(page) == await messages_markup(left)
@@ -162,60 +167,27 @@ async def begin(page: Page, label: str, walker: Walker | None = None) -> Walker:
 
 
 @pytest.mark.parametrize(
-    ("label", "walk", "head", "title", "written"),
+    ("label", "walk", "head", "title", "written", "first_way"),
     [
-        ("Open the day", open_day, "Opening the day", "The day is open.", "Day plans"),
-        ("Close the day", close_day, "Closing the day", "The day is closed.", "Daily logs"),
+        ("Open the day", open_day, "Opening the day", "The day is open.", "Day plans", 0),
+        ("Close the day", close_day, "Closing the day", "The day is closed.", "Daily logs", 1),
         (
             "Weekly check-in",
             weekly_checkin,
             "Weekly check-in",
             "The check-in is done.",
             "Weekly check-ins",
+            2,
         ),
-        ("Life mapping", life_mapping, "Mapping your life", "Your map is ready.", "Life map: Overview"),
+        ("Life mapping", life_mapping, "Mapping your life", "Your map is ready.", "Life map: Overview", 1),
     ],
 )
-async def test_an_arc_is_walked_from_the_greeting_to_the_card_at_its_end(
+async def test_an_arc_is_walked_to_the_card_at_its_end_though_it_is_left_at_every_question(
     label: str,
     walk: Walk,
     head: str,
     title: str,
     written: str,
-    practice: PracticeServer,
-    page: Page,
-    watcher: Watcher,
-) -> None:
-    walker = await begin(page, label)
-    await expect(page.locator("#arc")).to_contain_text(head)
-    await walk(walker)
-    ending = page.get_by_role("region", name=title)
-    await expect(ending.get_by_role("button", name="Start another conversation")).to_be_in_viewport()
-    await expect(ending).to_contain_text(written)
-    await expect(ending).to_contain_text("Next weekly check-in:")
-    await expect(page.locator("#arc")).to_be_empty()
-    await expect(page.locator("#chat-status")).to_have_text("· Completed")
-    card = await ending.inner_text()
-    await walker.reload()
-    assert await ending.inner_text() == card
-    await page.goto("/chat/")
-    await expect(page.locator(".ledger-row").first).to_contain_text("Completed")
-    assert watcher.faults == []
-
-
-@pytest.mark.parametrize(
-    ("label", "walk", "title", "first_way"),
-    [
-        ("Open the day", open_day, "The day is open.", 0),
-        ("Close the day", close_day, "The day is closed.", 1),
-        ("Weekly check-in", weekly_checkin, "The check-in is done.", 2),
-        ("Life mapping", life_mapping, "Your map is ready.", 0),
-    ],
-)
-async def test_an_arc_is_left_at_every_question_and_gone_on_with_elsewhere(
-    label: str,
-    walk: Walk,
-    title: str,
     first_way: int,
     practice: PracticeServer,
     page: Page,
@@ -223,17 +195,30 @@ async def test_an_arc_is_left_at_every_question_and_gone_on_with_elsewhere(
     open_context: OpenContext,
     watcher: Watcher,
 ) -> None:
-    async def open_phone() -> Page:
-        return await (await open_context(cookie, viewport={"width": 360, "height": 740})).new_page()
-
-    walker = Leaver(page, open_phone=open_phone, first_way=first_way)
+    phone = await open_context(cookie, viewport={"width": 360, "height": 740})
+    walker = Leaver(page, open_phone=phone.new_page, first_way=first_way)
     await begin(page, label, walker)
+    await expect(page.locator("#arc")).to_contain_text(head)
     await walk(walker)
     for left in walker.pages:  # also those that nobody has touched since
         await expect(left.get_by_role("region", name=title)).to_be_visible()
         assert await messages_markup(left) == await messages_markup(walker.page)
     asked = ToolCallRecord.unscoped.filter(name__in=("show_options", "show_pulse_check"))
     assert walker.left == await in_database(asked.count) > 0
+
+    ending = page.get_by_role("region", name=title)
+    await expect(ending.get_by_role("button", name="Start another conversation")).to_be_in_viewport()
+    await expect(ending).to_contain_text(written)
+    await expect(ending).to_contain_text("Next weekly check-in:")
+    await expect(page.locator("#arc")).to_be_empty()
+    await expect(page.locator("#chat-status")).to_have_text("· Completed")
+    card = await ending.inner_text()
+    assert await serious_findings(page) == []
+    walker.page = page
+    await walker.reload()
+    assert await ending.inner_text() == card
+    await page.goto("/chat/")
+    await expect(page.locator(".ledger-row").first).to_contain_text("Completed")
     assert watcher.faults == []
 
 
@@ -249,10 +234,12 @@ async def test_an_arc_inside_a_conversation_begins_and_ends_and_the_conversation
     await walker.reload()
     await expect(page.locator("#arc")).to_contain_text("Opening the day")
     await expect(page.locator('.mark[data-mark="begin-open_day"]')).to_have_count(1)
+    assert await serious_findings(page) == []
     await open_day(walker)
     await expect(page.locator("#arc")).to_be_empty()
     await expect(page.locator('.mark[data-mark="end-open_day"]')).to_have_text("The day is open.")
     await expect(page.locator("#ending")).to_be_empty()
+    assert await serious_findings(page) == []
     await walker.reload()
     await walker.say("My boss called again and I said yes to more hours.")
     assert watcher.faults == []
@@ -286,30 +273,9 @@ async def test_a_message_to_an_ended_conversation_goes_on_in_a_new_one(
     await page.goto(path_of(session))
     await page.get_by_role("button", name="Start another conversation").click()
     await expect(page.locator(".chat-empty")).to_contain_text("What’s on your mind?")
-    assert watcher.faults == []
-
-
-async def test_axe_finds_nothing_serious_in_arcs_and_at_their_end(
-    practice: PracticeServer,
-    open_context: OpenContext,
-    cookie: str,
-    user: User,
-    session: Session,
-) -> None:
-    page = await (await open_context(cookie)).new_page()
-    await page.goto(path_of(session))
-    walker = Walker(page)
-    await walker.say("let's open my day")
-    findings = await serious_findings(page)
-    await open_day(walker)
-    findings += await serious_findings(page)
-    walker = await begin(page, "Close the day")
-    await close_day(walker)
-    await expect(page.locator(".ending")).to_be_visible()
-    findings += await serious_findings(page)
     left = await in_database(services.open_session, user_id=user.pk, kind=SessionKind.CLOSE_DAY)
     await in_database(services.end_session, user_id=user.pk, session_id=left.id, status=SessionStatus.EXPIRED)
     await page.goto(path_of(left))
     await expect(page.locator(".ending")).to_contain_text("a day without activity")
-    findings += await serious_findings(page)
-    assert findings == []
+    assert await serious_findings(page) == []
+    assert watcher.faults == []
