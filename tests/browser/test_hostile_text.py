@@ -161,29 +161,41 @@ def keep_hostile_file(session: Session, everything: str) -> None:
         )
 
 
+def labels_from(start: int) -> list[str]:
+    labels = dict.fromkeys(payload[:100] for payload in PAYLOADS[start : start + 5] if payload.strip())
+    return [*labels, f"last of {start}", f"very last of {start}"][:6]
+
+
+def questions_from(start: int) -> tuple[ToolUse, ToolUse]:
+    prompt = PAYLOADS[start][:500]
+    options = [{"label": label} for label in labels_from(start)]
+    return (
+        ToolUse("show_options", {"prompt": prompt, "options": options}),
+        ToolUse("show_pulse_check", {"context": prompt, "domains": ["play"]}),
+    )
+
+
 async def test_payloads_in_questions_and_answers_do_nothing(
     practice: PracticeServer, page: Page, session: Session, watcher: Watcher
 ) -> None:
     await page.goto(path_of(session))
-    for start in range(0, len(PAYLOADS), 5):
-        labels = list(
-            dict.fromkeys(payload[:100] for payload in PAYLOADS[start : start + 5] if payload.strip())
-        )
-        labels = [*labels, f"last of {start}", f"very last of {start}"][:6]
-        options = [{"label": label} for label in labels]
-        pills = ToolUse("show_options", {"prompt": PAYLOADS[start][:500], "options": options})
-        pulse = ToolUse("show_pulse_check", {"context": PAYLOADS[start][:500], "domains": ["play"]})
-        practice.script([Reply.of(pills, pulse), "Heard."])
-        await say(page, f"Ask {start}")
-        await expect(page.locator(".call.is-pending .pill")).to_have_text(labels)
-        await assert_harmless(page, "#open-turn", watcher)
-        await page.locator(".call.is-pending .pill").first.click()
-        await page.get_by_label("Add a note").fill(PAYLOADS[start][:500])
-        await page.get_by_role("group", name="Play").get_by_text("3", exact=True).click()
-        await page.get_by_role("button", name="Save ratings").click()
-        await expect(page.locator("#messages .ratings")).to_have_count(start // 5 + 1)
+    starts = range(0, len(PAYLOADS), 5)
+    turns = [starts[first : first + 6] for first in range(0, len(starts), 6)]
+    for number, group in enumerate(turns, start=1):
+        calls = [call for start in group for call in questions_from(start)]
+        practice.script([Reply.of(*calls), "Heard."])
+        await say(page, f"Ask {number}")
+        for start in group:
+            await expect(page.locator(".call.is-pending .pill")).to_have_text(labels_from(start))
+            await assert_harmless(page, "#open-turn", watcher)
+            await page.locator(".call.is-pending .pill").first.click()
+            await page.get_by_label("Add a note").fill(PAYLOADS[start][:500])
+            await page.get_by_role("group", name="Play").get_by_text("3", exact=True).click()
+            await page.get_by_role("button", name="Save ratings").click()
+        await until_done(page, number)
         assert await page.locator(ANSWERED).count() == 0
         assert watcher.faults == []
+    await expect(page.locator("#messages .ratings")).to_have_count(len(starts))
     await page.reload()
     await assert_harmless(page, "#messages", watcher)
     assert await page.locator(ANSWERED).count() == 0
