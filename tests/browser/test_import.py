@@ -92,7 +92,9 @@ async def test_it_works_without_javascript(
     page = await context.new_page()
     await upload(page)
     await in_database(do_the_job, user)
-    # The page reloads by itself.
+    # The page reloads by itself, after some seconds.
+    await expect(page.locator("meta[http-equiv=refresh]")).to_have_attribute("content", f"6; url={PAGE}")
+    await page.goto(PAGE)
     await expect(page.get_by_text("1 conversation, 4 messages")).to_be_visible()
     await page.get_by_label("Undo the import of").click()
     await page.get_by_role("button", name="Yes, undo it").click()

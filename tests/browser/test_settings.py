@@ -80,10 +80,7 @@ async def test_everything_is_taken_along_and_then_left(
     await expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
 
 
-@pytest.mark.parametrize("width", [360, 768, 1440])
-async def test_the_usage_table_fits_the_page(
-    live_sage: LiveSage, open_context: OpenContext, cookie: str, user: User, width: int
-) -> None:
+async def test_the_usage_table_fits_the_page(live_sage: LiveSage, page: Page, user: User) -> None:
     rows = [
         ModelUsage(
             user=user,
@@ -96,14 +93,15 @@ async def test_the_usage_table_fits_the_page(
         for purpose in UsagePurpose.values
     ]
     await in_database(ModelUsage.unscoped.bulk_create, rows)
-    page = await (await open_context(cookie, viewport={"width": width, "height": 800})).new_page()
     await page.goto("/settings/usage/")
     table = page.locator(".usage")
     await expect(table.locator("tbody tr")).to_have_count(len(rows))
-    overflow = await page.evaluate(
-        """() => [".table-scroll:has(.usage)", "html"].map((name) => {
-            const element = document.querySelector(name);
-            return element.scrollWidth - element.clientWidth;
-        })"""
-    )
-    assert overflow == [0, 0]
+    for width in (360, 768, 1440):
+        await page.set_viewport_size({"width": width, "height": 800})
+        overflow = await page.evaluate(
+            """() => [".table-scroll:has(.usage)", "html"].map((name) => {
+                const element = document.querySelector(name);
+                return element.scrollWidth - element.clientWidth;
+            })"""
+        )
+        assert overflow == [0, 0], width

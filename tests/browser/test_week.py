@@ -82,12 +82,13 @@ class Clock:
     async def set(self, moment: datetime) -> None:
         """Make it that moment, and wait until the process knows."""
         told = moment.astimezone(UTC).isoformat()
+        logged = self._sage.log.stat().st_size
         await asyncio.to_thread(self._pipe.write_text, f"{told}\n")
-        await asyncio.to_thread(self._wait_for, f"It is {told}")
+        await asyncio.to_thread(self._wait_for, f"It is {told}", logged)
 
-    def _wait_for(self, line: str) -> None:
+    def _wait_for(self, line: str, logged: int) -> None:
         deadline = monotonic() + WAIT_MS / 1000
-        while line not in self._sage.log.read_text(errors="replace"):
+        while line.encode() not in self._sage.log.read_bytes()[logged:]:
             assert monotonic() < deadline, f"the clock wasn't moved: {line}"
             sleep(0.01)
 
