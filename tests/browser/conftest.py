@@ -13,6 +13,7 @@ if HAS_BROWSER:
     from tests.browser.fixtures import (
         browser,
         chromium,
+        contexts,
         cookie,
         known_user,
         open_context,
@@ -25,6 +26,7 @@ if HAS_BROWSER:
     __all__ = [
         "browser",
         "chromium",
+        "contexts",
         "cookie",
         "known_user",
         "open_context",

@@ -25,6 +25,7 @@ from playwright.async_api import (
 from coaching.practice.server import PracticeServer
 from sessions_app import services
 from sessions_app.models import Session, SessionKind
+from tests.browser.contexts import Contexts, Reusable
 from tests.conftest import PASSWORD
 from tests.groups import require
 from tests.live_sage import LiveSage, serve_practice
@@ -41,6 +42,8 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost",
+    # A page of a site whose process is there starts in that.
+    "--renderer-process-limit=1",
 ]
 BLOCKED = "Service Worker registration blocked by Playwright"
 WAIT_MS = 30_000
@@ -110,18 +113,38 @@ async def practice(live_sage: LiveSage) -> AsyncIterator[PracticeServer]:
         yield server
 
 
-@pytest_asyncio.fixture(loop_scope="session")
-async def open_context(browser: Browser, live_sage: LiveSage, watcher: Watcher) -> AsyncIterator[OpenContext]:
-    """Open a browser context, for as long as the test; with a cookie of `cookie_of` it is signed in."""
-    opened: list[BrowserContext] = []
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def contexts(browser: Browser) -> Contexts:
+    """The contexts of this browser that several tests use."""
+    return Contexts(browser)
 
-    async def open_one(session_id: str = "", **options: object) -> BrowserContext:
-        # Animations would be drawn sixty times a second on every page.
-        # A service worker would store its files in each of them.
-        usual = {"base_url": live_sage.origin, "reduced_motion": "reduce", "service_workers": "block"}
-        options = usual | options
-        context = await browser.new_context(**options)  # type: ignore[arg-type]
-        opened.append(context)
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def open_context(
+    browser: Browser,
+    contexts: Contexts,
+    live_sage: LiveSage,
+    watcher: Watcher,
+    request: pytest.FixtureRequest,
+) -> AsyncIterator[OpenContext]:
+    """Open a browser context, for as long as the test; with a cookie of `cookie_of` it is signed in.
+
+    One with options of its own, or `is_new`, has served no other test.
+    """
+    opened: list[BrowserContext] = []
+    taken: list[Reusable] = []
+    failed = request.session.testsfailed
+    # Animations would be drawn sixty times a second on every page.
+    # A service worker would store its files in each of them.
+    usual = {"reduced_motion": "reduce", "service_workers": "block"}
+
+    async def open_one(session_id: str = "", *, is_new: bool = False, **options: object) -> BrowserContext:
+        if is_new or options:
+            context = await browser.new_context(**{"base_url": live_sage.origin, **usual, **options})  # type: ignore[arg-type]
+            opened.append(context)
+        else:
+            taken.append(await contexts.take(live_sage.origin, **usual))
+            context = taken[-1].context
         context.set_default_timeout(WAIT_MS)
         context.on("page", watcher.watch)
         if session_id:
@@ -129,6 +152,12 @@ async def open_context(browser: Browser, live_sage: LiveSage, watcher: Watcher) 
         return context
 
     yield open_one
+    for used in taken:
+        used.context.remove_listener("page", watcher.watch)
+        if request.session.testsfailed > failed:
+            opened.append(used.context)
+        else:
+            await contexts.give_back(used)
     for context in opened:
         await context.close()
 

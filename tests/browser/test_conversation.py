@@ -257,12 +257,13 @@ async def test_without_a_script_a_form_waits_and_shows_the_answer(
 
 
 async def test_a_blocked_script_leaves_a_page_that_works(
-    practice: PracticeServer, page: Page, session: Session
+    practice: PracticeServer, open_context: OpenContext, cookie: str, session: Session
 ) -> None:
     async def refuse(route: Route) -> None:
         await route.abort()
 
     practice.script(["By form."])
+    page = await (await open_context(cookie, is_new=True)).new_page()
     await page.route("**/*.js", refuse)
     await page.goto(path_of(session))
     await page.get_by_label("Your message").fill("Hello")

@@ -260,7 +260,7 @@ async def test_a_question_and_a_part_of_the_map_lead_into_conversations(
 async def test_home_begins_with_the_composer_and_takes_few_bytes(
     person: User, other_user: User, open_context: OpenContext, cookie: str, watcher: Watcher
 ) -> None:
-    context = await open_context(cookie)
+    context = await open_context(cookie, is_new=True)
     page = await context.new_page()
     network = await context.new_cdp_session(page)
     received: list[float] = []
