@@ -1,7 +1,11 @@
-"""Heartbeats of processes, and take-over of turns whose process died.
+"""Heartbeats of processes, and take-over of turns whose process died or is frozen.
 
 A lease is dead when an observer has seen the owner's beat unchanged for `LEASE_SECONDS` by the
 observer's own clock. A take-over increments the turn's fencing number, which shuts out the old runner.
+
+A frozen process may hold locks in a transaction. The database ends one that is idle, but not one that still
+expects something of its client: in the middle of several statements that are sent together, or of a result.
+So the observer ends it, with its connection.
 """
 
 import uuid
@@ -12,11 +16,23 @@ from django.db import transaction
 from django.db.models import F
 
 from sessions_app.models import RunnerProcess, Turn, TurnStatus
+from sessions_app.process_name import process_name
+from sessions_app.queries import Query, run_query
 from sessions_app.turn_records import TurnKey
 
 BEAT_SECONDS = 2.0
 LEASE_SECONDS = 6.0
 FORGET_SECONDS = 300.0
+STUCK_SECONDS = 2.0
+"""A transaction that is open for longer isn't that of a process which has just come back."""
+END_WAIT_MS = 1000
+
+# A process has its own role's rights: that is enough to see these connections and to end them.
+_END_TRANSACTIONS = """
+    SELECT application_name, pg_terminate_backend(pid, %(wait_ms)s::bigint) FROM pg_stat_activity
+    WHERE datname = current_database() AND usename = current_user AND application_name = ANY(%(names)s)
+    AND backend_xid IS NOT NULL AND xact_start < clock_timestamp() - make_interval(secs => %(seconds)s)
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +43,11 @@ class Lease:
     session_id: uuid.UUID
     owner: str
     last_number: int
+
+
+def new_owner() -> str:
+    """Return a name for a runner of this process. It begins with that of the process's connections."""
+    return f"{process_name()}:{uuid.uuid4().hex[:4]}"
 
 
 def store_beat(owner: str) -> None:
@@ -76,6 +97,16 @@ def claim_turn(key: TurnKey, *, owner: str, waits: bool = False) -> TurnKey | No
     turn.owner = owner
     turn.save(update_fields=["fence", "owner"])
     return TurnKey(turn_id=turn.id, fence=turn.fence)
+
+
+def end_transactions(owners: Collection[str]) -> Collection[str]:
+    """End the open transactions in which dead processes write; return the names of these processes.
+
+    Their connections end, too: a process that comes back finds them broken, and has written nothing.
+    """
+    names = {owner.rpartition(":")[0] for owner in owners} - {process_name()}
+    values = {"names": list(names), "seconds": STUCK_SECONDS, "wait_ms": END_WAIT_MS}
+    return {name for name, _ in run_query(Query(_END_TRANSACTIONS, values))}
 
 
 @dataclass(slots=True)

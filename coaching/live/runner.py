@@ -7,8 +7,6 @@ A little over 300 lines: the actions of a user share the running turns.
 """
 
 import asyncio
-import os
-import socket
 import uuid
 from dataclasses import replace
 from functools import cache, partial
@@ -51,7 +49,7 @@ from coaching.turns.request import TurnRequest
 from coaching.turns.setup import TurnSetup
 from coaching.turns.start import StartedTurn, start_turn
 from coaching.turns.words import FAILURES
-from sessions_app import alternatives, pending_calls, selectors, services
+from sessions_app import alternatives, leases, pending_calls, selectors, services
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
 from sessions_app.limits import RateLimit
@@ -69,7 +67,7 @@ class Runner:
     """Runs the turns of this process. Its methods belong to one event loop."""
 
     def __init__(self) -> None:
-        self.owner = f"{socket.gethostname()[:32]}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
+        self.owner = leases.new_owner()
         self.readers = Readers()
         self.running: dict[uuid.UUID, RunningTurn] = {}
         self.notifier = Notifier()

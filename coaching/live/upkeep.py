@@ -79,6 +79,7 @@ async def resume_lost_turns(runner: Runner) -> int:
     beating = asyncio.create_task(_beat(runner))
     try:
         lost = await _lost_leases(runner)
+        await _end_transactions({lease.owner for lease in lost})
         claimed = [await _claim_turn(runner, lease, waits=True) for lease in lost]
         running = [turn.task for turn in runner.running.values() if turn.task is not None]
         if running:
@@ -144,6 +145,8 @@ class TakeOver:
         beats, held = await in_database(_read_leases)
         now = asyncio.get_running_loop().time()
         dead = self._dead_owners(beats, held, now=now)
+        if dead:
+            await _end_transactions(dead)
         left_open = self._left_open(held)
         for lease in held:
             if lease.owner in dead or lease.key.turn_id in left_open:
@@ -157,7 +160,7 @@ class TakeOver:
     def _dead_owners(
         self, beats: Mapping[str, int], held: Collection[leases.Lease], *, now: float
     ) -> set[str]:
-        others = {lease.owner for lease in held} - {self._runner.owner}
+        others = {*beats, *(lease.owner for lease in held)} - {self._runner.owner}
         silent = self._watch.observe(beats, others, now=now)
         self.has_others = bool(self._watch.living(now=now) - {self._runner.owner})
         is_first, self._is_first_check = self._is_first_check, False
@@ -198,6 +201,15 @@ class TakeOver:
 def _read_leases() -> tuple[dict[str, int], list[leases.Lease]]:
     held = list(leases.read_leases())  # before the beats: see `LeaseWatch.observe`
     return dict(leases.read_beats()), held
+
+
+async def _end_transactions(dead: Collection[str]) -> None:
+    """End what dead processes left open in the database, before their turns are claimed.
+
+    It would keep their turns from being taken over, and their sessions from everybody.
+    """
+    for name in await in_database(leases.end_transactions, dead):
+        logger.warning("transaction_of_dead_process_ended", process=name)
 
 
 async def _claim_turn(runner: Runner, lease: leases.Lease, *, waits: bool = False) -> bool:

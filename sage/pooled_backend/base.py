@@ -15,6 +15,8 @@ from psycopg import Connection
 from psycopg.pq import TransactionStatus
 from psycopg_pool import ConnectionPool
 
+from sessions_app.process_name import process_name
+
 TRUSTED_SECONDS = 10.0
 """A network can drop a connection silently, so one that was idle for longer is checked."""
 
@@ -74,7 +76,11 @@ _pools: dict[str, WarmPool] = {}
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """PostgreSQL as Django knows it, with that pool."""
+    """PostgreSQL as Django knows it, with that pool. Connections bear their process's name."""
+
+    def get_connection_params(self) -> dict[str, Any]:
+        """Return what to connect with: by its name, others end what a dead process left in the database."""
+        return {**super().get_connection_params(), "application_name": process_name()}
 
     @property
     def pool(self) -> WarmPool | None:

@@ -216,6 +216,7 @@ class Cluster:
             "SAGE_RATE_LIMIT": "1000/60s",
             "DJANGO_SETTINGS_MODULE": "sage.settings",
             "SAGE_FAULT_PLACE": str(index),
+            "SAGE_FAULT_HOLD": str(self._hold(index)),
             **self.variables,
         }
 
@@ -259,6 +260,17 @@ class Cluster:
         process.popen.send_signal(signal.SIGCONT)
         process.is_frozen = False
         self.dead_pids.pop(process.popen.pid, None)
+
+    def hold_statements(self, index: int) -> None:
+        """Keep a process from ending the statements that it sends together (a `BRIEF` one)."""
+        self._hold(index).touch()
+
+    def release_statements(self, index: int) -> None:
+        """Let it end them."""
+        self._hold(index).unlink(missing_ok=True)
+
+    def _hold(self, index: int) -> Path:
+        return self.folder / f"hold-{index}"
 
     def terminate(self, index: int) -> None:
         """Ask a process to end, with SIGTERM."""
@@ -363,6 +375,7 @@ class Cluster:
         cleanups, self.cleanups = self.cleanups, []
         await asyncio.gather(*(cleanup() for cleanup in cleanups), return_exceptions=True)
         for index, process in enumerate(self.processes):
+            self.release_statements(index)
             if process and process.is_frozen:
                 self.thaw(index)
 

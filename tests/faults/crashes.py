@@ -16,7 +16,7 @@ from tests.faults.cluster import Cluster
 from tests.faults.lease_watcher import LeaseWatcher
 from tests.faults.people import Conversation, last_turn, open_conversations, until_closed
 from tests.faults.planned_model import PlannedRound
-from tests.faults.points import POINTS, ROW_POINTS, Placed, Point, bring
+from tests.faults.points import POINTS, ROW_POINTS, Placed, Point, bring, bring_amid_statements
 from tests.faults.report import Report
 
 BATCH = 12
@@ -54,7 +54,8 @@ async def run_r1(cluster: Cluster, *, seed: int, points: int) -> Report:
 async def run_r8(cluster: Cluster, *, seed: int, points: int) -> Report:
     """Freeze a runner past its lease, let another take over, then thaw it: it must write nothing more.
 
-    It is thawed alternately after and during the other's work.
+    One of its turns holds locks in statements that it hasn't finished sending. It is thawed alternately after
+    and during the other's work. The processes are `BRIEF` ones.
     """
     report = Report(fault="R8", seed=seed)
     rng = random.Random(seed)
@@ -66,9 +67,12 @@ async def run_r8(cluster: Cluster, *, seed: int, points: int) -> Report:
             thaw, attempts = (
                 (_thaw_after, FIRST_ATTEMPT) if (number + seed) % 2 else (_thaw_amid, TWO_ATTEMPTS)
             )
-            placed = await bring_all(conversations, rng, place=victim, hold_attempts=attempts)
+            placed = await bring_all(conversations[1:], rng, place=victim, hold_attempts=attempts)
+            await _read_twice(conversations[0], victim)
+            placed.append(await bring_amid_statements(conversations[0], place=victim))
             before = await in_database(_owners, conversations)
             cluster.freeze(victim)
+            cluster.release_statements(victim)
             began = asyncio.get_running_loop().time()
             await thaw(cluster, victim, placed, before, report)
             owners = await in_database(_owners, conversations)
@@ -162,15 +166,12 @@ async def bring_all(
     hold_attempts: frozenset[int] = FIRST_ATTEMPT,
 ) -> list[Placed]:
     """Open readers at the process and at another one, and bring every conversation to its point."""
-    cluster = conversations[0].cluster
     # Each point twice: waiting for a row uses one of the process's few database threads.
     chosen = rng.sample(POINTS, len(POINTS)) + rng.sample(POINTS, len(POINTS))
     chosen += rng.choices(["before_first_byte", "in_text", "before_next_round"], k=len(conversations))
 
     async def bring_one(conversation: Conversation, point: Point, seed: int) -> Placed:
-        await conversation.read(place=place)
-        if len(cluster.processes) > 1:
-            await conversation.read(place=(place + 1) % len(cluster.processes))
+        await _read_twice(conversation, place)
         return await bring(conversation, point, random.Random(seed), hold_attempts=hold_attempts)
 
     return list(
@@ -181,6 +182,13 @@ async def bring_all(
             )
         )
     )
+
+
+async def _read_twice(conversation: Conversation, place: int) -> None:
+    """Open a reader at the process and at another one."""
+    await conversation.read(place=place)
+    if (count := len(conversation.cluster.processes)) > 1:
+        await conversation.read(place=(place + 1) % count)
 
 
 async def _finish_batch(

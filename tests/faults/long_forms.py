@@ -22,7 +22,7 @@ from tests.faults import (
     slow_readers,
     upstream,
 )
-from tests.faults.cluster import SHIFTED, UNBROKEN, Cluster, RedisServer
+from tests.faults.cluster import BRIEF, SHIFTED, UNBROKEN, Cluster, RedisServer
 from tests.faults.report import Report
 
 RUN_SECONDS = 3600.0
@@ -61,7 +61,7 @@ FORMS: tuple[LongForm, ...] = (
     LongForm(name="R6-alone", scenario=readers.run_r6, points=100),
     LongForm(name="R6-twin", scenario=readers.run_r6, points=100, processes=2),
     LongForm(name="R7", scenario=races.run_r7, points=1000, processes=2),
-    LongForm(name="R8", scenario=crashes.run_r8, points=100, processes=2),
+    LongForm(name="R8", scenario=crashes.run_r8, points=100, processes=2, program=BRIEF),
     LongForm(name="R9", scenario=races.run_r9, points=1000, processes=2),
     LongForm(name="R10", scenario=slow_readers.run_r10, points=40),
     LongForm(name="R12-alone", scenario=readers.run_r12, points=50),

@@ -10,17 +10,20 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import psycopg
+from django.db import connection
 from psycopg import sql
 
 from coaching.practice.faults.fault import Fault
+from sessions_app.database import in_database
 from tests.faults.cluster import Cluster, database_url
 from tests.faults.people import Conversation, Reader
 from tests.faults.planned_model import DOMAINS, Plan, PlannedRound, plan_of
 
-Point = Literal[
+Place = Literal[
     "before_first_byte", "in_text", "in_tool_json", "in_tool", "before_next_round", "at_final_save"
 ]
-POINTS: tuple[Point, ...] = get_args(Point)
+Point = Place | Literal["amid_statements"]
+POINTS: tuple[Place, ...] = get_args(Place)
 ROW_POINTS: tuple[Point, ...] = ("in_tool", "at_final_save")
 """Points where the turn waits for a locked row."""
 REACH_SECONDS = 60.0
@@ -226,3 +229,28 @@ async def _bring_to_save(conversation: Conversation, rng: random.Random, reader:
     practice.release(plan.gate(len(rounds)))
     await lock.reached()
     return Placed(conversation=conversation, plan=plan, point="at_final_save", release=lock.release)
+
+
+async def bring_amid_statements(conversation: Conversation, *, place: int) -> Placed:
+    """Stop a turn while a process of `BRIEF` closes it: its locks are held, and the database expects more."""
+    cluster = conversation.cluster
+    plan = conversation.plan(PlannedRound(hold="last"))
+    await conversation.say(plan)
+    await cluster.practice.reached(plan.gate(1), REACH_SECONDS * cluster.patience)
+    cluster.hold_statements(place)
+    cluster.practice.release(plan.gate(1))
+    async with asyncio.timeout(REACH_SECONDS * cluster.patience):
+        while not await in_database(_is_amid_statements, cluster.process(place).popen.pid):  # noqa: ASYNC110 - nothing here is told when it happens
+            await asyncio.sleep(0.02)
+    return Placed(conversation=conversation, plan=plan, point="amid_statements", release=_nothing)
+
+
+def _is_amid_statements(pid: int) -> bool:
+    """Return whether the database waits for a process in the middle of what it sends, with rows locked."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT 1 FROM pg_stat_activity WHERE split_part(application_name, ':', 2) = %s"
+            " AND state = 'active' AND wait_event = 'ClientRead' AND backend_xid IS NOT NULL",
+            [str(pid)],
+        )
+        return cursor.fetchone() is not None

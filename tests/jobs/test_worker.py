@@ -33,7 +33,6 @@ from tests.sage.test_metrics import values_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-APPLICATION = "worker under test"
 READER = "forking_worker.py"
 SUMMARY = "You talked about sleep and want quieter nights."
 
@@ -45,7 +44,6 @@ async def worker(practice: PracticeServer, *arguments: str, token: str = "") -> 
         "DATABASE_URL": url_of_test_database(),
         "ANTHROPIC_BASE_URL": practice.url,
         "ANTHROPIC_API_KEY": "practice",
-        "PGAPPNAME": APPLICATION,
         "SAGE_METRICS_TOKEN": token,
     }
     process = StartedProcess(["manage.py", "worker", *arguments], environment)
@@ -98,7 +96,7 @@ async def test_a_worker_goes_on_after_an_outage_and_puts_its_job_back_when_it_is
 ) -> None:
     async with worker(practice) as process:
         await asyncio.to_thread(process.wait_for_line, lambda line: "Starting worker" in line)
-        assert await in_database(cut_connections_of_worker) >= 2
+        assert await in_database(cut_connections_of_worker, process.popen.pid) >= 2
         practice.script([Reply.of("You ", Hold("for ever"), "never read this.")], key=REQUEST)
         await session_to_summarise(user)
         await practice.reached("for ever", seconds=30)
@@ -109,13 +107,13 @@ async def test_a_worker_goes_on_after_an_outage_and_puts_its_job_back_when_it_is
     assert [job.status for job in await jobs_named(SUMMARY_JOB)] == ["todo"]
 
 
-def cut_connections_of_worker() -> int:
+def cut_connections_of_worker(pid: int) -> int:
     """Kill its connections like a database restart; return how many."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-            " WHERE datname = current_database() AND application_name = %s",
-            [APPLICATION],
+            " WHERE datname = current_database() AND split_part(application_name, ':', 2) = %s",
+            [str(pid)],
         )
         return len(cursor.fetchall())
 

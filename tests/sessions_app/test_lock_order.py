@@ -9,9 +9,9 @@ from django.contrib.auth.models import User
 from django.db import connection, connections
 from psycopg import sql
 
-from sessions_app import selectors, services, turn_records
+from sessions_app import leases, selectors, services, turn_records
 from sessions_app.errors import Refused, StaleFence
-from sessions_app.leases import claim_turn
+from sessions_app.leases import claim_turn, end_transactions
 from sessions_app.limits import RateLimit
 from sessions_app.models import ModelUsage, Session, SessionKind, SessionStatus, Turn, TurnStatus
 from sessions_app.turn_records import CallResult, Ending, TurnKey
@@ -137,3 +137,25 @@ def test_a_turn_whose_runner_froze_while_it_locked_it_keeps_no_take_over_waiting
         frozen.execute(sql.SQL("SELECT 1 FROM {} FOR UPDATE").format(sql.Identifier(Turn._meta.db_table)))
         assert claim_turn(key, owner="another") is None
     assert claim_turn(key, owner="another") is not None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_dead_process_from_which_the_database_expects_more_loses_its_locks(
+    user: User, key: TurnKey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leases, "STUCK_SECONDS", 0.0)
+    name = "elsewhere:1:0a1b2c3d"
+    parameters = connection.get_connection_params() | {"application_name": name}
+    with (
+        pytest.raises(psycopg.OperationalError),  # it finds its connection broken
+        psycopg.connect(**parameters) as frozen,
+        frozen.pipeline(),
+    ):
+        frozen.execute("SELECT 1").fetchone()
+        assert end_transactions([f"{name}:0001"]) == set()  # it holds no lock yet
+        lock = sql.SQL("SELECT 1 FROM {} FOR UPDATE").format(sql.Identifier(Turn._meta.db_table))
+        assert frozen.execute(lock).fetchone()
+        assert end_transactions(["elsewhere:1:4e5f6a7b:0001"]) == set()
+        assert claim_turn(key, owner="another") is None
+        assert end_transactions([f"{name}:0001"]) == {name}
+        assert claim_turn(key, owner="another") is not None
