@@ -3,9 +3,8 @@
 A lease is dead when an observer has seen the owner's beat unchanged for `LEASE_SECONDS` by the
 observer's own clock. A take-over increments the turn's fencing number, which shuts out the old runner.
 
-A frozen process may hold locks in a transaction. The database ends one that is idle, but not one that still
-expects something of its client: in the middle of several statements that are sent together, or of a result.
-So the observer ends it, with its connection.
+A frozen process may hold locks in a transaction. The database ends one that is idle, but not one that waits
+for its client in the middle of statements or of a result. So an observer ends it, with its connection.
 """
 
 import uuid
@@ -24,10 +23,10 @@ BEAT_SECONDS = 2.0
 LEASE_SECONDS = 6.0
 FORGET_SECONDS = 300.0
 STUCK_SECONDS = 2.0
-"""A transaction that is open for longer isn't that of a process which has just come back."""
+"""A process that has just come back has no transaction that is open for longer."""
 END_WAIT_MS = 1000
 
-# A process has its own role's rights: that is enough to see these connections and to end them.
+# A role may see and end its own connections, without special rights.
 _END_TRANSACTIONS = """
     SELECT application_name, pg_terminate_backend(pid, %(wait_ms)s::bigint) FROM pg_stat_activity
     WHERE datname = current_database() AND usename = current_user AND application_name = ANY(%(names)s)
@@ -46,7 +45,7 @@ class Lease:
 
 
 def new_owner() -> str:
-    """Return a name for a runner of this process. It begins with that of the process's connections."""
+    """Return a name for a runner of this process; all but its last part is the process's."""
     return f"{process_name()}:{uuid.uuid4().hex[:4]}"
 
 

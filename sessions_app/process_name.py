@@ -1,4 +1,4 @@
-"""The name of this process, by which the database knows its connections and other processes its turns."""
+"""The name of this process, in its database connections and in the turns that it runs."""
 
 import os
 import socket

@@ -115,6 +115,7 @@ def _run_pipeline(database: BaseDatabaseWrapper, queries: Iterable[Query]) -> li
     A process that is frozen here must hit the server's timeout for idle transactions and give up its locks.
     The server starts that timeout after each sync and stops it at any other message, flushes included. The
     driver sends a flush to fetch results that haven't arrived, so everything is awaited with syncs first.
+    Before the first sync nothing starts it: `leases.end_transactions` does the rest.
     """
     with database.connection.pipeline() as pipeline:
         cursors = []

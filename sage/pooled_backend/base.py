@@ -76,10 +76,10 @@ _pools: dict[str, WarmPool] = {}
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """PostgreSQL as Django knows it, with that pool. Connections bear their process's name."""
+    """PostgreSQL as Django knows it, with that pool."""
 
     def get_connection_params(self) -> dict[str, Any]:
-        """Return what to connect with: by its name, others end what a dead process left in the database."""
+        """Add this process's name, by which others find the transactions that it left open."""
         return {**super().get_connection_params(), "application_name": process_name()}
 
     @property
