@@ -1,45 +1,6 @@
 """Text from documents: one file a type, found by content.
 
 Nothing here imports Django: it runs in a process for one document, with little memory and no secrets
-(`coaching.library.extraction`), so an extractor may fail with any exception.
+(`coaching.library.extraction`), so an extractor may fail with any exception. Other processes import only
+`content_types`.
 """
-
-from collections.abc import Callable, Mapping
-
-from coaching.library.extractors import (
-    content_types,
-    docx,
-    eml,
-    html,
-    image,
-    md,
-    pdf,
-    pptx,
-    srt,
-    txt,
-    vtt,
-    xlsx,
-)
-from coaching.library.extractors.extracted import Extracted
-
-Extractor = Callable[[bytes], Extracted]
-
-EXTRACTORS: Mapping[str, Extractor] = {
-    content_types.PDF: pdf.extract,
-    content_types.DOCX: docx.extract,
-    content_types.XLSX: xlsx.extract,
-    content_types.PPTX: pptx.extract,
-    content_types.HTML: html.extract,
-    content_types.EML: eml.extract,
-    content_types.TXT: txt.extract,
-    content_types.MD: md.extract,
-    content_types.VTT: vtt.extract,
-    content_types.SRT: srt.extract,
-    content_types.JPEG: image.extract,
-    content_types.PNG: image.extract,
-    content_types.GIF: image.extract,
-    content_types.WEBP: image.extract,
-    content_types.TIFF: image.extract,
-    content_types.BMP: image.extract,
-}
-"""By content type, as `content_types.find_type` finds it."""

@@ -1,14 +1,9 @@
-"""The type of a file by its content. Its name only decides between forms of text, and is checked."""
+"""The content types that Sage reads, and their names for people.
 
-import re
-import zipfile
+A web process imports this: it loads none of the libraries that read documents.
+"""
+
 from pathlib import PurePath
-
-import puremagic
-
-from coaching.library.extractors.archive import open_archive
-from coaching.library.extractors.decoding import decode, is_text
-from coaching.library.extractors.extracted import LOCKED, Unread, gettext_noop
 
 PDF = "application/pdf"
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
@@ -32,9 +27,6 @@ _EXTENSIONS = {
     ".srt": SRT, ".jpg": JPEG, ".jpeg": JPEG, ".png": PNG, ".gif": GIF, ".webp": WEBP, ".tif": TIFF,
     ".tiff": TIFF, ".bmp": BMP,
 }  # fmt: skip
-_MARKDOWN = (".md", ".markdown")
-_BLANK = b"\0 \t\r\n\f\v"
-_PDF_SEARCHED = 1_024
 _SIGNATURES = (
     (b"\xff\xd8\xff", JPEG),
     (b"\x89PNG\r\n\x1a\n", PNG),
@@ -45,52 +37,6 @@ _SIGNATURES = (
 )
 _BMP_HEADERS = frozenset({12, 40, 52, 56, 64, 108, 124})
 """The sizes of the header after the file's own, whose two letters begin many texts."""
-_MEMBERS = {"word/document.xml": DOCX, "xl/workbook.xml": XLSX, "ppt/presentation.xml": PPTX}
-_MAIN_PARTS = {
-    b"wordprocessingml.document.main": DOCX,
-    b"spreadsheetml.sheet.main": XLSX,
-    b"presentationml.presentation.main": PPTX,
-}
-_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-_ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
-_SAMPLE = 16 * 1024
-# Possessive: alternatives that were tried once aren't tried again, which would take exponential time.
-_HTML_START = re.compile(
-    r"(?:\s+|<!--(?:(?!-->).)*+-->|<\?xml[^>]*+>)*+<(?:!doctype html|html|head|body)\b",
-    re.IGNORECASE | re.DOTALL,
-)
-_SRT_START = re.compile(r"\s*\d+\s*\n\s*\d{1,2}:\d\d:\d\d[,.]\d{1,3}\s+-->")
-_HEADER = re.compile(r"([A-Za-z][A-Za-z0-9-]*):[ \t]?.*(?:\n[ \t].*)*\n")
-_MAIL_HEADERS = {"from", "to", "date", "subject", "received", "message-id", "mime-version", "return-path"}
-_MARKDOWN_SIGNS = re.compile(r"^(?:#{1,6} \S|```|\[[^\]\n]+\]: )", re.MULTILINE)
-
-USABLE = gettext_noop("Save it as PDF, DOCX, XLSX, PPTX or text, and upload that.")
-EMPTY = gettext_noop("This file is empty.")
-DAMAGED = gettext_noop("This file is damaged: parts of it are missing.")
-ARCHIVE = gettext_noop("Sage doesn’t open archives. Upload the files in it instead.")
-OPEN_DOCUMENT = gettext_noop("Sage can’t read OpenDocument files.")
-OLD_OFFICE = gettext_noop("Sage can’t read Office formats from before 2007.")
-RTF = gettext_noop("Sage can’t read RTF files.")
-OTHER_IMAGE = gettext_noop("Sage can’t read this kind of image, but it can read JPEG and PNG.")
-AUDIO = gettext_noop("Sage can’t read audio files.")
-VIDEO = gettext_noop("Sage can’t read videos.")
-UNKNOWN = gettext_noop("Sage doesn’t know this kind of file.")
-_MEDIA = {"audio": AUDIO, "video": VIDEO, "image": OTHER_IMAGE}
-
-
-def find_type(data: bytes, name: str) -> str:
-    """Return the content type. Raises `Unread` for what Sage doesn't read."""
-    if not data.strip(_BLANK):
-        raise Unread("refused", EMPTY)
-    if b"%PDF-" in data[:_PDF_SEARCHED]:
-        return PDF
-    if content_type := image_type(data):
-        return content_type
-    if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        return _in_archive(data)
-    if data.startswith(_OLE):
-        return _refuse_old_office(data)
-    return _kind_of_text(data, name)
 
 
 def image_type(data: bytes) -> str:
@@ -109,79 +55,3 @@ def wrong_name(name: str, content_type: str) -> str:
     if promised is None or NAMES[promised] == NAMES[content_type] or (promised == TXT and content_type == MD):
         return ""
     return f"Its name ends in {extension}, but it is {NAMES[content_type]}."
-
-
-def _in_archive(data: bytes) -> str:
-    with open_archive(data) as archive:
-        members = set(archive.namelist())
-        for member, content_type in _MEMBERS.items():
-            if member in members:
-                return content_type
-        if "[Content_Types].xml" in members:
-            return _by_declared_parts(archive)
-        if "mimetype" in members and b"opendocument" in _first_bytes(archive, "mimetype"):
-            raise Unread("refused", f"{OPEN_DOCUMENT}\n{USABLE}")
-    raise Unread("refused", ARCHIVE)
-
-
-def _by_declared_parts(archive: zipfile.ZipFile) -> str:
-    """Return the type of a package whose main part has another name than usual."""
-    declared = _first_bytes(archive, "[Content_Types].xml")
-    for main, content_type in _MAIN_PARTS.items():
-        if main in declared:
-            return content_type
-    raise Unread("broken", DAMAGED)
-
-
-def _first_bytes(archive: zipfile.ZipFile, member: str) -> bytes:
-    try:
-        with archive.open(member) as opened:
-            return opened.read(_SAMPLE)
-    except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError):
-        raise Unread("broken", DAMAGED) from None
-
-
-def _refuse_old_office(data: bytes) -> str:
-    if _ENCRYPTED_PACKAGE in data:
-        raise Unread("needs_password", LOCKED)
-    raise Unread("refused", f"{OLD_OFFICE}\n{USABLE}")
-
-
-def _kind_of_text(data: bytes, name: str) -> str:
-    if data.startswith(b"{\\rtf"):
-        raise Unread("refused", f"{RTF}\n{USABLE}")
-    text = decode(data[:_SAMPLE]).lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-    if not is_text(text):
-        raise Unread("refused", f"{_unread_kind(data)}\n{USABLE}")
-    if text.startswith("WEBVTT"):
-        return VTT
-    if _SRT_START.match(text):
-        return SRT
-    if _HTML_START.match(text):
-        return HTML
-    if _is_mail(text):
-        return EML
-    is_markdown = name.lower().endswith(_MARKDOWN) or len(_MARKDOWN_SIGNS.findall(text)) >= 2
-    return MD if is_markdown else TXT
-
-
-def _is_mail(text: str) -> bool:
-    """Say whether the text begins with an e-mail's headers: a sender and two others."""
-    found: set[str] = set()
-    at = 0
-    while header := _HEADER.match(text, at):
-        found.add(header[1].lower())
-        at = header.end()
-    return "from" in found and len(found & _MAIL_HEADERS) >= 3
-
-
-def _unread_kind(data: bytes) -> str:
-    """Return a sentence on a format that Sage doesn't read."""
-    if data[4:12] in (b"ftypheic", b"ftypheix", b"ftypmif1", b"ftypavif"):
-        return OTHER_IMAGE
-    try:
-        found = puremagic.magic_string(data[:_SAMPLE])
-    except (puremagic.PureError, ValueError):
-        found = []
-    kinds = (match.mime_type.split("/")[0] for match in found)
-    return next((_MEDIA[kind] for kind in kinds if kind in _MEDIA), UNKNOWN)

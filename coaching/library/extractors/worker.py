@@ -4,9 +4,10 @@ import json
 import re
 from collections.abc import Sequence
 
-from coaching.library.extractors import EXTRACTORS
-from coaching.library.extractors.content_types import find_type, wrong_name
+from coaching.library.extractors.content_types import wrong_name
+from coaching.library.extractors.detection import find_type
 from coaching.library.extractors.extracted import Extracted, Unread, gettext_noop
+from coaching.library.extractors.registry import EXTRACTORS
 
 MOST_CHARACTERS = 2_000_000
 TAIL_CHARACTERS = 500_000
