@@ -1,11 +1,9 @@
 """System checks for settings that are valid but won't work as expected."""
 
-from collections.abc import Callable
-
 from django.conf import settings
 from django.core import checks
-from django.utils.module_loading import import_string
 
+from coaching.engine.retirements import RETIREMENTS
 from sage.env import Environment, read_environment
 
 MODEL_SETTINGS = (
@@ -24,10 +22,6 @@ SETTINGS_TO_COME = {
 
 def warn_of_retired_models(**_: object) -> list[checks.CheckMessage]:
     """Warn if a configured model is deprecated in the SDK."""
-    # Importing the SDK is slow, so only a check does it.
-    retirement_date: Callable[[str], str | None] = import_string(
-        "coaching.engine.anthropic_client.retirement_date"
-    )
     return [
         checks.Warning(
             f"{name} is {model}, which the SDK lists as deprecated (end of life: {date}).",
@@ -35,7 +29,7 @@ def warn_of_retired_models(**_: object) -> list[checks.CheckMessage]:
             id="sage.W001",
         )
         for name in MODEL_SETTINGS
-        if (model := getattr(settings, name)) and (date := retirement_date(model))
+        if (model := getattr(settings, name)) and (date := RETIREMENTS.get(model))
     ]
 
 

@@ -16,7 +16,6 @@ from typing import Any, Self
 import anthropic
 import httpx2
 import orjson
-from anthropic.resources.messages.messages import DEPRECATED_MODELS
 from anthropic.types.messages import MessageBatchResult
 
 from coaching.engine.errors import UpstreamError
@@ -194,8 +193,3 @@ async def _close_quietly(stream: RawStream) -> None:
 
 def _from_status(error: anthropic.APIStatusError) -> UpstreamError:
     return failure_of(error.status_code, str(error.type or ""), error.response.headers)
-
-
-def retirement_date(model: str) -> str | None:
-    """Return a model's retirement date if the SDK lists it as deprecated."""
-    return dict[str, str](DEPRECATED_MODELS).get(model)

@@ -4,10 +4,12 @@ from datetime import date
 from decimal import Decimal
 
 import pytest
+from anthropic.resources.messages.messages import DEPRECATED_MODELS
 
 from coaching.engine.anthropic_client import build_params
 from coaching.engine.messages import ModelRequest
 from coaching.engine.profiles import PROFILES, ModelProfile, Price, cost_micro_usd, profile_for
+from coaching.engine.retirements import RETIREMENTS
 from coaching.engine.usage import TokenCounts
 
 TODAY = date(2026, 11, 21)
@@ -127,3 +129,7 @@ def test_only_claude_gets_a_breakpoint_on_the_request_itself(model: str, is_mark
         cache_control={"type": "ephemeral"},
     )
     assert ("cache_control" in build_params(request)) is is_marked
+
+
+def test_every_model_that_the_sdk_deprecates_is_known_with_its_end_of_life() -> None:
+    assert RETIREMENTS == DEPRECATED_MODELS
