@@ -11,6 +11,7 @@ from django.core.management import execute_from_command_line
 from django.db import OperationalError, ProgrammingError, connection
 
 from sage.env import StartError
+from sage.garbage import collect_rarely
 from sage.schema import check_connection, check_migrations
 
 
@@ -37,6 +38,7 @@ def _run_command() -> None:
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sage.settings")
     signal.signal(signal.SIGTERM, _exit_on_sigterm)
+    collect_rarely()
     try:
         _run_command()
     except KeyboardInterrupt:

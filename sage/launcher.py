@@ -6,7 +6,6 @@ nothing of turns: what has to be started and drained is given to it.
 """
 
 import asyncio
-import gc
 import signal
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
@@ -26,6 +25,7 @@ from twisted.internet.tcp import Connection
 from twisted.python.failure import Failure
 
 from sage.env import StartError
+from sage.garbage import collect_as_usual
 from sage.http_limits import BoundedChannel, HttpLimits, Spool
 from sage.outlet import Outlet
 from sage.socket_inbox import BoundedSocket
@@ -109,9 +109,8 @@ class WebServer(Server):  # type: ignore[misc]  # Daphne has no types
         try:
             # Before the port opens: the first request finds everything there.
             twisted_loop.run_until_complete(self._services.enter_async_context(lifecycle.service()))
-            # What is loaded by now stays: a collection that walks it would hold up the loop, and the end.
-            gc.collect()
-            gc.freeze()
+            # A collection that walks what is loaded would hold up the loop, and the end.
+            collect_as_usual()
             self.run()
         finally:
             twisted_loop.run_until_complete(self._services.aclose())

@@ -12,6 +12,7 @@ from django.core.management.base import BaseCommand
 
 from coaching.jobs.worker import JobWorker
 from sage.env import StartError
+from sage.garbage import collect_as_usual
 from sage.schema import check_migrations
 from sage.startup import check_services, readable_env_file
 from sage.telemetry import start_telemetry
@@ -60,6 +61,7 @@ class Command(BaseCommand):
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, ending.set)
         async with JobWorker():
+            collect_as_usual()
             self.stdout.write("The worker waits for jobs.")
             self.stdout.flush()
             await ending.wait()
