@@ -12,13 +12,17 @@ MAX_NEWEST = 5
 MAX_OF_CLIENT = 10
 MAX_ACTIONS = 8
 
-# What is never sent to the model isn't even counted. Documents are wide rows: only those that are shown are
-# read whole, the others in an index (`document_headlines`).
+# What is never sent to the model isn't even counted, nor is what came of it. Archived clients count only in
+# conversations about them. Documents are wide rows: only those that are shown are read whole, the others in
+# an index (`document_headlines`).
 _SQL = """
 WITH scope AS MATERIALIZED (
     SELECT scope.client_id, scope.project_id FROM coaching_sessionscope AS scope
     JOIN coaching_client AS client ON client.id = scope.client_id AND client.user_id = %(user)s
     WHERE scope.session_id = %(session)s
+), archived AS MATERIALIZED (
+    SELECT id FROM coaching_client
+    WHERE user_id = %(user)s AND status = 'archived' AND NOT EXISTS (SELECT FROM scope)
 ), documents AS MATERIALIZED (
     SELECT document.id, document.state, document.created_at,
         (EXISTS (SELECT FROM scope)
@@ -27,6 +31,7 @@ WITH scope AS MATERIALIZED (
     WHERE document.user_id = %(user)s AND NOT document.is_withheld
         AND document.state NOT IN ('duplicate', 'refused', 'failed')
         AND (NOT EXISTS (SELECT FROM scope) OR document.client_id = (SELECT client_id FROM scope))
+        AND document.client_id NOT IN (SELECT id FROM archived)
 ), newest AS MATERIALIZED (
     SELECT id FROM documents ORDER BY is_of_project DESC, created_at DESC, id DESC
     LIMIT CASE WHEN EXISTS (SELECT FROM scope) THEN %(of_client)s ELSE %(newest)s END
@@ -35,6 +40,11 @@ WITH scope AS MATERIALIZED (
     FROM coaching_actionitem AS action
     WHERE action.user_id = %(user)s AND action.state = 'open'
         AND (NOT EXISTS (SELECT FROM scope) OR action.client_id = (SELECT client_id FROM scope))
+        AND action.client_id NOT IN (SELECT id FROM archived)
+        AND NOT EXISTS (
+            SELECT FROM coaching_document AS source
+            WHERE source.id = action.document_id AND source.is_withheld
+        )
 )
 SELECT jsonb_build_object(
     'documents', (SELECT count(*) FROM documents),

@@ -11,7 +11,6 @@ MAX_CLIENTS = 500
 MAX_PROJECTS = 2_000
 ONLY_ONE_SELF = gettext_noop("You’re already in the list as a client.")
 SELF_STAYS = gettext_noop("Your own part of the library can’t be archived.")
-SELF_IS_KEPT = gettext_noop("Your own part of the library can’t be deleted, only its documents.")
 CLIENTS_FULL = gettext_noop("You can have up to %(most)s clients. Delete one that you no longer need.")
 PROJECTS_FULL = gettext_noop("You can have up to %(most)s projects. Delete one that you no longer need.")
 CLIENT_EXISTS = gettext_noop("There’s already a client with that name.")
@@ -106,21 +105,6 @@ def change_project(*, user_id: int, project_id: int, name: str, status: ProjectS
     except IntegrityError:
         raise Refused(PROJECT_EXISTS, client=project.client.name) from None
     return project
-
-
-@transaction.atomic
-def delete_client(*, user_id: int, client_id: int) -> None:
-    """Delete a client with its projects, documents, knowledge and action items. Raises `Refused`."""
-    client = Client.of(user_id).select_for_update().get(id=client_id)
-    if client.client_type == ClientType.SELF:
-        raise Refused(SELF_IS_KEPT)
-    client.delete()
-
-
-@transaction.atomic
-def delete_project(*, user_id: int, project_id: int) -> None:
-    """Delete a project with its documents, knowledge and action items. Raises `Project.DoesNotExist`."""
-    Project.of(user_id).select_for_update().get(id=project_id).delete()
 
 
 def _name(name: str) -> str:

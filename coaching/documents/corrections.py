@@ -8,11 +8,16 @@ MAX_CORRECTIONS = 50
 EXCERPT_CHARACTERS = 500
 
 
-def remember_correction(document: Document, *, from_type: str) -> DocumentCorrection:
-    """Remember what the user has just said that a document is, and forget the oldest over the limit."""
+def remember_correction(document: Document, *, from_type: str) -> None:
+    """Remember what the user has just said that a document is, and forget the oldest over the limit.
+
+    An example holds words of its document, so one that is never sent to the model gives none.
+    """
+    if document.is_withheld:
+        return
     text = DocumentText.within(document).values_list("text", flat=True).first() or ""
     corrections = DocumentCorrection.of(document.user_id)
-    correction = corrections.create(
+    corrections.create(
         client_id=document.client_id,
         document=document,
         name=document.name,
@@ -23,9 +28,12 @@ def remember_correction(document: Document, *, from_type: str) -> DocumentCorrec
     )
     kept = corrections.order_by("-created_at", "-id").values_list("id", flat=True)[:MAX_CORRECTIONS]
     corrections.exclude(id__in=list(kept)).delete()
-    return correction
 
 
 def read_corrections(*, user_id: int, client_id: int, limit: int = 5) -> Sequence[DocumentCorrection]:
-    """Return the newest corrections of a client's documents: another client's never enter a call."""
-    return list(DocumentCorrection.of(user_id).filter(client_id=client_id)[:limit])
+    """Return the newest corrections of a client's documents: another client's never enter a call.
+
+    Those of documents that have been withheld since are left out.
+    """
+    rows = DocumentCorrection.of(user_id).filter(client_id=client_id)
+    return list(rows.exclude(document__is_withheld=True)[:limit])

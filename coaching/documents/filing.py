@@ -12,6 +12,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext_noop
 
+from coaching.documents.calls import forget_calls
 from coaching.documents.effects import change
 from coaching.documents.intake import clean_name, destination_of
 from coaching.job_queue import enqueue_document
@@ -37,9 +38,6 @@ STILL_READING = gettext_noop("Sage is still reading this document. Wait until it
 NOTHING_STORED = gettext_noop("The file wasn’t accepted, so it isn’t stored. Upload it again.")
 FOLDER_NAME = gettext_noop("A folder’s name can have 1 to 120 characters, on one line.")
 NAME_NEEDED = gettext_noop("A document needs a name.")
-_READABLE_AGAIN = frozenset(
-    {DocumentState.FILED, DocumentState.REVIEW, DocumentState.FAILED, DocumentState.DUPLICATE}
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,13 +172,14 @@ def read_again(*, user_id: int, document_id: int) -> Document:
     document = locked_document(user_id, document_id)
     if document.storage_key is None:
         raise Refused(NOTHING_STORED)
-    if document.state not in _READABLE_AGAIN:
+    if document.state in UNFINISHED_STATES:
         raise Refused(STILL_READING)
-    _queue(document)
+    queue_again(document)
     return document
 
 
-def _queue(document: Document) -> None:
+def queue_again(document: Document) -> None:
+    """Queue the reading of a locked document, with all its attempts."""
     document.state, document.reason, document.attempts = DocumentState.QUEUED, "", 0
     if document.source == DocumentSource.COMMAND:  # its command may be over, so workers read it now
         document.source = DocumentSource.UPLOAD
@@ -190,16 +189,19 @@ def _queue(document: Document) -> None:
 
 @transaction.atomic
 def delete_document(*, user_id: int, document_id: int) -> None:
-    """Delete a document with its text; what the user accepted from it stays, and its duplicates are read.
+    """Delete a document with its text and what calls hold of it; its duplicates are read.
+
+    What the user accepted from it stays.
 
     No row names its bytes any more, so garbage collection removes them.
     """
     document = locked_document(user_id, document_id)
     for twin in Document.of(user_id).filter(duplicate_of=document, state=DocumentState.DUPLICATE):
-        _queue(twin)
+        queue_again(twin)
     KnowledgeEntry.of(user_id).filter(document=document, state=EntryState.PROPOSED).delete()
     ActionItem.of(user_id).filter(document=document, state=ActionState.PROPOSED).delete()
     document.delete()
+    forget_calls(user_id=user_id, document_id=document_id)
 
 
 def read_download(*, user_id: int, document_id: int) -> Download:

@@ -5,8 +5,9 @@ answers instead of asking again. Batches offer no tools. What has no answer is a
 """
 
 import asyncio
+import json
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from uuid import uuid4
 
@@ -20,7 +21,7 @@ from coaching.engine.ports import BatchModelClient, BatchResult
 from coaching.engine.usage import RoundUsage
 from coaching.library import call_records
 from coaching.library.batch import Item, Services
-from coaching.library.call_records import CallPlan, open_call, pending_call
+from coaching.library.call_records import CallPlan, open_call, pending_call, withdraw
 from coaching.library.calls import NO_ANSWER, prefix_of
 from coaching.library.claims import Claim, claim_chosen, keep, put_back
 from coaching.library.knowledge import read_knowledge, read_surroundings
@@ -134,6 +135,8 @@ def _open(claim: Claim, items: Sequence[Item]) -> _Prepared:
     pending = pending_call(
         user_id=claim.user_id, purpose=CallPurpose.CLASSIFY, document_ids=claim.document_ids
     )
+    if pending is not None and pending.state == CallState.OPEN and not pending.batch and withdraw(pending):
+        pending = None
     fitting = take_what_fits(items, knowledge)
     if pending is not None:
         fitting = [item for item in items if item.document.pk in pending.documents]
@@ -156,6 +159,9 @@ def _open(claim: Claim, items: Sequence[Item]) -> _Prepared:
             prompt_tokens=request_tokens(request),
         )
     )
+    if pending is not None and pending.state == CallState.OPEN:
+        # An earlier run numbered the documents, perhaps with others among them.
+        request = replace(request, messages=json.loads(pending.request))
     return _Prepared(claim=claim, call=call, request=request)
 
 

@@ -19,7 +19,7 @@ from coaching.engine.messages import FinishedRound, ModelRequest, canonical_json
 from coaching.engine.tools import ToolResult
 from coaching.engine.usage import RoundUsage
 from coaching.model.usage import usage_row
-from coaching.models import CallPurpose, CallState, CallUsage, DocumentCall
+from coaching.models import CallPurpose, CallState, CallUsage, Document, DocumentCall
 from sessions_app.database import lock_until_commit
 from sessions_app.limits import refuse_over_budget
 from sessions_app.models import UsagePurpose
@@ -36,7 +36,7 @@ _BUDGET_LOCK = 0x11B1
 _PREFIX_LOCK = 0x11B2
 _PURPOSES = {CallPurpose.CLASSIFY: UsagePurpose.CLASSIFY, CallPurpose.CRITIC: UsagePurpose.CRITIC}
 
-Admission = Literal["go", "wait", "given_up"]
+Admission = Literal["go", "wait", "given_up", "withdrawn"]
 StoredRound = dict[str, Any]
 
 
@@ -79,17 +79,20 @@ def pending_call(*, user_id: int, purpose: CallPurpose, document_ids: Collection
 
 
 def close_calls(*, user_id: int, call_ids: Collection[int]) -> None:
-    """Note that the answers of these calls were used; what was sent isn't kept."""
-    DocumentCall.of(user_id).filter(id__in=call_ids).update(request="", rounds="")
+    """Note that the answers of these calls were used; neither they nor what was sent is kept."""
+    DocumentCall.of(user_id).filter(id__in=call_ids).update(request="", rounds="", answer="")
 
 
 @transaction.atomic
 def begin_call(call: DocumentCall, *, daily_tokens: int | None) -> Admission:
     """Count an attempt, unless the first call with its prefix is still under way.
 
-    Others read from the cache what that one writes. Raises `Refused` where the user's budget is used up, to
-    which calls under way count with what they will probably take.
+    Others read from the cache what that one writes. A call whose stored request has a document that was
+    deleted or withheld since is `withdrawn`, and deleted. Raises `Refused` where the user's budget is used
+    up, to which calls under way count with what they will probably take.
     """
+    if withdraw(call):
+        return "withdrawn"
     now = timezone.now()
     lock_until_commit(_BUDGET_LOCK, call.user_id % 2**31)
     if daily_tokens is not None:
@@ -108,6 +111,15 @@ def begin_call(call: DocumentCall, *, daily_tokens: int | None) -> Admission:
     locked.save(update_fields=["attempts", "sent_at"])
     call.attempts, call.sent_at, call.rounds = locked.attempts, locked.sent_at, locked.rounds
     return "go"
+
+
+def withdraw(call: DocumentCall) -> bool:
+    """Delete an open call of which a document is gone or is never to be sent now; say whether it was so."""
+    ids = set(call.documents)
+    if Document.of(call.user_id).filter(id__in=ids, is_withheld=False).count() == len(ids):
+        return False
+    DocumentCall.of(call.user_id).filter(id=call.pk, state=CallState.OPEN).delete()
+    return True
 
 
 def read_rounds(call: DocumentCall) -> list[StoredRound]:

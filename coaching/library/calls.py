@@ -45,12 +45,17 @@ TOO_LONG = gettext_noop("It has too much text for the AI model.")
 CUT = gettext_noop("The AI model’s answer was cut off.")
 NO_ANSWER = gettext_noop("The AI model gave no answer.")
 GIVEN_UP = gettext_noop("Reading it was interrupted several times.")
+WITHDRAWN = "One of its documents was deleted or withheld."
 
 C = TypeVar("C")
 
 
 class CallFailed(Exception):
     """There is no answer, and another attempt at the same call gives none. `str()` is a sentence."""
+
+
+class CallWithdrawn(CallFailed):
+    """One of the call's documents was deleted or withheld since: a call about the others is another one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +122,8 @@ async def _begin(call: DocumentCall) -> bool:
     if admission == "given_up":
         await in_database(call_records.fail_call, call, GIVEN_UP)
         raise CallFailed(GIVEN_UP)
+    if admission == "withdrawn":
+        raise CallWithdrawn(WITHDRAWN)
     return admission == "go"
 
 

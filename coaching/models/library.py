@@ -293,7 +293,6 @@ class CallPurpose(models.TextChoices):
 
     CLASSIFY = "classify", "Classification"
     CRITIC = "critic", "Second reading"
-    EXTRACT = "extract", "Key facts"
     SUMMARY = "summary", "Summary"
     TRANSCRIPT = "transcript", "Transcript"
 
@@ -514,7 +513,7 @@ class DocumentCorrection(Owned):
     )
     client = models.ForeignKey(Client, on_delete=models.CASCADE, related_name="corrections")
     document = models.ForeignKey(
-        Document, null=True, blank=True, on_delete=models.SET_NULL, related_name="corrections"
+        Document, null=True, blank=True, on_delete=models.CASCADE, related_name="corrections"
     )
     name = models.CharField(max_length=255)
     excerpt = models.CharField(max_length=500, blank=True, default="")

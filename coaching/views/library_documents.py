@@ -34,6 +34,7 @@ from coaching.views.programs import login_or_401, wants_json
 from sessions_app.errors import Refused
 
 UNREADABLE = gettext_noop("Sage couldn’t read the form, so nothing was changed. Please try again.")
+NOT_REMEMBERED = gettext_noop("Saved.")
 EFFECTS_SHOWN = 50
 MAX_SHOWN_CHARACTERS = 1_500_000
 
@@ -54,7 +55,7 @@ def document(request: HttpRequest, document_id: int) -> HttpResponse:
     with or_404():
         found = document_with_text(user_id=user_id, document_id=document_id)
     if request.method == "POST":
-        return _act(request, user_id, document_id)
+        return _act(request, user_id, document_id, is_withheld=found.is_withheld)
     if wants_json(request):
         return JsonResponse(document_as_json(found))
     return _page(request, found)
@@ -99,7 +100,7 @@ def _pages_of(document: Document) -> Sequence[TextPage]:
     return [TextPage(number=number, text=part) for number, part in zip(numbers, parts, strict=False)]
 
 
-def _act(request: HttpRequest, user_id: int, document_id: int) -> HttpResponse:
+def _act(request: HttpRequest, user_id: int, document_id: int, *, is_withheld: bool) -> HttpResponse:
     what = request.POST.get("do", "")
     act = ACTS.get(what)
     try:
@@ -114,7 +115,8 @@ def _act(request: HttpRequest, user_id: int, document_id: int) -> HttpResponse:
                 document_with_text(user_id=user_id, document_id=document_id),
                 refusal=refusal.shown(),
             )
-    success(request, gettext(SAID[what]))
+    said = NOT_REMEMBERED if is_withheld and what == "type" else SAID[what]
+    success(request, gettext(said))
     if what == "delete":
         return back_to("library")
     return back_to("library_document", of=document_id)

@@ -8,10 +8,10 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from coaching.documents.actions import NewAction, create_action, edit_action, set_action_done
-from coaching.documents.clients import delete_client
 from coaching.documents.effects import CHANGED_SINCE, PLACE_GONE, UNDONE_ALREADY, undo
 from coaching.documents.filing import Decision, file_document, move_document, rename_document
 from coaching.documents.knowledge import NewEntry, create_entry
+from coaching.documents.removals import delete_client
 from coaching.documents.reviews import correct_document
 from coaching.models import (
     ActionItem,

@@ -7,10 +7,12 @@ from procrastinate.contrib.django.models import ProcrastinateJob
 from coaching.documents import filing, reviews
 from coaching.documents.corrections import MAX_CORRECTIONS, read_corrections
 from coaching.documents.filing import Decision, file_document, put_to_review, read_again
+from coaching.documents.removals import delete_project
 from coaching.documents.reviews import accept_review, accept_reviews, correct_document, correct_documents
 from coaching.models import (
     DecidedBy,
     Document,
+    DocumentCall,
     DocumentCorrection,
     DocumentSource,
     DocumentState,
@@ -86,6 +88,25 @@ def test_corrections_are_kept_for_the_same_client_and_the_oldest_are_forgotten(u
     }
 
 
+def test_a_correction_holds_no_words_of_what_is_withheld_or_deleted(user: User) -> None:
+    make_reference("valuation", folder="Valuations")
+    client = make_client(user)
+    secret = make_document(client, "secret.pdf", text="Only for me.", is_withheld=True)
+    open_, gone = (make_document(client, f"{name}.pdf", text="For all.") for name in ("open", "gone"))
+
+    def examples() -> list[str]:
+        return [one.name for one in read_corrections(user_id=user.pk, client_id=client.id)]
+
+    ids = [document.id for document in (secret, open_, gone)]
+    assert correct_documents(user_id=user.pk, document_ids=ids, file_type="valuation").changed == ids
+    assert examples() == ["gone.pdf", "open.pdf"]
+    filing.withhold_document(user_id=user.pk, document_id=open_.id, is_withheld=True)
+    filing.delete_document(user_id=user.pk, document_id=gone.id)
+    assert examples() == []
+    filing.delete_document(user_id=user.pk, document_id=open_.id)
+    assert not DocumentCorrection.of(user.pk).exists()
+
+
 def test_a_correction_goes_where_the_rules_say_for_the_client(user: User) -> None:
     make_reference("valuation", folder="Valuations", level=FilingLevel.PROJECT)
     PlacementRule.objects.create(file_type="valuation", client_type="self", folder="Home", level="client")
@@ -124,6 +145,8 @@ def test_it_is_read_again_with_all_attempts(user: User) -> None:
     assert ProcrastinateJob.objects.filter(args__user_id=user.pk).exists(), "workers read it now"
     with pytest.raises(Refused, match=filing.STILL_READING):
         read_again(user_id=user.pk, document_id=document.id)
+    slow = make_document(make_client(user), state=DocumentState.REFUSED, reason="It takes too long.")
+    assert read_again(user_id=user.pk, document_id=slow.id).state == DocumentState.QUEUED
 
 
 def test_deleting_reads_its_duplicates(user: User) -> None:
@@ -133,6 +156,23 @@ def test_deleting_reads_its_duplicates(user: User) -> None:
     filing.delete_document(user_id=user.pk, document_id=document.id)
     twin.refresh_from_db()
     assert (twin.state, twin.duplicate_of) == (DocumentState.QUEUED, None)
+
+
+def test_a_project_goes_with_what_calls_hold_of_it_and_copies_elsewhere_are_read(user: User) -> None:
+    client = make_client(user, "Anna")
+    project = make_project(client)
+    lease = make_document(client, project=project)
+    copy = make_document(client, "copy.pdf", state=DocumentState.DUPLICATE, duplicate_of=lease)
+    for documents in ([lease.id], [lease.id, copy.id]):
+        DocumentCall.of(user.pk).create(
+            client=client, purpose="summary", key=str(documents), documents=documents, request="The rent."
+        )
+    delete_project(user_id=user.pk, project_id=project.id)
+    copy.refresh_from_db()
+    assert (copy.state, copy.duplicate_of) == (DocumentState.QUEUED, None)
+    assert DocumentCall.of(user.pk).get().documents == [lease.id, copy.id]
+    filing.delete_document(user_id=user.pk, document_id=copy.id)
+    assert not DocumentCall.of(user.pk).exists()
 
 
 def test_anothers_document_and_places_look_missing(user: User, other_user: User) -> None:

@@ -52,10 +52,10 @@ def document_of(client: Client, name: str = "a.txt", **values: Any) -> Document:
     return Document.unscoped.create(user_id=client.user_id, client=client, name=name, **values)
 
 
-def suggested(client: Client, name: str) -> Document:
+def suggested(client: Client, name: str, **values: Any) -> Document:
     """Store a document for which Sage suggests a type."""
     decision = {"file_type": "payslip", "category": "work", "folder": "Staff", "level": "client"}
-    return document_of(client, name, reason="Sage isn’t sure.", **decision)
+    return document_of(client, name, reason="Sage isn’t sure.", **decision, **values)
 
 
 def acted(browser: Browser, document: Document, **form: Any) -> Document:
@@ -119,6 +119,10 @@ def test_a_corrected_type_files_a_document_and_is_remembered(
     assert (filed.decided_by, filed.reason) == ("user", "")
     assert effects_of(document) == ["corrected"]
     remembered = DocumentCorrection.of(mill.user_id).get()
+    withheld = suggested(mill, "b.txt", is_withheld=True)
+    address = f"/library/documents/{withheld.pk}/"
+    said = signed_in.post(address, {"do": "type", "file_type": "invoice"}, follow=True).content.decode()
+    assert "<p>Saved.</p>" in said
     assert (remembered.from_type, remembered.to_type) == ("payslip", "invoice")
     for unknown in ("", "nonsense", "no\x00nsense"):
         refused(signed_in, document, "There’s no such document type.", do="type", file_type=unknown)
@@ -221,6 +225,10 @@ def test_all_ticked_are_accepted_and_each_refusal_is_named(
     assert states_of(first, second) == ["filed", "filed"]
     assert states_of(unticked, undecided, theirs) == ["review"] * 3
     assert "1 document filed." in decided(signed_in, accept=unticked.pk)
+    others = [suggested(mill, f"another {number}.txt") for number in range(2)]
+    assert "Accept all 2 suggestions" in signed_in.get(REVIEW).content.decode()
+    assert "2 documents filed." in decided(signed_in, do="accept-all")
+    assert states_of(*others, undecided, theirs) == ["filed", "filed", "review", "review"]
     refused_with(signed_in.post(REVIEW, {"do": "accept"}), "Select at least one document first.")
 
 

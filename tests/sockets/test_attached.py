@@ -11,7 +11,7 @@ from django.test import Client as Browser
 from coaching.documents.attached import MAX_ATTACHED, MISSING, TOO_MANY, UNREADABLE
 from coaching.documents.clients import create_client, own_client
 from coaching.documents.scopes import set_scope
-from coaching.models import Client, ClientType, Document, DocumentState, DocumentText
+from coaching.models import ActionItem, Client, ClientType, Document, DocumentState, DocumentText
 from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database
 from sessions_app.models import Message, Session
@@ -216,8 +216,16 @@ async def test_a_conversation_that_is_opened_from_a_client_is_about_them_alone(
         stored(user, f"{name}.pdf", client=client)
         return client
 
+    def make_unmentioned() -> None:
+        Client.of(user.pk).filter(id=make("Dunn").pk).update(status="archived")
+        secret = stored(user, "secret.pdf", is_withheld=True)
+        values = {"client_id": secret.client_id, "title": "A secret errand"}
+        ActionItem.of(user.pk).create(document=secret, **values)
+        ActionItem.of(user.pk).create(client_id=secret.client_id, title="An open errand")
+
     barton = await in_database(make, "Barton")
     await in_database(make, "Crowe")
+    await in_database(make_unmentioned)
     foreign = await in_database(own_client, other_user.pk)
 
     def begin(client_id: int) -> Any:
@@ -241,3 +249,6 @@ async def test_a_conversation_that_is_opened_from_a_client_is_about_them_alone(
     assert "Crowe" not in about
     assert "<library_headlines>" in general
     assert "Crowe.pdf" in general
+    assert "An open errand" in general
+    for unmentioned in ("Dunn", "secret.pdf", "A secret errand"):
+        assert unmentioned not in general

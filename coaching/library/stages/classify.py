@@ -12,7 +12,7 @@ from coaching.documents.reasons import join_reasons
 from coaching.library.answers import read_answer
 from coaching.library.batch import Batch, Ending, Item, Services, Verdict
 from coaching.library.call_records import CallPlan, pending_call, read_rounds
-from coaching.library.calls import NO_TOOLS, CallFailed, make_call, prefix_of, resume_call
+from coaching.library.calls import NO_TOOLS, CallFailed, CallWithdrawn, make_call, prefix_of, resume_call
 from coaching.library.claims import keep, put_back
 from coaching.library.knowledge import Knowledge, read_knowledge, read_surroundings
 from coaching.library.pipeline_tools import pipeline_tools
@@ -35,7 +35,7 @@ async def classify(batch: Batch, services: Services) -> Batch:
     """Classify the documents that fit into one call; the others wait for the next.
 
     Raises what `make_call` raises, except `CallFailed`: then the documents are tried again one by one, and
-    one that fails alone has failed.
+    one that fails alone has failed. If one was withdrawn, they are asked about again without it.
     """
     if not batch.open_items:
         return batch
@@ -67,6 +67,8 @@ async def classify(batch: Batch, services: Services) -> Batch:
             call = await make_call(plan, client=client, tools=tools, slot=services.calls)
         else:
             call = await resume_call(pending, request, client=client, tools=tools, slot=services.calls)
+    except CallWithdrawn:
+        return batch.each(lambda item: item.ended(DocumentState.QUEUED, ""))
     except CallFailed as failure:
         return batch.each(partial(without_answer, because=str(failure)))
     await in_database(call.refresh_from_db, fields=["rounds"])

@@ -2,18 +2,23 @@
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 
 import pytest
 from django.contrib.auth.models import User
 
+from coaching.documents.filing import withhold_document
 from coaching.engine.profiles import cost_micro_usd
 from coaching.engine.usage import TokenCounts
 from coaching.library.batch import Services
 from coaching.library.batches import answer_in_batches
+from coaching.library.claims import claim_chosen
 from coaching.library.direct import read_directly
+from coaching.library.pipeline import read_batch
 from coaching.model.client import ModelConnection
 from coaching.models import Document, DocumentCall, DocumentSource, DocumentState
 from coaching.practice import PracticeServer
+from coaching.practice.faults.fault import Fault
 from sessions_app.database import in_database
 from sessions_app.models import ModelUsage
 from tests.library.pipeline.conftest import LEASE, PAYSLIP, fresh, upload
@@ -79,6 +84,28 @@ async def test_a_run_that_dies_waits_for_the_same_batch_again(user: User, practi
     assert [document.state for document in await fresh(*documents)] == [DocumentState.FILED] * 2
     assert len(practice.batches.batches) == 1
     assert paths(practice, "/v1/messages") == 0
+
+
+async def test_a_call_that_could_not_be_sent_goes_into_a_batch_without_what_was_withheld_since(
+    user: User, practice: PracticeServer, model: TruthfulModel
+) -> None:
+    practice.faults.push(Fault(kind="status", status=401))
+    texts = [(name, f"Dear Ada, {name} is for you. Yours, Grace") for name in ("a", "secret", "c")]
+    documents = await upload(user, *texts, source=DocumentSource.COMMAND)
+    ids, models = [document.pk for document in documents], ModelConnection()
+    claim = await in_database(claim_chosen, user_id=user.pk, lane="command:0", document_ids=ids)
+    assert claim
+    assert not await read_batch(claim, Services(client=models.client))
+    await models.close()
+    model.types = {"a": "letter", "c": "letter"}
+    withhold = partial(withhold_document, user_id=user.pk, document_id=documents[1].pk, is_withheld=True)
+    await in_database(withhold)
+    await read_in_batches(documents)
+    states = [document.state for document in await fresh(*documents)]
+    assert states == [DocumentState.FILED, DocumentState.REVIEW, DocumentState.FILED]
+    *_, sent = [request for request in practice.requests if request.path == "/v1/messages/batches"]
+    assert "a is for you" in str(sent.body)
+    assert "secret is for you" not in str(sent.body)
 
 
 async def test_what_a_batch_does_not_answer_is_asked_for_in_the_usual_way(

@@ -5,12 +5,15 @@ from collections.abc import Sequence
 import pytest
 from django.contrib.auth.models import User
 
+from coaching.documents.filing import delete_document, withhold_document
 from coaching.library.batch import Change, Services
 from coaching.library.claims import claim_chosen
 from coaching.library.pipeline import STAGES, read_batch
+from coaching.library.stages.read_text import WITHHELD
 from coaching.model.client import ModelConnection
 from coaching.models import CallUsage, Document, DocumentState
 from coaching.practice import PracticeServer
+from coaching.practice.coach.documents import sent_documents
 from coaching.practice.faults.fault import Fault
 from sessions_app.database import in_database
 from sessions_app.models import ModelUsage
@@ -32,14 +35,14 @@ class Run:
         self._dies_at = dies_at
         self._shown = 0
         self._models = ModelConnection()
+        self.services = Services(client=self._models.client, show=self._show)
 
     async def read(self, documents: Sequence[Document]) -> None:
-        services = Services(client=self._models.client, show=self._show)
         ids = [document.pk for document in documents]
         user_id = documents[0].user_id
         try:
             while claim := await in_database(claim_chosen, user_id=user_id, lane="lane:0", document_ids=ids):
-                await read_batch(claim, services)
+                await read_batch(claim, self.services)
         finally:
             await self._models.close()
 
@@ -62,6 +65,29 @@ async def test_a_run_that_dies_after_any_stage_is_taken_over_and_no_answer_is_pa
     assert await in_database(ModelUsage.of(user.pk).count) == 1
     (paid,) = await in_database(lambda: list(CallUsage.of(user.pk).select_related("call")))
     assert set(paid.call.documents) == {document.pk for document in documents}
+
+
+async def test_what_is_withheld_or_deleted_while_its_call_waits_is_sent_no_more(
+    user: User, practice: PracticeServer, queue: None
+) -> None:
+    practice.faults.push(Fault(kind="status", status=401))
+    texts = [(name, f"Dear Ada, {name} is for you. Yours, Grace") for name in ("secret", "gone", "rest")]
+    secret, gone, rest = await upload(user, *texts)
+    claim = await in_database(
+        claim_chosen, user_id=user.pk, lane="lane:0", document_ids=[secret.pk, gone.pk, rest.pk]
+    )
+    run = Run()
+    assert claim
+    assert not await read_batch(claim, run.services)
+    await in_database(withhold_document, user_id=user.pk, document_id=secret.pk, is_withheld=True)
+    await in_database(delete_document, user_id=user.pk, document_id=gone.pk)
+    await run.read([secret, rest])
+    first, *others = calls_to(practice)
+    assert "gone is for you" in str(first.body)
+    assert [[each.id for each in sent_documents(call.body)] for call in others] == [[rest.pk]]
+    secret, rest = await fresh(secret, rest)
+    assert (secret.state, secret.reason, rest.attempts) == (DocumentState.REVIEW, WITHHELD, 0)
+    assert rest.state != DocumentState.QUEUED
 
 
 async def test_a_bad_document_fails_alone_and_the_others_of_its_batch_are_filed(
