@@ -50,6 +50,10 @@ class FieldRefused(Refused):
         self.field = field
 
 
+class OverBudget(Refused):
+    """The user's daily token budget is used up."""
+
+
 class TooManySessions(Refused):
     """The user has opened too many sessions recently."""
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_noop as _
 
 from sessions_app.database import lock_until_commit
-from sessions_app.errors import Refused, TooManySessions
+from sessions_app.errors import OverBudget, Refused, TooManySessions
 from sessions_app.models import ASKED_HERE, OPEN_TURN_STATUSES, Session, Turn, TurnStatus
 from sessions_app.queries import Query, Rows, parameter, prepared, run_queries
 from sessions_app.rate import RateLimit
@@ -139,11 +139,11 @@ def _a_lot(refused: type[Refused], wait: timedelta) -> Refused:
 
 
 def refuse_over_budget(*, user_id: int, daily_tokens: int) -> None:
-    """Raise `Refused` where the user's tokens of the last 24 hours are used up, cached ones included."""
+    """Raise `OverBudget` where the user's tokens of the last 24 hours are used up, cached ones included."""
     day = read_tokens_of_day(user_id=user_id, now=timezone.now(), limit=daily_tokens)
     if day.tokens < daily_tokens:
         return
     if day.hours_to_more == 1:
-        raise Refused(_("Today’s budget is used up. More will be available in about 1 hour."))
+        raise OverBudget(_("Today’s budget is used up. More will be available in about 1 hour."))
     sentence = _("Today’s budget is used up. More will be available in about %(hours)s hours.")
-    raise Refused(sentence, hours=day.hours_to_more)
+    raise OverBudget(sentence, hours=day.hours_to_more)

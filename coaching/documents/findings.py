@@ -24,11 +24,15 @@ SUMMARY_KEY: FindingKind = "summary"
 TRANSCRIPT_KEY: FindingKind = "transcript"
 
 READING_SECONDS, BUDGET_SECONDS = 2, 600
-"""How long the job waits, at first and at most, before it looks again whether its document has a text."""
+"""How long the job waits, at first and at most, before it looks again whether its document has a text.
+
+The longest is also how long it waits for the budget of the next day.
+"""
 MOST_SECONDS = 24 * 3_600
 """How long it waits in sum: by then the user has a new daily budget."""
 NO_TEXT = "There is no text in this document."
 STILL_UNREAD = "This document hasn’t been read yet. Try again later."
+UNFINISHED = "This wasn’t finished: the day’s budget was used up, or it was interrupted. Try again later."
 NOTHING = "Nothing was found that the document's own text bears out."
 
 
@@ -77,8 +81,12 @@ def read_finding(*, user_id: int, document_id: int, kind: FindingKind) -> Findin
     prefix = call_prefix(document, kind)
     if not prefix:
         return _unread(document)
-    failed = DocumentCall.of(user_id).filter(key__startswith=prefix, state=CallState.FAILED)
-    return Finding(is_ready=True, reason=failed.values_list("error", flat=True).first() or NOTHING)
+    calls = DocumentCall.of(user_id).filter(key__startswith=prefix).exclude(state=CallState.ANSWERED)
+    left = calls.values_list("state", "error").order_by("state").first()  # a failed one before an open one
+    if left is None:
+        return Finding(is_ready=True, reason=NOTHING)
+    state, error = left
+    return Finding(is_ready=True, reason=error if state == CallState.FAILED else UNFINISHED)
 
 
 def call_prefix(document: Document, kind: FindingKind) -> str:
@@ -100,13 +108,31 @@ def wait_for_text(
     document = Document.unscoped.filter(id=document_id, state__in=UNFINISHED_STATES).first()
     if document is None or call_prefix(document, kind):
         return False
-    if waited_seconds >= MOST_SECONDS:
-        return True
-    if document.state == DocumentState.QUEUED:
+    if waited_seconds < MOST_SECONDS and document.state == DocumentState.QUEUED:
         enqueue_document(document)
     is_over_budget = document.state == DocumentState.WAITING
     longer = min(max(READING_SECONDS, waited_seconds // 4), BUDGET_SECONDS)
-    wait_seconds = BUDGET_SECONDS if is_over_budget else longer
+    wait_again(
+        document_id=document_id,
+        kind=kind,
+        session_id=session_id,
+        wait_seconds=BUDGET_SECONDS if is_over_budget else longer,
+        waited_seconds=waited_seconds,
+    )
+    return True
+
+
+def wait_again(
+    *,
+    document_id: int,
+    kind: FindingKind,
+    session_id: uuid.UUID | None,
+    waited_seconds: int,
+    wait_seconds: int = BUDGET_SECONDS,
+) -> None:
+    """Queue the job once more, for a text or for the budget of the next day; after `MOST_SECONDS` no more."""
+    if waited_seconds >= MOST_SECONDS:
+        return
     enqueue_analysis(
         document_id=document_id,
         kind=kind,
@@ -115,7 +141,6 @@ def wait_for_text(
         wait_seconds=wait_seconds,
         waited_seconds=waited_seconds + wait_seconds,
     )
-    return True
 
 
 def job_key(document_id: int, kind: FindingKind) -> str:

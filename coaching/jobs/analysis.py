@@ -1,13 +1,13 @@
 """The job that summarises a document or analyses a transcript; `library.analysis` does the work."""
 
 import uuid
-from functools import partial
+from typing import Any
 
 import structlog
 from procrastinate import JobContext
 from procrastinate.contrib.django import app
 
-from coaching.documents.findings import SUMMARY_KEY, FindingKind, wait_for_text
+from coaching.documents.findings import SUMMARY_KEY, FindingKind, wait_again, wait_for_text
 from coaching.job_queue import ANALYSIS_JOB, JobPriority
 from coaching.jobs.tasks import MODELS, Retries
 from coaching.library.analysis import analyse, summarise
@@ -15,7 +15,7 @@ from coaching.library.calls import CallFailed
 from coaching.live.runner import get_runner
 from coaching.model.client import ModelConnection
 from sessions_app.database import in_database
-from sessions_app.errors import Refused
+from sessions_app.errors import OverBudget, Refused
 
 logger = structlog.get_logger(__name__)
 
@@ -24,15 +24,20 @@ logger = structlog.get_logger(__name__)
 async def analyse_document(
     context: JobContext, *, document_id: int, kind: FindingKind, session_id: str = "", waited_seconds: int = 0
 ) -> None:
-    """Store what a document says as proposals. A call that fails for good, or is over the budget, ends it."""
+    """Store what a document says as proposals. Over the budget it waits; a failed call ends it."""
     models: ModelConnection = context.additional_context[MODELS]
     work = summarise if kind == SUMMARY_KEY else analyse
     session = uuid.UUID(session_id) if session_id else None
-    wait = partial(wait_for_text, document_id=document_id, kind=kind, session_id=session)
-    if await in_database(wait, waited_seconds=waited_seconds):
+    job: dict[str, Any] = {
+        "document_id": document_id, "kind": kind, "session_id": session, "waited_seconds": waited_seconds,
+    }  # fmt: skip
+    if await in_database(wait_for_text, **job):
         return
     try:
         await work(document_id, session_id=session, client=await models.client())
+    except OverBudget:
+        await in_database(wait_again, **job)
+        return
     except (CallFailed, Refused) as error:
         logger.info("document_not_analysed", document_id=document_id, kind=kind, reason=type(error).__name__)
     if session is not None:

@@ -39,7 +39,7 @@ UNSCOPED: Mapping[str, str] = {
     "sessions_app/usage_report.py:usage_between": "an operator reads sums",
     # Readers of a session, whose access was checked when they attached.
     "coaching/documents/findings.py:wait_for_text": "a job waits for the document that it was queued for",
-    "coaching/library/analysis.py:_read_subject": "a job reads the document that it was queued for",
+    "coaching/library/subjects.py:read_subject": "a job reads the document that it was queued for",
     "coaching/documents/attached.py:read_attached": "the documents of messages that were read",
     "coaching/documents/attached.py:read_moved": "documents of a session that is followed",
     "coaching/documents/attached.py:read_states": "the documents of sessions that are followed",

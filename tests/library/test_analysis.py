@@ -3,16 +3,30 @@
 import json
 from collections.abc import AsyncIterator, Mapping
 from datetime import date
+from functools import partial
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import override_settings
+from procrastinate.contrib.django.models import ProcrastinateJob
+from pytest_django import Settings
 
 from coaching.documents.actions import NewAction, create_action
 from coaching.documents.clients import own_client
-from coaching.documents.findings import begin_finding
+from coaching.documents.findings import (
+    BUDGET_SECONDS,
+    IN_PROGRESS,
+    MOST_SECONDS,
+    UNFINISHED,
+    Finding,
+    begin_finding,
+    read_finding,
+)
+from coaching.job_queue import ANALYSIS_JOB, enqueue_analysis
+from coaching.library import analysis
 from coaching.library.findings import SummarySaid, TranscriptSaid, check_summary, check_transcript
+from coaching.library.subjects import ONLY_BEGINNING
 from coaching.models import (
     ActionItem,
     ActionState,
@@ -29,7 +43,7 @@ from coaching.tools import CHAT_TOOLS
 from sessions_app.database import in_database
 from sessions_app.models import Session
 from tests.documents.rows import make_client, make_document
-from tests.jobs.conftest import WorkOff, queue, work_off
+from tests.jobs.conftest import WorkOff, make_due, queue, work_off
 from tests.library.transcripts import transcripts
 from tests.tools.committing_context import CommittingContext
 
@@ -141,7 +155,11 @@ async def test_a_summary_cites_pages_that_say_it_and_is_paid_once(
 
 
 async def test_a_long_document_is_summed_up_from_notes_on_its_parts(
-    user: User, practice: PracticeServer, model: Inventor, work_off: WorkOff
+    user: User,
+    practice: PracticeServer,
+    model: Inventor,
+    work_off: WorkOff,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     pages = [
         f"On page {number} stands the fact {number * 7}. " + "Filler words. " * 900 for number in range(1, 13)
@@ -157,6 +175,47 @@ async def test_a_long_document_is_summed_up_from_notes_on_its_parts(
     for point in entry.key_points:
         page = int(point.partition("(page ")[2].partition(")")[0])
         assert point.partition("“")[2].removesuffix("”") in " ".join(pages[page - 1].split())
+    assert ONLY_BEGINNING not in entry.content
+    await in_database(DocumentCall.of(user.pk).all().delete)
+    monkeypatch.setattr(analysis, "MAX_PARTS", 1)
+    await analysed(user, document, "summary", work_off)
+    assert ONLY_BEGINNING in (await in_database(KnowledgeEntry.of(user.pk).get)).content
+
+
+async def test_over_the_budget_a_summary_waits_for_the_next_day(
+    user: User, practice: PracticeServer, model: Inventor, work_off: WorkOff, settings: Settings
+) -> None:
+    def found() -> Finding:
+        return read_finding(user_id=user.pk, document_id=document.pk, kind="summary")
+
+    document = await in_database(stored, user, REPORT)
+    settings.SAGE_DAILY_TOKENS = 0
+    await analysed(user, document, "summary", work_off)
+    assert (model.asked, await in_database(found)) == (0, IN_PROGRESS)
+    job = await in_database(ProcrastinateJob.objects.get, task_name=ANALYSIS_JOB, status="todo")
+    assert job.args["waited_seconds"] == BUDGET_SECONDS
+    settings.SAGE_DAILY_TOKENS = None
+    await in_database(make_due)
+    await work_off()
+    assert (await in_database(found)).entry
+
+
+async def test_a_summary_that_was_given_up_says_so(
+    user: User, practice: PracticeServer, work_off: WorkOff, settings: Settings
+) -> None:
+    document = await in_database(stored, user, REPORT)
+    settings.SAGE_DAILY_TOKENS = 0
+    await in_database(
+        enqueue_analysis,
+        document_id=document.pk,
+        kind="summary",
+        session_id=None,
+        key="now",
+        waited_seconds=MOST_SECONDS,
+    )
+    await work_off()
+    ask = partial(read_finding, user_id=user.pk, document_id=document.pk, kind="summary")
+    assert (await in_database(ask)).reason == UNFINISHED
 
 
 async def test_ten_transcripts_read_twice_by_a_model_that_invents_give_the_same_items(
