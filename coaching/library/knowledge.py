@@ -1,4 +1,4 @@
-"""What classifications are built from: the skill, the references, the client, and the user's corrections."""
+"""What classifications are built from: the skills, the references, the client, and the user's corrections."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,14 +11,16 @@ from coaching.models import Client, DocumentCorrection
 from coaching.skills.loader import skill_text
 
 SKILL = "document-classify"
+FACTS_SKILL = "intelligence-extract"
 MOST_CORRECTIONS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Knowledge:
-    """What classifications are built from: the skill's text and the references."""
+    """What classifications are built from: the texts of the skills and the references."""
 
     skill: str
+    facts_skill: str
     references: References
 
     @property
@@ -36,6 +38,7 @@ class Knowledge:
         text = "\n\n".join(
             [
                 self.skill.strip(),
+                f"# The key facts of each document\n\n{self.facts_skill.strip()}",
                 f"## Folders\n\n{'; '.join(vocabulary.folders)}",
                 f"## Tags\n\n{', '.join(vocabulary.tags)}",
                 f"## File types\n\n{types}",
@@ -61,7 +64,9 @@ class Surroundings:
 
 def read_knowledge() -> Knowledge:
     """Read what all classifications are built from. Sync ORM code."""
-    return Knowledge(skill=skill_text(SKILL), references=current_references())
+    return Knowledge(
+        skill=skill_text(SKILL), facts_skill=skill_text(FACTS_SKILL), references=current_references()
+    )
 
 
 def read_surroundings(user_id: int, client_id: int) -> Surroundings:

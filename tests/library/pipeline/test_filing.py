@@ -5,8 +5,10 @@ import json
 import pytest
 from django.contrib.auth.models import User
 
+from coaching.library.knowledge import FACTS_SKILL, SKILL
 from coaching.models import DecidedBy, DocumentCall, DocumentState, LibraryEffect
 from coaching.practice import PracticeServer
+from coaching.skills.loader import skill_text
 from sessions_app.database import in_database
 from sessions_app.models import ModelUsage
 from tests.jobs.conftest import WorkOff
@@ -30,6 +32,9 @@ async def test_documents_are_filed_with_their_reasons_in_one_call(
     assert await in_database(LibraryEffect.of(user.pk).count) == 2
     (call,) = calls_to(practice)
     assert len(json.dumps(call.body)) > 4 * 4_096
+    (system,) = call.body["system"]
+    for skill in await in_database(lambda: [skill_text(SKILL), skill_text(FACTS_SKILL)]):
+        assert skill.strip() in system["text"]
     rows = await in_database(lambda: list(DocumentCall.of(user.pk)))
     assert [(row.state, row.request, row.documents) for row in rows] == [
         ("answered", "", [payslip.pk, lease.pk])
