@@ -19,6 +19,8 @@ from coaching.job_queue import enqueue_document
 from coaching.models import Client, Document, DocumentSource, DocumentState, Project
 
 MAX_NAME = 255
+MAX_REFUSED = 500
+"""As many documents without bytes are kept of a person; the quota doesn't count them."""
 TOO_LARGE = gettext_noop("This file is too large:")
 EMPTY = gettext_noop("This file is empty.")
 MEGABYTE = 1 << 20
@@ -89,14 +91,17 @@ def take_in(
 
 
 def refuse(*, user_id: int, name: str, size: int, destination: Destination, reason: str) -> Document:
-    """Record a document that is over a limit, without its bytes."""
-    return Document.of(user_id).create(
+    """Record a document that is over a limit, without its bytes, and forget the oldest of many such."""
+    document = Document.of(user_id).create(
         **_values(clean_name(name), destination),
         size=size,
         storage_key=None,
         state=DocumentState.REFUSED,
         reason=reason,
     )
+    unread = Document.of(user_id).filter(state=DocumentState.REFUSED, storage_key=None).order_by("-id")
+    unread.filter(id__in=list(unread.values_list("id", flat=True)[MAX_REFUSED:])).delete()
+    return document
 
 
 def clean_name(name: str) -> str:

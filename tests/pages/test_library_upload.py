@@ -14,6 +14,7 @@ from django.db import connections
 from django.test import AsyncClient, Client
 from procrastinate.contrib.django.models import ProcrastinateJob
 
+from coaching.documents import intake
 from coaching.documents.clients import create_client, create_project, own_client
 from coaching.job_queue import LANE_JOB
 from coaching.models import ClientType, Document, DocumentState
@@ -67,7 +68,7 @@ def test_an_upload_belongs_to_the_client_or_project_that_it_names(
 
 
 def test_a_file_over_the_limit_is_refused_with_the_reason_and_the_others_go_on(
-    upload: Callable[..., Any], user: User, settings: LazySettings
+    upload: Callable[..., Any], user: User, settings: LazySettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.SAGE_MAX_UPLOAD_MB = 1
     response = upload(file_of("large.bin", bytes(1_500_000)), file_of("empty.txt", b""), file_of("good.txt"))
@@ -79,6 +80,10 @@ def test_a_file_over_the_limit_is_refused_with_the_reason_and_the_others_go_on(
         "good.txt": ("queued", ""),
     }
     assert Document.of(user.pk).get(name="large.bin").storage_key is None
+    monkeypatch.setattr(intake, "MAX_REFUSED", 1)
+    upload(file_of("empty again.txt", b""))
+    names = Document.of(user.pk).order_by("id").values_list("name", flat=True)
+    assert list(names) == ["good.txt", "empty again.txt"], "older refusals are forgotten"
 
 
 @pytest.mark.parametrize(

@@ -11,15 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Q
 
-from coaching.documents.intake import Destination, destination_of, refuse, take_in
+from coaching.documents.intake import Destination, destination_of, refusal_of_size, refuse, take_in
 from coaching.engine.errors import UpstreamError
 from coaching.files.errors import QuotaReached, StorageFailed
-from coaching.files.quota import BYTES_A_MB
 from coaching.library.batch import Services
 from coaching.library.batches import answer_in_batches
 from coaching.library.direct import read_directly, take_up
@@ -65,23 +63,21 @@ class Command(BaseCommand):
         user = user_or_exit(options["user"])
         destination = find_destination(user, client=options["client"], project=options["project"])
         paths = list(files_in(options["paths"]))
-        taken: list[_Taken] = []
-        ids: list[int] = []
-        for path in paths:
-            taken.append(take_file(user, path, destination, taken=ids))
-            ids += [each for each in (taken[-1].document_id,) if each is not None]
-        bar = _Bar(len(ids), is_shown=sys.stderr.isatty())
         try:
-            run = _read(
-                user.pk, ids, bar, is_offered_tools=not options["no_tools"], is_batch=options["batch"]
-            )
-            asyncio.run(run)
-        except UpstreamError as error:
-            self.stderr.write(f"The model can't be reached: {error.reason}.")
+            taken = take_files(user, paths, destination)
+            ids = [each.document_id for each in taken if each.document_id is not None]
+            bar = _Bar(len(ids), is_shown=sys.stderr.isatty())
+            try:
+                run = _read(
+                    user.pk, ids, bar, is_offered_tools=not options["no_tools"], is_batch=options["batch"]
+                )
+                asyncio.run(run)
+            except UpstreamError as error:
+                self.stderr.write(f"The model can't be reached: {error.reason}.")
+            finally:
+                bar.close()
         except KeyboardInterrupt:
             raise CommandError(NOT_READ, returncode=1) from None
-        finally:
-            bar.close()
         found = Document.of(user.pk).in_bulk(ids)
         rows = [row_of(each, found.get(each.document_id or 0)) for each in taken]
         for row in rows:
@@ -153,13 +149,20 @@ def files_in(paths: Sequence[str]) -> Iterator[Path]:
             raise CommandError(f"There is no file or folder {given}.", returncode=BAD_ARGUMENTS)
 
 
+def take_files(user: User, paths: Sequence[Path], destination: Destination) -> Sequence[_Taken]:
+    """Store files, each as a document of its own."""
+    taken: list[_Taken] = []
+    for path in paths:
+        ids = [each.document_id for each in taken if each.document_id is not None]
+        taken.append(take_file(user, path, destination, taken=ids))
+    return taken
+
+
 def take_file(user: User, path: Path, destination: Destination, *, taken: Sequence[int]) -> _Taken:
     """Store a file as an upload does, unless an earlier run has done so and didn't finish."""
     try:
         size = path.stat().st_size
-        if size > settings.SAGE_MAX_UPLOAD_MB * BYTES_A_MB:
-            limit = settings.SAGE_MAX_UPLOAD_MB
-            reason = f"It has {size / BYTES_A_MB:,.0f} MB, and a document can have {limit}."
+        if reason := refusal_of_size(size):
             refused = refuse(
                 user_id=user.pk, name=path.name, size=size, destination=destination, reason=reason
             )

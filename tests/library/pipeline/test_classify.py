@@ -75,6 +75,27 @@ def test_a_file_that_cannot_be_read_fails_with_a_sentence_and_exit_code_1(user: 
     assert [(row["state"], bool(row["reason"])) for row in rows] == [("refused", True), ("filed", False)]
 
 
+def test_the_limit_of_a_file_is_that_of_an_upload(user: User, tmp_path: Path, settings: Any) -> None:
+    settings.SAGE_MAX_UPLOAD_MB = 1
+    (tmp_path / "large.txt").write_bytes(b"\n" * (2**20 + 1) + b"x")
+    (tmp_path / "largest.txt").write_text(PAYSLIP.ljust(2**20, "\n"))
+    code, rows = classify(str(tmp_path), "--user", user.username)
+    assert (code, [row["state"] for row in rows]) == (1, ["refused", "filed"])
+    assert "max. 1 MB" in rows[0]["reason"]
+
+
+def test_an_interruption_while_files_are_stored_says_how_to_go_on(
+    user: User, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(_path: Path) -> bytes:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "read_bytes", interrupted)
+    with pytest.raises(CommandError, match="goes on where it stopped") as refused:
+        classify(str(folder), "--user", user.username)
+    assert refused.value.returncode == 1
+
+
 def test_over_the_budget_files_are_left_for_a_later_run(user: User, folder: Path, settings: Any) -> None:
     settings.SAGE_DAILY_TOKENS = 1
     assert classify(str(folder / "march.txt"), "--user", user.username)[0] == 0
