@@ -73,6 +73,11 @@ def reviews_of(*, user_id: int) -> QuerySet[Document]:
     return documents_of(user_id=user_id, state=DocumentState.REVIEW).order_by("created_at", "id")
 
 
+def suggestions_of(*, user_id: int) -> QuerySet[Document]:
+    """Return those of them for which there is a suggestion that can be accepted."""
+    return reviews_of(user_id=user_id).exclude(file_type="").exclude(folder="")
+
+
 def entries_of(
     *,
     user_id: int,

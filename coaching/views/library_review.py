@@ -12,8 +12,8 @@ from django.utils.translation import gettext_noop, ngettext
 from django.views.decorators.http import require_http_methods
 
 from coaching.documents.lists import reference_choices
-from coaching.documents.reviews import BulkOutcome, accept_reviews, correct_documents
-from coaching.documents.selectors import reviews_of
+from coaching.documents.reviews import MAX_AT_ONCE, BulkOutcome, accept_reviews, correct_documents
+from coaching.documents.selectors import reviews_of, suggestions_of
 from coaching.models import Document
 from coaching.people.accounts import user_id_of
 from coaching.views.library_frame import frame_of
@@ -57,6 +57,9 @@ def _decide(request: HttpRequest, user_id: int) -> BulkOutcome:
             file_type=form.get(f"file_type-{one}", ""),
             folder=form.get(f"folder-{one}", ""),
         )
+    if form.get("do") == "accept-all":
+        waiting = suggestions_of(user_id=user_id).values_list("id", flat=True)
+        return accept_reviews(user_id=user_id, document_ids=list(waiting[:MAX_AT_ONCE]))
     ticked = _ids(form.getlist("document"))
     if not ticked:
         raise Refused(NOTHING_TICKED)
@@ -81,6 +84,7 @@ def _page(request: HttpRequest, user_id: int, *, refusal: str = "") -> HttpRespo
     context = {
         **frame_of(request, "review", user_id=user_id),
         "page": Paginator(rows, REVIEWS_A_PAGE).get_page(page_in(request)),
+        "suggestions": min(MAX_AT_ONCE, suggestions_of(user_id=user_id).count()),
         "types": reference_choices(),
         "refusal": refusal,
     }

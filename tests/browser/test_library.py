@@ -50,6 +50,8 @@ async def test_a_review_is_accepted_and_undone(page: Page, user: User) -> None:
     suggestion = {"file_type": "payslip", "category": "work", "folder": "Work", "level": "client"}
     await in_database(Document.of(user.pk).update, **suggestion)
     await page.goto("/library/review/")
+    await page.get_by_text("Something else").click()
+    await page.locator(".review").get_by_label("Folder").press("Enter")  # doesn't press another button
     await page.get_by_role("button", name="Accept the suggestion for a lease.txt").click()
     await expect(page.get_by_text("1 document filed.")).to_be_visible()
     document = await in_database(Document.of(user.pk).get)
