@@ -3,7 +3,7 @@
 from django.apps import AppConfig
 from django.core.checks import register
 
-from sage.checks import warn_of_mail_settings, warn_of_retired_models, warn_of_unused_settings
+from sage.checks import warn_of_mail_settings, warn_of_retired_models
 
 
 class SageConfig(AppConfig):
@@ -13,5 +13,4 @@ class SageConfig(AppConfig):
 
     def ready(self) -> None:
         register(warn_of_retired_models)
-        register(warn_of_unused_settings)
         register(warn_of_mail_settings, deploy=True)

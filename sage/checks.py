@@ -4,7 +4,6 @@ from django.conf import settings
 from django.core import checks
 
 from coaching.engine.retirements import RETIREMENTS
-from sage.env import Environment, read_environment
 
 MODEL_SETTINGS = (
     "SAGE_MODEL",
@@ -13,11 +12,6 @@ MODEL_SETTINGS = (
     "SAGE_CRITIC_MODEL",
     "SAGE_SAFETY_MODEL",
 )
-# Read and validated, but not used yet.
-SETTINGS_TO_COME = {
-    "SAGE_CLASSIFY_MODEL": "classify_model",
-    "SAGE_CRITIC_MODEL": "critic_model",
-}
 
 
 def warn_of_retired_models(**_: object) -> list[checks.CheckMessage]:
@@ -62,21 +56,3 @@ def warn_of_mail_settings(**_: object) -> list[checks.CheckMessage]:
             )
         )
     return found
-
-
-def warn_of_unused_settings(**_: object) -> list[checks.CheckMessage]:
-    """Warn about settings that this version doesn't use yet."""
-    return [
-        checks.Warning(f"{name} is set, and this version of Sage doesn't use it yet.", id="sage.W002")
-        for name in unused_settings(settings.ENVIRONMENT)
-    ]
-
-
-def unused_settings(environment: Environment) -> list[str]:
-    """Return the names of set variables that this version doesn't use yet."""
-    unset = read_environment({}, settings.BASE_DIR)
-    return [
-        name
-        for name, field in SETTINGS_TO_COME.items()
-        if getattr(environment, field) != getattr(unset, field)
-    ]

@@ -18,7 +18,6 @@ from django.utils.module_loading import import_string
 
 from coaching.engine.spans import span
 from coaching.recall.encoder import has_packages
-from sage.checks import unused_settings
 from sage.logs import UNLOGGED_PATHS
 
 EXTRAS = (
@@ -50,8 +49,6 @@ def start_telemetry(warn: Callable[[str], None]) -> None:
             warn(f"{name} {WITHOUT_EXTRA.format(extra=extra)}")
     if settings.SAGE_EMBEDDING_MODEL and not has_packages():
         warn(f"SAGE_EMBEDDING_MODEL {WITHOUT_EXTRA.format(extra='semantic')}")
-    for name in unused_settings(settings.ENVIRONMENT):
-        warn(f"{name} is set, and this version of Sage doesn't use it yet.")
 
 
 def is_installed(module: str) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pytest_django import Settings
 
-from sage.checks import warn_of_mail_settings, warn_of_retired_models, warn_of_unused_settings
+from sage.checks import warn_of_mail_settings, warn_of_retired_models
 from tests.sage.processes import PROJECT, finished
 
 
@@ -27,8 +27,9 @@ def test_the_documented_production_environment_is_clean(tmp_path: Path) -> None:
     documented = (PROJECT / "docs" / "operating.md").read_text().partition("## A production environment")[2]
     block = documented.partition("```sh\n")[2].partition("```")[0]
     assert set(re.findall(r"^([A-Z_0-9]+)=", block, re.MULTILINE)) == set(environment) - {"SAGE_DATA_DIR"}
+    models = {"SAGE_CLASSIFY_MODEL": "claude-sonnet-5-5", "SAGE_CRITIC_MODEL": "claude-haiku-5-5"}
     code, output = finished(
-        "manage.py", "check", "--deploy", "--fail-level", "WARNING", environment=environment
+        "manage.py", "check", "--deploy", "--fail-level", "WARNING", environment=environment | models
     )
     assert (code, output.strip()) == (0, "System check identified no issues (2 silenced).")
 
@@ -39,13 +40,6 @@ def test_a_model_that_the_sdk_deprecates_is_warned_of(model: str, count: int, se
     warnings = warn_of_retired_models()
     assert len(warnings) == count
     assert all("SAGE_BRIEF_MODEL is claude-2.1" in warning.msg for warning in warnings)
-
-
-def test_a_setting_without_effect_yet_is_warned_of(settings: Settings) -> None:
-    assert warn_of_unused_settings() == []
-    settings.ENVIRONMENT = replace(settings.ENVIRONMENT, critic_model="model")
-    (warning,) = warn_of_unused_settings()
-    assert warning.msg.startswith("SAGE_CRITIC_MODEL is set")
 
 
 def test_a_sender_that_mail_servers_refuse_and_links_to_any_host_are_warned_of(settings: Settings) -> None:

@@ -175,7 +175,6 @@ def test_an_error_is_reported_by_its_type_and_place_alone(user: User, collector:
             {"SAGE_EMBEDDING_MODEL": "model"},
             "SAGE_EMBEDDING_MODEL is set and does nothing: install the extra with `uv sync --extra semantic`",
         ),
-        (False, {"SAGE_CRITIC_MODEL": "claude-x"}, "SAGE_CRITIC_MODEL is set, and this version"),
     ],
 )
 def test_a_setting_that_does_nothing_is_said_in_one_line_at_the_start(
