@@ -1,7 +1,9 @@
 """The documents of a conversation's messages in its requests: as data, fenced, each text once."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 
 from coaching.context.fences import fence, fence_value, open_tag
 from coaching.context.library import LibraryFacts, SeenDocument
@@ -9,6 +11,7 @@ from coaching.context.library_queries import READ_CHARACTERS
 from coaching.context.opening import Statement
 from coaching.context.statement import Part
 from coaching.documents.attached import ids_in
+from coaching.engine.messages import StoredCall, StoredMessage
 from sessions_app.models import Message, MessageRole
 
 DOCUMENT_KEY = "document:"
@@ -21,6 +24,9 @@ WITHHELD = "The user keeps this document from you: you can't read it, and no too
 NOT_READ_YET = "It is being read. Its text comes with the next message, or from a tool that waits for it."
 PICTURE = "It is a picture."
 NO_TEXT = "No text could be read in it."
+_TOLD = re.compile(
+    r'<(?P<tag>document|finding)\b[^>\n]*? (?:id|document)="(?P<id>\d+)"[^>\n]*>\n.*?\n</(?P=tag)>', re.DOTALL
+)
 MORE = "your tools sum it up, and find passages in it"
 
 
@@ -50,6 +56,34 @@ def document_parts(facts: LibraryFacts, messages: Iterable[Message], said: State
     ]
 
 
+def without_withheld(
+    message: StoredMessage, withheld: Collection[int], *, tools: Collection[str]
+) -> StoredMessage:
+    """Return a message without what was told of documents that were withheld since.
+
+    `tools` are those whose result is about one document. Words of others, and passages that were found, stay.
+    """
+
+    def told(section: re.Match[str]) -> str:
+        return _withheld(int(section["id"])) if int(section["id"]) in withheld else section[0]
+
+    calls = [
+        replace(call, result=WITHHELD) if call.name in tools and _is_about(call, withheld) else call
+        for call in message.calls
+    ]
+    return replace(message, context=_TOLD.sub(told, message.context), calls=tuple(calls))
+
+
+def _is_about(call: StoredCall, documents: Collection[int]) -> bool:
+    given: object = call.input  # a model may have sent anything
+    document_id = given.get("document_id") if isinstance(given, dict) else None
+    return isinstance(document_id, int) and document_id in documents
+
+
+def _withheld(document_id: int) -> str:
+    return f"{open_tag('document', {'id': document_id})}\n{WITHHELD}\n</document>"
+
+
 def _digest(document: SeenDocument) -> str:
     """Identify what is told: with its text or not yet, and what has become known."""
     has_text = bool(document.head) and not document.is_withheld
@@ -67,7 +101,7 @@ def _digest(document: SeenDocument) -> str:
 
 def _document_text(document: SeenDocument, *, room: int, is_text_told: bool) -> str:
     if document.is_withheld:
-        return f"{open_tag('document', {'id': document.id})}\n{WITHHELD}\n</document>"
+        return _withheld(document.id)
     attributes = {
         "id": document.id,
         "name": document.name,

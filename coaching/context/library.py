@@ -44,13 +44,17 @@ class SeenDocument:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LibraryFacts:
-    """What a conversation is shown of the library; `scope` is the client or project that it is about."""
+    """What a conversation is shown of the library; `scope` is the client or project that it is about.
+
+    `withheld` are the ids of all documents that are never sent to the model.
+    """
 
     counts: Mapping[str, int] = field(default_factory=dict)
     scope: Mapping[str, Any] | None = None
     newest: Sequence[Mapping[str, Any]] = ()
     actions: Sequence[Mapping[str, Any]] = ()
     attached: Mapping[int, SeenDocument] = field(default_factory=dict)
+    withheld: frozenset[int] = frozenset()
 
 
 NOTHING = LibraryFacts()
@@ -67,6 +71,7 @@ def library_of(rows: Rows) -> LibraryFacts:
         newest=values["newest"] or (),
         actions=values["next"] or (),
         attached={row["id"]: _seen(row) for row in values["attached"] or ()},
+        withheld=frozenset(values["withheld"] or ()),
     )
 
 

@@ -88,7 +88,8 @@ SELECT jsonb_build_object(
             WHERE document.session_id = %(session)s AND document.user_id = %(user)s
             ORDER BY document.id DESC LIMIT %(attached)s
         ) AS row
-    )
+    ),
+    'withheld', (SELECT jsonb_agg(id) FROM coaching_document WHERE user_id = %(user)s AND is_withheld)
 )::text
 WHERE EXISTS (SELECT FROM coaching_document WHERE user_id = %(user)s)
     OR EXISTS (SELECT FROM coaching_actionitem WHERE user_id = %(user)s AND state = 'open')

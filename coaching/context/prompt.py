@@ -17,7 +17,7 @@ from typing import Any
 from django.conf import settings
 
 from coaching.context import statement as stating
-from coaching.context.attached import document_parts
+from coaching.context.attached import document_parts, without_withheld
 from coaching.context.brief import brief_part
 from coaching.context.budget import PROMPT_TOKENS, SPARE_TOKENS, count_tokens
 from coaching.context.findings import awaited_in, finding_parts
@@ -322,12 +322,17 @@ class _TurnBuilder:
         messages = self.window.messages
         since, attached = pictures_since(messages), self._attached()
         has_sight = profile_for(self.frame.model).has_sight
-        return [
+        facts = self.life.library
+        withheld = frozenset[int]() if isinstance(facts, Unknown) else facts.withheld
+        stored = [
             stored_message(
                 message, picture_blocks(message, since=since, attached=attached, has_sight=has_sight)
             )
             for message in messages
         ]
+        if not withheld:
+            return stored
+        return [without_withheld(each, withheld, tools=self.tools.late_tools) for each in stored]
 
     def _skill_parts(self, statements: Sequence[Statement]) -> Sequence[Part]:
         """Return the skills that apply now and whose text isn't in the request yet."""

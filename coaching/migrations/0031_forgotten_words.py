@@ -46,5 +46,14 @@ class Migration(migrations.Migration):
                 name="document_call_purpose_known",
             ),
         ),
+        migrations.AddIndex(
+            model_name="document",
+            index=models.Index(
+                condition=models.Q(("is_withheld", True)),
+                fields=["user"],
+                include=("id",),
+                name="document_withheld",
+            ),
+        ),
         migrations.RunSQL(FORGET, migrations.RunSQL.noop),
     ]

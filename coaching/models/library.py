@@ -243,6 +243,9 @@ class Document(Owned):
                 & ~Q(state__in=[DocumentState.DUPLICATE, DocumentState.REFUSED, DocumentState.FAILED]),
                 name="document_headlines",
             ),
+            models.Index(
+                fields=["user"], include=["id"], condition=Q(is_withheld=True), name="document_withheld"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -10,8 +10,10 @@ from django.test import Client as Browser
 
 from coaching.documents.attached import MAX_ATTACHED, MISSING, TOO_MANY, UNREADABLE
 from coaching.documents.clients import create_client, own_client
+from coaching.documents.filing import withhold_document
 from coaching.documents.scopes import set_scope
 from coaching.models import ActionItem, Client, ClientType, Document, DocumentState, DocumentText
+from coaching.practice.script import Reply, ToolUse
 from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database
 from sessions_app.models import Message, Session
@@ -113,6 +115,32 @@ async def test_what_is_withheld_is_never_sent(
     assert "secret-name" not in request
     assert "A secret sum" not in request
     assert LEASE not in request
+
+
+async def test_what_is_withheld_later_is_sent_no_more(
+    live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str, user: User
+) -> None:
+    lease, plan = [
+        await in_database(stored, user, f"{name}.txt", f"{name}: {LEASE}") for name in ("lease", "plan")
+    ]
+    asked = ToolUse("classify_document", {"document_id": lease.pk})
+    practice.script([Reply.of(asked), "It is a lease.", "I can’t read that one any more."])
+    await in_database(Document.of(user.pk).filter(id=lease.pk).update, summary="A secret sum.")
+    async with open_socket(live_sage, session.id, cookie) as client:
+        await client.until("sync")
+        await client.send(type="message", text="See these", documents=[lease.pk, plan.pk])
+        await client.until("done")
+        before = json.dumps(practice.requests[-1].body)
+        assert before.count(LEASE) == 2
+        assert before.count("A secret sum.") == 2
+        await in_database(withhold_document, user_id=user.pk, document_id=lease.pk, is_withheld=True)
+        await client.send(type="message", text="And now?")
+        await client.until("done")
+    request = json.dumps(practice.requests[-1].body)
+    assert request.count("keeps this document from you") == 3, "where it was, as the call's result, and now"
+    assert f"lease: {LEASE}" not in request
+    assert "A secret sum." not in request
+    assert f"plan: {LEASE}" in request
 
 
 async def test_a_text_can_t_leave_its_fence_and_a_long_one_is_cut(

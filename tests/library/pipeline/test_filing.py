@@ -5,6 +5,8 @@ import json
 import pytest
 from django.contrib.auth.models import User
 
+from coaching.documents.filing import withhold_document
+from coaching.documents.reviews import correct_documents
 from coaching.library.knowledge import FACTS_SKILL, SKILL
 from coaching.models import DecidedBy, DocumentCall, DocumentState, LibraryEffect
 from coaching.practice import PracticeServer
@@ -42,3 +44,18 @@ async def test_documents_are_filed_with_their_reasons_in_one_call(
     assert await in_database(lambda: set(ModelUsage.of(user.pk).values_list("purpose", flat=True))) == {
         "classify"
     }
+
+    await in_database(
+        correct_documents,
+        user_id=user.pk,
+        document_ids=[payslip.pk, lease.pk],
+        file_type="letter",
+        folder="Kept",
+    )
+    await in_database(withhold_document, user_id=user.pk, document_id=lease.pk, is_withheld=True)
+    await upload(user, ("note.txt", "Dear Ada, this is a note. Yours, Grace"))
+    await work_off()
+    (first, *_) = calls_to(practice)[-1].body["messages"][0]["content"]
+    example = '<correction name="scan 7.txt" was="payslip" is="letter" folder="Kept">\nPAYSLIP for March 2026'
+    assert example in first["text"]
+    assert "Quay Street" not in first["text"]
