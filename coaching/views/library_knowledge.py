@@ -30,10 +30,12 @@ from coaching.documents.selectors import clients_of, effects_of, entries_of
 from coaching.documents.standing import ACTION_ITEM, set_standing_yes, standing_yeses
 from coaching.models import EntryState, EntryType, KnowledgeEntry, MadeBy
 from coaching.people.accounts import user_id_of
+from coaching.people.attempts import TooOften
 from coaching.sandbox.markdown import plain_words, render_markdown
 from coaching.views.library_forms import id_field
 from coaching.views.library_frame import frame_of
-from coaching.views.parts import back_to, or_404, page_in
+from coaching.views.parts import back_to, or_404, page_in, with_wait
+from coaching.views.search import searches
 from sessions_app.errors import Refused
 
 ENTRIES_A_PAGE = 50
@@ -108,7 +110,14 @@ def knowledge(request: HttpRequest) -> HttpResponse:
 
 def _page(request: HttpRequest, user_id: int, *, form: EntryForm | None = None) -> HttpResponse:
     query = request.GET.get("q", "")[:MAX_QUERY].replace("\x00", "")
-    entries = _matching(entries_of(user_id=user_id, state=EntryState.ACCEPTED), query)
+    entries = entries_of(user_id=user_id, state=EntryState.ACCEPTED)
+    refusal: TooOften | None = None
+    if query.strip():
+        try:
+            searches.count(user_id)
+            entries = _matching(entries, query)
+        except TooOften as refused:
+            entries, refusal = entries.none(), refused
     proposals = list(entries_of(user_id=user_id, state=EntryState.PROPOSED)[:PROPOSALS_SHOWN])
     given = standing_yeses(user_id)
     page = Paginator(entries.defer("key_points"), ENTRIES_A_PAGE).get_page(page_in(request))
@@ -123,9 +132,14 @@ def _page(request: HttpRequest, user_id: int, *, form: EntryForm | None = None) 
         "kinds": [(kind, label, kind in given) for kind, label in KINDS],
         "form": form or EntryForm(user_id=user_id),
         "is_refused": form is not None,
+        "refusal": refusal.shown() if refusal else "",
     }
     status = HTTPStatus.UNPROCESSABLE_ENTITY if form else HTTPStatus.OK
-    return render(request, "coaching/pages/library_knowledge.html", context, status=status)
+    if refusal:
+        status = HTTPStatus.TOO_MANY_REQUESTS
+    return with_wait(
+        render(request, "coaching/pages/library_knowledge.html", context, status=status), refusal
+    )
 
 
 def _beginning(entry: KnowledgeEntry) -> str:

@@ -65,7 +65,8 @@ _SOURCE_NAMES = {
     RecallSource.WITHHELD_KNOWLEDGE: gettext_noop("Knowledge, never sent to the AI model"),
 }
 
-_searches = AttemptLimit(attempts=SEARCHES_IN_A_MINUTE, seconds=60)
+searches = AttemptLimit(attempts=SEARCHES_IN_A_MINUTE, seconds=60)
+"""Of all pages that search in texts, together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +100,7 @@ def search_page(request: HttpRequest) -> HttpResponse:
     found: Sequence[Passage] = ()
     if query.strip():
         try:
-            _searches.count(user_id_of(request))
+            searches.count(user_id_of(request))
             found = _found(user_id_of(request), query, place=place, since=since)
         except TooOften as refused:
             refusal = refused
@@ -122,7 +123,7 @@ def search_page(request: HttpRequest) -> HttpResponse:
 def found_in_files(user_id: int, query: str) -> tuple[Sequence[HitRow], TooOften | None]:
     """Return what the words find in files, or the refusal where somebody searches too often."""
     try:
-        _searches.count(user_id)
+        searches.count(user_id)
     except TooOften as refused:
         return [], refused
     words = words_of(query)

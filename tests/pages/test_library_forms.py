@@ -22,6 +22,8 @@ from coaching.models import (
     SessionScope,
     StandingYes,
 )
+from coaching.people.attempts import AttemptLimit
+from coaching.views import library_knowledge
 from sessions_app.models import Session
 
 pytestmark = pytest.mark.django_db
@@ -257,7 +259,9 @@ def test_an_action_item_is_done_and_open_again_and_stays_dismissed(signed_in: Br
 
 
 @pytest.mark.django_db(transaction=True)  # texts are rendered outside transactions
-def test_the_knowledge_list_shows_words_and_no_marks(signed_in: Browser, user: User) -> None:
+def test_the_knowledge_list_shows_words_and_no_marks_and_searches_are_limited(
+    signed_in: Browser, user: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
     content = (
         "## Terms\n\n- **Rent**: 900 & <b>more</b>\n- [The lease](https://a.example/?b=1)\n\n" + "x " * 900
     )
@@ -268,3 +272,9 @@ def test_the_knowledge_list_shows_words_and_no_marks(signed_in: Browser, user: U
     html = signed_in.get("/library/knowledge/").content.decode()
     assert html.count("Terms Rent: 900 &amp; &lt;b&gt;more&lt;/b&gt; The lease x x") == 2
     assert "**Rent" not in html
+    monkeypatch.setattr(library_knowledge, "searches", AttemptLimit(attempts=1, seconds=60))
+    assert "Rent, accepted" in signed_in.get("/library/knowledge/?q=rent").content.decode()
+    refused = signed_in.get("/library/knowledge/?q=rent")
+    assert (refused.status_code, int(refused["Retry-After"]) > 0) == (HTTPStatus.TOO_MANY_REQUESTS, True)
+    assert "too often" in refused.content.decode()
+    assert signed_in.get("/library/knowledge/").status_code == HTTPStatus.OK
