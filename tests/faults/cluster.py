@@ -21,6 +21,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
 import redis
 from django.db import connection
 
@@ -248,10 +249,14 @@ class Cluster:
         self.dead_pids[process.popen.pid] = time.monotonic()
 
     def freeze(self, index: int) -> None:
-        """Stop a process where it stands."""
+        """Stop a process where it stands; return once it has stopped, which a busy machine delays."""
         process = self.process(index)
         process.is_frozen = True
         process.popen.send_signal(signal.SIGSTOP)
+        while process.popen.poll() is None and (
+            psutil.Process(process.popen.pid).status() != psutil.STATUS_STOPPED
+        ):
+            time.sleep(0.001)
         self.dead_pids[process.popen.pid] = time.monotonic()
 
     def thaw(self, index: int) -> None:

@@ -16,7 +16,15 @@ from tests.faults.cluster import Cluster
 from tests.faults.lease_watcher import LeaseWatcher
 from tests.faults.people import Conversation, last_turn, open_conversations, until_closed
 from tests.faults.planned_model import PlannedRound
-from tests.faults.points import POINTS, ROW_POINTS, Placed, Point, bring, bring_amid_statements
+from tests.faults.points import (
+    POINTS,
+    ROW_POINTS,
+    Placed,
+    Point,
+    bring,
+    bring_to_end,
+    hold_amid_statements,
+)
 from tests.faults.report import Report
 
 BATCH = 12
@@ -67,9 +75,13 @@ async def run_r8(cluster: Cluster, *, seed: int, points: int) -> Report:
             thaw, attempts = (
                 (_thaw_after, FIRST_ATTEMPT) if (number + seed) % 2 else (_thaw_amid, TWO_ATTEMPTS)
             )
-            placed = await bring_all(conversations[1:], rng, place=victim, hold_attempts=attempts)
             await _read_twice(conversations[0], victim)
-            placed.append(await bring_amid_statements(conversations[0], place=victim))
+            ending, placed = await asyncio.gather(
+                bring_to_end(conversations[0]),
+                bring_all(conversations[1:], rng, place=victim, hold_attempts=attempts),
+            )
+            placed.append(ending)
+            await hold_amid_statements(ending, place=victim)
             before = await in_database(_owners, conversations)
             cluster.freeze(victim)
             cluster.release_statements(victim)

@@ -231,18 +231,27 @@ async def _bring_to_save(conversation: Conversation, rng: random.Random, reader:
     return Placed(conversation=conversation, plan=plan, point="at_final_save", release=lock.release)
 
 
-async def bring_amid_statements(conversation: Conversation, *, place: int) -> Placed:
-    """Stop a turn while a process of `BRIEF` closes it: its locks are held, and the database expects more."""
-    cluster = conversation.cluster
+async def bring_to_end(conversation: Conversation) -> Placed:
+    """Start a turn that has said everything, and is closed once it is released."""
     plan = conversation.plan(PlannedRound(hold="last"))
+    practice = conversation.cluster.practice
     await conversation.say(plan)
-    await cluster.practice.reached(plan.gate(1), REACH_SECONDS * cluster.patience)
+    await practice.reached(plan.gate(1), REACH_SECONDS * conversation.cluster.patience)
+
+    async def release() -> None:
+        practice.release(plan.gate(1))
+
+    return Placed(conversation=conversation, plan=plan, point="amid_statements", release=release)
+
+
+async def hold_amid_statements(placed: Placed, *, place: int) -> None:
+    """Stop such a turn while a `BRIEF` process closes it: it holds locks, and the database expects more."""
+    cluster = placed.conversation.cluster
     cluster.hold_statements(place)
-    cluster.practice.release(plan.gate(1))
+    await placed.release()
     async with asyncio.timeout(REACH_SECONDS * cluster.patience):
         while not await in_database(_is_amid_statements, cluster.process(place).popen.pid):  # noqa: ASYNC110 - nothing here is told when it happens
             await asyncio.sleep(0.02)
-    return Placed(conversation=conversation, plan=plan, point="amid_statements", release=_nothing)
 
 
 def _is_amid_statements(pid: int) -> bool:
