@@ -44,7 +44,14 @@ def accessible_project(*, user_id: int, project_id: int) -> Project:
 
 
 @transaction.atomic
-def create_client(*, user_id: int, name: str, client_type: ClientType, notes: str = "") -> Client:
+def create_client(
+    *,
+    user_id: int,
+    name: str,
+    client_type: ClientType,
+    status: ClientStatus = ClientStatus.ACTIVE,
+    notes: str = "",
+) -> Client:
     """Create a client. Raises `Refused`."""
     if client_type == ClientType.SELF:
         raise Refused(ONLY_ONE_SELF)
@@ -54,7 +61,7 @@ def create_client(*, user_id: int, name: str, client_type: ClientType, notes: st
     try:
         with transaction.atomic():
             return Client.of(user_id).create(
-                name=_name(name), client_type=client_type, notes=notes.strip()[:2_000]
+                name=_name(name), client_type=client_type, status=status, notes=notes.strip()[:2_000]
             )
     except IntegrityError:
         raise Refused(CLIENT_EXISTS) from None

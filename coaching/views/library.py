@@ -20,7 +20,7 @@ from coaching.documents.clients import (
     own_client,
 )
 from coaching.documents.lists import Place, count_folders, list_clients
-from coaching.models import Client, ClientType
+from coaching.models import Client, ClientStatus, ClientType
 from coaching.people.accounts import user_id_of
 from coaching.views.library_forms import ClientForm
 from coaching.views.library_frame import drop_of, folders_of, frame_of, reading_of
@@ -59,6 +59,7 @@ def _add_client(request: HttpRequest) -> HttpResponse:
                 user_id=user_id_of(request),
                 name=form.cleaned_data["name"],
                 client_type=ClientType(form.cleaned_data["client_type"]),
+                status=ClientStatus(form.cleaned_data["status"] or ClientStatus.ACTIVE),
                 notes=form.cleaned_data["notes"],
             )
         except Refused as refusal:

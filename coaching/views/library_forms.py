@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from coaching.models import Client, ClientStatus, ClientType, Project, ProjectStatus
 
 MAX_ID = 2**63 - 1
+STATUSES = [(value, label) for value, label in ClientStatus.choices if value != ClientStatus.ARCHIVED]
 TYPES = [(value, label) for value, label in ClientType.choices if value != ClientType.SELF]
 
 
@@ -23,6 +24,7 @@ class ClientForm(forms.Form):
         label=_("Name"), max_length=120, widget=forms.TextInput(attrs={"autocomplete": "off"})
     )
     client_type = forms.ChoiceField(label=_("Type"), choices=TYPES)
+    status = forms.ChoiceField(label=_("Status"), choices=STATUSES, required=False)
     notes = forms.CharField(
         label=_("Notes (optional)"),
         max_length=2_000,
@@ -33,20 +35,27 @@ class ClientForm(forms.Form):
     def __init__(self, data: Any = None, *, client: Client | None = None) -> None:
         initial = {}
         if client:
-            initial = {"name": client.shown_name, "client_type": client.client_type, "notes": client.notes}
+            initial = {
+                "name": client.shown_name,
+                "client_type": client.client_type,
+                "status": client.status,
+                "notes": client.notes,
+            }
         super().__init__(data, initial=initial, auto_id="client-%s")
         self.client = client
         if client and client.client_type == ClientType.SELF:
-            del self.fields["client_type"]
+            del self.fields["client_type"], self.fields["status"]
+        elif client and client.status == ClientStatus.ARCHIVED:
+            del self.fields["status"]
 
-    def changes(self, status: str | None = None) -> dict[str, Any]:
+    def changes(self) -> dict[str, Any]:
         """Return a valid form's values for the service."""
         assert self.client is not None
         return {
             "name": self.cleaned_data["name"],
             "client_type": ClientType(self.cleaned_data.get("client_type") or self.client.client_type),
             "notes": self.cleaned_data["notes"],
-            "status": ClientStatus(status or self.client.status),
+            "status": ClientStatus(self.cleaned_data.get("status") or self.client.status),
         }
 
 

@@ -77,6 +77,11 @@ def test_a_client_is_added_and_a_second_of_that_name_is_not(signed_in: Browser, 
     )
     refused_with(signed_in.post("/library/", form | {"client_type": "self"}), "Select a valid choice")
     assert Client.of(user.pk).count() == 2, "and the client that is the person"
+    signed_in.post("/library/", form | {"name": "Perhaps Ltd", "status": "prospect"})
+    assert Client.of(user.pk).get(name="Perhaps Ltd").status == "prospect"
+    refused_with(
+        signed_in.post("/library/", form | {"name": "Old Ltd", "status": "archived"}), "Select a valid choice"
+    )
 
 
 def test_a_client_is_renamed(signed_in: Browser, mill: Client) -> None:
@@ -86,6 +91,10 @@ def test_a_client_is_renamed(signed_in: Browser, mill: Client) -> None:
     mill.refresh_from_db()
     assert (mill.name, mill.client_type, mill.notes) == ("Mill & Sons", "household", "Moved.")
     refused_with(signed_in.post(address, form | {"name": ""}), "This field is required.")
+    for status in ("prospect", "active"):
+        moved_to(signed_in.post(address, form | {"status": status}), address)
+        mill.refresh_from_db()
+        assert mill.status == status
     own = own_client(mill.user_id)
     refused_with(
         signed_in.post(f"/library/clients/{own.pk}/", {"name": "mill & sons"}),
