@@ -11,6 +11,7 @@ from coaching.context.library_queries import READ_CHARACTERS
 from coaching.context.opening import Statement
 from coaching.context.statement import Part
 from coaching.documents.attached import ids_in
+from coaching.documents.reasons import reason_for_models
 from coaching.engine.messages import StoredCall, StoredMessage
 from sessions_app.models import Message, MessageRole
 
@@ -109,7 +110,7 @@ def _document_text(document: SeenDocument, *, room: int, is_text_told: bool) -> 
         "type": document.file_type,
         "pages": document.page_count or "",
     }
-    lines = [fence_value(document.reason, 300)] if document.reason else []
+    lines = [fence_value(reason_for_models(document.reason), 300)] if document.reason else []
     lines += [f"Summary: {fence(document.summary)[:SUMMARY_CHARACTERS]}"] if document.summary else []
     if is_text_told:
         lines.append("Its text was shown before.")

@@ -13,6 +13,7 @@ from coaching.context.fences import fence, fence_value, open_tag
 from coaching.context.opening import Statement
 from coaching.context.statement import Part
 from coaching.documents.findings import Finding, FindingKind, finding_values, read_finding
+from coaching.documents.reasons import reason_for_models
 from coaching.models import UNFINISHED_STATES, Document
 from sessions_app.models import Message
 
@@ -93,7 +94,7 @@ def classification_text(document: Document) -> str:
         "document_id": document.pk,
         "link": _link(document.pk),
         "state": document.state,
-        "reason": fence_value(document.reason, 300),
+        "reason": fence_value(reason_for_models(document.reason), 300),
         "file_type": document.file_type,
         "category": document.category,
         "folder": fence_value(document.folder, 120),

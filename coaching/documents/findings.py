@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from coaching.documents.reasons import reason_for_models
 from coaching.job_queue import ANALYSIS_JOB, enqueue_analysis, enqueue_document, is_queued
 from coaching.models import (
     UNFINISHED_STATES,
@@ -164,7 +165,10 @@ def finding_values(finding: Finding) -> Mapping[str, Any]:
 
 def _unread(document: Document) -> Finding:
     is_unfinished = document.state in UNFINISHED_STATES
-    return Finding(is_ready=True, reason=document.reason or (STILL_UNREAD if is_unfinished else NO_TEXT))
+    return Finding(
+        is_ready=True,
+        reason=reason_for_models(document.reason) or (STILL_UNREAD if is_unfinished else NO_TEXT),
+    )
 
 
 def _action_values(item: ActionItem) -> Mapping[str, Any]:

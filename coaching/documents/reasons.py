@@ -1,13 +1,30 @@
 """Why a document waits, is to be reviewed or wasn't read: sentences stored in English, one a line."""
 
 from collections.abc import Iterable
+from itertools import pairwise
 
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
+
+SIMILAR = gettext_noop("Its text is almost the same as that of:")
+DUPLICATE = gettext_noop("This file is already in your library:")
+_WITHOUT_NAME = {
+    SIMILAR: "Its text is almost the same as that of another document.",
+    DUPLICATE: "This file is already in the library.",
+}
+"""Sentences that another document's name follows."""
 
 
 def join_reasons(sentences: Iterable[str]) -> str:
     """Return sentences as they are stored."""
     return "\n".join(filter(None, sentences))
+
+
+def reason_for_models(reason: str) -> str:
+    """Return a stored reason on one line, without names of other documents: a model may not get these."""
+    lines = ["", *reason.splitlines()]
+    return " ".join(
+        _WITHOUT_NAME.get(line, line) for before, line in pairwise(lines) if before not in _WITHOUT_NAME
+    )
 
 
 def shown_reason(reason: str) -> str:

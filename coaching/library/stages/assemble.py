@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from django.utils.translation import gettext_noop
 
-from coaching.documents.reasons import join_reasons
+from coaching.documents.reasons import SIMILAR, join_reasons
 from coaching.library.batch import Batch, Ending, Item, Services, Verdict
 from coaching.library.confidence import SURE, is_close
 from coaching.models import DocumentState
@@ -13,7 +13,6 @@ UNKNOWN = gettext_noop("Sage found no document type that fits.")
 UNSEEN = gettext_noop("Sage chose a type without having read its description.")
 UNSURE = gettext_noop("Sage isn’t sure about the type. Confidence:")
 TWO_TYPES = gettext_noop("It could also be another type:")
-SIMILAR = gettext_noop("Its text is almost the same as that of:")
 PROPOSED = gettext_noop("Sage suggests something that isn’t on its lists yet:")
 
 

@@ -1,13 +1,10 @@
 """Links documents whose bytes the client has already: they aren't read again."""
 
-from django.utils.translation import gettext_noop
-
-from coaching.documents.reasons import join_reasons
+from coaching.documents.reasons import DUPLICATE, join_reasons
 from coaching.library.batch import Batch, Item, Services
 from coaching.models import Document, DocumentState
 from sessions_app.database import in_database
 
-DUPLICATE = gettext_noop("This file is already in your library:")
 _NOT_ORIGINAL = (DocumentState.DUPLICATE, DocumentState.FAILED, DocumentState.REFUSED)
 
 
