@@ -34,6 +34,7 @@ async def test_a_correction_is_in_what_sage_sees_with_its_next_answer(
     await until_done(page, 2)
     await in_database(write_brief, session)
 
+    await page.get_by_label("More options for this conversation").click()
     await page.get_by_role("link", name=REMEMBERED).click()
     await expect(page.get_by_role("heading", level=1)).to_have_text(f"{REMEMBERED} of this conversation")
     assert await serious_findings(page) == []

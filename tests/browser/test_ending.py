@@ -20,6 +20,7 @@ async def test_a_conversation_that_is_ended_says_so_in_every_tab_and_goes_on_in_
     await until_done(page)
     other = await page.context.new_page()
     await other.goto(path_of(session))
+    await page.get_by_label("More options for this conversation").click()
     await page.get_by_text("End conversation").click()
     await expect(page.get_by_role("button", name="End it now")).to_be_visible()
     await page.get_by_role("button", name="End it now").click()

@@ -24,6 +24,7 @@ async def test_a_title_is_written_on_the_page_and_on_the_list_and_arrives_in_oth
     other = await page.context.new_page()
     await other.goto(path_of(session))
     await page.evaluate("window.isSamePage = true")
+    await page.get_by_label("More options for this conversation").click()
     await page.locator(".chat-head").get_by_text("Rename", exact=True).click()
     field = page.get_by_label("Title of this conversation")
     await expect(field).to_have_value("I sleep badly")
@@ -34,10 +35,12 @@ async def test_a_title_is_written_on_the_page_and_on_the_list_and_arrives_in_oth
         await expect(tab.locator("#chat-title")).to_have_text("Quiet nights")
         await expect(tab).to_have_title("Quiet nights · Sage")
     await expect(field).to_be_hidden()
+    await expect(page.get_by_label("More options for this conversation")).to_be_focused()
     assert await page.evaluate("window.isSamePage")
 
     await page.goto("/chat/")
     await page.evaluate("window.isSamePage = true")
+    await page.get_by_label("More options for: Quiet nights").click()
     await page.get_by_label("Rename: Quiet nights").click()
     await field.fill("Nights <b>")
     await page.get_by_role("button", name="Save").click()
@@ -56,6 +59,7 @@ async def test_sages_title_appears_on_an_open_page(
     await in_database(give_title, session)
     await expect(page.locator("#chat-title")).to_have_text("Sleep")
     await expect(page).to_have_title("Sleep · Sage")
+    await page.get_by_label("More options for this conversation").click()
     await page.locator(".chat-head").get_by_text("Rename", exact=True).click()
     await expect(page.get_by_label("Title of this conversation")).to_have_value("Sleep")
     assert watcher.faults == []
