@@ -179,7 +179,7 @@ async def begin(page: Page, label: str, walker: Walker | None = None) -> Walker:
             "Weekly check-ins",
             2,
         ),
-        ("Life mapping", life_mapping, "Mapping your life", "Your map is ready.", "Life map: Overview", 1),
+        ("Life mapping", life_mapping, "Mapping your life", "Your map is ready.", "Overview", 1),
     ],
 )
 async def test_an_arc_is_walked_to_the_card_at_its_end_though_it_is_left_at_every_question(
@@ -211,7 +211,7 @@ async def test_an_arc_is_walked_to_the_card_at_its_end_though_it_is_left_at_ever
     await expect(ending).to_contain_text(written)
     await expect(ending).to_contain_text("Next weekly check-in:")
     await expect(page.locator("#arc")).to_be_empty()
-    await expect(page.locator("#chat-status")).to_have_text("· Completed")
+    await expect(page.locator("#chat-status")).to_have_text("Completed")
     card = await ending.inner_text()
     assert await serious_findings(page) == []
     walker.page = page
@@ -257,7 +257,7 @@ async def test_a_message_to_an_ended_conversation_goes_on_in_a_new_one(
     ending = page.get_by_role("region", name="This conversation is complete.")
     await expect(ending).to_contain_text("You said hello.")
     await expect(page.get_by_label("Your message")).to_have_attribute(
-        "placeholder", "This conversation has ended. Start a new one…"
+        "placeholder", "Start a new conversation…"
     )
     await expect(page.get_by_role("link", name="Edit")).to_have_count(0)
     await say(page, "One more thing")  # over the socket that is still open
