@@ -15,6 +15,7 @@ _NO_BREAKS = "\u0e00"
 """Scripts from here on have no word breaks, or write particles onto words."""
 _LINE_MARKS = re.compile(r"^[ \t]*(?:#{1,6}[ \t]+|>[ \t]?|```.*$|[-|: \t]{3,}$)", re.MULTILINE)
 _ITEM_MARKS = re.compile(r"^[ \t]*[-*+][ \t]+(?:\[[ xX]\][ \t]+)?", re.MULTILINE)
+_ROW = re.compile(r"^[ \t]*\|(.+)\|[ \t]*$", re.MULTILINE)
 _WORD_MARKS = re.compile(r"\*\*|__|`|(?<!\w)[*_](?=\w)|(?<=[\w.,!?])[*_](?!\w)")
 _UNMARKED = frozenset(
     {"about", "and", "are", "been", "can", "could", "did", "does", "for", "from", "had", "has", "have", "how",
@@ -48,8 +49,13 @@ def _own_words(question: str) -> Iterator[str]:
 
 
 def without_marks(markdown: str) -> str:
-    """Return markdown without the marks of headings, emphasis, quotes and code; items begin with a dot."""
-    return _WORD_MARKS.sub("", _ITEM_MARKS.sub("· ", _LINE_MARKS.sub("", markdown)))
+    """Return markdown without the marks of headings, emphasis, quotes, code and tables; dots are between items."""
+    lines = _ROW.sub(_cells, _LINE_MARKS.sub("", markdown))
+    return _WORD_MARKS.sub("", _ITEM_MARKS.sub("· ", lines))
+
+
+def _cells(row: re.Match[str]) -> str:
+    return " · ".join(cell.strip() for cell in row[1].split("|") if cell.strip())
 
 
 def excerpt(text: str, words: Collection[str], *, characters: int) -> str:

@@ -28,7 +28,7 @@ from coaching.views.parts import with_wait
 
 SEARCHES_IN_A_MINUTE = 30
 HITS = 30
-EXCERPT_CHARACTERS = 320
+EXCERPT_CHARACTERS = 240
 NEIGHBOUR_CHARACTERS = 110
 SHOWN_AFTER = 12
 """How many later messages stand below a hit on the page that it links to."""

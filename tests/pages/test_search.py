@@ -48,10 +48,16 @@ def test_words_are_marked_and_lead_to_their_message(page: Client, user: User) ->
 
 
 def test_what_sage_said_is_shown_without_its_marks_and_the_person_as_typed(page: Client, user: User) -> None:
-    said = "## Birds\n\n- [x] a **kingfisher**\n- `two` of *them*\n\n> quiet\n\n2 * 3 and my_own_name"
+    said = (
+        "## Birds\n\n- [x] a **kingfisher**\n- `two` of *them*\n\n> quiet\n\n"
+        "| Day | Bird |\n|---|:-:|\n| Monday | none |\n\n2 * 3 and my_own_name"
+    )
     talk(user, "A **kingfisher**", said)
     text = shown(page, "/search/?q=kingfisher")
-    assert "Birds · a <mark>kingfisher</mark> · two of them quiet 2 * 3 and my_own_name" in text
+    shown_words = (
+        "Birds · a <mark>kingfisher</mark> · two of them quiet Day · Bird Monday · none 2 * 3 and my_own_name"
+    )
+    assert shown_words in text
     assert "A **<mark>kingfisher</mark>**" in text
 
 
