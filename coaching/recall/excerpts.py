@@ -49,7 +49,7 @@ def _own_words(question: str) -> Iterator[str]:
 
 
 def without_marks(markdown: str) -> str:
-    """Return markdown without the marks of headings, emphasis, quotes, code and tables; dots are between items."""
+    """Return markdown without its marks; dots are between the items of lists and the cells of tables."""
     lines = _ROW.sub(_cells, _LINE_MARKS.sub("", markdown))
     return _WORD_MARKS.sub("", _ITEM_MARKS.sub("· ", lines))
 
