@@ -171,4 +171,4 @@ def test_a_document_is_found_with_its_page_and_one_that_is_withheld_too(page: Cl
     assert f'href="/library/documents/{lease.pk}/"' in text
     assert "<b>Document, page 2:</b>" in text
     assert f'href="/library/documents/{secret.pk}/"' in text
-    assert "never sent to the model" in text
+    assert "never sent to the AI model" in text
