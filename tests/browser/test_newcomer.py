@@ -42,6 +42,12 @@ Two small things to try this week:
 
 Which one feels possible?"""
 SECOND = "What would have to be true at ten o’clock for you to want to go to bed?"
+COUNT_TRIES = """() => {
+    window.tries = 0;
+    document.addEventListener("htmx:wsClose", () => {
+        window.tries += document.getElementById("connection").hidden;
+    });
+}"""
 DRAFT = "Maybe it’s the phone that keeps me up."
 
 
@@ -197,8 +203,11 @@ async def capture_a_thought(newcomer: Newcomer) -> None:
 async def lose_the_connection(newcomer: Newcomer, connection: Connection, practice: PracticeServer) -> None:
     page, here = newcomer.page, newcomer.page.url
     await until_controlled(page)
+    await page.evaluate(COUNT_TRIES)
     connection.cut()
     await expect(page.locator("#connection")).to_be_visible()
+    # After 1.2 seconds; a try follows another after 0.4 at the earliest.
+    assert 1 <= await page.evaluate("() => window.tries") <= 4
     await newcomer.look("connection-lost")
     await page.goto(here)
     await expect(page.get_by_role("heading", name="You’re offline")).to_be_visible()

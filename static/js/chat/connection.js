@@ -32,6 +32,7 @@ export class Connection {
       this.#tries = 0;
       this.hasBeenOpen = true;
       clearTimeout(this.#timer);
+      this.#timer = 0;
       this.#element.hidden = true;
       onOpen();
     });
@@ -86,8 +87,9 @@ export class Connection {
       this.#end(this.#element.dataset.tooMany);
       return;
     }
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => {
+    // Not from the last try on: they come faster than this.
+    this.#timer ||= setTimeout(() => {
+      this.#timer = 0;
       const { reconnecting, offline } = this.#element.dataset;
       this.#say(navigator.onLine ? reconnecting : offline);
     }, LOST_SHOWN_AFTER_MS);
