@@ -7,7 +7,7 @@ from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionBrief
 from tests.browser.chat_page import path_of, say, until_done
-from tests.browser.test_accessibility import serious_findings
+from tests.browser.test_accessibility import look, serious_findings
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -37,7 +37,7 @@ async def test_a_correction_is_in_what_sage_sees_with_its_next_answer(
     await page.get_by_label("More options for this conversation").click()
     await page.get_by_role("link", name=REMEMBERED).click()
     await expect(page.get_by_role("heading", level=1)).to_have_text(f"{REMEMBERED} of this conversation")
-    assert await serious_findings(page) == []
+    assert await look(page) == []
     await page.get_by_role("link", name="Your message 3").click()
     await expect(page.locator("#message-3")).to_be_in_viewport()
     await page.go_back()

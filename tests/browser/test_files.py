@@ -7,7 +7,7 @@ from playwright.async_api import Page, expect
 from coaching.models import FileType, UserFile, UserFileVersion
 from sessions_app.database import in_database
 from tests.browser.fixtures import OpenContext, Watcher
-from tests.browser.test_accessibility import serious_findings
+from tests.browser.test_accessibility import look, serious_findings
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -70,7 +70,7 @@ async def test_a_text_is_previewed_and_saved_and_two_tabs_lose_nothing(
     await page.get_by_role("link", name="Version history").click()
     await page.get_by_role("link", name="What changed in version 3").click()
     await expect(page.locator(".difference ins")).to_have_text([", and **mine**"])
-    assert await serious_findings(page) == []
+    assert await look(page) == []
     await page.get_by_role("button", name="Restore version 2").click()
     await expect(page.get_by_role("status")).to_contain_text("Version 2 was restored as version 4.")
     assert without_refusals(watcher.faults) == []
@@ -107,7 +107,7 @@ async def test_a_box_is_ticked_and_a_file_found_renamed_deleted_and_restored(
     await page.get_by_role("button", name="Delete").click()
     await expect(page.get_by_text("“Mondays” was deleted.")).to_be_visible()
     await page.get_by_role("link", name="Deleted files (1)").click()
-    assert await serious_findings(page) == []
+    assert await look(page) == []
     await page.go_back()
     await page.get_by_role("button", name="Undo").click()
     await expect(page.get_by_role("heading", level=1)).to_have_text("Mondays")

@@ -335,6 +335,9 @@ async def test_axe_finds_nothing_serious_where_a_life_is_full(
     for address in (
         "/map/",
         "/capture/",
+        "/capture/folded/",
+        "/files/?folder=captures",
+        "/chat/?show=archive",
         f"/reflections/{(await in_database(ReflectionPrompt.unscoped.get)).pk}/",
     ):
         await page.goto(address)

@@ -10,7 +10,7 @@ from playwright.async_api import Page, expect
 from coaching.models import DayPlan, FileType, Profile, UserFile
 from sessions_app.database import in_database
 from tests.browser.fixtures import Watcher
-from tests.browser.test_accessibility import serious_findings
+from tests.browser.test_accessibility import look, serious_findings
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -63,9 +63,9 @@ async def test_past_days_are_read_by_keyboard_and_a_week_prints(
     await expect(page.get_by_role("row", name="like soup")).to_have_count(3)
     await page.locator(".month a").first.click()
     await expect(page.get_by_text("1 of 1 done")).to_be_visible()
-    assert await serious_findings(page) == []
+    assert await look(page) == []
     await page.get_by_role("link", name="Week of").click()
-    assert await serious_findings(page) == []
+    assert await look(page) == []
     await page.emulate_media(media="print", color_scheme="dark")
     for hidden in (".site-head", ".trail", ".card-foot", ".site-foot"):
         await expect(page.locator(hidden)).to_be_hidden()

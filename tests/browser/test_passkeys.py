@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from playwright.async_api import CDPSession, Page, expect
 
 from tests.browser.fixtures import OpenContext, Watcher
-from tests.browser.test_accessibility import serious_findings
+from tests.browser.test_accessibility import look, serious_findings
 from tests.conftest import PASSWORD
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -51,7 +51,7 @@ async def test_a_passkey_is_added_and_signs_in_without_a_password(
     await create.click()
     await expect(page.get_by_role("heading", name="Recovery codes")).to_be_visible()
     await expect(page.locator(".factor-codes li")).to_have_count(10)
-    findings += await serious_findings(page)
+    findings += await look(page)
     await page.get_by_role("link", name="Back to two-step sign-in").click()
     await expect(page.locator(".factor-name")).to_have_text("My phone")
     await page.get_by_role("link", name="Add a passkey").click()
@@ -64,7 +64,7 @@ async def test_a_passkey_is_added_and_signs_in_without_a_password(
     await page.get_by_label("Password", exact=True).fill(PASSWORD)
     await page.get_by_role("button", name="Sign in", exact=True).click()
     await expect(page.get_by_role("heading", name="Second step")).to_be_visible()
-    findings += await serious_findings(page)
+    findings += await look(page)
     await device.send("WebAuthn.setUserVerified", {**at, "isUserVerified": False})
     await page.get_by_role("button", name="Use a passkey").click()
     await expect(page.get_by_role("alert")).to_contain_text("That didn’t work, or it was cancelled.")

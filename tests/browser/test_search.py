@@ -9,7 +9,7 @@ from playwright.async_api import Page, expect
 
 from sessions_app.database import in_database
 from sessions_app.models import Session
-from tests.browser.test_accessibility import serious_findings
+from tests.browser.test_accessibility import look
 from tests.recall.history import talk
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -33,11 +33,12 @@ async def test_a_word_from_three_weeks_ago_is_found_and_its_message_is_in_view(
     await page.keyboard.press("Enter")
     hit = page.locator(".hit").first
     await expect(hit.locator("mark")).to_have_text("tandem")
-    assert await serious_findings(page) == []
+    assert await look(page) == []
     await hit.click()
     await expect(page).to_have_url(f"/chat/{session.id}/?before=13#message-1")
     await expect(page.locator("#message-1")).to_be_in_viewport()
     await expect(page.locator("#message-1")).to_contain_text("Anna sold the red tandem")
+    assert await look(page) == []
 
 
 async def test_what_is_searched_stays_in_its_field_and_can_be_narrowed(page: Page, user: User) -> None:

@@ -106,6 +106,12 @@ def test_place_and_time_bound_what_is_found(page: Client, user: User) -> None:
     assert "in spring" in shown(page, "/search/?q=kingfisher&since=year&in=nonsense")
 
 
+def test_the_list_of_conversations_searches_conversations(page: Client, user: User) -> None:
+    talk(user, "A kingfisher")
+    form = shown(page, "/chat/").partition('role="search"')[2].partition("</form>")[0]
+    assert '<input type="hidden" name="in" value="conversations">' in form
+
+
 def test_what_was_said_is_text_and_never_markup(page: Client, user: User) -> None:
     talk(user, "<script>alert(1)</script> kingfisher")
     text = shown(page, "/search/?q=kingfisher+script")

@@ -42,6 +42,12 @@ def use(user: User, *, at: datetime, **fields: Any) -> None:
     ModelUsage.unscoped.filter(pk=row.pk).update(created_at=at)
 
 
+def test_the_account_menu_shows_the_initial_of_the_name(signed_in: Client, user: User) -> None:
+    assert '<span class="initial" aria-hidden="true">A</span>' in page_of(signed_in, "/safety/")
+    Profile.unscoped.update_or_create(user=user, defaults={"name": "noor"})
+    assert '<span class="initial" aria-hidden="true">N</span>' in page_of(signed_in, "/safety/")
+
+
 def test_settings_are_changed_by_a_form(signed_in: Client, user: User) -> None:
     Profile.unscoped.create(user=user, checkin_weekday=6, next_checkin_on=date(2026, 11, 29))
     with time_machine.travel(datetime(2026, 11, 22, 12, tzinfo=UTC), tick=False):
