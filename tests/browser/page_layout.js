@@ -74,6 +74,15 @@
       }
     });
 
+    // What can be pressed in the header, icons too.
+    const pressed = [...document.querySelectorAll(".site-head :is(a, button, summary)")]
+      .filter((node) => node.checkVisibility() && !node.closest(".menu-sheet"))
+      .map((node) => ({ name: node.ariaLabel ?? node.textContent.trim(), box: node.getBoundingClientRect() }));
+    pressed.forEach(({ name, box }, index) => {
+      for (const { name: other, box: { left, right } } of pressed.slice(index + 1))
+        if (Math.min(box.right, right) - Math.max(box.left, left) > 1) found.push(`in the header ${name} is over ${other}`);
+    });
+
     // How many characters the widest line of a text has.
     for (const block of (modal ?? document.body).querySelectorAll("p, li, dd, dt, label, legend, figcaption, summary, h1, h2, h3")) {
       if (block.querySelector("p, li, dd, table, pre, select, input, button")) continue;

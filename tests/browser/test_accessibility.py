@@ -48,6 +48,9 @@ OWN_PAGES = (
     "/nowhere/",
 )  # fmt: skip
 
+AROUND_THE_MENU = ((1100, 800), (1024, 800), (900, 800), (890, 800))
+"""Screens on both sides of the widths below which the header's links are a menu."""
+
 COLOUR_RULES = ("color-contrast", "link-in-text-block")
 """What axe looks for in colours, which are all that the schemes differ in."""
 
@@ -162,6 +165,16 @@ async def test_each_page_fits_every_width_and_axe_finds_nothing_serious(
     await page.get_by_label("Your account").click()
     findings += await look(page)
     assert not findings, "\n".join(findings)
+
+
+@pytest.mark.parametrize("language", ["en", "de", "es"])
+async def test_the_header_has_room_for_all_of_its_links(
+    open_context: OpenContext, cookie: str, session: Session, language: str
+) -> None:
+    page = await (await open_context(cookie, locale=language)).new_page()
+    await page.goto(path_of(session))
+    await expect(page.locator("html")).to_have_attribute("lang", language)
+    assert await layout_faults(page, AROUND_THE_MENU) == []
 
 
 async def test_by_tab_alone_everything_is_reached_in_view_and_marked(
