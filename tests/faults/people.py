@@ -114,8 +114,8 @@ class Reader:
         return str(shown.get("toolUseId", ""))
 
     def knows_the_end(self) -> bool:
-        """Whether it is connected and knows that nothing is running."""
-        return self.is_connected and self.status == "idle"
+        """Whether it is connected and knows that nothing is running. A question may wait for its answer."""
+        return self.is_connected and self.status != "running"
 
     async def send(self, **frame: object) -> bool:
         """Send a frame; return whether there was a socket to send it through."""
