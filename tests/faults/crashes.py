@@ -38,14 +38,17 @@ TWO_ATTEMPTS = frozenset({1, 2})
 RETRYABLE = (TurnStatus.INTERRUPTED, TurnStatus.FAILED, TurnStatus.STOPPED)
 
 
-async def run_r1(cluster: Cluster, *, seed: int, points: int) -> Report:
-    """Kill a process during turns at random points, then restart it or let another take over."""
+async def run_r1(cluster: Cluster, *, seed: int, points: int, batch: int = BATCH) -> Report:
+    """Kill a process during turns at random points, then restart it or let another take over.
+
+    At most `batch` turns run when it is killed.
+    """
     report = Report(fault="R1", seed=seed)
     rng = random.Random(seed)
     async with cluster.opened(), LeaseWatcher(cluster) as watcher:
         while report.points < points:
             victim = rng.randrange(len(cluster.processes))
-            conversations = await open_conversations(cluster, min(BATCH, points - report.points))
+            conversations = await open_conversations(cluster, min(batch, points - report.points))
             placed = await bring_all(conversations, rng, place=victim)
             cluster.kill(victim)
             began = asyncio.get_running_loop().time()
