@@ -1,6 +1,5 @@
 """Fixtures for all tests: people, and optional servers."""
 
-import gc
 import os
 from collections.abc import Callable
 from itertools import count
@@ -12,6 +11,7 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test import TransactionTestCase
 
+from sage.garbage import collect_as_usual
 from tests.embedded_database import name_of_migrated
 from tests.emptying import empty_database
 from tests.live_sage import SHARED, live_sage, practice, shared_sage
@@ -61,8 +61,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_collection_finish() -> None:
     """Exclude everything loaded so far from garbage collection."""
-    gc.collect()
-    gc.freeze()
+    collect_as_usual()
 
 
 def wants_sage(item: pytest.Item) -> bool:

@@ -22,6 +22,7 @@ import pytest
 
 from sage.embedded_postgres import ROLE, EmbeddedPostgres
 from sage.env import variable_names
+from sage.garbage import collect_rarely
 
 FOLDER_VARIABLE = "SAGE_TEST_FOLDER"
 MIGRATED = "sage_migrated"
@@ -40,6 +41,7 @@ class SuiteServer(EmbeddedPostgres):
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     """Start the server, unless the parent process has."""
+    collect_rarely()  # until the tests are collected
     if worker := os.environ.get("PYTEST_XDIST_WORKER"):
         os.environ["SAGE_DATA_DIR"] = f"{os.environ[FOLDER_VARIABLE]}/data-{worker}"
         return

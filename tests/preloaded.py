@@ -4,28 +4,28 @@ Not the reactor, which belongs to one process. Of ours, those that take longest.
 this module.
 """
 
-import gc
 import sys
 from importlib import import_module
 
+from sage.garbage import collect_as_usual, collect_rarely
+
 NAMES = """
-    PIL.Image allauth.core.ratelimit anthropic asgiref.typing autobahn.twisted.websocket botocore.exceptions
-    channels.auth channels.generic.websocket channels_redis.core charset_normalizer croniter dateutil.parser
-    defusedxml.ElementTree django.contrib.admin.utils django.contrib.auth.hashers
-    django.contrib.auth.password_validation django.contrib.postgres.search django.contrib.staticfiles.storage
-    django.core.handlers.asgi django.core.management django.db.backends.postgresql.base
-    django.db.migrations.executor django_htmx.http docx environ fido2.server ijson lxml.etree markdown_it
-    openpyxl orjson pptx procrastinate prometheus_client psutil psycopg.types.hstore psycopg_pool puremagic
-    pypdfium2 rapidfuzz redis.asyncio service_identity structlog twisted.internet._sslverify
-    twisted.internet.asyncioreactor twisted.web.http whitenoise.storage yaml
+    allauth.core.ratelimit anthropic asgiref.typing autobahn.twisted.websocket botocore.exceptions
+    channels.auth channels.generic.websocket channels_redis.core croniter dateutil.parser
+    django.contrib.admin.utils django.contrib.auth.hashers django.contrib.auth.password_validation
+    django.contrib.postgres.search django.contrib.staticfiles.storage django.core.handlers.asgi
+    django.core.management django.db.backends.postgresql.base django.db.migrations.executor
+    django_htmx.http environ fido2.server ijson markdown_it orjson procrastinate prometheus_client psutil
+    psycopg.types.hstore psycopg_pool rapidfuzz redis.asyncio service_identity structlog
+    twisted.internet._sslverify twisted.internet.asyncioreactor twisted.web.http whitenoise.storage yaml
     coaching.context.fences coaching.engine.part coaching.engine.setup coaching.events coaching.live.hub
     coaching.safety.card coaching.safety.second_look sage.http_limits
 """
 
+collect_rarely()
 for name in NAMES.split():
     import_module(name)
 # The web process chooses the reactor.
 assert "twisted.internet.reactor" not in sys.modules
 
-gc.collect()
-gc.freeze()
+collect_as_usual()
