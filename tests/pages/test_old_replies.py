@@ -126,7 +126,7 @@ def test_the_export_holds_what_the_page_shows(session: Session, exchange: Exchan
     exchange("Hello", OLD, metadata={})
     text = "".join(write_transcript(session, zone=LISBON))
     assert not RAW_TAG.search(text.replace("```\n[FILE_UPDATE]\n```", ""))
-    assert "**Written down, Life map: Career:**\n\n> # Career\n>\n> Leading a *team*.\n" in text
+    assert "**Saved to Life map: Career:**\n\n> # Career\n>\n> Leading a *team*.\n" in text
     assert "- [ ] Rest\n- [ ] Work\n" in text
     assert "*— This conversation was completed here. —*" in text
 
