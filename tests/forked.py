@@ -5,12 +5,14 @@ new process loads settings, apps, the reactor and most of our own modules itself
 a real start, and the long forms of tests/faults measure it.
 """
 
+import atexit
 import multiprocessing
 import os
 import runpy
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -19,11 +21,14 @@ _context.set_forkserver_preload(["tests.preloaded"])
 
 
 class ForkedProcess:
-    """A running program, with the part of `subprocess.Popen` that tests need."""
+    """A running program, with the part of `subprocess.Popen` that tests need. Its output goes to `log`."""
 
-    def __init__(self, program: Sequence[str], *, environment: Mapping[str, str], log: Path) -> None:
-        log.touch()
-        self._process = _context.Process(target=_run, args=(tuple(program), dict(environment), str(log)))
+    def __init__(
+        self, program: Sequence[str], *, environment: Mapping[str, str], log: Path | Connection
+    ) -> None:
+        if isinstance(log, Path):
+            log.touch()
+        self._process = _context.Process(target=_run, args=(tuple(program), dict(environment), log))
         self._process.start()
 
     @property
@@ -53,17 +58,21 @@ class ForkedProcess:
         self._process.kill()
 
 
-def _run(program: tuple[str, ...], environment: dict[str, str], log: str) -> None:
+def _run(program: tuple[str, ...], environment: dict[str, str], log: Path | Connection) -> None:
     """Become `python PROGRAM`, with this environment and all output in the log."""
-    output = os.open(log, os.O_WRONLY | os.O_TRUNC)
+    output = os.open(log, os.O_WRONLY | os.O_TRUNC) if isinstance(log, Path) else log.fileno()
     os.dup2(output, sys.stdout.fileno())
     os.dup2(output, sys.stderr.fileno())
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(ROOT)
-    if program[0] == "-m":
-        sys.argv = list(program[1:])
-        runpy.run_module(program[1], run_name="__main__", alter_sys=True)
-    else:
-        sys.argv = list(program)
-        runpy.run_path(program[0], run_name="__main__")
+    try:
+        if program[0] == "-m":
+            sys.argv = list(program[1:])
+            runpy.run_module(program[1], run_name="__main__", alter_sys=True)
+        else:
+            sys.argv = list(program)
+            runpy.run_path(program[0], run_name="__main__")
+    finally:
+        # `multiprocessing` leaves it out.
+        atexit._run_exitfuncs()

@@ -112,18 +112,22 @@ class JobWorker:
         await in_database(_join_server)
         # The worker's own connections, one of which LISTENs for jobs; Django's can't.
         connector = PsycopgConnector(kwargs=connector_params(), min_size=1, max_size=slots, timeout=5)
-        with jobs.replace_connector(connector):
-            async with jobs.open_async():
-                await jobs.run_worker_async(
-                    queues=queues,
-                    concurrency=slots,
-                    fetch_job_polling_interval=POLL_SECONDS,
-                    update_heartbeat_interval=BEAT_SECONDS,
-                    stalled_worker_timeout=SILENT_SECONDS,
-                    shutdown_graceful_timeout=JOB_SECONDS_AT_STOP,
-                    install_signal_handlers=False,
-                    additional_context={MODELS: self._models, BULK_CALLS: self._bulk_calls},
-                )
+        try:
+            with jobs.replace_connector(connector):
+                async with jobs.open_async():
+                    await jobs.run_worker_async(
+                        queues=queues,
+                        concurrency=slots,
+                        fetch_job_polling_interval=POLL_SECONDS,
+                        update_heartbeat_interval=BEAT_SECONDS,
+                        stalled_worker_timeout=SILENT_SECONDS,
+                        shutdown_graceful_timeout=JOB_SECONDS_AT_STOP,
+                        install_signal_handlers=False,
+                        additional_context={MODELS: self._models, BULK_CALLS: self._bulk_calls},
+                    )
+        finally:
+            # If the start is cancelled, the pool stays open, and its tasks would hold up the process's end.
+            await connector.close_async()
 
 
 def open_queue(*, has_periodic: bool = True) -> App:

@@ -38,7 +38,9 @@ SUMMARY = "You talked about sleep and want quieter nights."
 
 
 @asynccontextmanager
-async def worker(practice: PracticeServer, *arguments: str, token: str = "") -> AsyncIterator[StartedProcess]:
+async def worker(
+    practice: PracticeServer, *arguments: str, token: str = "", is_forked: bool = True
+) -> AsyncIterator[StartedProcess]:
     """Run `manage.py worker` on the test's database with the test's model."""
     environment = {
         "DATABASE_URL": url_of_test_database(),
@@ -46,7 +48,7 @@ async def worker(practice: PracticeServer, *arguments: str, token: str = "") -> 
         "ANTHROPIC_API_KEY": "practice",
         "SAGE_METRICS_TOKEN": token,
     }
-    process = StartedProcess(["manage.py", "worker", *arguments], environment)
+    process = StartedProcess(["manage.py", "worker", *arguments], environment, is_forked=is_forked)
     try:
         yield process
     finally:
@@ -236,6 +238,6 @@ async def test_what_a_worker_counts_is_read_at_its_own_port(
 async def test_a_worker_offers_its_metrics_to_nobody_without_a_token(
     queue: None, practice: PracticeServer
 ) -> None:
-    async with worker(practice, "--metrics-port", "0") as process:
+    async with worker(practice, "--metrics-port", "0", is_forked=False) as process:
         await asyncio.to_thread(process.wait_for_line, lambda line: "needs SAGE_METRICS_TOKEN" in line)
         assert await asyncio.to_thread(process.wait) != 0
