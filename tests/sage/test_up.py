@@ -209,25 +209,49 @@ ARGUMENTS = {
 }
 NEED_NO_TABLES = {"collect_garbage", "compilemessages", "makemessages", "migrate", "up"}
 OURS = {name for name, app in get_commands().items() if app in ("sage", "coaching")}
+BEFORE_THE_FIRST_UP = sorted((OURS | ARGUMENTS.keys()) - NEED_NO_TABLES)
+WITHOUT_A_DATABASE = ["createsuperuser", "export_user", "migrate"]
+
+Told = dict[str, tuple[int, str]]
 
 
-@pytest.mark.parametrize("command", sorted((OURS | ARGUMENTS.keys()) - NEED_NO_TABLES))
-def test_a_command_before_the_first_up_says_what_to_do_in_one_line(command: str, tmp_path: Path) -> None:
-    code, told = finished("manage.py", command, *ARGUMENTS.get(command, []), environment=_elsewhere(tmp_path))
+def told_by(commands: list[str], environment: dict[str, str]) -> Told:
+    """Run commands, each in a process of its own; return exit codes and outputs."""
+    lines = [[command, *ARGUMENTS.get(command, [])] for command in commands]
+    code, told = finished("-m", "tests.sage.each_command", json.dumps(lines), environment=environment)
+    assert code == 0, told
+    return {command: (code, text) for command, (code, text) in zip(commands, json.loads(told), strict=True)}
+
+
+@pytest.fixture(scope="module")
+def told_before_the_first_up(tmp_path_factory: pytest.TempPathFactory) -> Told:
+    return told_by(BEFORE_THE_FIRST_UP, _elsewhere(tmp_path_factory.mktemp("data")))
+
+
+@pytest.mark.parametrize("command", BEFORE_THE_FIRST_UP)
+def test_a_command_before_the_first_up_says_what_to_do_in_one_line(
+    command: str, told_before_the_first_up: Told
+) -> None:
+    code, told = told_before_the_first_up[command]
     assert code == 1
     line = "the database isn't of this version: run `manage.py migrate` (or `up`) first."
     assert told.splitlines()[-1] == f"Sage can't start: {line}"
     assert "Traceback" not in told
 
 
-@pytest.mark.parametrize("command", ["createsuperuser", "export_user", "migrate"])
-def test_a_command_without_its_database_says_what_to_do_instead_of_a_traceback(
-    command: str, tmp_path: Path
-) -> None:
+@pytest.fixture(scope="module")
+def told_without_a_database(tmp_path_factory: pytest.TempPathFactory) -> Told:
     with socket.create_server(("127.0.0.1", 0)) as nobody:
         port = nobody.getsockname()[1]
-    elsewhere = {**_elsewhere(tmp_path), "DATABASE_URL": f"postgres://sage:hunter2@127.0.0.1:{port}/sage"}
-    code, told = finished("manage.py", command, *ARGUMENTS.get(command, []), environment=elsewhere)
+    address = {"DATABASE_URL": f"postgres://sage:hunter2@127.0.0.1:{port}/sage"}
+    return told_by(WITHOUT_A_DATABASE, _elsewhere(tmp_path_factory.mktemp("data")) | address)
+
+
+@pytest.mark.parametrize("command", WITHOUT_A_DATABASE)
+def test_a_command_without_its_database_says_what_to_do_instead_of_a_traceback(
+    command: str, told_without_a_database: Told
+) -> None:
+    code, told = told_without_a_database[command]
     assert code == 1
     line = told.splitlines()[-1]
     assert line.startswith("Sage can't start: the database can't be reached (")
