@@ -1,4 +1,4 @@
-"""Browser contexts that serve one test after another: a new one loads and compiles all files again.
+"""Browser contexts that serve one test after another: a new one loads all files again.
 
 A test gets its context as if it were new, without pages, cookies, storage and permissions. The files that it
 finds in the cache have names that carry a hash of their content.
@@ -8,13 +8,10 @@ from dataclasses import dataclass
 
 from playwright.async_api import Browser, BrowserContext, CDPSession, Page
 
-KEPT_PAGE = "/healthz"
-"""An open page of the site keeps the browser's process for it; this one is small and runs nothing."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reusable:
-    """A context, with the page that stays open between tests."""
+    """A context, with an empty page that stays open to reach its storage."""
 
     context: BrowserContext
     origin: str
@@ -50,7 +47,6 @@ class Contexts:
             await found.context.close()
         context = await self._browser.new_context(base_url=origin, **options)  # type: ignore[arg-type]  # options of any type
         page = await context.new_page()
-        await page.goto(KEPT_PAGE)
         storage = await context.new_cdp_session(page)
         return Reusable(context=context, origin=origin, kept_page=page, storage=storage)
 

@@ -42,8 +42,6 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost",
-    # A page of a site whose process is there starts in that.
-    "--renderer-process-limit=1",
 ]
 BLOCKED = "Service Worker registration blocked by Playwright"
 WAIT_MS = 30_000

@@ -23,6 +23,7 @@ STEPS = ".said:not(.is-sending), .call:is(.is-answered, .is-superseded)"
 _IDLE = "#chat[data-phase=idle]:not(:has(#sending > li))"
 RESTS = f"{_IDLE}:not(:has(#open-turn > li)), {_IDLE}:has(.call.is-pending)"
 MOST_PAGES = 3
+SPOKEN = "() => document.querySelector('.turn .prose')?.textContent.includes(' ')"
 SETTLED = """([steps, rests, count]) => document.querySelector(rests)
     && document.querySelectorAll(steps).length === count"""
 
@@ -36,6 +37,7 @@ class Walker:
 
     async def listen(self) -> None:
         """Wait until Sage has spoken first."""
+        await until(self.page, SPOKEN)
         await expect(self.page.locator(".turn .prose").first).to_contain_text(" ")
         await self._until_heard(0)
 
