@@ -1,17 +1,15 @@
 // Evaluated in a page by tabbing.py.
 ({
-  // Looks at what each press of Tab has reached, when the key is up again.
   begin() {
-    window.tabbed = { reached: new Set(), faults: [], isDone: false, look: () => this.step() };
-    addEventListener("keyup", window.tabbed.look, true);
+    window.tabbed = { reached: new Set(), faults: [] };
   },
 
+  // Returns whether everything had its turn.
   step() {
     const node = document.activeElement;
     const { reached, faults } = window.tabbed;
-    if (node === document.body) return;
-    if (reached.has(node)) window.tabbed.isDone = true;
-    if (window.tabbed.isDone) return;
+    if (node === document.body) return false;
+    if (reached.has(node)) return true;
     reached.add(node);
     const name = node.ariaLabel || node.textContent.trim().slice(0, 40) || node.labels?.[0]?.textContent.trim();
     const label = node.labels?.[0];
@@ -26,11 +24,11 @@
     const marks = [node, label, node.closest(".composer")].filter(Boolean).map((each) => getComputedStyle(each));
     if (!marks.some((style) => style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 1))
       faults.push(`no sign of the focus: ${name}`);
+    return false;
   },
 
   end() {
-    const { reached, faults, look } = window.tabbed;
-    removeEventListener("keyup", look, true);
+    const { reached, faults } = window.tabbed;
     const names = new Set([...reached].filter((node) => node.type === "radio").map((node) => node.name));
     const within = document.querySelector("dialog:modal") ?? document.body;
     for (const node of within.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex]")) {

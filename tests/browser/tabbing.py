@@ -11,9 +11,9 @@ _SCRIPT = Path(__file__).with_suffix(".js").read_text()
 async def tab_faults(page: Page) -> list[str]:
     """Press Tab until everything had its turn; return what wasn't reached, or couldn't be seen."""
     await page.evaluate(f"() => {_SCRIPT}.begin()")
-    for step in range(MOST_STEPS):
+    for _ in range(MOST_STEPS):
         await page.keyboard.press("Tab")
-        if step % 10 == 9 and await page.evaluate("() => window.tabbed.isDone"):
+        if await page.evaluate(f"() => {_SCRIPT}.step()"):
             break
     faults: list[str] = await page.evaluate(f"() => {_SCRIPT}.end()")
     return [f"{page.url}: {fault}" for fault in faults]
