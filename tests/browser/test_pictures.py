@@ -264,6 +264,7 @@ async def test_pages(practice: PracticeServer, camera: Camera, lived: User) -> N
         {"name": "conversations.json", "mimeType": "application/json", "buffer": EXPORT.encode()}
     )
     await page.get_by_role("button", name="Import", exact=True).click()
+    await expect(page.get_by_role("heading", name="Your imports")).to_be_visible()
     await in_database(do_the_job, lived)
     await expect(page.get_by_text("1 conversation, 4 messages")).to_be_visible()
     await page.get_by_text("What was skipped or changed").click()
