@@ -32,8 +32,8 @@ def read_library_entries(*, user_id: int, now: datetime) -> Iterator[Entry]:
         lines = "".join(f"- {path}\n" for path in missing)
         title = gettext("Documents that are missing here")
         why = gettext(
-            "They couldn’t be read while this archive was made. Download it again later, or ask the person "
-            "who runs this Sage."
+            "They couldn’t be read while this archive was being made. Download it again later, or ask the "
+            "person who runs this Sage."
         )
         yield Entry(path=f"{FOLDER}/missing.md", changed_at=now, pieces=[f"# {title}\n\n{why}\n\n{lines}"])
 
@@ -61,7 +61,7 @@ def _knowledge(user_id: int, now: datetime) -> Iterator[Entry]:
         pieces = [f"# {title}\n"]
         for entry in entries:
             facts = [entry.get_entry_type_display()]
-            facts += [gettext("proposed")] if entry.state == EntryState.PROPOSED else []
+            facts += [gettext("suggested")] if entry.state == EntryState.PROPOSED else []
             facts += [_source(entry.document)] if entry.document else []
             head = f"\n## {_line(entry.title)}\n\n*{', '.join(facts)}*\n"
             points = "".join(f"- {_line(str(point))}\n" for point in entry.key_points)
@@ -81,7 +81,7 @@ def _actions(user_id: int, now: datetime) -> Iterator[Entry]:
 def _action_line(item: ActionItem) -> str:
     due = date_format(item.due_date, "DATE_FORMAT") if item.due_date else ""
     facts = [gettext("due %(day)s") % {"day": due}] if due else []
-    facts += [gettext("proposed")] if item.state == ActionState.PROPOSED else []
+    facts += [gettext("suggested")] if item.state == ActionState.PROPOSED else []
     facts += [_line(item.owner)] if item.owner else []
     facts += [_source(item.document)] if item.document else []
     line = f"- [{'x' if item.state == ActionState.DONE else ' '}] {_line(item.title)}"

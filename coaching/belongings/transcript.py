@@ -177,7 +177,9 @@ def _question(question: QuestionItem) -> Iterator[str]:
 
 def _rated(row: ShownRating) -> str:
     values = {"new": row.new, "old": row.old}
-    return gettext("%(new)s of 5, before %(old)s") % values if row.old else gettext("%(new)s of 5") % values
+    return (
+        gettext("%(new)s of 5, previously %(old)s") % values if row.old else gettext("%(new)s of 5") % values
+    )
 
 
 def _files(files: Sequence[MadeFile]) -> Iterator[str]:

@@ -211,7 +211,7 @@ def test_a_conversation_is_a_page_that_says_who_said_what_and_when(user: User, s
         "*Looking at your week.*\n\n"
         "# Rest\n\nThen *rest*.\n\n"
         "**Sage asked:** Which one?\n\n- [ ] Rest\n- [x] Work\n\n"
-        "**Sage asked:** How is it?\n\n- Career: 4 of 5, before 2\n\n"
+        "**Sage asked:** How is it?\n\n- Career: 4 of 5, previously 2\n\n"
         "**Your note:**\n\n> Better\n> now\n\n"
         "**Sage asked:** And then?\n\n- [ ] Later\n\n*Skipped.*\n\n"
         "**Saved to Files:** [Life map: Career](../files/life-map/career.md)\n\n"
@@ -229,7 +229,7 @@ def test_an_archive_speaks_the_language_of_its_reader(user: User, session: Sessi
     files = unpacked(b"".join(pieces))
     title = translated("What Sage has stored about %(name)s", "de") % {"name": "Ada"}
     assert files["README.md"].startswith(f"# {title}\n")
-    assert translated("opens the account", "de") in files["README.md"]
+    assert translated("gives access to the account", "de") in files["README.md"]
     (page,) = [text for name, text in files.items() if name.startswith("conversations/")]
     assert f"### {translated('You', 'de')}, " in page
     assert translated("still open", "de") in page
