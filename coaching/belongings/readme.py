@@ -38,8 +38,9 @@ def _paragraphs(user: User, profile: Profile, local: datetime) -> Iterator[str]:
         "zone": profile.timezone,
         "account": _on_one_line(user.email or user.get_username()),
     }
-    rows = [f"| `{folder}/` | {gettext(what)} |" for folder, what in _FOLDERS.items()]
-    yield "\n".join([f"| {gettext('Folder')} | {gettext('What’s in it')} |", "|---|---|", *rows])
+    rows = [f"| `{name}/` | {gettext(what)} |" for name, what in _FOLDERS.items()]
+    folder, contents = gettext("Folder"), gettext("What’s in it")
+    yield "\n".join([f"| {folder} | {contents} |", "|---|---|", *rows])
     yield gettext(
         "Times in `conversations/` are in the time zone %(zone)s, times in `data/` in UTC. "
         "The pages are Markdown, which any text editor opens."

@@ -97,12 +97,14 @@ def _head(session: Session, zone: ZoneInfo) -> Iterator[str]:
     times = gettext("Times are in the time zone %(zone)s.") % {"zone": zone.key}
     yield f"{' · '.join(facts)}. {times}\n"
     if session.summary.strip():
-        yield f"\n**{gettext('Summary')}:** {session.summary.strip()}\n"
+        summary = gettext("Summary")
+        yield f"\n**{summary}:** {session.summary.strip()}\n"
 
 
 def _said(message: Message, local: datetime) -> Iterator[str]:
-    note = f" ({gettext('withdrawn')})" if message.turn.is_withdrawn else ""
-    yield f"\n### {gettext('You')}, {_time(local)}{note}\n\n{_quoted(message.content)}\n"
+    note = _in_brackets(gettext("withdrawn")) if message.turn.is_withdrawn else ""
+    you = gettext("You")
+    yield f"\n### {you}, {_time(local)}{note}\n\n{_quoted(message.content)}\n"
     if message.turn.user_notice:
         yield f"\n*{shown_notice(message.turn.user_notice)}*\n"
 
@@ -110,9 +112,9 @@ def _said(message: Message, local: datetime) -> Iterator[str]:
 def _answered(
     message: Message, local: datetime, records: Sequence[ToolCallRecord], zone: ZoneInfo
 ) -> Iterator[str]:
-    note = f" ({gettext('withdrawn')})" if message.turn.is_withdrawn else ""
+    note = _in_brackets(gettext("withdrawn")) if message.turn.is_withdrawn else ""
     if note and message.turn.message_number is not None:
-        note = f" ({gettext('another answer')})"
+        note = _in_brackets(gettext("another answer"))
     yield f"\n### Sage, {_time(local)}{note}\n"
     calls = calls_by_round(records, is_waiting=False)
     if old := old_calls(message, zone=zone):
@@ -125,7 +127,8 @@ def _answered(
     yield from _rounds([*rounds, *(("", "", late) for late in calls.values())])
     yield from _files(files_written_by(message))
     if message.turn.status == TurnStatus.STOPPED:
-        yield f"\n*{gettext('You stopped this answer.')}*\n"
+        stopped = gettext("You stopped this answer.")
+        yield f"\n*{stopped}*\n"
 
 
 def _still_open(turn: Turn) -> Iterator[str]:
@@ -168,7 +171,8 @@ def _question(question: QuestionItem) -> Iterator[str]:
     if lines:
         yield "\n" + "\n".join(lines) + "\n"
     if question.note.strip():
-        yield f"\n**{gettext('Your note:')}**\n\n{_quoted(question.note)}\n"
+        note = gettext("Your note:")
+        yield f"\n**{note}**\n\n{_quoted(question.note)}\n"
     if question.outcome:
         yield f"\n*{gettext(_OUTCOMES[question.outcome])}*\n"
     if question.state in _ENDS:
@@ -187,7 +191,8 @@ def _files(files: Sequence[MadeFile]) -> Iterator[str]:
         links = [
             f"[{file.folder}: {file.name}]({FILES_FROM_SESSION}/{safe_name(file.path)})" for file in files
         ]
-        yield f"\n**{gettext('Saved to Files')}:** {', '.join(links)}\n"
+        saved = gettext("Saved to Files")
+        yield f"\n**{saved}:** {', '.join(links)}\n"
 
 
 def _calls_of(session: Session) -> Mapping[UUID, Sequence[ToolCallRecord]]:
@@ -196,6 +201,10 @@ def _calls_of(session: Session) -> Mapping[UUID, Sequence[ToolCallRecord]]:
     for call in calls.order_by("round_number", "position"):
         by_turn[call.turn_id].append(call)
     return by_turn
+
+
+def _in_brackets(text: str) -> str:
+    return f" ({text})"
 
 
 def _quoted(text: str) -> str:

@@ -90,7 +90,7 @@ def line_of(session: Session, *, version: int, index: int) -> str | None:
 def as_found(text: str) -> str:
     """Return a brief's text as a search shows it: no bullets or citations, corrections as the user's own."""
     lines = (_without_citations(line) for line in lines_of(text))
-    corrected, instead_of = gettext("You corrected:") + " ", f" ({gettext('instead of:')} “"
+    corrected, instead_of = gettext("You corrected:") + " ", " (" + gettext("instead of:") + " “"
     return " · ".join(line.replace(CORRECTED, corrected).replace(" (about: “", instead_of) for line in lines)
 
 

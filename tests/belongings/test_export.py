@@ -230,6 +230,7 @@ def test_an_archive_speaks_the_language_of_its_reader(user: User, session: Sessi
     title = translated("What Sage has stored about %(name)s", "de") % {"name": "Ada"}
     assert files["README.md"].startswith(f"# {title}\n")
     assert translated("gives access to the account", "de") in files["README.md"]
+    assert f" | {translated('What’s in it', 'de')} |" in files["README.md"]
     (page,) = [text for name, text in files.items() if name.startswith("conversations/")]
     assert f"### {translated('You', 'de')}, " in page
     assert translated("still open", "de") in page
