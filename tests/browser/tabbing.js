@@ -1,7 +1,10 @@
 // Evaluated in a page by tabbing.py.
 ({
-  begin() {
+  async begin() {
     window.tabbed = { reached: new Set(), faults: [] };
+    // A drawer that still slides in isn't in view yet.
+    const moving = document.getAnimations().filter((each) => each.effect.getComputedTiming().endTime < Infinity);
+    await Promise.allSettled(moving.map((each) => each.finished));
   },
 
   // Returns whether everything had its turn.
