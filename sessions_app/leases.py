@@ -103,7 +103,8 @@ def end_transactions(owners: Collection[str]) -> Collection[str]:
 
     Their connections end, too: a process that comes back finds them broken, and has written nothing.
     """
-    names = {owner.rpartition(":")[0] for owner in owners} - {process_name()}
+    # An owner that names no process would match the connections of programs without a name.
+    names = {owner.rpartition(":")[0] for owner in owners} - {"", process_name()}
     values = {"names": list(names), "seconds": STUCK_SECONDS, "wait_ms": END_WAIT_MS}
     return {name for name, _ in run_query(Query(_END_TRANSACTIONS, values))}
 

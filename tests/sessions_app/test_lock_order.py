@@ -162,3 +162,15 @@ def test_a_dead_process_from_which_the_database_expects_more_loses_its_locks(
         assert claim_turn(key, owner="another") is not None
         with pytest.raises(psycopg.OperationalError):
             frozen.execute("SELECT 1").fetchone()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_program_without_a_name_keeps_its_transaction(
+    user: User, key: TurnKey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leases, "STUCK_SECONDS", 0.0)
+    parameters = connection.get_connection_params() | {"application_name": ""}
+    with psycopg.connect(**parameters) as other:
+        other.execute(sql.SQL("SELECT 1 FROM {} FOR UPDATE").format(sql.Identifier(Turn._meta.db_table)))
+        assert end_transactions(["", "nameless"]) == set()
+        assert other.execute("SELECT 1").fetchone()
