@@ -77,6 +77,12 @@ def test_marks_of_chatgpt_read_as_they_were_shown(stored: str, shown: str) -> No
     assert texts(chatgpt(chatgpt_node("a", None, "assistant", stored))) == [("assistant", shown)]
 
 
+def test_a_mark_that_is_nested_too_deeply_stops_nothing() -> None:
+    deep = "[" * 100_000
+    shown = texts(chatgpt(chatgpt_node("a", None, "user", f"\ue200entity\ue202{deep}\ue201")))
+    assert shown == [("user", deep)]
+
+
 def test_pictures_that_chatgpt_made_are_named_and_pages_that_it_read_are_not() -> None:
     made = PICTURE | {"metadata": {"dalle": {"prompt": "A lighthouse."}}}
     things = chatgpt(
@@ -141,6 +147,17 @@ def test_claudes_newest_message_ends_the_branch_wherever_it_stands_in_the_list()
         claude_message("x", "human", "Abandoned.", parent="a", minute=4),
     ]
     assert [text for _, text in texts(claude(*said))] == ["First.", "Yes?", "Kept.", "Fine."]
+
+
+def test_a_message_of_claude_without_an_id_takes_no_others_with_it() -> None:
+    older = [claude_message(key, "human", f"{key}.") for key in ("One", "", "Two")]
+    assert [text for _, text in texts(claude(*older))] == ["One.", "Two."]
+    newer = [
+        claude_message("q", "human", "First.", minute=1),
+        claude_message("a", "assistant", "Yes?", parent="q", minute=2),
+        claude_message("", "human", "Lost.", parent="a", minute=3),
+    ]
+    assert [text for _, text in texts(claude(*newer))] == ["First.", "Yes?"]
 
 
 def test_claudes_thinking_and_calls_stay_out_of_its_words() -> None:

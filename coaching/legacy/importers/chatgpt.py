@@ -202,7 +202,7 @@ def _shown(mark: re.Match[str]) -> str:
         return ""
     try:
         named = json.loads(first)
-    except ValueError:
+    except (ValueError, RecursionError):
         return first
     return text_of(named[1]) if isinstance(named, list) and len(named) > 1 else ""
 

@@ -113,12 +113,12 @@ class ClaudeAdapter:
 def _shown_branch(conversation: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     """Return the messages of the branch that was shown, in order."""
     messages = [message for message in conversation["chat_messages"] if isinstance(message, Mapping)]
-    by_id = {id_of(message.get("uuid")): message for message in messages}
+    by_id = {key: message for message in messages if (key := id_of(message.get("uuid")))}
     if not any(id_of(message.get("parent_message_uuid")) in by_id for message in messages):
         return messages
     key = id_of(conversation.get("current_leaf_message_uuid"))
     if key not in by_id:
-        _, newest = max(enumerate(messages), key=_age)
+        _, newest = max(enumerate(by_id.values()), key=_age)
         key = id_of(newest.get("uuid"))
     branch: list[Mapping[str, Any]] = []
     while (message := by_id.pop(key, None)) is not None:  # popped: a circle ends
