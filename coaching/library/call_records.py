@@ -104,7 +104,9 @@ def begin_call(call: DocumentCall, *, daily_tokens: int | None) -> Admission:
     is_warm = same.filter(state=CallState.ANSWERED, answered_at__gt=now - WARM).exists()
     if not is_warm and same.filter(state=CallState.OPEN, sent_at__gt=now - WARMING).exists():
         return "wait"
-    locked = DocumentCall.of(call.user_id).select_for_update().get(id=call.pk)
+    locked = DocumentCall.of(call.user_id).select_for_update().filter(id=call.pk).first()
+    if locked is None:  # deleted with its documents since the check above
+        return "withdrawn"
     if locked.attempts >= MAX_SENDS:
         return "given_up"
     locked.attempts, locked.sent_at = locked.attempts + 1, now
@@ -159,8 +161,15 @@ def _answer(locked: DocumentCall, text: str) -> None:
 
 @transaction.atomic
 def store_answer(call: DocumentCall, text: str, usage: RoundUsage) -> None:
-    """Commit an answer that came in a batch, with its usage."""
-    _answer(_locked(call), text)
+    """Commit an answer that came in a batch, with its usage; nothing if another run has done so.
+
+    Of a call that was deleted with its documents, only the usage.
+    """
+    try:
+        _answer(_locked(call), text)
+    except StaleRunnerError:
+        if DocumentCall.of(call.user_id).filter(id=call.pk).exists():
+            return
     store_usage(call, usage, is_batch=True)
     call.state, call.answer = CallState.ANSWERED, text
 
@@ -205,7 +214,10 @@ def note_batch(calls: Collection[DocumentCall], batch_id: str) -> None:
     """Note that calls were sent in a batch, so that a later run waits for its answers."""
     for call in calls:
         call.batch, call.attempts, call.sent_at = batch_id, call.attempts + 1, timezone.now()
-        call.save(update_fields=["batch", "attempts", "sent_at"])
+        # One that was deleted with its documents meanwhile matches no row.
+        DocumentCall.of(call.user_id).filter(id=call.pk).update(
+            batch=call.batch, attempts=call.attempts, sent_at=call.sent_at
+        )
 
 
 def calls_in_batches() -> Sequence[DocumentCall]:

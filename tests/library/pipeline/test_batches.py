@@ -1,17 +1,18 @@
 """The model API's batches: half the price, and a run that dies waits for the same batch again."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
 import pytest
 from django.contrib.auth.models import User
 
-from coaching.documents.filing import withhold_document
+from coaching.documents.filing import delete_document, withhold_document
 from coaching.engine.profiles import cost_micro_usd
 from coaching.engine.usage import TokenCounts
 from coaching.library.batch import Services
-from coaching.library.batches import answer_in_batches
+from coaching.library.batches import answer_in_batches, collect
+from coaching.library.call_records import calls_in_batches
 from coaching.library.claims import claim_chosen
 from coaching.library.direct import read_directly
 from coaching.library.pipeline import read_batch
@@ -78,11 +79,42 @@ async def test_a_run_that_dies_waits_for_the_same_batch_again(user: User, practi
     await practice.wait_until(lambda _: any(request.path.count("/") == 4 for request in practice.requests))
     run.cancel()
     await asyncio.gather(run, return_exceptions=True)
-    (batch,) = practice.batches.batches.values()
-    batch.ends_at = 0.0
+    end_batch(practice)
     await read_in_batches(documents)
     assert [document.state for document in await fresh(*documents)] == [DocumentState.FILED] * 2
     assert len(practice.batches.batches) == 1
+    assert paths(practice, "/v1/messages") == 0
+
+
+def end_batch(practice: PracticeServer) -> None:
+    (batch,) = practice.batches.batches.values()
+    batch.ends_at = 0.0
+
+
+async def delete(document: Document, _: PracticeServer) -> None:
+    await in_database(partial(delete_document, user_id=document.user_id, document_id=document.pk))
+
+
+async def collect_elsewhere(_: Document, practice: PracticeServer) -> None:
+    """Do what a worker does every ten minutes."""
+    end_batch(practice)
+    models = ModelConnection()
+    assert await collect(await in_database(calls_in_batches), await models.batch_client())
+    await models.close()
+
+
+@pytest.mark.parametrize("meanwhile", [delete, collect_elsewhere])
+async def test_a_run_whose_call_was_deleted_or_answered_elsewhere_ends(
+    user: User, practice: PracticeServer, meanwhile: Callable[[Document, PracticeServer], Awaitable[None]]
+) -> None:
+    practice.batches.seconds = 3600.0
+    (document,) = await upload(user, ("a.txt", PAYSLIP), source=DocumentSource.COMMAND)
+    run = asyncio.create_task(read_in_batches([document]))
+    await practice.wait_until(lambda _: any(request.path.count("/") == 4 for request in practice.requests))
+    await meanwhile(document, practice)
+    end_batch(practice)
+    await run
+    assert await in_database(ModelUsage.of(user.pk).filter(purpose="classify").count) == 1
     assert paths(practice, "/v1/messages") == 0
 
 
