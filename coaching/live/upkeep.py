@@ -206,10 +206,12 @@ def _read_leases() -> tuple[dict[str, int], list[leases.Lease]]:
 async def _end_transactions(dead: Collection[str]) -> None:
     """End what dead processes left open in the database, before their turns are claimed.
 
-    It would keep their turns from being taken over, and their sessions from everybody.
+    It would keep their turns from being taken over, and their sessions from everybody. A database may forbid
+    it: then only these turns wait.
     """
-    for name in await in_database(leases.end_transactions, dead):
-        logger.warning("transaction_of_dead_process_ended", process=name)
+    with _outages_logged():
+        for name in await in_database(leases.end_transactions, dead):
+            logger.warning("transaction_of_dead_process_ended", process=name)
 
 
 async def _claim_turn(runner: Runner, lease: leases.Lease, *, waits: bool = False) -> bool:
@@ -276,7 +278,7 @@ def _read_stop_requests(turn_ids: list[uuid.UUID]) -> list[uuid.UUID]:
 
 @contextmanager
 def _outages_logged() -> Iterator[None]:
-    """Log that the database can't be reached; the next check tries again."""
+    """Log that the database can't be reached, or refuses something; the next check tries again."""
     try:
         yield
     except DatabaseError as error:

@@ -15,10 +15,11 @@ from coaching.practice import PracticeServer
 from coaching.practice.script import Hold, Reply, ToolUse
 from coaching.turns import answering
 from coaching.turns.request import TurnRequest
-from sessions_app import pending_calls, services, turn_records
+from sessions_app import leases, pending_calls, services, turn_records
 from sessions_app.database import in_database
 from sessions_app.limits import RateLimit
 from sessions_app.models import Session, SessionKind, Turn, TurnStatus
+from tests.stored_turns import open_turn
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -182,6 +183,18 @@ async def test_a_turn_that_is_taken_over_is_shown_after_the_previous_late_end(
     shown = [event for event in tab.events if isinstance(event, MessageStored | TurnDone)]
     assert [type(event) for event in shown] == [MessageStored, TurnDone, MessageStored, TurnDone]
     assert [event.turn_id for event in shown[2:]] == [str(opened.turn.id)] * 2
+
+
+async def test_a_turn_is_taken_over_though_the_database_ends_no_transactions(
+    user: User, runner: Runner, practice: PracticeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # It lets the tests' role end any, so the statement fails for another reason.
+    monkeypatch.setattr(leases, "_END_TRANSACTIONS", "SELECT current_user, 1 / 0")
+    practice.script(["Hello."])
+    session = await in_database(open_conversation, user)
+    await in_database(open_turn, session, owner="elsewhere:1:0a1b2c3d:0001")
+    async with kept_up(runner, is_alone=True, can_notify=False):
+        await until(session, TurnStatus.COMPLETED)
 
 
 async def test_somebody_else_never_waits_for_a_sessions_lock_so_can_never_hold_it(
