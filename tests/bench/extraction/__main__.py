@@ -39,7 +39,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.bench.extraction")
     parser.add_argument("rows", nargs="*", default=["pdfs", "web"])
     chosen = parser.parse_args().rows
-    os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
     _say(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores, pypdfium2 {pypdfium2.PYPDFIUM_INFO}")
     if "pdfs" in chosen:
         for row in _compare():
