@@ -33,7 +33,6 @@ NOT_THE_WEB = gettext_noop("Use an address that starts with https://, http:// or
 WITH_PASSWORD = gettext_noop(
     "The address can’t contain a username and password. Use the calendar’s private link instead."
 )
-ODD_PORT = gettext_noop("Sage doesn’t fetch calendars from that port.")
 UNENCRYPTED = gettext_noop(
     "The address redirects to an unencrypted one, which others could read. Use another link."
 )
@@ -86,9 +85,6 @@ def _checked(url: URL) -> URL:
         raise Refused(ODD_ADDRESS)
     if url.raw_user is not None or url.raw_password is not None:
         raise Refused(WITH_PASSWORD)
-    port = url.explicit_port
-    if port is not None and port not in WEB_PORTS and port < 1024:
-        raise Refused(ODD_PORT)
     url = url.with_scheme(_SCHEMES[url.scheme]).with_fragment(None)
     if len(str(url)) > MAX_CHARACTERS:
         raise Refused(ODD_ADDRESS)

@@ -1,6 +1,6 @@
 """Fetches feeds from public addresses only.
 
-`public_session` checks the address of each connection; redirects are followed by hand. Time and size are
+`connection_rule` checks the address of each connection; redirects are followed by hand. Time and size are
 limited in total, and unpacked bytes are counted as they come. A feed's address is a secret: nothing here logs
 it.
 """
@@ -14,8 +14,17 @@ from django.utils.translation import gettext_noop
 from yarl import URL
 
 from coaching.calendar.addresses import checked_redirect
+from coaching.calendar.connection_rule import (
+    ConnectionRule,
+    OddPortError,
+    OwnAddressError,
+    PrivateAddressError,
+    forbidden,
+    resolve_name,
+)
 from coaching.calendar.fetchers import Fetched
-from coaching.calendar.public_session import PublicAddresses, Resolve, is_private, resolve_name
+from coaching.calendar.own_addresses import Resolve
+from coaching.calendar.public_session import open_session
 from coaching.calendar.reading import MAX_BYTES, TOO_LARGE
 from sessions_app.errors import Refused
 
@@ -32,6 +41,8 @@ HEADERS = {
 }
 
 PRIVATE = gettext_noop("The address is in a private network, which Sage doesn’t access.")
+OWN = gettext_noop("The address leads back to this server, which Sage doesn’t fetch calendars from.")
+ODD_PORT = gettext_noop("Sage doesn’t fetch calendars from that port.")
 NOT_FOUND = gettext_noop("There’s nothing at this address any more. Check whether the link has changed.")
 NEEDS_PASSWORD = gettext_noop(
     "The address requires a password. Use the calendar’s private or secret link instead."
@@ -58,7 +69,7 @@ class FeedFetcher:
         seconds: float = FETCH_SECONDS,
         max_bytes: int = MAX_BYTES,
     ) -> None:
-        self._addresses = PublicAddresses(allowed=allowed, resolve=resolve)
+        self._rule = ConnectionRule(allowed=allowed, resolve=resolve)
         self._seconds = seconds
         self._max_bytes = max_bytes
 
@@ -70,7 +81,7 @@ class FeedFetcher:
         if last_modified:
             headers["If-Modified-Since"] = last_modified
         try:
-            async with asyncio.timeout(self._seconds), self._addresses.open_session(headers) as session:
+            async with asyncio.timeout(self._seconds), open_session(self._rule, headers) as session:
                 return await self._follow(session, url)
         except TimeoutError:
             raise Refused(TOO_SLOW) from None
@@ -119,9 +130,13 @@ def _short(header: str) -> str:
 
 
 def _message_for(error: BaseException) -> str:
-    if is_private(error):
-        return PRIVATE
-    match error:
+    match forbidden(error) or error:
+        case PrivateAddressError():
+            return PRIVATE
+        case OwnAddressError():
+            return OWN
+        case OddPortError():
+            return ODD_PORT
         case aiohttp.ClientConnectorDNSError() | UnicodeError():
             return UNKNOWN_NAME
         case aiohttp.InvalidURL():

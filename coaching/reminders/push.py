@@ -15,7 +15,9 @@ from py_vapid import Vapid02
 from pywebpush import WebPusher
 from yarl import URL
 
-from coaching.calendar.public_session import PublicAddresses, Resolve, resolve_name
+from coaching.calendar.connection_rule import ConnectionRule, resolve_name
+from coaching.calendar.own_addresses import Resolve
+from coaching.calendar.public_session import open_session
 from coaching.reminders.devices import Push
 from coaching.reminders.senders import Answer, PushNotTakenError
 
@@ -37,7 +39,7 @@ class PushSender:
         resolve: Resolve = resolve_name,
         seconds: float = SEND_SECONDS,
     ) -> None:
-        self._addresses = PublicAddresses(allowed=allowed, resolve=resolve)
+        self._rule = ConnectionRule(allowed=allowed, resolve=resolve)
         self._seconds = seconds
 
     async def send(self, push: Push) -> Answer:
@@ -50,7 +52,7 @@ class PushSender:
         try:
             async with (
                 asyncio.timeout(self._seconds),
-                self._addresses.open_session(headers) as session,
+                open_session(self._rule, headers) as session,
                 session.post(url, data=body, allow_redirects=False) as response,
             ):
                 return _answer(response.status)

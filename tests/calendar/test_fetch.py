@@ -5,6 +5,7 @@ import gzip
 import ssl
 from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
+from pytest_django import Settings
 from structlog.testing import capture_logs
 from yarl import URL
 
@@ -21,7 +23,7 @@ from coaching.calendar import fetch
 from coaching.calendar.addresses import checked_address, checked_redirect, is_public
 from coaching.calendar.fetch import FeedFetcher
 from coaching.calendar.fetchers import Fetched
-from coaching.calendar.public_session import Resolve
+from coaching.calendar.own_addresses import OwnAddresses, Resolve
 from sessions_app.errors import Refused
 from tests.calendar.conftest import FeedServer, calendar_text, feed_server, one_event
 
@@ -117,7 +119,6 @@ async def test_no_spelling_of_an_inner_address_reaches_a_server_here(server: Fee
         ("https://calendar.example/\r\nHost: inside", "valid address"),
         ("https://calendar.example/" + "x" * 2_000, "valid address"),
         ("https://ada:secret@calendar.example/", "name and password"),
-        ("https://calendar.example:25/", "port"),
     ],
 )
 def test_what_is_no_address_of_the_web_is_refused_with_a_sentence(text: str, sentence: str) -> None:
@@ -166,6 +167,36 @@ async def test_a_name_whose_address_changes_is_resolved_once_per_request_and_che
     assert len(server.requests) == 1
 
 
+@pytest.mark.parametrize("port", [25, 8443, 49_152])
+async def test_only_the_ports_of_the_web_are_connected_to(port: int) -> None:
+    fetcher = FeedFetcher(resolve=names(calendar="1.1.1.1"))
+    for host in (NAME, "1.1.1.1"):
+        assert await refusal(fetcher, f"https://{host}:{port}/") == fetch.ODD_PORT
+
+
+async def test_no_name_or_number_of_this_server_is_connected_to(settings: Settings) -> None:
+    settings.ALLOWED_HOSTS = ["*", ".sage.example", "gone.example"]
+    fetcher = FeedFetcher(resolve=names(sage="1.1.1.1 2606:4700::1111", calendar="2606:4700:0::1111"))
+    for host in (NAME, "sage.example", "1.1.1.1", "[2606:4700::1111]"):
+        assert await refusal(fetcher, f"https://{host}/") == fetch.OWN
+
+
+async def test_a_server_keeps_an_address_that_its_name_had_and_knows_its_interfaces(
+    settings: Settings,
+) -> None:
+    settings.ALLOWED_HOSTS = ["sage.example"]
+    answers = [["1.1.1.1"]]
+
+    async def resolve(host: str, port: int) -> Sequence[str]:
+        if not answers:
+            raise TimeoutError
+        return answers.pop()
+
+    own = OwnAddresses(resolve)
+    assert ip_address("1.1.1.1") in await own.find()
+    assert {ip_address("1.1.1.1"), ip_address("127.0.0.1")} <= await own.find()
+
+
 async def test_redirects_are_followed_three_times(server: FeedServer) -> None:
     for step in range(4):
         server.answers[f"/{step}"] = web.Response(status=302, headers={"Location": f"{step + 1}"})
@@ -186,16 +217,20 @@ async def test_redirects_are_followed_three_times(server: FeedServer) -> None:
         ("http://169.254.169.254/latest/meta-data/", fetch.PRIVATE),
         ("file:///etc/passwd", "Use an address that"),
         ("http://ada:secret@127.0.0.1/", "name and password"),
+        ("https://elsewhere.example:8443/", fetch.ODD_PORT),
+        ("https://sage.example/", fetch.OWN),
         ("", "redirects"),
     ],
 )
 async def test_a_redirect_is_checked_like_the_first_address(
-    server: FeedServer, location: str, sentence: str
+    server: FeedServer, settings: Settings, location: str, sentence: str
 ) -> None:
+    settings.ALLOWED_HOSTS = ["sage.example"]
+    known = names(localhost="127.0.0.1", inside="127.0.0.1", elsewhere="8.8.8.8", sage="1.1.1.1")
     async with feed_server() as other:
         other.answers["/feed.ics"] = TEXT
         target = location.format(other=other.port)
-        fetcher = server.fetcher(resolve=names(localhost="127.0.0.1", inside="127.0.0.1"))
+        fetcher = server.fetcher(resolve=known)
         for status in (301, 302, 303, 307, 308):
             server.answers["/start"] = web.Response(status=status, headers={"Location": target})
             assert sentence in await refusal(fetcher, server.url("/start"))
