@@ -1,5 +1,6 @@
 """The browsers that show a person's notifications, and what is sent to them."""
 
+import asyncio
 import json
 from base64 import urlsafe_b64decode
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from django.db.models import F
 from django.utils.translation import gettext_noop
 
 from coaching.calendar.addresses import checked_address, is_public
+from coaching.calendar.connection_rule import ConnectionRule, ForbiddenAddressError
 from coaching.models import PushDevice, SentReminder
 from coaching.people.attempts import AttemptLimit
 from coaching.people.languages import in_language_of
@@ -24,9 +26,14 @@ MAX_FAILURES = 20
 """A browser that couldn't be reached as often in a row is forgotten."""
 PUBLIC_KEY_BYTES = 65
 SECRET_BYTES = 16
+_INNER_DOMAINS = (".localhost", ".local", ".internal", ".lan", ".home.arpa")
+"""Names that only a local network knows (RFC 6761, 6762, 8375, and common practice)."""
 UNUSABLE = gettext_noop("Sage can’t send notifications to this browser.")
 
+RESOLVE_SECONDS = 5.0
+
 attempts = AttemptLimit(attempts=20, seconds=3600)
+_rule = ConnectionRule()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +51,21 @@ class Push:
 def devices_of(user_id: int) -> Sequence[PushDevice]:
     """Return the person's devices, the oldest first."""
     return list(PushDevice.of(user_id).order_by("added_at", "id"))
+
+
+async def check_reachable(endpoint: str) -> None:
+    """Refuse an address that no message would be sent to. Raises `Refused`.
+
+    A name that isn't found now may be found when a message is sent, which checks the address again.
+    """
+    host = checked_address(endpoint).raw_host or ""
+    try:
+        async with asyncio.timeout(RESOLVE_SECONDS):
+            await (await _rule.current()).addresses_of(host, 443)
+    except ForbiddenAddressError:
+        raise Refused(UNUSABLE) from None
+    except (OSError, UnicodeError):
+        return
 
 
 @transaction.atomic
@@ -109,11 +131,17 @@ def note_failure(device_id: int) -> None:
 def _check(endpoint: str, p256dh: str, auth: str) -> None:
     url = checked_address(endpoint)
     is_plain = url.scheme == "https" and endpoint.startswith("https://") and endpoint.isascii()
-    is_inside = url.raw_host is None or (_is_number(url.raw_host) and not is_public(url.raw_host))
-    if not is_plain or url.explicit_port is not None or is_inside:
+    if not is_plain or url.explicit_port is not None or _is_inside(url.raw_host or ""):
         raise Refused(UNUSABLE)
     if _length(p256dh) != PUBLIC_KEY_BYTES or _length(auth) != SECRET_BYTES:
         raise Refused(UNUSABLE)
+
+
+def _is_inside(host: str) -> bool:
+    if _is_number(host):
+        return not is_public(host)
+    name = host.rstrip(".").lower()
+    return "." not in name or name.endswith(_INNER_DOMAINS)
 
 
 def _is_number(host: str) -> bool:

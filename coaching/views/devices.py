@@ -11,9 +11,16 @@ from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_POST
 
 from coaching.people.accounts import user_id_of
-from coaching.reminders.devices import add_device, attempts, remove_address, remove_device
+from coaching.reminders.devices import (
+    add_device,
+    attempts,
+    check_reachable,
+    remove_address,
+    remove_device,
+)
 from coaching.views.forms import PushDeviceForm
 from coaching.views.parts import back_to, or_404, status_of, with_wait
+from sessions_app.database import in_database
 from sessions_app.errors import Refused
 
 # The first that is found: most browsers also claim to be another.
@@ -37,7 +44,7 @@ SYSTEMS = (
 
 @login_required
 @require_POST
-def devices(request: HttpRequest) -> HttpResponse:
+async def devices(request: HttpRequest) -> HttpResponse:
     """Store or forget the address of the browser that sends this."""
     form = PushDeviceForm(request.POST)
     user_id = user_id_of(request)
@@ -46,12 +53,13 @@ def devices(request: HttpRequest) -> HttpResponse:
             raise Refused(gettext_noop("Sage couldn’t read that. Please try again."))
         given = form.cleaned_data
         if given["do"] == "forget":
-            remove_address(user_id=user_id, endpoint=given["endpoint"])
+            await in_database(remove_address, user_id=user_id, endpoint=given["endpoint"])
         else:
             attempts.count(user_id)
             name = _device_name(request.headers.get("User-Agent", ""))
             keys = {"p256dh": given["p256dh"], "auth": given["auth"]}
-            add_device(user_id=user_id, endpoint=given["endpoint"], name=name, **keys)
+            await check_reachable(given["endpoint"])
+            await in_database(add_device, user_id=user_id, endpoint=given["endpoint"], name=name, **keys)
     except Refused as refusal:
         answer = JsonResponse({"error": refusal.shown()}, status=status_of(refusal))
         return with_wait(answer, refusal)

@@ -11,7 +11,9 @@ from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django import Settings
 
+from coaching.calendar.connection_rule import ConnectionRule
 from coaching.models import PushDevice, Reminder, ReminderKind
+from coaching.reminders import devices as reminder_devices
 from coaching.reminders.devices import MAX_DEVICES
 from coaching.reminders.vapid import public_key
 from sessions_app import services
@@ -19,7 +21,7 @@ from sessions_app.models import SessionKind
 from tests.reminders.conftest import confirmed, reminded
 from tests.reminders.push_service import Subscription, device_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.django_db(transaction=True)
 
 PAGE = "/settings/reminders/"
 TIMES = {"day-at": "07:15", "evening-at": "21:30", "check_in-at": "17:00"}
@@ -139,6 +141,24 @@ def test_a_person_has_so_many_devices_and_no_more(signed_in: Client, user: User)
     assert "https://push.example/0" not in kept
 
 
+def test_a_name_that_leads_inside_is_refused_when_it_is_added(
+    signed_in: Client, user: User, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = {"inner": ["1.1.1.1", "10.0.0.1"], "sage": ["1.1.1.1"], "push": ["8.8.8.8"], "testserver": []}
+
+    async def resolve(host: str, port: int) -> list[str]:
+        return known[host.partition(".")[0]]
+
+    settings.ALLOWED_HOSTS = ["testserver", "sage.example"]
+    monkeypatch.setattr(reminder_devices, "_rule", ConnectionRule(resolve=resolve))
+    for host in ("inner.example", "sage.example"):
+        answer = subscribe(signed_in, f"https://{host}/x")
+        assert answer.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+        assert answer.json()["error"] == reminder_devices.UNUSABLE
+    assert not PushDevice.of(user.pk).exists()
+    assert subscribe(signed_in).status_code == HTTPStatus.NO_CONTENT
+
+
 @pytest.mark.parametrize(
     "changed",
     [
@@ -147,6 +167,10 @@ def test_a_person_has_so_many_devices_and_no_more(signed_in: Client, user: User)
         {"endpoint": "https://me:secret@push.example/"},
         {"endpoint": "https://127.0.0.1/"},
         {"endpoint": "https://[fd00::1]/"},
+        {"endpoint": "https://localhost/x"},
+        {"endpoint": "https://localhost./x"},
+        {"endpoint": "https://2130706433/x"},
+        {"endpoint": "https://printer.local/x"},
         {"endpoint": "push.example/bare"},
         {"endpoint": "https://push.example/" + "x" * 1000},
         {"p256dh": "short"},
