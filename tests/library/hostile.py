@@ -6,6 +6,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
@@ -167,10 +168,32 @@ def external_entity_in_a_workbook(path: str) -> bytes:
     return with_member(files.xlsx(), "xl/worksheets/sheet1.xml", sheet.encode())
 
 
-def entities_that_multiply(*, before: str = "") -> bytes:
+def entities_that_multiply(*, before: str = "", encoding: str = "utf-8") -> bytes:
     rows = ['<!ENTITY e0 "lolololol">', *(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' for n in range(1, 10))]
     document = f'<?xml version="1.0"?>{before}<!DOCTYPE d [{"".join(rows)}]>' + WORDS.format("&e9;")
-    return with_member(files.docx(), "word/document.xml", document.encode())
+    return with_member(files.docx(), "word/document.xml", document.encode(encoding))
+
+
+def sheet_by_another_name(name: str) -> bytes:
+    """A workbook whose sheet, with entities, is a member of any name."""
+    package = files.xlsx()
+    with zipfile.ZipFile(io.BytesIO(package)) as old:
+        relations = old.read("xl/_rels/workbook.xml.rels")
+    sheet = (
+        '<!DOCTYPE d [<!ENTITY x "Rent">]>'
+        '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">'
+        '<sheetData><row r="1"><c r="A1" t="inlineStr"><is><t>&x;</t></is></c></row></sheetData></worksheet>'
+    )
+    renamed = relations.replace(b"worksheets/sheet1.xml", name.encode())
+    assert renamed != relations
+    package = with_member(package, "xl/_rels/workbook.xml.rels", renamed)
+    return with_member(package, f"xl/{name}", sheet.encode())
+
+
+def document_with_drawing(doctype: str) -> bytes:
+    """A document with a drawing that other programs wrote."""
+    drawing = f'<?xml version="1.0"?>{doctype}<svg xmlns="http://www.w3.org/2000/svg"/>'
+    return with_member(files.docx(), "word/media/image2.svg", drawing.encode())
 
 
 def image_of_a_billion_pixels() -> bytes:
@@ -209,6 +232,7 @@ def plain_archive() -> bytes:
     return written.getvalue()
 
 
+INSTRUCTIONS = "This file contains instructions"
 HOSTILE: Mapping[str, tuple[Callable[[], bytes], str, str]] = {
     "encrypted pdf": (encrypted_pdf, "needs_password", "This file is protected by a password."),
     "encrypted workbook": (encrypted_workbook, "needs_password", "This file is protected by a password."),
@@ -232,9 +256,31 @@ HOSTILE: Mapping[str, tuple[Callable[[], bytes], str, str]] = {
         plain_archive, "refused", "Sage doesn’t open archives."
     ),
     "symlink": (symlink_archive, "refused", "This file contains a link to another file."),
-    "entities that multiply": (entities_that_multiply, "refused", "This file contains instructions"),
+    "entities that multiply": (entities_that_multiply, "refused", INSTRUCTIONS),
     "hidden entities that multiply": (
-        lambda: entities_that_multiply(before=f"<!-- {'x' * 5_000} -->"), "", ""
+        lambda: entities_that_multiply(before=f"<!-- {'x' * 5_000} -->"),
+        "refused", INSTRUCTIONS,
+    ),
+    "entities behind 900 KB": (
+        lambda: entities_that_multiply(before="<!-- x -->" * 90_000), "refused", INSTRUCTIONS
+    ),
+    **{
+        f"entities in {encoding}": (
+            partial(entities_that_multiply, encoding=encoding), "refused", INSTRUCTIONS
+        )
+        for encoding in ("utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be")
+    },
+    "entities in a sheet named as data": (
+        lambda: sheet_by_another_name("sheet1.bin"), "refused", INSTRUCTIONS
+    ),
+    "entities in a sheet named as a drawing": (
+        lambda: sheet_by_another_name("sheet1.svg"), "refused", INSTRUCTIONS
+    ),
+    "drawing with a type": (
+        lambda: document_with_drawing('<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "x">'), "text", ""
+    ),
+    "drawing with entities": (
+        lambda: document_with_drawing('<!DOCTYPE svg [<!ENTITY x "y">]>'), "refused", INSTRUCTIONS
     ),
     "image of a billion pixels": (image_of_a_billion_pixels, "refused", "This image has too many pixels."),
     "mails within mails": (mail_within_mails, "", ""),

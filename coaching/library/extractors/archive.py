@@ -1,9 +1,10 @@
-"""Checks on a ZIP archive that need only its directory, before anything is unpacked."""
+"""Checks on a ZIP archive before it is read: its directory, and how each member begins."""
 
 import io
 import stat
 import zipfile
 
+from coaching.library.extractors.doctype import Doctype, find_doctype
 from coaching.library.extractors.extracted import LOCKED, Unread, gettext_noop
 
 MAX_RATIO = 100
@@ -11,7 +12,8 @@ MAX_UNPACKED_BYTES = 200 * 1024 * 1024
 MAX_MEMBERS = 1_000
 SMALL_BYTES = 1024 * 1024
 """A member that unpacks to less can't do harm by its ratio alone; blank tables compress that well."""
-PROLOG_BYTES = 4_096
+PROLOG_BYTES = 64 * 1024
+"""Where nearly every member's root element begins; of others all is read."""
 
 INCOMPLETE = gettext_noop("This file is damaged or incomplete.")
 TOO_MANY_PARTS = gettext_noop("This file has too many parts.")
@@ -37,6 +39,8 @@ _ARCHIVES = (
     ".pptx",
 )
 _ARCHIVE_STARTS = (b"PK\x03\x04", b"7z\xbc\xaf", b"Rar!", b"\x1f\x8b", b"BZh", b"\xfd7zXZ")
+_PAGES = (".svg", ".htm", ".html", ".xhtml", ".mht")
+"""Drawings and pages in a package name their type, too; without declarations that means nothing."""
 _EMBEDDED = (".docx", ".xlsx", ".pptx")
 """What Office embeds behind charts and objects. It is never opened."""
 
@@ -73,17 +77,26 @@ def _check_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> None:
     if member.flag_bits & 1:
         raise Unread("needs_password", LOCKED)
     name = member.filename.lower()
-    start = _start(archive, member)
+    start = _first_bytes(archive, member, PROLOG_BYTES)
     is_archive = name.endswith(_ARCHIVES) or start.startswith(_ARCHIVE_STARTS)
     if is_archive and not ("/embeddings/" in name and name.endswith(_EMBEDDED)):
         raise Unread("refused", HAS_ARCHIVE)
-    if name.endswith((".xml", ".rels")) and (b"<!DOCTYPE" in start or b"<!ENTITY" in start):
+    if _has_doctype(archive, member, start):
         raise Unread("refused", LOADS_FILES)
 
 
-def _start(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
+def _has_doctype(archive: zipfile.ZipFile, member: zipfile.ZipInfo, start: bytes) -> bool:
+    """Say so for any member: a package's relationships can have any of them parsed, whatever its name."""
+    found = find_doctype(start)
+    if found is Doctype.UNKNOWN and member.file_size > len(start):
+        found = find_doctype(_first_bytes(archive, member, -1))
+    is_page = member.filename.lower().endswith(_PAGES)
+    return found is Doctype.SUBSET or (found is Doctype.PLAIN and not is_page)
+
+
+def _first_bytes(archive: zipfile.ZipFile, member: zipfile.ZipInfo, count: int) -> bytes:
     try:
         with archive.open(member) as opened:
-            return opened.read(PROLOG_BYTES)
+            return opened.read(count)
     except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError):
         return b""
