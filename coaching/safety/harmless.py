@@ -27,24 +27,37 @@ STILL = whole_words(_TABLE["still"])
 """Long past but not over."""
 PAST_TENSE = whole_words(_TABLE["past-tense"])
 CLIMBING = whole_words(_TABLE["climbing"])
-DENIED = re.compile(
-    rf"(?<![\w-])(?:{'|'.join(_TABLE['no'])})(?: (?:{'|'.join(_TABLE['between'])})){{0,8}} ?$"
-)
+NO = re.compile(rf"(?<![\w-])(?:{'|'.join(_TABLE['no'])})")
+"""How a denial begins."""
+DENIED = re.compile(rf"{NO.pattern}(?: (?:{'|'.join(_TABLE['between'])})){{0,8}} ?$")
 """At the end of the text before a phrase: a denial that nothing ends."""
+MAX_DENIAL_CHARACTERS = 260
+"""What such a denial has at most after its first word: eight times a line of `between`."""
 PRESENT = re.compile(
     r"\bi(?:'m| want| wish| feel| think| keep| can't| don't| need| will| have been)\b[^,.;]{0,30}$"
 )
 
 
-_ANSWERED_NO = re.compile(
-    r"[^.!?\n;]*\?\W*(?=(?:no|nope|nah|never|not at all|of course not|absolutely not|god no|hell no"
+_ANSWER = re.compile(
+    r"(?<!\W)\W++(?=(?:no|nope|nah|never|not at all|of course not|absolutely not|god no|hell no"
     r"|definitely not|not really|not anymore)\b(?! (?:one|idea|reason|way|point)\b))"
 )
+"""All that stands between a question and an answer of no; its first `?` ends the question."""
+_ENDS = ".!?\n;"
 
 
 def without_answered_no(plain: str) -> str:
     """Return the text without the questions that it answers itself with a no."""
-    return _ANSWERED_NO.sub(" ~ ", plain)
+    kept: list[str] = []
+    position = 0
+    for found in _ANSWER.finditer(plain):
+        mark = plain.find("?", found.start(), found.end())
+        if mark < 0:
+            continue
+        question = max([position, *(plain.rfind(end, position, mark) + 1 for end in _ENDS)])
+        kept += [plain[position:question], " ~ "]
+        position = found.end()
+    return "".join([*kept, plain[position:]])
 
 
 def without_idioms(plain: str) -> str:

@@ -2,21 +2,25 @@
 
 It knows English and the languages of `languages.LANGUAGES`. A high score only loads a gentler approach; a
 miss does no harm, since the model reads the messages anyway. Danger has its own rules (`danger`). It was
-detected when the message came, which takes twenty times as long, and a message with danger always scores
+detected when the message came, which takes several times as long, and a message with danger always scores
 high. No text is stored.
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from coaching.safety.languages import LANGUAGES, languages_in
+from coaching.safety.pieces import Pieces
 from coaching.safety.readable import MAX_CHARACTERS, without_accents
-from coaching.safety.tables import read_table
+from coaching.safety.tables import needed_in, read_table
 
 HIGH_WEIGHT = 3
 MESSAGES_LOOKED_AT = 3
 DENIAL_CHARACTERS = 60
+MAX_COUNTED = 2
+"""So many words of a weight count in a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,20 +61,29 @@ _ABOUT_OTHERS = re.compile(r"\b(?:the (?:film|movie|book|song|series|novel|chara
 _WORD_OF_SELF = re.compile(r"\b(?:i|i'?m|i'?ve|me|my|myself)\b")
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
 
-_Patterns = Sequence[tuple[re.Pattern[str], int]]
-_TABLE = read_table("heavy")
 _WEIGHTS = {"acute": 3, "heavy": 2, "strained": 1}
+_TABLE = read_table("heavy")
 
 
-def _patterns(prefix: str) -> _Patterns:
-    return [
-        (re.compile(rf"\b(?:{'|'.join(_TABLE[f'{prefix}{name}'])})\b"), weight)
-        for name, weight in _WEIGHTS.items()
-    ]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Lexicon:
+    """The words of a language with their weights; `pieces` says which a sentence may contain."""
+
+    words: Sequence[tuple[re.Pattern[str], int]]
+    pieces: Pieces
+
+    @classmethod
+    def of(cls, prefix: str) -> "_Lexicon":
+        lines = ["|".join(_TABLE[f"{prefix}{name}"]) for name in _WEIGHTS]
+        words = [
+            (re.compile(rf"\b(?:{line})\b"), weight)
+            for line, weight in zip(lines, _WEIGHTS.values(), strict=True)
+        ]
+        return cls(words=words, pieces=Pieces.of(map(needed_in, lines)))
 
 
-_ENGLISH = _patterns("")
-_OTHERS = {language: _patterns(f"{language}-") for language in LANGUAGES}
+_ENGLISH = _Lexicon.of("")
+_OTHERS = {language: _Lexicon.of(f"{language}-") for language in LANGUAGES}
 
 
 def measure_intensity(messages: Sequence[Words]) -> Intensity:
@@ -89,42 +102,58 @@ def measure_intensity(messages: Sequence[Words]) -> Intensity:
 def _weigh(words: Words) -> int:
     plain = words.text.replace("’", "'")[:MAX_CHARACTERS]
     is_of_self = bool(_WORD_OF_SELF.search(plain.lower()))
-    weight = sum(_weigh_sentence(found[0]) for found in _SENTENCE.finditer(plain))
+    weight = _weigh_english(plain)
     weight = weight if is_of_self else weight // 2
     weight = max(weight, _weigh_elsewhere(plain))
     return max(weight, HIGH_WEIGHT) if words.is_danger else weight
 
 
+def _weigh_english(plain: str) -> int:
+    sentences = Counter(found[0] for found in _SENTENCE.finditer(plain))
+    read = _ENGLISH.pieces.rules_for(sentence.lower() for sentence in sentences)
+    return sum(
+        times * _weigh_sentence(sentence, lower, numbers)
+        for (sentence, times), (lower, numbers) in zip(sentences.items(), read, strict=True)
+        if numbers
+    )
+
+
 def _weigh_elsewhere(plain: str) -> int:
     """Return the weight in another language. Spanish and Italian rarely say "I", so it isn't needed."""
     folded = without_accents(plain.lower())
-    sentences = [found[0] for found in _SENTENCE.finditer(folded)]
+    sentences = Counter(found[0] for found in _SENTENCE.finditer(folded))
     weights = [
-        sum(_weigh_words(_OTHERS[language], sentence, denied=_DENIED_ELSEWHERE) for sentence in sentences)
+        sum(
+            sentences[sentence] * _weigh_words(_OTHERS[language], numbers, sentence, _DENIED_ELSEWHERE)
+            for sentence, numbers in _OTHERS[language].pieces.rules_for(sentences)
+        )
         for language in languages_in(folded)
     ]
     return max(weights, default=0)
 
 
-def _weigh_sentence(sentence: str) -> int:
-    lower = sentence.lower()
+def _weigh_sentence(sentence: str, lower: str, numbers: Sequence[int]) -> int:
     if _ABOUT_OTHERS.search(lower):
         return 0
-    carried = _weigh_words(_ENGLISH, lower, denied=_DENIED)
-    is_loud = bool(_LOUD.search(lower)) or _is_in_capitals(sentence)
-    return carried + 1 if carried and is_loud else carried
+    carried = _weigh_words(_ENGLISH, numbers, lower, _DENIED)
+    is_loud = carried and (_LOUD.search(lower) or _is_in_capitals(sentence))
+    return carried + 1 if is_loud else carried
 
 
-def _weigh_words(patterns: _Patterns, lower: str, *, denied: re.Pattern[str]) -> int:
-    return sum(weight * min(_count(pattern, lower, denied), 2) for pattern, weight in patterns)
+def _weigh_words(lexicon: _Lexicon, numbers: Sequence[int], lower: str, denied: re.Pattern[str]) -> int:
+    words = [lexicon.words[number] for number in numbers]
+    return sum(weight * _count(pattern, lower, denied) for pattern, weight in words)
 
 
 def _count(pattern: re.Pattern[str], sentence: str, denied: re.Pattern[str]) -> int:
+    """Return how many different words a sentence has, at most `MAX_COUNTED`."""
     found = set()
     for match in pattern.finditer(sentence):
         before = sentence[max(0, match.start() - DENIAL_CHARACTERS) : match.start()]
         if not denied.search(before):
             found.add(match[0])
+        if len(found) == MAX_COUNTED:
+            break
     return len(found)
 
 

@@ -5,11 +5,12 @@ compiled when a sentence may contain it.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
+from coaching.safety.pieces import Pieces
 from coaching.safety.tables import expanded, needed_in, read_table, whole_words
 
 Level = Literal["immediate", "concern"]
@@ -40,11 +41,11 @@ class Phrase:
         return _pattern_of(self.line)
 
 
-def phrases_in(sentence: str) -> Iterable[Phrase]:
-    """Return the phrases that a sentence may contain, in order."""
-    phrases, pieces = all_phrases()
-    there = {piece for piece in pieces if piece in sentence}
-    return [phrase for phrase in phrases if not (phrase.needs and phrase.needs.isdisjoint(there))]
+def phrases_in(sentences: Iterable[str]) -> Iterator[tuple[str, Sequence[Phrase]]]:
+    """Yield each sentence with the phrases that it may contain, in order."""
+    phrases = all_phrases()
+    for sentence, numbers in _pieces().rules_for(sentences):
+        yield sentence, [phrases[number] for number in numbers]
 
 
 @cache
@@ -81,9 +82,9 @@ def _phrases(
 
 
 @cache
-def all_phrases() -> tuple[tuple[Phrase, ...], frozenset[str]]:
-    """Return all phrases in matching order, and all pieces that any of them needs."""
-    phrases = (
+def all_phrases() -> tuple[Phrase, ...]:
+    """Return all phrases in matching order."""
+    return (
         *_phrases("ending-it", "immediate"),
         *_phrases("named", "immediate", is_mention=True),
         *_phrases("leaving", "immediate", unless="a-place"),
@@ -104,4 +105,8 @@ def all_phrases() -> tuple[tuple[Phrase, ...], frozenset[str]]:
         *_phrases("harms", "concern", about="self"),
         *_phrases("others-harmed", "concern", "violence", "other"),
     )
-    return phrases, frozenset().union(*(phrase.needs for phrase in phrases))
+
+
+@cache
+def _pieces() -> Pieces:
+    return Pieces.of(phrase.needs for phrase in all_phrases())

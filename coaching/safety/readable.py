@@ -7,9 +7,9 @@ common typing errors in words of danger.
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from coaching.safety.tables import read_table
+from coaching.safety.tables import needed_in, read_table
 
 MAX_CHARACTERS = 20_000
 
@@ -25,15 +25,19 @@ _HIDDEN = frozenset(" ".join(_TABLE["hidden"]).split())
 """Words that people disguise or mistype."""
 _WORDS: Mapping[str, str] = dict(line.split(" -> ") for line in _TABLE["words"])
 _FORMS = tuple(
-    (re.compile(form), short) for form, _, short in (line.partition(" -> ") for line in _TABLE["forms"])
+    (re.compile(form), short, needed_in(form))
+    for form, _, short in (line.partition(" -> ") for line in _TABLE["forms"])
 )
-"""Two spellings of the same thing, applied in order."""
+"""Two spellings of the same thing, applied in order, and the pieces of which a match contains one."""
 _DIGITS = str.maketrans("013457@$!|", "oieastasii")
 # Bounded lookahead: a run of a thousand characters would be read a thousand times.
 _WITH_DIGIT = re.compile(
     r"(?<![\w'])(?=[\w@$!|]{0,13}[a-z])(?=[\w@$!|]{0,13}[013457@$!|])[\w@$!|]{3,14}(?!\w)"
 )
 _MASKED = re.compile(r"(?<!\w)[a-z]+[*#_.%-]{1,2}[a-z]+(?:[*#_.%-]{1,2}[a-z]+)?(?!\w)")
+_MASK = re.compile(r"[^a-z]{1,2}")
+_MASKED_LETTERS = (1, 2)
+_HIDDEN_IN_ORDER = sorted(_HIDDEN)
 _SPACED = re.compile(r"(?<![\w'])(?:[a-z][ ._*-]{1,2}){2,8}[a-z](?![\w'])")
 _LONG = re.compile(r"\b\w*([a-z])\1{2,}\w*")
 _RUN = re.compile(r"([a-z])\1{2,}")
@@ -47,15 +51,20 @@ _SPACES = re.compile(r"[ \u00a0]+")
 
 def readable(text: str) -> str:
     """Return the normalised text; line breaks stay. Truncated at a message's limit."""
-    plain = plain_letters(text)
+    return readable_letters(plain_letters(text))
+
+
+def readable_letters(plain: str) -> str:
+    """Return the normalised text of plain letters (`plain_letters`)."""
     plain = _LONG.sub(_shortened, plain)
     plain = _SPACED.sub(_joined, plain)
     plain = _WITH_DIGIT.sub(_with_letters, plain)
     plain = _MASKED.sub(_unmasked, plain)
     plain = _WORD.sub(lambda found: _WORDS[found[0]], plain)
     plain = _SPACES.sub(" ", plain)
-    for pattern, short in _FORMS:
-        plain = pattern.sub(short, plain)
+    for pattern, short, needs in _FORMS:
+        if not needs or any(piece in plain for piece in needs):
+            plain = pattern.sub(short, plain)
     return plain
 
 
@@ -97,8 +106,23 @@ def _with_letters(found: re.Match[str]) -> str:
 
 def _unmasked(found: re.Match[str]) -> str:
     """`k*ll` becomes kill."""
-    plain = re.sub(r"[^a-z]", "", found[0])
+    parts = _MASK.split(found[0])
+    plain = "".join(parts)
     if plain in _HIDDEN:
         return plain
-    shape = re.compile(re.sub(r"[^a-z]{1,2}", "[a-z]{1,2}", found[0]))
-    return next((word for word in sorted(_HIDDEN) if shape.fullmatch(word)), found[0])
+    return next((word for word in _HIDDEN_IN_ORDER if _fits(word, parts)), found[0])
+
+
+def _fits(word: str, parts: Sequence[str]) -> bool:
+    """Return whether a word has these parts, with one or two letters between each."""
+    first, *middle, last = parts
+    if not (word.startswith(first) and word.endswith(last)):
+        return False
+    between = word[len(first) : len(word) - len(last)]
+    if not middle:
+        return len(word) == len(first) + len(between) + len(last) and len(between) in _MASKED_LETTERS
+    (inner,) = middle
+    return any(
+        between.startswith(inner, gap) and len(between) - gap - len(inner) in _MASKED_LETTERS
+        for gap in _MASKED_LETTERS
+    )

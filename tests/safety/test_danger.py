@@ -2,9 +2,11 @@
 
 import json
 import os
+import re
 import time
 from collections import Counter
 from dataclasses import asdict
+from itertools import product
 
 import pytest
 from hypothesis import given
@@ -12,8 +14,10 @@ from hypothesis import strategies as st
 
 from coaching.safety import figures
 from coaching.safety.danger import find_danger
+from coaching.safety.harmless import without_answered_no
 from coaching.safety.phrases import all_phrases
 from coaching.safety.readable import readable
+from tests.patience import patience
 from tests.safety.measure import (
     HELD_OUT,
     LATER,
@@ -138,7 +142,7 @@ def test_spellings_and_disguises_come_out_as_one(written: str, read: str) -> Non
 def test_what_a_phrase_needs_is_in_everything_that_it_finds() -> None:
     for sentence in SENTENCES:
         plain = readable(sentence.words)
-        for phrase in all_phrases()[0]:
+        for phrase in all_phrases():
             for match in phrase.pattern.finditer(plain):
                 assert any(piece in match[0] for piece in phrase.needs), phrase.pattern.pattern
 
@@ -148,13 +152,41 @@ def test_no_text_is_too_strange(text: str) -> None:
     find_danger(text)
 
 
+_ANSWERED_NO = re.compile(
+    r"[^.!?\n;]*\?\W*(?=(?:no|nope|nah|never|not at all|of course not|absolutely not|god no|hell no"
+    r"|definitely not|not really|not anymore)\b(?! (?:one|idea|reason|way|point)\b))"
+)
+
+
+@given(st.lists(st.sampled_from(["no", "no one", "nope", "die", "?", ".", " ", "\n", "-", "not at all"])))
+def test_a_question_is_left_out_if_its_answer_is_no(pieces: list[str]) -> None:
+    plain = "".join(pieces)
+    assert without_answered_no(plain) == _ANSWERED_NO.sub(" ~ ", plain)  # in quadratic time
+
+
+LONGEST = 20_000
+
+
 @pytest.mark.parametrize(
-    "text",
-    ["want to " * 2500, "i think about it and not " * 800, "die\nkill\n" * 2000, "a*" * 10_000,
-     "\"'" * 10_000, "if he died " * 1800, "e\u0301\u200b" * 7000, " " * 20_000, "@" * 20_000,
-     "years ago i wanted to die. and ok. " * 600],
+    "unit",
+    ["want to ", "i think about it and not ", "die\nkill\n", "a*", "\"'", "if he died ", "e\u0301\u200b", " ",
+     "@", "years ago i wanted to die. and ok. ", '{"a":', "?", "a?", "a. ", "![", "i want to die ",
+     "i don't want to die ", "no die ", "the film suicide ", "will will ", "nicht ich will sterben ",
+     "asked if i die ", '"i die" she said ', "don't not wanting to be around ", "\ufdfa"],
 )  # fmt: skip
-def test_the_longest_hostile_message_is_read_in_a_moment(text: str) -> None:
-    began = time.process_time()
+def test_the_longest_hostile_message_is_read_in_a_moment(unit: str) -> None:
+    text = (unit * LONGEST)[:LONGEST]
+    assert min(_seconds(text) for _ in range(3)) < 0.1 * patience()
+
+
+def test_a_long_message_of_many_different_sentences_is_read_in_a_moment() -> None:
+    masked = " ".join(f"{one}{two}*{three}t" for one, two, three in product("abcdefgikls", repeat=3))
+    short = ". ".join(map("".join, product("abcdefghi", repeat=4)))
+    for text in (masked, short):
+        assert min(_seconds(text[:LONGEST]) for _ in range(3)) < 0.1 * patience()
+
+
+def _seconds(text: str) -> float:
+    began = time.thread_time()
     find_danger(text)
-    assert time.process_time() - began < 2.0  # bounds the complexity: it takes a tenth of this
+    return time.thread_time() - began
