@@ -1,0 +1,12 @@
+"""The environment of child processes."""
+
+import os
+from collections.abc import Mapping
+
+# For a Python that isn't the system's, and for systems without time zones.
+_NEEDED_VARIABLES = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PYTHONTZPATH")
+
+
+def worker_environment() -> Mapping[str, str]:
+    """Return the minimal environment for a child process: no keys or passwords."""
+    return {name: os.environ[name] for name in _NEEDED_VARIABLES if name in os.environ}
