@@ -34,7 +34,8 @@ def safety(request: HttpRequest) -> HttpResponse:
         "back": _conversation_of(request),
         "english": figures.ENGLISH,
         "other_languages": figures.OTHER_LANGUAGES,
-        "has_second_look": bool(settings.SAGE_SAFETY_MODEL),
+        # The practice model judges by the same rules, so it adds nothing.
+        "has_second_look": bool(settings.SAGE_SAFETY_MODEL) and not settings.IS_PRACTICE_MODEL,
     }
     return render(request, "coaching/pages/safety.html", context)
 

@@ -8,6 +8,7 @@ from http import HTTPStatus
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from pytest_django import Settings
 
 from coaching.models import CardCount, HelpLine, Profile
 from coaching.people.help_lines import sync_help_lines
@@ -61,7 +62,10 @@ def test_a_strange_country_is_anywhere(client: Client, country: str) -> None:
     assert "Help, wherever you are" in page_of(client, f"/safety/?country={country}")
 
 
-def test_it_says_what_sage_is_how_well_it_notices_and_what_is_counted(client: Client) -> None:
+def test_it_says_what_sage_is_how_well_it_notices_and_what_is_counted(
+    client: Client, settings: Settings
+) -> None:
+    settings.IS_PRACTICE_MODEL = False
     page = page_of(client, "/safety/")
     look = figures.ENGLISH
     for words in (
@@ -71,10 +75,44 @@ def test_it_says_what_sage_is_how_well_it_notices_and_what_is_counted(client: Cl
         f"{look.concern_noticed} of {look.concern}",
         "Nobody is called or notified",
         "two numbers a day for everyone together",
-        "They also check your captures and the answers you save",
-        "For captures and saved answers, nothing about a card is stored",
+        "They also check your captures, your changes to them, and your answers",
+        "The same goes for captures and saved answers, whose card is shown once",
     ):
         assert words in page
+
+
+RULES_ALONE = "These rules alone judge here"
+A_LOOK = "A small AI model takes a second look"
+
+
+@pytest.mark.parametrize(
+    ("is_practice", "model", "there", "missing"),
+    [
+        (True, "sage-practice", RULES_ALONE, A_LOOK),
+        (False, "", RULES_ALONE, A_LOOK),
+        (False, "claude-haiku-5-5", A_LOOK, RULES_ALONE),
+    ],
+)
+def test_it_says_who_judges(
+    client: Client, settings: Settings, *, is_practice: bool, model: str, there: str, missing: str
+) -> None:
+    settings.IS_PRACTICE_MODEL, settings.SAGE_SAFETY_MODEL = is_practice, model
+    page = page_of(client, "/safety/")
+    assert there in page
+    assert missing not in page
+
+
+@pytest.mark.parametrize(
+    "address", ["/", "/welcome/", "/safety/", "/chat/{session}/", "/capture/", "/settings/"]
+)
+@pytest.mark.parametrize("is_practice", [True, False])
+def test_a_page_calls_sage_an_ai_or_a_script_and_never_both(
+    signed_in: Client, session: Session, settings: Settings, *, address: str, is_practice: bool
+) -> None:
+    settings.IS_PRACTICE_MODEL = is_practice
+    page = page_of(signed_in, address.format(session=session.id))
+    is_ai, is_script = re.search(r"\ban AI\b", page), re.search(r"\ba script\b", page, re.IGNORECASE)
+    assert (is_ai is not None, is_script is not None) == (not is_practice, is_practice)
 
 
 def test_a_person_keeps_a_country_of_their_own_and_lets_it_go_again(signed_in: Client, user: User) -> None:
@@ -198,7 +236,7 @@ def test_signing_up_leads_to_the_welcome_and_from_there_into_life_mapping(client
     response = client.post("/accounts/signup/", form, follow=True)
     assert response.redirect_chain[-1][0] == "/welcome/"
     page = response.content.decode()
-    for words in ("Sage is an AI", "It writes things down", "What it writes is yours"):
+    for words in ("Sage is a script here", "It writes things down", "What it writes is yours"):
         assert words in page
     assert "Map my life" in page
     begun = client.post("/chat/new/", {"kind": "life_mapping", "id": "once"}, follow=True)
@@ -210,9 +248,9 @@ def test_signing_up_leads_to_the_welcome_and_from_there_into_life_mapping(client
 def test_an_empty_home_says_what_to_do_next_and_a_lived_in_one_doesn_t(
     signed_in: Client, session: Session, exchange: Exchange
 ) -> None:
-    assert "<h2>Sage is an AI</h2>" in page_of(signed_in, "/")
+    assert "<h2>Sage is a script here</h2>" in page_of(signed_in, "/")
     exchange("Hi", "Hello")
-    assert "<h2>Sage is an AI</h2>" not in page_of(signed_in, "/")
+    assert "<h2>Sage is a script here</h2>" not in page_of(signed_in, "/")
 
 
 @pytest.mark.django_db(transaction=True)
