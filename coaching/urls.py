@@ -51,6 +51,7 @@ urlpatterns = [
     path("plan/<str:day>/", home.plan, name="plan"),
     path("capture/", captures.captures, name="captures"),
     path("capture/all/", captures.all_captures, name="all_captures"),
+    path("capture/look/", captures.capture_look, name="capture_look"),
     path("capture/folded/", captures.folded, name="folded_captures"),
     path("capture/<int:capture_id>/", captures.capture, name="capture"),
     path("reflections/<int:prompt_id>/", prompts.prompt, name="prompt"),

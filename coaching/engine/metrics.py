@@ -26,6 +26,6 @@ JOB_RUNS = Counter(
 )
 SECOND_LOOKS = Counter(
     "sage_second_looks",
-    "Second looks at messages for danger, by their level, or skipped, given_up, failed, nonsense.",
+    "Second looks for danger, by their level, or given_up, failed, nonsense.",
     ["outcome"],
 )

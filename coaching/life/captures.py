@@ -21,6 +21,7 @@ from coaching.files.objects import StoredObject, store_object_now
 from coaching.files.quota import refuse_when_full
 from coaching.files.store import store_version
 from coaching.files.types import RULES
+from coaching.life.capture_verdicts import note_capture
 from coaching.models import Capture, FileSource, FileType
 from coaching.people.attempts import AttemptLimit
 from coaching.people.help_lines import count_card
@@ -131,7 +132,7 @@ def keep_capture(
 ) -> Capture:
     """Store a capture on the user's day, once per client id. Raises `Refused` and stores nothing then.
 
-    The card for a `danger` in the words is counted if the capture is new; nothing of it is stored with them.
+    For a new one the `danger` in its words is stored with it, and the card for it is counted.
     """
     name = check_client_id(client_id) or ""
     if name and (kept := Capture.of(user_id).filter(client_id=name).first()):
@@ -141,7 +142,7 @@ def keep_capture(
     _limit.count(user_id)
     stored = store_object_now(user_id=user_id, data=draft.data)
     try:
-        kept = _store(user_id=user_id, draft=draft, stored=stored, client_id=name)
+        kept = _store(user_id=user_id, draft=draft, stored=stored, client_id=name, danger=danger)
     except IntegrityError:
         # Sent twice at once, and the other one won. Anything else is a real conflict.
         kept = Capture.of(user_id).filter(client_id=name).first() if name else None
@@ -165,11 +166,14 @@ def archive_captures_up_to(*, user_id: int, now: datetime, newest_id: int) -> in
 
 
 @transaction.atomic
-def _store(*, user_id: int, draft: FileDraft, stored: StoredObject, client_id: str) -> Capture:
+def _store(
+    *, user_id: int, draft: FileDraft, stored: StoredObject, client_id: str, danger: Danger | None
+) -> Capture:
     file = store_version(user_id=user_id, draft=draft, stored=stored, source=FileSource.USER)
     capture = Capture.of(user_id).get(file_id=file.file_id)
     capture.client_id = client_id
     capture.save(update_fields=["client_id"])
+    note_capture(user_id=user_id, file_id=file.file_id, version=file.version, danger=danger)
     return capture
 
 

@@ -87,6 +87,22 @@ def keep_answer(
     return kept
 
 
+def question_and_answer(*, user_id: int, body: str) -> tuple[str, str]:
+    """Return the question that a capture answers, and the person's words; it is empty where they ask none.
+
+    Anybody can quote: only a question that Sage left them is Sage's.
+    """
+    lines = body.splitlines()
+    count = next((place for place, line in enumerate(lines) if not line.startswith(">")), len(lines))
+    question = "\n".join(line[1:].strip() for line in lines[:count]).removesuffix("…").strip()
+    if not question:
+        return "", body
+    first = question.splitlines()[0]
+    if not ReflectionPrompt.of(user_id).filter(text__startswith=first).exists():
+        return "", body
+    return question, "\n".join(lines[count:]).strip()
+
+
 def message_about(prompt: ShownPrompt, text: str) -> str:
     """Return the user's first message for a conversation about the question, with or without an answer."""
     question = _("You left me a question: “%(question)s”") % {"question": _quoted(prompt.text)}

@@ -105,7 +105,7 @@ class Runner:
                 key = TurnKey(turn_id=opened.turn.id, fence=opened.turn.fence)
                 self._run(opened.session_id, key, is_resumed=False, setup=started.setup)
                 self.second_looks.cancel(opened.withdrawn)
-                self.second_looks.begin(opened.session_id, opened.turn.id)
+                self.second_looks.begin(opened.turn.id)
         if opened.is_new:
             await self.notifier.notify(opened.session_id)
         return started
@@ -129,6 +129,7 @@ class Runner:
             card = await _read_card(session_id, ended.call)
             await publish_missed_end(self.readers.hub(session_id))
             self._publish_ended(session_id, ended, card)
+        self.second_looks.begin_answer(ended.call.pk)
         await self.notifier.notify(session_id)
         return ended
 

@@ -1,12 +1,15 @@
-"""Takes a second look at each message while its turn runs, without delaying it.
+"""Takes a second look at what a person writes, without delaying anything: messages, answers, captures.
 
-A look is a task of its own that begins when the turn's request has gone out. It is bounded in time, stands
-behind a breaker of its own, and whatever happens to it changes nothing else: then the rules' card is all.
+A look is a task of its own; at a message it begins when the turn's request has gone out. It is bounded in
+time, stands behind a breaker of its own, and whatever happens to it changes nothing else: then the rules' card
+is all.
 """
 
 import asyncio
 import time
 import uuid
+from collections.abc import Callable, Hashable
+from functools import partial
 
 import structlog
 from django.conf import settings
@@ -23,7 +26,7 @@ from coaching.model.asking import ask
 from coaching.model.client import ModelConnection
 from coaching.safety.danger import Danger
 from coaching.safety.second_look import INSTRUCTIONS, SCHEMA, build_question, parse_answer
-from coaching.turns.looks import Looked, Seen, is_over_budget, read_words, store_look
+from coaching.turns.looks import Looked, Seen, read_answer, read_capture, read_words, store_look
 from sessions_app.database import in_database
 from sessions_app.models import LookOutcome, ModelUsage, UsagePurpose
 
@@ -36,21 +39,32 @@ MAX_ANSWER_TOKENS = 512  # thinking counts too
 
 
 class SecondLooks:
-    """The looks of this process, by turn. Its methods belong to one event loop."""
+    """The looks of this process, by what they look at. Its methods belong to one event loop."""
 
     def __init__(self, readers: Readers, notifier: Notifier, connection: ModelConnection) -> None:
         self._readers = readers
         self._notifier = notifier
         self._connection = connection
-        self._tasks: dict[uuid.UUID, asyncio.Task[None]] = {}
+        self._tasks: dict[Hashable, asyncio.Task[None]] = {}
 
-    def begin(self, session_id: uuid.UUID, turn_id: uuid.UUID) -> None:
+    def begin(self, turn_id: uuid.UUID) -> None:
         """Begin a look at the message of a turn that has just begun here; one at an older message goes on."""
+        self._begin(turn_id, partial(read_words, turn_id))
+
+    def begin_answer(self, call_id: int) -> None:
+        """Begin a look at the words with which a person has just answered a question."""
+        self._begin(f"answer {call_id}", partial(read_answer, call_id))
+
+    async def begin_capture(self, version_id: int) -> None:
+        """Begin a look at a capture that was just written. Pages call it from their threads."""
+        self._begin(f"capture {version_id}", partial(read_capture, version_id))
+
+    def _begin(self, key: Hashable, read: Callable[[], Looked | None]) -> None:
         if not settings.SAGE_SAFETY_MODEL:
             return
-        task = asyncio.create_task(self._look(session_id, turn_id), name=f"second look {turn_id}")
-        self._tasks[turn_id] = task
-        task.add_done_callback(lambda _: self._tasks.pop(turn_id, None))
+        task = asyncio.create_task(self._look(read), name=f"second look {key}")
+        self._tasks[key] = task
+        task.add_done_callback(lambda _: self._tasks.pop(key, None))
 
     def cancel(self, turn_ids: tuple[uuid.UUID, ...]) -> None:
         """Cancel the looks at messages that were withdrawn."""
@@ -66,22 +80,21 @@ class SecondLooks:
         if tasks:
             await asyncio.wait(tasks, timeout=0.5)
 
-    async def _look(self, session_id: uuid.UUID, turn_id: uuid.UUID) -> None:
+    async def _look(self, read: Callable[[], Looked | None]) -> None:
         await asyncio.sleep(HEAD_START_SECONDS)
         try:
-            looked = await in_database(read_words, turn_id)
+            looked = await in_database(read)
             if looked is None:
                 return
-            is_over = await in_database(is_over_budget, looked.user_id)
-            seen = Seen(outcome=LookOutcome.SKIPPED) if is_over else await self._see(looked)
+            seen = await self._see(looked)
             card = await in_database(store_look, looked, seen)
         except DatabaseError as error:
             SECOND_LOOKS.labels(LookOutcome.FAILED).inc()
             logger.warning("second_look_without_database", error=type(error).__name__)
         else:
             SECOND_LOOKS.labels(seen.outcome).inc()
-            if card is not None:
-                await self._show(session_id, card)
+            if card is not None and looked.session_id is not None:
+                await self._show(looked.session_id, card)
 
     async def _see(self, looked: Looked) -> Seen:
         """Ask the model and return how that ended."""
@@ -113,13 +126,16 @@ class SecondLooks:
             model=settings.SAGE_SAFETY_MODEL,
             max_tokens=MAX_ANSWER_TOKENS,
             system=[{"type": "text", "text": INSTRUCTIONS}],
-            messages=[{"role": "user", "content": build_question(looked.words, looked.earlier)}],
+            messages=[
+                {"role": "user", "content": build_question(looked.words, looked.earlier, asked=looked.asked)}
+            ],
             output_format={"type": "json_schema", "schema": dict(SCHEMA)},
         )
         return await ask(
             await self._connection.look_client(),
             request,
             session_id=looked.session_id,
+            user_id=looked.user_id,
             purpose=UsagePurpose.SAFETY,
             seconds=LOOK_SECONDS,
         )

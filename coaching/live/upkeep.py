@@ -229,7 +229,7 @@ async def _claim_turn(runner: Runner, lease: leases.Lease, *, waits: bool = Fals
         return False
     logger.info("turn_taken_over", turn_id=str(key.turn_id), session_id=str(lease.session_id))
     runner.resume(lease.session_id, key, last_number=lease.last_number)
-    runner.second_looks.begin(lease.session_id, key.turn_id)  # its own was lost with its runner
+    runner.second_looks.begin(key.turn_id)  # its own was lost with its runner
     return True
 
 

@@ -2,6 +2,8 @@
 
 import uuid
 
+from django.contrib.auth.models import User
+
 from coaching.engine.errors import UpstreamError
 from coaching.engine.messages import ModelRequest
 from coaching.engine.metrics import UPSTREAM_ERRORS
@@ -16,11 +18,14 @@ async def ask(
     client: ModelClient,
     request: ModelRequest,
     *,
-    session_id: uuid.UUID,
+    session_id: uuid.UUID | None,
     purpose: UsagePurpose,
     seconds: float,
+    user_id: int | None = None,
 ) -> tuple[Reply, ModelUsage | None]:
     """Return the whole reply and its usage, None where the session is gone with its user.
+
+    What belongs to no session is stored for the user.
 
     The usage is stored whatever happens. Raises `UpstreamError`.
     """
@@ -36,18 +41,21 @@ async def ask(
                 reply = stream.reply()
     finally:
         if reply is not None and reply.has_started:
-            usage = await in_database(_store_usage, session_id, purpose, request.model, reply)
+            usage = await in_database(_store_usage, session_id, user_id, purpose, request.model, reply)
     if not reply.is_whole:
         UPSTREAM_ERRORS.labels("broken_stream").inc()
         raise UpstreamError("broken_stream", detail="no message_stop", is_retryable=True)
     return reply, usage
 
 
-def _store_usage(session_id: uuid.UUID, purpose: UsagePurpose, model: str, reply: Reply) -> ModelUsage | None:
-    session = Session.unscoped.filter(id=session_id).first()
-    if session is None:
+def _store_usage(
+    session_id: uuid.UUID | None, user_id: int | None, purpose: UsagePurpose, model: str, reply: Reply
+) -> ModelUsage | None:
+    session = Session.unscoped.filter(id=session_id).first() if session_id else None
+    owner = session.user_id if session else user_id
+    if owner is None or (session is None and session_id) or not User.objects.filter(id=owner).exists():
         return None
     row = usage_row(reply.usage(model))
-    row.user_id, row.session, row.purpose = session.user_id, session, purpose
+    row.user_id, row.session, row.purpose = owner, session, purpose
     row.save()
     return row

@@ -48,7 +48,7 @@ from coaching.models.recall import (
     RecallVector,
 )
 from coaching.models.reminders import PushDevice, Reminder, ReminderKind, SentReminder
-from coaching.models.safety import CardCount, DangerLevel, HelpLine, HelpLineKind
+from coaching.models.safety import CaptureVerdict, CardCount, DangerLevel, HelpLine, HelpLineKind
 from coaching.models.skills import Skill, SkillKind
 
 __all__ = [
@@ -65,6 +65,7 @@ __all__ = [
     "CallState",
     "CallUsage",
     "Capture",
+    "CaptureVerdict",
     "CardCount",
     "Client",
     "ClientStatus",

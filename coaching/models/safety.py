@@ -1,11 +1,15 @@
-"""Help lines, maintained by operators, and anonymous counts of safety cards."""
+"""Help lines, anonymous counts of safety cards, and what was noticed of captures."""
+
+from typing import Self
 
 from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 
 from coaching.safety.countries import COUNTRY_NAMES
+from sessions_app.models import LookOutcome, VerdictLevel
+from sessions_app.owned import Owned, OwnedQuerySet
 
 
 class HelpLineKind(models.TextChoices):
@@ -95,3 +99,66 @@ class CardCount(models.Model):
 
     def __str__(self) -> str:
         return f"{self.day} {self.level}: {self.shown}"
+
+
+class CaptureVerdictQuerySet(OwnedQuerySet["CaptureVerdict"]):
+    """Verdicts by what has become of the words."""
+
+    def in_force(self) -> Self:
+        """Return those whose words stand: the newest of their capture, if it isn't deleted.
+
+        A version without a verdict (a box that was ticked) changes no words.
+        """
+        newer = CaptureVerdict.unscoped.filter(
+            version__file=OuterRef("version__file"), version__number__gt=OuterRef("version__number")
+        )
+        return self.filter(~Exists(newer), version__file__deleted_at=None)
+
+
+class CaptureVerdict(Owned):
+    """What the rules and a second look made of the words of a capture, as the person wrote or edited it.
+
+    `level` is the more acute of both, `by_rules` the rules' alone, `looked` the outcome of the look, empty
+    until it has ended and where none is taken; `usage` is what its request cost. `is_shown`: its card was.
+    """
+
+    owner_path = "version__file__user"
+
+    version = models.OneToOneField(
+        "coaching.UserFileVersion", on_delete=models.CASCADE, related_name="capture_verdict"
+    )
+    level = models.CharField(max_length=16, choices=VerdictLevel, default=VerdictLevel.NONE)
+    by_rules = models.CharField(max_length=16, choices=VerdictLevel, default=VerdictLevel.NONE)
+    about = models.CharField(
+        max_length=8, choices=[("self", "Themselves"), ("other", "Somebody else")], default="self"
+    )
+    topic = models.CharField(
+        max_length=16, choices=[("life", "Life"), ("violence", "Violence")], default="life"
+    )
+    looked = models.CharField(max_length=16, choices=LookOutcome, blank=True, default="")
+    model = models.CharField(max_length=100, blank=True, default="")
+    milliseconds = models.PositiveIntegerField(default=0)
+    usage = models.ForeignKey(
+        "sessions_app.ModelUsage", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    is_shown = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(level__in=VerdictLevel.values, by_rules__in=VerdictLevel.values),
+                name="capture_verdict_level_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(about__in=("self", "other"), topic__in=("life", "violence")),
+                name="capture_verdict_danger_known",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.level} of version {self.version_id}"
+
+    @classmethod
+    def of(cls, user_id: int) -> CaptureVerdictQuerySet:
+        return CaptureVerdictQuerySet(cls).owned_by(user_id, cls.owner_path)

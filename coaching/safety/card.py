@@ -63,7 +63,7 @@ class Verdict(Protocol):
 def known_danger(metadata: Mapping[str, Any], verdict: Verdict | None) -> Danger | None:
     """Return the most acute danger known of a message: the rules' or a verdict's."""
     kept = kept_danger(metadata)
-    seen = None if verdict is None else _danger(verdict.level, verdict.about, verdict.topic)
+    seen = None if verdict is None else danger_of(verdict.level, verdict.about, verdict.topic)
     found = [danger for danger in (seen, kept) if danger is not None]
     return min(found, key=lambda danger: _LEVELS.index(danger.level), default=None)
 
@@ -73,10 +73,11 @@ def kept_danger(metadata: Mapping[str, Any]) -> Danger | None:
     kept = metadata.get(METADATA_KEY)
     if not isinstance(kept, Mapping):
         return None
-    return _danger(kept.get("level"), kept.get("about"), kept.get("topic"))
+    return danger_of(kept.get("level"), kept.get("about"), kept.get("topic"))
 
 
-def _danger(level: object, about: object, topic: object) -> Danger | None:
+def danger_of(level: object, about: object, topic: object) -> Danger | None:
+    """Return the danger with stored values; invalid ones count as none."""
     if level not in _LEVELS or about not in _ABOUT or topic not in _TOPICS:
         return None
     return Danger(level=cast("Level", level), about=cast("About", about), topic=cast("Topic", topic))

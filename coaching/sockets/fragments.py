@@ -88,7 +88,7 @@ def _render_chosen(_: events.AnswerChosen) -> str:
 
 
 def _render_card(event: events.SafetyShown) -> str:
-    if event.tool_use_id:
+    if event.tool_use_id and not event.is_late:
         return ""  # The question, just shown with its answer, contains it.
     return _render(
         "safety_shown", {"card": event.card, "is_stored": event.number is not None, "shown": event}

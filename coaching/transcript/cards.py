@@ -101,6 +101,12 @@ def read_card_of_message(message_id: int, *, is_replaced: bool) -> SafetyShown |
     return late_card(shown, message, is_replaced=is_replaced) if shown else None
 
 
+def read_card_of_answer(call: ToolCallRecord, *, is_replaced: bool) -> SafetyShown | None:
+    """Read the card that an answer got after it was shown."""
+    shown = read_cards(call.turn.session_id, [call]).of_answer(call)
+    return replace(shown, is_late=True, is_replaced=is_replaced) if shown else None
+
+
 def late_card(shown: SafetyShown, message: Message, *, is_replaced: bool) -> SafetyShown:
     """Return a message's card for readers that have been shown the message before."""
     is_hidden = bool(message.metadata.get("is_hidden"))

@@ -1,34 +1,50 @@
-"""What a second look reads before it asks, and what it stores afterwards. It asks no model itself."""
+"""What a second look reads before it asks, and what it stores afterwards. It asks no model itself.
 
-from collections.abc import Sequence
+It is taken at a message, at words with which a question was answered, and at a capture. No budget limits it.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Literal
 from uuid import UUID
 
-from django.conf import settings
+from django.db import transaction
 from django.utils import timezone
 
 from coaching.events import SafetyShown
+from coaching.files.frontmatter import strip_frontmatter
 from coaching.legacy_text.blocks import strip_block_tags
+from coaching.life.capture_verdicts import raise_verdict
+from coaching.life.prompts import question_and_answer
+from coaching.models import UserFileVersion
 from coaching.people.help_lines import count_card
-from coaching.safety.card import kept_danger
+from coaching.safety.card import METADATA_KEY, kept_danger
 from coaching.safety.danger import Danger
 from coaching.safety.second_look import EARLIER_MESSAGES
-from coaching.transcript.cards import read_card_of_message
-from sessions_app.models import Message, MessageRole, SafetyVerdict
+from coaching.transcript.cards import read_card_of_answer, read_card_of_message
+from coaching.turns.asked import asked_before, asked_by_call
+from sessions_app.models import CallState, Message, MessageRole, SafetyVerdict, Session, ToolCallRecord
 from sessions_app.titles import withhold_title
-from sessions_app.usage import read_tokens_of_day
 from sessions_app.verdicts import SEEN, NewVerdict, is_more_acute, store_verdict
+
+LOOK_KEY = "second_look"
+"""In an answered call's metadata: how a look at its words ended, and the rules' level before it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Looked:
-    """A message to look at, and the user's words before it."""
+    """Words to look at, what Sage said just before them, and the user's words before that.
 
-    message_id: int
-    session_id: UUID
+    `key` is that of the message, the answered call, or the capture's version.
+    """
+
+    of: Literal["message", "answer", "capture"]
+    key: int
     user_id: int
+    session_id: UUID | None
     words: str
-    earlier: Sequence[str]
+    earlier: Sequence[str] = ()
+    asked: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,24 +73,64 @@ def read_words(turn_id: UUID) -> Looked | None:
         return None
     if SafetyVerdict.unscoped.filter(message=message, looked__in=SEEN).exists():
         return None
-    before = Message.within(message.session).filter(role=MessageRole.USER, number__lt=message.number)
-    before = before.filter(turn__is_withdrawn=False).exclude(metadata__has_key="is_hidden")
-    earlier = before.order_by("-number").values_list("content", flat=True)[:EARLIER_MESSAGES]
     return Looked(
-        message_id=message.pk,
+        of="message",
+        key=message.pk,
         session_id=message.session_id,
         user_id=message.session.user_id,
         words=strip_block_tags(message.content),
-        earlier=[strip_block_tags(text) for text in earlier][::-1],
+        earlier=_read_earlier(message.session, before=message.number),
+        asked=strip_block_tags(asked_before(message)),
     )
 
 
-def is_over_budget(user_id: int) -> bool:
-    """Return whether the user's tokens of the day are used up: then no look is taken."""
-    daily = settings.SAGE_DAILY_TOKENS
-    if daily is None:
-        return False
-    return read_tokens_of_day(user_id=user_id, now=timezone.now(), limit=daily).tokens >= daily
+def read_answer(call_id: int) -> Looked | None:
+    """Return what a look at a person's own words in an answer needs; None for a tap, and for clear danger."""
+    calls = ToolCallRecord.unscoped.filter(id=call_id, state=CallState.ANSWERED, turn__is_withdrawn=False)
+    call = calls.select_related("turn__session").first()
+    if call is None or LOOK_KEY in call.metadata:
+        return None
+    known = kept_danger(call.metadata)
+    note = call.value.get("note") if isinstance(call.value, Mapping) else None
+    if not isinstance(note, str) or not note.strip() or (known is not None and known.level == "immediate"):
+        return None
+    session = call.turn.session
+    return Looked(
+        of="answer",
+        key=call.pk,
+        session_id=session.pk,
+        user_id=session.user_id,
+        words=note,
+        earlier=_read_earlier(session),
+        asked=strip_block_tags(asked_by_call(session, call)),
+    )
+
+
+def read_capture(version_id: int) -> Looked | None:
+    """Return what a look at a capture needs; one that answers a question of Sage's comes with it."""
+    version = UserFileVersion.unscoped.filter(pk=version_id).select_related("file").first()
+    if version is None:
+        return None
+    user_id = version.file.user_id
+    asked, words = question_and_answer(user_id=user_id, body=strip_frontmatter(version.content).strip())
+    if not words:
+        return None
+    return Looked(
+        of="capture",
+        key=version_id,
+        session_id=None,
+        user_id=user_id,
+        words=words,
+        asked=asked,
+    )
+
+
+def _read_earlier(session: Session, *, before: int | None = None) -> Sequence[str]:
+    said = Message.within(session).filter(role=MessageRole.USER, turn__is_withdrawn=False)
+    said = said.exclude(metadata__has_key="is_hidden")
+    said = said if before is None else said.filter(number__lt=before)
+    texts = said.order_by("-number").values_list("content", flat=True)[:EARLIER_MESSAGES]
+    return [strip_block_tags(text) for text in texts][::-1]
 
 
 def store_look(looked: Looked, seen: Seen) -> SafetyShown | None:
@@ -89,7 +145,14 @@ def store_look(looked: Looked, seen: Seen) -> SafetyShown | None:
         milliseconds=seen.milliseconds,
         usage_id=seen.usage_id,
     )
-    return note_danger(looked.message_id, new)
+    match looked.of:
+        case "message":
+            return note_danger(looked.key, new)
+        case "answer":
+            return _note_answer(looked.key, new)
+        case "capture":
+            raise_verdict(looked.key, new, now=timezone.now())
+            return None
 
 
 def note_danger(message_id: int, new: NewVerdict) -> SafetyShown | None:
@@ -106,3 +169,31 @@ def note_danger(message_id: int, new: NewVerdict) -> SafetyShown | None:
     if not had_card:
         count_card(new.level, now=timezone.now())
     return read_card_of_message(message_id, is_replaced=had_card)
+
+
+@transaction.atomic
+def _note_answer(call_id: int, new: NewVerdict) -> SafetyShown | None:
+    """Store a verdict with an answered call; return its card where it makes one or a more acute one."""
+    calls = ToolCallRecord.unscoped.select_for_update(of=("self",), no_key=True).filter(id=call_id)
+    call = calls.filter(turn__is_withdrawn=False).select_related("turn__session").first()
+    if call is None or LOOK_KEY in call.metadata:
+        return None
+    known = kept_danger(call.metadata)
+    level = known.level if known else "none"
+    look: dict[str, Any] = {
+        "level": new.looked,
+        "model": new.model,
+        "milliseconds": new.milliseconds,
+        "usage_id": new.usage_id,
+        "rules": level,
+    }
+    call.metadata = {**call.metadata, LOOK_KEY: look}
+    is_raised = is_more_acute(new.level, level)
+    if is_raised:
+        call.metadata[METADATA_KEY] = {"level": new.level, "about": new.about, "topic": new.topic}
+    call.save(update_fields=["metadata"])
+    if not is_raised:
+        return None
+    if known is None:
+        count_card(new.level, now=timezone.now())
+    return read_card_of_answer(call, is_replaced=known is not None)

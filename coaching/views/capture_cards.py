@@ -1,14 +1,22 @@
-"""The safety card for a capture or a written answer: on the page that follows, and stored with neither.
+"""The safety card for a capture or a written answer, on the page that follows, and the second look at them.
 
-Captures have no conversation that could keep the card.
+Captures have no conversation that could keep the card: it is shown once. Where a look sees danger, the page
+that was written on fetches the card; without a script, the next page with captures has it.
 """
 
+from asgiref.sync import async_to_sync
 from django.http import HttpRequest
+from django.utils import timezone
 
+from coaching.life.capture_verdicts import note_capture, pending_look, take_unshown
+from coaching.live.runner import get_runner
 from coaching.models import Profile
-from coaching.people.help_lines import country_of, read_offer
-from coaching.safety.card import METADATA_KEY, Card, kept_danger, metadata_of_danger
+from coaching.people.accounts import user_id_of
+from coaching.people.danger_scans import danger_in_now
+from coaching.people.help_lines import count_card, country_of, read_offer
+from coaching.safety.card import METADATA_KEY, Card, danger_of, kept_danger, metadata_of_danger
 from coaching.safety.danger import Danger
+from sessions_app.database import in_database
 
 KEY = "capture"
 
@@ -27,7 +35,43 @@ def leave_card(request: HttpRequest, danger: Danger | None) -> None:
 
 
 def take_card(request: HttpRequest, profile: Profile) -> Card | None:
-    """Return the card that was left, once."""
-    if METADATA_KEY not in request.session:
+    """Return, once, the card that was left, or one that a second look has made since."""
+    if METADATA_KEY in request.session:
+        return capture_card(profile, kept_danger({METADATA_KEY: request.session.pop(METADATA_KEY)}))
+    return take_late_card(profile)
+
+
+def take_late_card(profile: Profile) -> Card | None:
+    """Return, once, the card that a second look has made."""
+    row = take_unshown(user_id=profile.user_id, now=timezone.now())
+    if row is None:
         return None
-    return capture_card(profile, kept_danger({METADATA_KEY: request.session.pop(METADATA_KEY)}))
+    return capture_card(profile, danger_of(row.level, row.about, row.topic))
+
+
+def note_edit(request: HttpRequest, *, file_id: int, version: int, text: str) -> None:
+    """Check the words of a capture that were just saved in Files; leave the card for its page."""
+    user_id = user_id_of(request)
+    danger = danger_in_now(text, user_id=user_id)
+    note_capture(user_id=user_id, file_id=file_id, version=version, danger=danger)
+    if danger is not None:
+        count_card(danger.level, now=timezone.now())
+    leave_card(request, danger)
+    begin_look(user_id)
+
+
+def begin_look(user_id: int) -> None:
+    """Begin the look at the capture that was just stored, from a page's thread, outside transactions."""
+    if version := pending_look(user_id=user_id, now=timezone.now()):
+        async_to_sync(get_runner().second_looks.begin_capture)(version)
+
+
+async def begin_look_async(user_id: int) -> None:
+    """Begin the look at the capture that was just stored."""
+    if version := await in_database(pending_look, user_id=user_id, now=timezone.now()):
+        await get_runner().second_looks.begin_capture(version)
+
+
+def is_look_pending(user_id: int) -> bool:
+    """Return whether a look at a capture that was just stored may still make a card."""
+    return pending_look(user_id=user_id, now=timezone.now()) is not None

@@ -12,7 +12,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_GET, require_http_methods, require_POST, require_safe
 from django_htmx.http import reswap, retarget
 
 from coaching.clock.days import local_day
@@ -31,7 +31,14 @@ from coaching.people.accounts import load_profile, user_id_of
 from coaching.people.danger_scans import danger_in_now
 from coaching.safety.card import Card
 from coaching.safety.danger import Danger
-from coaching.views.capture_cards import capture_card, leave_card, take_card
+from coaching.views.capture_cards import (
+    begin_look,
+    capture_card,
+    is_look_pending,
+    leave_card,
+    take_card,
+    take_late_card,
+)
 from coaching.views.conversation_page import counted
 from coaching.views.forms import CaptureActionForm, CaptureForm
 from coaching.views.parts import back_to, or_404, page_in, status_of, wants_part, with_wait
@@ -74,6 +81,7 @@ def capture_context(
         "capture_refusal": refusal,
         "capture_draft": draft,
         "card": card or take_card(request, profile),
+        "is_look_pending": is_look_pending(profile.user_id),
     }
 
 
@@ -104,11 +112,22 @@ def captures(request: HttpRequest) -> HttpResponse:
             request, profile, refusal=refusal.shown(), draft=draft, danger=danger, status=status_of(refusal)
         )
         return with_wait(page, refusal)
+    begin_look(profile.user_id)
     if wants_part(request):
         return _part(request, profile, then=form.cleaned_data["then"], danger=danger)
     leave_card(request, danger)
     info(request, KEPT)
     return back_to(form.cleaned_data["then"] or "captures", "#captures")
+
+
+@login_required
+@require_GET
+def capture_look(request: HttpRequest) -> HttpResponse:
+    """Give the page the card that a second look at a capture has made; ask again while the look goes on."""
+    profile = load_profile(request)
+    is_pending = is_look_pending(profile.user_id)
+    context = {"card": take_late_card(profile), "is_look_pending": is_pending}
+    return render(request, "coaching/fragments/capture_looked.html", context)
 
 
 @login_required

@@ -23,12 +23,13 @@ from coaching.files.errors import FileMoved, FileRefused, StorageFailed
 from coaching.files.frontmatter import strip_frontmatter
 from coaching.files.selectors import FileText, accessible_file, read_file
 from coaching.files.store import store_below_newest, store_edit
-from coaching.models import UserFile, UserFileVersion
+from coaching.models import FileType, UserFile, UserFileVersion
 from coaching.people.accounts import load_profile, user_id_of
 from coaching.people.attempts import AttemptLimit, TooOften
 from coaching.sandbox.differences import compare, merge
 from coaching.sandbox.markdown import render_markdown
 from coaching.transcript.names import folder_name, name_of
+from coaching.views.capture_cards import note_edit
 from coaching.views.file_form import FileForm, text_with_facts
 from coaching.views.parts import or_404, status_of, with_wait
 
@@ -164,6 +165,8 @@ def _store(edit: Edit, draft: FileDraft) -> HttpResponse:
         stored = store_edit(user_id=edit.user_id, draft=draft, expected_version=edit.opened)
         said = _("Saved as version %(number)s. Sage will use it from now on.")
         success(edit.request, said % {"number": stored.version})
+    if edit.newest.file.file_type == FileType.CAPTURE:
+        note_edit(edit.request, file_id=stored.file_id, version=stored.version, text=edit.body)
     return _to_file(edit)
 
 

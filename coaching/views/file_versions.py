@@ -17,12 +17,14 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST, require_safe
 
 from coaching.files.errors import QuotaReached, StorageFailed
+from coaching.files.frontmatter import strip_frontmatter
 from coaching.files.selectors import accessible_file, read_earlier_with_same_text, read_file, read_versions
-from coaching.files.store import restore_version
-from coaching.models import FileSource, UserFile, UserFileVersion
+from coaching.files.store import StoredFile, restore_version
+from coaching.models import FileSource, FileType, UserFile, UserFileVersion
 from coaching.people.accounts import load_profile, user_id_of
 from coaching.sandbox.differences import compare
 from coaching.transcript.names import folder_name, name_of, without_directions
+from coaching.views.capture_cards import note_edit
 from coaching.views.parts import or_404, status_of
 
 VERSIONS_A_PAGE = 50
@@ -154,12 +156,22 @@ def restore(request: HttpRequest, path: str) -> HttpResponse:
     else:
         if stored.is_new_version:
             said = _("Version %(old)s was restored as version %(new)s.")
+            _note_words(request, stored)
         else:
             said = _("The file is already the same as version %(old)s.")
         success(request, said % {"old": number, "new": stored.version})
     response = redirect("file", path)
     response.status_code = HTTPStatus.SEE_OTHER
     return response
+
+
+def _note_words(request: HttpRequest, stored: StoredFile) -> None:
+    """Check the words of a capture that was restored."""
+    newest = read_file(user_id=user_id_of(request), path=stored.path)
+    if newest.file.file_type == FileType.CAPTURE:
+        note_edit(
+            request, file_id=stored.file_id, version=stored.version, text=strip_frontmatter(newest.text)
+        )
 
 
 def _file(user_id: int, path: str) -> UserFile:

@@ -24,12 +24,13 @@ from coaching.files.frontmatter import parse_file
 from coaching.files.organising import can_be_named
 from coaching.files.selectors import FileText, read_file
 from coaching.files.tree import FolderFiles, find_by_name, read_folder, read_folders
-from coaching.models import LifeDomain, UserFile
+from coaching.models import FileType, LifeDomain, UserFile
 from coaching.models.life import DomainStatus
 from coaching.people.accounts import load_profile, user_id_of
 from coaching.recall.question import clean_question
 from coaching.sandbox.markdown import render_markdown
 from coaching.transcript.names import FOLDER_NAMES, folder_name, in_words, name_of, without_directions
+from coaching.views.capture_cards import is_look_pending, take_card
 from coaching.views.file_tasks import with_boxes
 from coaching.views.file_versions import newest_rows, number_in
 from coaching.views.parts import or_404, page_in, with_wait
@@ -227,6 +228,9 @@ def file(request: HttpRequest, path: str) -> HttpResponse:
     html = SafeString("") if is_raw else render_markdown(body)
     is_newest = found.version.number == newest
     context |= {"html": html if is_raw or not is_newest else with_boxes(html, body)}
+    if found.file.file_type == FileType.CAPTURE:  # what was written here may have made a card
+        context |= {"is_capture": True, "is_look_pending": is_look_pending(user_id)}
+        context["card"] = take_card(request, load_profile(request))
     return render(request, "coaching/pages/file.html", context)
 
 

@@ -23,6 +23,8 @@ BY_KEY = "by the key of a turn that was opened through its user's session"
 BY_SESSION = "by the key of a session that was reached through its user"
 BY_FENCE = f"{BY_KEY}, at its fencing number"
 BY_MESSAGE = "by the key of a message that was found through its turn"
+BY_CALL = "by the key of a call that its user has just answered"
+BY_VERSION = "by the key of a version that its user has just written"
 READERS = "for sockets: their consumer checks the session's user before each frame"
 
 UNSCOPED: Mapping[str, str] = {
@@ -102,6 +104,12 @@ UNSCOPED: Mapping[str, str] = {
     "coaching/context/life_queries.py:last_session": BY_SESSION,
     "coaching/turns/looks.py:read_words": BY_KEY,
     "coaching/turns/looks.py:note_danger": BY_MESSAGE,
+    "coaching/turns/looks.py:read_answer": BY_CALL,
+    "coaching/turns/looks.py:_note_answer": BY_CALL,
+    "coaching/turns/looks.py:read_capture": BY_VERSION,
+    "coaching/life/capture_verdicts.py:note_capture": "of a version that was found through its user",
+    "coaching/life/capture_verdicts.py:raise_verdict": BY_VERSION,
+    "coaching/models/safety.py:CaptureVerdictQuerySet.in_force": "newer rows of the files that it filters",
     "coaching/transcript/cards.py:read_card_of_message": BY_MESSAGE,
     "sessions_app/verdicts.py:store_verdict": BY_MESSAGE,
     "sessions_app/verdicts.py:read_verdicts": BY_SESSION,

@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+import aiohttp
 import pytest
 from django.contrib.auth.models import User
 
@@ -14,9 +15,10 @@ from coaching.practice.faults.fault import Fault
 from coaching.practice.judge import judge_by_labels
 from coaching.practice.script import Hold, Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
+from coaching.transcript.calls import dom_id_of
 from sessions_app.database import in_database
 from sessions_app.leases import read_beats
-from sessions_app.models import Message, ModelUsage, SafetyVerdict, Session, UsagePurpose
+from sessions_app.models import Message, ModelUsage, SafetyVerdict, Session, ToolCallRecord, UsagePurpose
 from tests.live_sage import FRAME_SECONDS, Frame, LiveSage, SharedSage, open_socket, stop_web_process
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -24,6 +26,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 HINT = "I've given my cat to the neighbour, she won't need me after Friday."
 """Danger without a word that the rules know."""
 MODEL = "claude-haiku-5-5"
+DOM_ID = dom_id_of("toolu_1")
+CSRF = "c" * 32
 
 
 @pytest.fixture(scope="module")
@@ -274,3 +278,59 @@ async def _said(
         )
         assert not any("safety" in frame for frame in frames)
         return frames
+
+
+async def test_words_in_an_answer_are_looked_at_with_the_question_and_the_card_follows_them(
+    live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
+) -> None:
+    practice.judge = judge_by_labels({HINT: "immediate"})
+    asked = ToolUse("show_pulse_check", {"context": "How is work?", "domains": ["career"]}, id="toolu_1")
+    practice.script([Reply.of(asked), Reply.of(Hold("before"), Text("I'm here."))])
+    async with (
+        open_socket(live_sage, session.id, cookie) as client,
+        open_socket(live_sage, session.id, cookie, subprotocols=()) as page,
+    ):
+        await client.until("sync")
+        await page.html_of_sync()
+        await client.send(type="message", text="Hello")
+        await client.until("done")
+        value = {"ratings": {"career": 1}, "note": HINT}
+        await client.send(type="answer", toolUseId="toolu_1", value=value)
+        card = (await client.until("safety"))[-1]["safety"]
+        html = await page.html_until(f'id="safety-{DOM_ID}"')
+        practice.release("before")
+        await client.until("done")
+    assert (card["level"], card["toolUseId"], card["message"]) == ("immediate", "toolu_1", None)
+    assert html.count(f'hx-swap-oob="beforeend:#{DOM_ID}"') == 1
+    call = await in_database(ToolCallRecord.unscoped.get)
+    assert call.metadata["safety"]["level"] == "immediate"
+    assert (call.metadata["second_look"]["level"], call.metadata["second_look"]["rules"]) == (
+        "immediate", "none",
+    )  # fmt: skip
+    questions = [
+        seen.body["messages"][-1]["content"] for seen in practice.requests if "tools" not in seen.body
+    ]
+    assert any("<sage>\nHow is work?\n</sage>" in str(text) for text in questions)
+    assert await counted() == [("immediate", 1)]
+
+
+async def test_the_page_of_a_capture_fetches_the_card_that_a_look_has_made(
+    live_sage: LiveSage, practice: PracticeServer, cookie: str, in_germany: None
+) -> None:
+    practice.judge = judge_by_labels({HINT: "immediate"})
+    form = {"text": HINT, "id": "c1", "then": "", "csrfmiddlewaretoken": CSRF}
+    headers = {"Cookie": f"{cookie}; csrftoken={CSRF}", "HX-Request": "true"}
+    async with aiohttp.ClientSession(base_url=live_sage.origin, headers=headers) as web:
+        async with web.post("/capture/", data=form) as part:
+            assert part.status == 200
+            shown = await part.text()
+        assert "safety-card" not in shown
+        async with asyncio.timeout(FRAME_SECONDS):
+            while "safety-card" not in shown:
+                assert 'hx-get="/capture/look/"' in shown, "it goes on asking while the look goes on"
+                async with web.get("/capture/look/") as answer:
+                    shown = await answer.text()
+        assert 'hx-get="/capture/look/"' not in shown
+        assert "112" in shown
+        async with web.get("/capture/look/") as answer:
+            assert "safety-card" not in await answer.text(), "it is shown once"

@@ -108,6 +108,7 @@ ROUTES = {
     ),
     "captures": Row(path="/capture/", scope="own"),
     "folded_captures": Row(path="/capture/folded/", scope="own"),
+    "capture_look": Row(path="/capture/look/", scope="own"),
     "all_captures": Row(path="/capture/all/", method="post", form={"newest": "999999"}, scope="own"),
     "capture": Row(
         path="/capture/{capture}/", missing="/capture/999999/", method="post", form={"do": "put_away"}
