@@ -1,8 +1,8 @@
 """Takes a second look at what a person writes, without delaying anything: messages, answers, captures.
 
 A look is a task of its own; at a message it begins when the turn's request has gone out. It is bounded in
-time, stands behind a breaker of its own, and whatever happens to it changes nothing else: then the rules' card
-is all.
+time, stands behind a breaker of its own, and whatever happens to it changes nothing else:
+then the rules' card is all.
 """
 
 import asyncio
