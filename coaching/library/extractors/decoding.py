@@ -2,6 +2,7 @@
 
 import codecs
 import re
+from collections.abc import Iterable
 
 from charset_normalizer import from_bytes
 
@@ -16,6 +17,8 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+_QUADRATIC = ("idna", "punycode")
+"""Encodings of names, which take quadratic time."""
 _COMMON = [
     "cp1250", "cp1251", "cp1252", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp1258", "koi8_r",
     "cp932", "euc_jp", "gb18030", "big5", "euc_kr", "cp874",
@@ -30,16 +33,36 @@ _CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f]")
 
 def decode(data: bytes, declared: str = "") -> str:
     """Return bytes as text, by their mark, the declared encoding, or what they look like."""
+    text = _decode_certain(data, declared)
+    return data.decode(_guess(data), "replace") if text is None else text
+
+
+def _decode_certain(data: bytes, declared: str) -> str | None:
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             return data.decode(encoding, "replace")
     for encoding in ("utf-8", declared):
         try:
+            if encoding and codecs.lookup(encoding).name in _QUADRATIC:
+                continue
             if encoding and not (encoding == "utf-8" and _zeros(data)):
                 return data.decode(encoding)
-        except (UnicodeError, LookupError):
+        except (ValueError, LookupError):  # also of a name with zeros
             continue
-    return data.decode(_guess(data), "replace")
+    return None
+
+
+def decode_alike(texts: Iterable[tuple[bytes, str]]) -> list[str]:
+    """Return texts of one document, each with its declared encoding. The encoding is guessed once at most."""
+    guessed = ""
+    decoded = []
+    for data, declared in texts:
+        text = _decode_certain(data, declared)
+        if text is None:
+            guessed = guessed or _guess(data)
+            text = data.decode(guessed, "replace")
+        decoded.append(text)
+    return decoded
 
 
 def is_text(text: str) -> bool:

@@ -4,6 +4,9 @@ import re
 
 from lxml import etree
 
+from coaching.library.extractors.extracted import Unread, gettext_noop
+
+TOO_LARGE = gettext_noop("This page contains a text that is too long to read.")
 _SKIPPED = frozenset({"script", "style", "noscript", "template", "svg", "math", "object", "iframe", "head"})
 _BLOCKS = frozenset({
     "address", "article", "aside", "blockquote", "br", "caption", "dd", "div", "dl", "dt", "fieldset",
@@ -15,9 +18,12 @@ _SPACES = re.compile(r"[ \t\r\f\v\xa0]+")
 
 
 def parse_html(text: str) -> tuple[str, str]:
-    """Return the title and the visible text, one line a block."""
+    """Return the title and the visible text, one line a block. Raises `Unread`."""
     parser = etree.HTMLParser(encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True)
-    root = etree.fromstring(text.encode("utf-8", "replace"), parser)
+    try:
+        root = etree.fromstring(text.encode("utf-8", "replace"), parser)
+    except etree.XMLSyntaxError:  # a text or an attribute of more than ten megabytes
+        raise Unread("refused", TOO_LARGE) from None
     if root is None:
         return "", ""
     title = " ".join((root.findtext(".//title") or "").split())

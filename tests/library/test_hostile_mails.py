@@ -1,0 +1,128 @@
+"""E-mails are read in linear time, whatever their shape: twice the size takes about twice the time."""
+
+import gc
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+import pytest
+
+from coaching.library.extractors import eml
+from coaching.library.extractors.extracted import Unread
+from coaching.library.extractors.mime import MAX_DEPTH, MAX_PARTS, split
+from tests.library.hostile_mails import HEAD, SHAPES
+
+SMALL = 256 * 1024
+TIMES = 8
+FREE_SECONDS = 0.05
+"""What a small one may take whatever its size."""
+
+
+def cost(data: bytes) -> float:
+    """Return the CPU time of reading a mail, the lesser of two."""
+
+    def once() -> float:
+        began = time.thread_time()
+        with suppress(Unread):
+            eml.extract(data)
+        return time.thread_time() - began
+
+    gc.collect()
+    return min(once() for _ in range(2))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_longer_mail_costs_proportionally(shape: str) -> None:
+    make: Callable[[int], bytes] = SHAPES[shape]
+    assert cost(make(TIMES * SMALL)) <= 3 * TIMES * (cost(make(SMALL)) + FREE_SECONDS / TIMES)
+
+
+def test_names_in_pieces_and_encoded_are_read() -> None:
+    kinds = {
+        b'filename="a \\"b\\".pdf"': 'a "b".pdf',
+        b"filename=plain.pdf": "plain.pdf",
+        b"filename*=utf-8''M%C3%BCller%20%E2%82%AC.pdf": "Müller €.pdf",
+        b"filename=x.pdf;\n filename*=iso-8859-1'de'M%FCller.pdf": "Müller.pdf",
+        b"filename*1*=%C3%BCller;\n filename*0*=utf-8''M;\n filename*2=.pdf": "Müller.pdf",
+        b'filename*0="long ";\n filename*1="name.pdf"': "long name.pdf",
+        b'filename="=?utf-8?Q?M=C3=BCller?= =?utf-8?B?LnBkZg==?="': "Müller.pdf",
+        b'filename="unclosed': "unclosed",
+        b"filename=": "unnamed",
+        b"size=12": "unnamed",
+        b"filename*=nothing''a%FF.pdf": "a\N{REPLACEMENT CHARACTER}.pdf",
+    }
+    for said, name in kinds.items():
+        (part,) = split(HEAD + b"Content-Disposition: attachment; " + said + b"\n\nx")
+        assert part.file_name == name, said
+
+
+def test_parts_and_levels_are_counted() -> None:
+    def levels(count: int) -> bytes:
+        return HEAD + b"".join(
+            b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n" % (number, number)
+            for number in range(count)
+        )
+
+    assert len(list(split(levels(MAX_DEPTH) + b"\nx"))) == MAX_DEPTH + 1
+    parts = HEAD + b"Content-Type: multipart/mixed; boundary=b\n\n" + b"--b\n\nx\n" * (MAX_PARTS - 1)
+    assert len(list(split(parts))) == MAX_PARTS
+    for refused in (levels(MAX_DEPTH + 1) + b"\nx", parts + b"--b\n\nx\n"):
+        with pytest.raises(Unread, match="too many parts"):
+            list(split(refused))
+
+
+@pytest.mark.parametrize("ends", [b"\n", b"\r\n", b"\r"])
+def test_a_mail_of_several_kinds_is_read(ends: bytes) -> None:
+    mail = b"""From: =?utf-8?q?J=C3=BCrgen?= <jg@example.org>
+To: ada@example.org
+Subject: The
+ lease
+Date: Tue, 24 Nov 2026 10:00:00 +0100
+Content-Type: multipart/mixed;
+ boundary="one two"
+
+Ignored.
+--one two
+Content-Type: multipart/alternative; boundary=three
+
+--three
+Content-Type: text/plain; charset=iso-8859-1
+Content-Transfer-Encoding: quoted-printable
+
+F=FCr Ada=
+, plain.
+--threefold isn't one
+--three
+Content-Type: text/html
+
+<p>Not shown
+--three--
+--one two
+Content-Type: message/rfc822
+
+From: bob@example.org
+Subject: Forwarded
+
+Inside.
+--one two
+Content-Type: application/pdf; name="lease.pdf"
+Content-Transfer-Encoding: base64
+
+QUJD
+--one two--
+Ignored.
+"""
+    found = eml.extract(mail.replace(b"\n", ends))
+    assert found.pages[0].splitlines() == [
+        "From: Jürgen <jg@example.org>", "To: ada@example.org", "Date: Tue, 24 Nov 2026 10:00:00 +0100",
+        "Subject: The lease", "Attachments: lease.pdf", "", "Für Ada, plain.",
+        "--threefold isn't one", "", "Inside.",
+    ]  # fmt: skip
+
+
+def test_html_is_shown_if_there_is_no_text_and_its_beginning_if_it_is_very_long() -> None:
+    html = HEAD + b"Content-Type: text/html; charset=utf-8\n\n<h1>Lease</h1>" + "<p>für Ada".encode()
+    assert eml.extract(html).pages[0].endswith("\n\nLease\nfür Ada")
+    long = eml.extract(html + b"<p>again" * eml.MAX_TAGS)
+    assert "für Ada\nagain" in long.pages[0]
+    assert long.note == eml.ONLY_BEGINNING
