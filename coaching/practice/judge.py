@@ -8,7 +8,7 @@ from typing import Any
 
 from coaching.practice.api.exchange import last_user_text
 from coaching.practice.script import Reply, Text
-from coaching.safety.danger import find_danger
+from coaching.safety.card import danger_in
 from coaching.safety.second_look import SCHEMA, answer_for, newest_words
 
 Judge = Callable[[str], Reply]
@@ -16,7 +16,7 @@ Judge = Callable[[str], Reply]
 
 def judge_by_rules(words: str) -> Reply:
     """Answer as the rules would, at once."""
-    return Reply.of(Text(answer_for(find_danger(words))), tokens_per_second=0.0)
+    return Reply.of(Text(answer_for(danger_in(words))), tokens_per_second=0.0)
 
 
 def judge_by_labels(labels: Mapping[str, str], *, seconds: float = 0.0) -> Judge:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Protocol, cast
 
-from coaching.safety.danger import Danger, find_danger
+from coaching.safety.danger import Danger
+from coaching.safety.known_texts import find_danger_once
 from coaching.safety.lines import Offer
 from coaching.safety.phrases import About, Level, Topic
 from coaching.safety.readable import MAX_CHARACTERS
@@ -49,7 +50,8 @@ def danger_in(words: object) -> Danger | None:
     if not isinstance(words, str):
         return None
     # Too long to be sent, so check the beginning and the end.
-    return find_danger(words) or (find_danger(words[-MAX_CHARACTERS:]) if words[MAX_CHARACTERS:] else None)
+    found = find_danger_once(words[:MAX_CHARACTERS])
+    return found or (find_danger_once(words[-MAX_CHARACTERS:]) if words[MAX_CHARACTERS:] else None)
 
 
 class Verdict(Protocol):

@@ -9,8 +9,10 @@ import secrets
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import orjson
 from aiohttp import web
@@ -49,6 +51,7 @@ KEPT_REQUESTS = 1000
 KEPT_BYTES = 1 << 30
 _SHUTDOWN_SECONDS = 0.5
 
+_Result = TypeVar("_Result")
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
@@ -93,6 +96,7 @@ class MessagesServer(ABC):
             answer=answer or self.default_answer,
             answer_aside=self.answer_aside,
         )
+        self._thread: ThreadPoolExecutor | None = None
         self._runner: web.AppRunner | None = None
         self._open_requests: dict[int, web.Request] = {}
         self._is_closing = False
@@ -136,6 +140,8 @@ class MessagesServer(ABC):
 
     async def open(self) -> None:
         """Bind and serve; `url` is set afterwards."""
+        # One thread, since an exchange is checked against those before it.
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="exchange")
         app = web.Application(client_max_size=MAX_REQUEST_BYTES + 1)
         app.router.add_post("/v1/messages", self._guarded(self._create_message))
         app.router.add_post("/v1/messages/count_tokens", self._guarded(self._count_tokens))
@@ -162,6 +168,9 @@ class MessagesServer(ABC):
         if self._runner is not None:
             await self._runner.cleanup()
             self._runner = None
+        if self._thread is not None:
+            self._thread.shutdown(wait=False, cancel_futures=True)
+            self._thread = None
 
     async def __aenter__(self) -> Self:
         await self.open()
@@ -228,7 +237,7 @@ class MessagesServer(ABC):
             exchange = self._exchanges.open(params, betas=frozenset(), api_key=api_key)
             return whole_message(exchange.answer)
 
-        batch = self.batches.create(body, answer)
+        batch = await self._in_thread(partial(self.batches.create, body, answer))
         record.status = 200
         return json_response(described(batch, self.url), request_id)
 
@@ -248,6 +257,10 @@ class MessagesServer(ABC):
         record.status = 200
         return bytes_response(lines, request_id)
 
+    async def _in_thread(self, call: Callable[[], _Result]) -> _Result:
+        """Run what takes long for a long conversation; the event loop may be the application's."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, call)
+
     async def _read(self, request: web.Request, record: ReceivedRequest) -> dict[str, Any]:
         raw = await read_body(request)
         body = parse_body(raw)
@@ -262,7 +275,9 @@ class MessagesServer(ABC):
         record.betas = tuple(
             beta.strip() for beta in request.headers.get("anthropic-beta", "").split(",") if beta
         )
-        exchange = self._exchanges.open(body, betas=frozenset(record.betas), api_key=api_key)
+        exchange = await self._in_thread(
+            partial(self._exchanges.open, body, betas=frozenset(record.betas), api_key=api_key)
+        )
         if exchange.fault is not None:
             record.fault = exchange.fault.kind
             early = await answer_early(request, exchange.fault, record, request_id)

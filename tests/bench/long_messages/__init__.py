@@ -1,0 +1,1 @@
+"""What a person's page costs while others send the longest messages of hostile shapes."""
