@@ -1,4 +1,7 @@
-"""People's files for operators: names, sizes, versions; their text only with a separate permission."""
+"""People's files for operators: names, sizes, versions; their text only with a separate permission.
+
+Private files aren't there at all.
+"""
 
 from typing import Any
 
@@ -11,7 +14,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.views.decorators.http import require_safe
 
-from coaching.models import UserFile, UserFileVersion
+from coaching.models import PRIVATE_TYPES, UserFile, UserFileVersion
 from sessions_app.admin import READ_TEXT, ReadOnlyMixin, log_look
 
 VERSIONS_LISTED = 50
@@ -45,6 +48,10 @@ class UserFileAdmin(ReadOnlyMixin, admin.ModelAdmin):
     inlines = (VersionInline,)
     change_form_template = "admin/coaching/userfile/change_form.html"
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[UserFile]:
+        # Not even that somebody has a safety plan.
+        return super().get_queryset(request).exclude(file_type__in=PRIVATE_TYPES)
+
     def get_urls(self) -> list[URLPattern]:
         words = path(
             "<int:file_id>/words/",
@@ -56,7 +63,7 @@ class UserFileAdmin(ReadOnlyMixin, admin.ModelAdmin):
     def words(self, request: HttpRequest, file_id: int) -> HttpResponse:
         if not (request.user.has_perm(READ_TEXT) and self.has_view_permission(request)):
             raise PermissionDenied
-        file = UserFile.unscoped.select_related("user").filter(id=file_id).first()
+        file = self.get_queryset(request).select_related("user").filter(id=file_id).first()
         if file is None:
             raise Http404
         log_look(request, file)

@@ -20,7 +20,8 @@ from django.utils.formats import date_format
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
 
-from coaching.models import Profile
+from coaching.files.safety_plans import PLAN_PATH
+from coaching.models import Profile, is_private
 from coaching.sandbox.markdown import render_replies
 from coaching.transcript.conversation import rounds_of_answer
 from coaching.transcript.old_replies import old_calls
@@ -28,6 +29,7 @@ from sessions_app.admin import READ_TEXT, SessionAdmin, log_look
 from sessions_app.models import Message, MessageRole, Session
 
 MESSAGES_A_PAGE = 100
+PRIVATE_FILE = "(a private file, which isn't shown here)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +91,8 @@ def _rounds(message: Message, rendered: Mapping[str, SafeString], zone: ZoneInfo
 
 def _call(call: Mapping[str, Any]) -> ReadCall:
     given = call["input"] if isinstance(call["input"], Mapping) else {"input": call["input"]}
+    if is_private(str(given.get("file_type", ""))) or given.get("path") == PLAN_PATH:
+        return ReadCall(name=call["name"], is_error=call["is_error"], values=[], result=PRIVATE_FILE)
     return ReadCall(
         name=call["name"],
         is_error=call["is_error"],

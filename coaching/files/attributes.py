@@ -92,7 +92,6 @@ def check_attributes(
         )
     named = [name for name in ATTRIBUTE_ORDER if name in given or name in removed]
     if unknown := [name for name in named if name not in fitting]:
-        raise FileRefused(
-            f"{', '.join(unknown)} doesn't belong to the type {file_type}. "
-            f"Its attributes are: {', '.join(name for name in ATTRIBUTE_ORDER if name in fitting)}."
-        )
+        fit = ", ".join(name for name in ATTRIBUTE_ORDER if name in fitting)
+        takes = f"Its attributes are: {fit}." if fit else "It takes no attributes; leave them out."
+        raise FileRefused(f"{', '.join(unknown)} doesn't belong to the type {file_type}. {takes}")

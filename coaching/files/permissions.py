@@ -14,6 +14,7 @@ WRITABLE: dict[SessionKind, tuple[FileType, ...]] = {
         FileType.SAGE_PATTERNS,
         FileType.CAPTURE,
         FileType.REFLECTION_PROMPT,
+        FileType.SAFETY_PLAN,
     ),
     SessionKind.LIFE_MAPPING: (
         FileType.DOMAIN,

@@ -12,9 +12,10 @@ from django.db.models import F
 from coaching.files.attributes import NO_ATTRIBUTES, FileAttributes
 from coaching.files.drafts import FileDraft
 from coaching.files.edits import editable_of, kept_entries
-from coaching.files.frontmatter import build_frontmatter, render_file
+from coaching.files.frontmatter import build_frontmatter, parse_file, render_file
 from coaching.files.log_captures import LinkedCapture, read_captures_of_log, with_links
 from coaching.files.quota import refuse_when_full
+from coaching.files.safety_plans import plan_body
 from coaching.files.selectors import FileText, read_newest_rating
 from coaching.files.types import ATTRIBUTE_ORDER, AttributeName
 from coaching.models import FileType, UserFileVersion
@@ -37,8 +38,13 @@ def prepare_save(*, user_id: int, draft: FileDraft) -> FileDraft:
 def merge_save(
     draft: FileDraft, newest: FileText | None, captures: Sequence[LinkedCapture] = ()
 ) -> FileDraft:
-    """Merge a draft into the newest version, if any. Pure. Unreadable frontmatter stays as it is."""
+    """Merge a draft into the newest version, if any. Pure. Unreadable frontmatter stays as it is.
+
+    Raises `FileRefused` for a safety plan without text.
+    """
     body, captures = with_links(draft.body, captures)
+    if draft.file_type == FileType.SAFETY_PLAN:
+        body = plan_body(body, parse_file(newest.text)[1] if newest else "")
     draft = replace(
         draft,
         body=body,

@@ -113,4 +113,11 @@ RULES: dict[FileType, TypeRule] = {
     FileType.NOTE: TypeRule(
         naming="slug", place="notes", purpose="a note that its user wrote", attributes=_takes()
     ),
+    # Without attributes: a preview would stand in lists of files.
+    FileType.SAFETY_PLAN: TypeRule(
+        naming="fixed",
+        place="sage/safety-plan.md",
+        purpose="what helps them in a crisis, as the skill safety-plan says; sections left out stay",
+        attributes=frozenset(),
+    ),
 }

@@ -1,7 +1,15 @@
 """Everything about people that isn't a conversation, one module per area."""
 
 from coaching.models.calendar import CalendarEvent, CalendarKind, CalendarSource
-from coaching.models.files import FileSource, FileType, FileUsage, UserFile, UserFileVersion
+from coaching.models.files import (
+    PRIVATE_TYPES,
+    FileSource,
+    FileType,
+    FileUsage,
+    UserFile,
+    UserFileVersion,
+    is_private,
+)
 from coaching.models.imports import Import, ImportFormat, ImportState
 from coaching.models.library import (
     OWN_NAME,
@@ -53,6 +61,7 @@ from coaching.models.skills import Skill, SkillKind
 
 __all__ = [
     "OWN_NAME",
+    "PRIVATE_TYPES",
     "UNFINISHED_STATES",
     "WITHHELD_SOURCES",
     "ActionItem",
@@ -120,4 +129,5 @@ __all__ = [
     "UserFile",
     "UserFileVersion",
     "Weekday",
+    "is_private",
 ]

@@ -30,6 +30,20 @@ class FileType(models.TextChoices):
     CAPTURE = "capture", _("Capture")
     REFLECTION_PROMPT = "reflection-prompt", _("Reflection prompt")
     NOTE = "note", _("Note")
+    SAFETY_PLAN = "safety-plan", _("Safety plan")
+
+
+PRIVATE_TYPES: frozenset[FileType] = frozenset({FileType.SAFETY_PLAN})
+"""Types of files that are only for the person, and for Sage where a skill says so.
+
+They are in the person's downloads. Nothing else gives their text: no search or recall, letter, slice, token,
+operator's page or list with previews.
+"""
+
+
+def is_private(file_type: str) -> bool:
+    """Return whether files of a type are only for the person; see `PRIVATE_TYPES`."""
+    return file_type in PRIVATE_TYPES
 
 
 class FileSource(models.TextChoices):

@@ -9,6 +9,7 @@ from django.db.models import Q
 from coaching.clock.days import local_day, next_weekday
 from coaching.models import Capture, DayPlan, FileType, LifeDomain, Profile, UserFile
 from coaching.safety.intensity import Words, measure_intensity
+from coaching.safety.plan import names_plan
 from coaching.skills.life_facts import LifeFacts
 
 
@@ -71,6 +72,7 @@ def life_facts(
         intensity=measure_intensity(recent),
         is_map_begun=bool(pages) or is_map_offered,
         arc=arc,
+        asks_for_plan=any(names_plan(words.text) for words in recent[-1:]),
     )
 
 

@@ -14,6 +14,7 @@ class LifeFacts:
     `domain_statuses` are pairs of domain and status, in the domains' order, without empty statuses.
     `days_to_quarter_end` is 0 on the quarter's last day. `is_map_begun`: a page of the map exists, or the map
     was offered before. `arc` is the session's current one, or empty.
+    `asks_for_plan`: the last message names a safety plan.
     """
 
     local_time: datetime
@@ -27,6 +28,7 @@ class LifeFacts:
     intensity: Intensity = CALM
     is_map_begun: bool = False
     arc: str = ""
+    asks_for_plan: bool = False
 
     @property
     def time_bracket(self) -> TimeBracket:

@@ -110,6 +110,12 @@ SIGNALS: tuple[Signal, ...] = (
         fits_day_arcs=True,
     ),
     _approach(
+        "plan_asked_for", "safety-plan",
+        lambda facts: facts.asks_for_plan,
+        lambda _: gettext_noop("The last message asks about a safety plan"),
+        gettext_noop("A message asked about a safety plan"),
+    ),
+    _approach(
         "captures_waiting", "capture-review",
         lambda facts: facts.unfolded_captures >= CAPTURES_WAITING,
         lambda facts: f"{facts.unfolded_captures} captures wait",

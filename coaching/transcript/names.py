@@ -80,6 +80,7 @@ _FILE_NAMES: Mapping[str, str | Promise] = {
     "life-plan/weekly.md": gettext_lazy("Weekly plan"),
     "sage/context.md": gettext_lazy("Context"),
     "sage/patterns.md": gettext_lazy("Patterns"),
+    "sage/safety-plan.md": gettext_lazy("Safety plan"),
 }
 _ISO_DATE_CHARACTERS = 10
 _PATH = re.compile(r"(?<![\w/.:-])(?:[\w-]+/)*[\w-]+\.md\b(?!/)")

@@ -1,6 +1,7 @@
 """The home page: the day, what is waiting, conversations to start; and the plan's ticks."""
 
 import uuid
+from collections.abc import Sequence
 from datetime import date
 from http import HTTPStatus
 
@@ -16,7 +17,7 @@ from coaching.clock.days import local_day
 from coaching.clock.moments import day_in_words
 from coaching.life.plans import plan_title, read_plan, tick_priority
 from coaching.life.today import read_today
-from coaching.models import DayPlan, UserFile
+from coaching.models import PRIVATE_TYPES, DayPlan, UserFile
 from coaching.people.accounts import greeting_at, load_profile, local_now, timezone_offer, user_id_of
 from coaching.sandbox.markdown import render_markdown
 from coaching.views.captures import capture_context
@@ -61,13 +62,18 @@ def home(request: HttpRequest) -> HttpResponse:
         "due_session": next((session for session in active if due and session.kind == due.kind), None),
         "sessions": begun[:RECENT_SESSIONS],
         "latest": active[0] if active else None,
-        "files": [FileRow.of(file) for file in UserFile.of(user_id).order_by("-updated_at")[:RECENT_FILES]],
+        "files": [FileRow.of(file) for file in _recent_files(user_id)],
         "client_id": str(uuid.uuid4()),
         **capture_context(request, profile=profile, captures=today.captures, today=today.day, then="home"),
     }
     # After all reads, because rendering returns the connection.
     context["question"] = render_markdown(today.prompt.text) if today.prompt else ""
     return render(request, "coaching/pages/home.html", context)
+
+
+def _recent_files(user_id: int) -> Sequence[UserFile]:
+    shown = UserFile.of(user_id).exclude(file_type__in=PRIVATE_TYPES)
+    return list(shown.order_by("-updated_at")[:RECENT_FILES])
 
 
 @login_required

@@ -13,7 +13,7 @@ from coaching.files.attributes import FileAttributes, check_attributes
 from coaching.files.errors import FileRefused
 from coaching.files.frontmatter import build_frontmatter, parse_file, render_file, strip_frontmatter
 from coaching.files.types import ATTRIBUTE_ORDER, RULES
-from coaching.models import FileType, LifeDomain
+from coaching.models import PRIVATE_TYPES, FileType, LifeDomain
 from coaching.models.life import DomainStatus
 
 DAY = date(2026, 11, 21)
@@ -183,7 +183,7 @@ def test_an_attribute_of_another_type_is_refused_and_the_fitting_ones_are_named(
         check_attributes(FileType.DAILY_LOG, FileAttributes(status=DomainStatus.GOOD, energy="low"))
 
 
-def test_every_attribute_belongs_to_a_type_and_every_type_takes_a_preview() -> None:
+def test_every_attribute_belongs_to_a_type_and_every_type_but_private_ones_takes_a_preview() -> None:
     assert set(FileAttributes.model_fields) == set(ATTRIBUTE_ORDER)
     assert set().union(*(rule.attributes for rule in RULES.values())) == set(ATTRIBUTE_ORDER)
-    assert all("preview_line" in rule.attributes for rule in RULES.values())
+    assert {type_ for type_, rule in RULES.items() if "preview_line" not in rule.attributes} == PRIVATE_TYPES

@@ -22,6 +22,7 @@ MATRIX = {
     "capture": "y--y-",
     "reflection-prompt": "y-y-y",
     "note": "-----",
+    "safety-plan": "y----",
 }
 CELLS = [
     (kind, file_type, cell == "y")

@@ -21,6 +21,7 @@ APPROACHES = {
     "pattern-review",
     "life-plan-revision",
     "capture-review",
+    "safety-plan",
 }
 SHIPPED = len(APPROACHES) + 4 + 4 + 1
 
