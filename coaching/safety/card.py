@@ -9,6 +9,7 @@ from coaching.safety.danger import Danger
 from coaching.safety.known_texts import find_danger_once
 from coaching.safety.lines import Offer
 from coaching.safety.phrases import About, Level, Topic
+from coaching.safety.plan_lines import PlanExcerpt
 from coaching.safety.readable import MAX_CHARACTERS
 
 METADATA_KEY = "safety"
@@ -23,12 +24,16 @@ _TOPICS = ("life", "violence")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
-    """A card of a conversation; `key` is unique on its page."""
+    """A card of a conversation; `key` is unique on its page.
+
+    `plan` is of the person's own safety plan, on cards for danger to themself.
+    """
 
     key: str
     session_id: str
     danger: Danger
     offer: Offer
+    plan: PlanExcerpt | None = None
 
 
 def metadata_of(words: object) -> dict[str, Any]:

@@ -8,11 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from coaching.events import SafetyShown
+from coaching.files.safety_plans import read_card_plan, read_card_plan_of_session
 from coaching.people.help_lines import read_offer, read_session_offer
 from coaching.safety.card import Card, kept_danger, known_danger
 from coaching.safety.danger import Danger
 from coaching.safety.lines import Offer, shipped_offer
 from coaching.safety.phrases import Topic
+from coaching.safety.plan_lines import PlanExcerpt
 from coaching.transcript.calls import QuestionItem, ShownCall, calls_by_round, dom_id_of, question_of
 from sessions_app.models import Message, SafetyVerdict, ToolCallRecord
 from sessions_app.verdicts import read_verdicts
@@ -25,18 +27,20 @@ REFUSED_KEY = "now"
 class Cards:
     """The cards of one session, with help lines by topic; a missing topic has no card.
 
-    `verdicts` are those about messages, by their keys.
+    `verdicts` are those about messages, by their keys. `plan` is for cards about the user's own danger.
     """
 
     session_id: uuid.UUID | None = None
     offers: Mapping[Topic, Offer] = field(default_factory=dict)
     verdicts: Mapping[int, SafetyVerdict] = field(default_factory=dict)
+    plan: PlanExcerpt | None = None
 
     def card(self, key: str, danger: Danger) -> Card | None:
         offer = self.offers.get(danger.topic)
         if offer is None:
             return None
-        return Card(key=key, session_id=str(self.session_id), danger=danger, offer=offer)
+        plan = self.plan if danger.about == "self" else None
+        return Card(key=key, session_id=str(self.session_id), danger=danger, offer=offer, plan=plan)
 
     def of_message(self, message: Message) -> SafetyShown | None:
         danger = known_danger(message.metadata, self.verdicts.get(message.pk))
@@ -80,9 +84,10 @@ def read_cards(session_id: uuid.UUID, rows: Iterable[Message | ToolCallRecord]) 
     dangers = [
         known_danger(row.metadata, verdicts.get(row.pk) if isinstance(row, Message) else None) for row in rows
     ]
-    topics = dict.fromkeys(danger.topic for danger in dangers if danger)
+    found = [danger for danger in dangers if danger]
+    topics = dict.fromkeys(danger.topic for danger in found)
     offers = {topic: read_session_offer(session_id, topic=topic) for topic in topics}
-    return Cards(session_id, offers, verdicts)
+    return Cards(session_id, offers, verdicts, _read_plan(session_id, found))
 
 
 def read_card_of_new(message: Message) -> SafetyShown | None:
@@ -91,7 +96,8 @@ def read_card_of_new(message: Message) -> SafetyShown | None:
     if danger is None:
         return None
     offers = {danger.topic: read_session_offer(message.session_id, topic=danger.topic)}
-    return Cards(message.session_id, offers).of_message(message)
+    plan = _read_plan(message.session_id, [danger])
+    return Cards(message.session_id, offers, plan=plan).of_message(message)
 
 
 def read_card_of_message(message_id: int, *, is_replaced: bool) -> SafetyShown | None:
@@ -115,7 +121,10 @@ def late_card(shown: SafetyShown, message: Message, *, is_replaced: bool) -> Saf
 
 def read_card_of_refused(session_id: uuid.UUID, danger: Danger | None) -> SafetyShown | None:
     """Read the card for a refused message, which is stored nowhere; None without danger."""
-    return _now(session_id, danger, read_session_offer(session_id, topic=danger.topic)) if danger else None
+    if danger is None:
+        return None
+    offer = read_session_offer(session_id, topic=danger.topic)
+    return _now(session_id, danger, offer, _read_plan(session_id, [danger]))
 
 
 def card_without_database(
@@ -125,13 +134,20 @@ def card_without_database(
     return _now(session_id, danger, shipped_offer(country=country, topic=danger.topic)) if danger else None
 
 
-def _now(session_id: uuid.UUID, danger: Danger, offer: Offer) -> SafetyShown:
-    return SafetyShown(card=Card(key=REFUSED_KEY, session_id=str(session_id), danger=danger, offer=offer))
+def _now(session_id: uuid.UUID, danger: Danger, offer: Offer, plan: PlanExcerpt | None = None) -> SafetyShown:
+    key, session = REFUSED_KEY, str(session_id)
+    return SafetyShown(card=Card(key=key, session_id=session, danger=danger, offer=offer, plan=plan))
 
 
-def read_card_without_session(danger: Danger | None, *, country: str) -> Card | None:
+def _read_plan(session_id: uuid.UUID, dangers: Iterable[Danger]) -> PlanExcerpt | None:
+    is_own = any(danger.about == "self" for danger in dangers)
+    return read_card_plan_of_session(session_id) if is_own else None
+
+
+def read_card_without_session(danger: Danger | None, *, user_id: int, country: str) -> Card | None:
     """Build the card for a message that was refused before it had a session."""
     if danger is None:
         return None
     offer = read_offer(country, topic=danger.topic)
-    return Card(key=REFUSED_KEY, session_id="", danger=danger, offer=offer)
+    plan = read_card_plan(user_id=user_id) if danger.about == "self" else None
+    return Card(key=REFUSED_KEY, session_id="", danger=danger, offer=offer, plan=plan)

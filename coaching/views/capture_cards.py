@@ -8,6 +8,7 @@ from asgiref.sync import async_to_sync
 from django.http import HttpRequest
 from django.utils import timezone
 
+from coaching.files.safety_plans import read_card_plan
 from coaching.life.capture_verdicts import note_capture, pending_look, take_unshown
 from coaching.live.runner import get_runner
 from coaching.models import Profile
@@ -26,7 +27,8 @@ def capture_card(profile: Profile, danger: Danger | None) -> Card | None:
     if danger is None:
         return None
     offer = read_offer(country_of(profile), topic=danger.topic)
-    return Card(key=KEY, session_id="", danger=danger, offer=offer)
+    plan = read_card_plan(user_id=profile.user_id) if danger.about == "self" else None
+    return Card(key=KEY, session_id="", danger=danger, offer=offer, plan=plan)
 
 
 def leave_card(request: HttpRequest, danger: Danger | None) -> None:

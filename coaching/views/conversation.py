@@ -29,7 +29,7 @@ from coaching.people.accounts import load_profile, local_now, user_id_of
 from coaching.people.danger_scans import scans
 from coaching.people.help_lines import country_of
 from coaching.people.in_flight import waiting
-from coaching.safety.card import kept_danger
+from coaching.safety.card import Card, kept_danger
 from coaching.safety.danger import Danger
 from coaching.transcript.calls import dom_id_of
 from coaching.transcript.cards import read_card_without_session
@@ -309,9 +309,14 @@ def _too_many(
         "kind": kind,
         "draft": draft,
         "client_id": str(uuid.uuid4()),
-        "card": counted(read_card_without_session(danger, country=country_of(load_profile(request)))),
+        "card": counted(_card_without_session(request, danger)),
     }
     return render(request, "429.html", context, status=HTTPStatus.TOO_MANY_REQUESTS)
+
+
+def _card_without_session(request: HttpRequest, danger: Danger | None) -> Card | None:
+    country = country_of(load_profile(request))
+    return read_card_without_session(danger, user_id=user_id_of(request), country=country)
 
 
 async def _refused_home(request: HttpRequest) -> HttpResponse:

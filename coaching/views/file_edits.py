@@ -6,7 +6,7 @@ from http import HTTPStatus
 from django.contrib.auth.decorators import login_required
 from django.contrib.messages import info, success
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import number_format
@@ -21,9 +21,10 @@ from coaching.files.drafts import MAX_CONTENT_CHARACTERS, FileDraft
 from coaching.files.edits import Editable, build_edit, editable_of, merge_attributes
 from coaching.files.errors import FileMoved, FileRefused, StorageFailed
 from coaching.files.frontmatter import strip_frontmatter
+from coaching.files.safety_plans import PLAN_PATH
 from coaching.files.selectors import FileText, accessible_file, read_file
 from coaching.files.store import store_below_newest, store_edit
-from coaching.models import FileType, UserFile, UserFileVersion
+from coaching.models import FileType, UserFile, UserFileVersion, is_private
 from coaching.people.accounts import load_profile, user_id_of
 from coaching.people.attempts import AttemptLimit, TooOften
 from coaching.sandbox.differences import compare, merge
@@ -82,6 +83,8 @@ def edit(request: HttpRequest, path: str) -> HttpResponse:
     """Show, preview or save an edit."""
     user_id = user_id_of(request)
     newest = _newest(user_id, path)
+    if path == PLAN_PATH and request.method != "POST":
+        return redirect("edit_safety_plan")  # this page's script keeps drafts on the device
     held = editable_of(newest)
     if "body" not in request.POST:  # A form without a text would empty the file.
         form = FileForm.showing(held, body=held.body, attributes=held.attributes, version=newest.version)
@@ -249,6 +252,7 @@ def _shown(request: HttpRequest, found: FileText) -> dict[str, object]:
         "file": found.file,
         "name": name_of(found.file),
         "folder": folder_name(found.file.path),
+        "is_private": is_private(found.file.file_type),
         "most_characters": MAX_CONTENT_CHARACTERS,
         "most_in_words": _in_words(MAX_CONTENT_CHARACTERS),
     }

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.utils.formats import date_format
 from django.utils.http import content_disposition_header
 from django.utils.safestring import SafeString
@@ -22,14 +22,16 @@ from django.views.decorators.http import require_safe
 from coaching.downloads.zip_stream import safe_name
 from coaching.files.frontmatter import parse_file
 from coaching.files.organising import can_be_named
+from coaching.files.safety_plans import PLAN_PATH
 from coaching.files.selectors import FileText, read_file
 from coaching.files.tree import FolderFiles, find_by_name, read_folder, read_folders
-from coaching.models import FileType, LifeDomain, UserFile
+from coaching.models import FileType, LifeDomain, UserFile, is_private
 from coaching.models.life import DomainStatus
 from coaching.people.accounts import load_profile, user_id_of
 from coaching.recall.question import clean_question
 from coaching.sandbox.markdown import render_markdown
 from coaching.transcript.names import FOLDER_NAMES, folder_name, in_words, name_of, without_directions
+from coaching.transcript.plans import plan_in_words
 from coaching.views.capture_cards import is_look_pending, take_card
 from coaching.views.file_tasks import with_boxes
 from coaching.views.file_versions import newest_rows, number_in
@@ -73,7 +75,8 @@ class FileRow:
 
     @classmethod
     def of(cls, file: UserFile) -> "FileRow":
-        preview_line = file.frontmatter.get("preview_line") or file.frontmatter.get("intention")
+        facts = {} if is_private(file.file_type) else file.frontmatter
+        preview_line = facts.get("preview_line") or facts.get("intention")
         return cls(
             path=file.path,
             shown_name=name_of(file),
@@ -201,9 +204,14 @@ def _month_in_words(month: str) -> str:
 @login_required
 @require_safe
 def file(request: HttpRequest, path: str) -> HttpResponse:
-    """Show a file: as a page, raw (`view=raw`), at an older version (`version=n`), or as a download."""
+    """Show a file: as a page, raw (`view=raw`), at an older version (`version=n`), or as a download.
+
+    The safety plan's page is elsewhere.
+    """
     user_id = user_id_of(request)
     found = _read(user_id, path, request.GET.get("version"))
+    if path == PLAN_PATH and not request.GET:
+        return redirect("safety_plan")
     if request.GET.get("download"):
         return _download(found)
     frontmatter, body = parse_file(found.text)
@@ -225,9 +233,10 @@ def file(request: HttpRequest, path: str) -> HttpResponse:
         "is_raw": is_raw,
         "facts": _facts_of(frontmatter),
     }
-    html = SafeString("") if is_raw else render_markdown(body)
-    is_newest = found.version.number == newest
-    context |= {"html": html if is_raw or not is_newest else with_boxes(html, body)}
+    is_plan = found.file.file_type == FileType.SAFETY_PLAN
+    html = SafeString("") if is_raw else render_markdown(plan_in_words(body) if is_plan else body)
+    has_boxes = found.version.number == newest and not is_raw and not is_plan
+    context |= {"html": with_boxes(html, body) if has_boxes else html}
     if found.file.file_type == FileType.CAPTURE:  # what was written here may have made a card
         context |= {"is_capture": True, "is_look_pending": is_look_pending(user_id)}
         context["card"] = take_card(request, load_profile(request))

@@ -26,6 +26,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
+from coaching.files.safety_plans import PLAN_PATH
 from coaching.models import (
     ActionItem,
     CalendarSource,
@@ -263,6 +264,13 @@ ROUTES = {
     ),
     "safety": Row(path="/safety/", scope="public"),
     "choose_help_country": Row(path="/safety/country/", method="post", form={"country": "NZ"}, scope="own"),
+    "safety_plan": Row(path="/safety/plan/", scope="own"),
+    "edit_safety_plan": Row(path="/safety/plan/edit/", scope="own"),
+    "edit_safety_plan by form": Row(path="/safety/plan/edit/", method="post", scope="own", is_refused=True),
+    "remove_safety_plan": Row(path="/safety/plan/remove/", missing="/safety/plan/remove/", method="post"),
+    "file of the safety plan": Row(
+        path=f"/files/{PLAN_PATH}?version=1", missing=f"/files/{PLAN_PATH}?version=1"
+    ),
     "welcome": Row(path="/welcome/", scope="own"),
     "search": Row(path="/search/?q=secret+ada", scope="own"),
     "library": Row(path="/library/", scope="own"),
@@ -403,6 +411,12 @@ def owned(user: User) -> Session:
         file=captured, number=1, content=SECRET, size=1, sha256="", storage_key="key 2", source="user"
     )
     Capture.unscoped.create(user=user, file=captured, captured_at=timezone.now())
+    plan = UserFile.unscoped.create(
+        user=user, path=PLAN_PATH, file_type=FileType.SAFETY_PLAN, version_number=1
+    )
+    UserFileVersion.unscoped.create(
+        file=plan, number=1, content=SECRET, size=1, sha256="", storage_key="key 3", source="user"
+    )
     UserFile.unscoped.create(
         user=user,
         path="notes/2026-11-21-gone.md",
@@ -472,6 +486,7 @@ def assert_untouched(owned: Session) -> None:
     assert PushDevice.of(owned.user_id).count() == 1
     assert UserFile.deleted_of(owned.user_id).get().title == SECRET
     assert not UserFile.of(owned.user_id).exclude(title="").exists()
+    assert UserFile.of(owned.user_id).get(path=PLAN_PATH).version_number == 1
     assert Capture.of(owned.user_id).waiting().count() == Capture.unscoped.count() == 1
     assert not any(priority["is_done"] for priority in DayPlan.unscoped.get().priorities)
     ids = ids_of_library(owned.user_id)
@@ -510,7 +525,7 @@ def test_anothers_object_is_answered_like_a_missing_one(
     assert foreign.status_code == 404
     assert comparable(foreign) == comparable(missing)
     assert Message.unscoped.count() == 1
-    assert UserFileVersion.unscoped.count() == 2
+    assert UserFileVersion.unscoped.count() == 3
     assert CalendarSource.unscoped.get().tried_at == NOW
     assert_untouched(owned)
 
@@ -524,7 +539,7 @@ def test_nobody_signed_in_is_sent_to_the_sign_in_page(name: str, owned: Session)
     assert response["Location"].startswith("/accounts/login/")
     assert Session.unscoped.count() == 1
     assert Message.unscoped.count() == 1
-    assert UserFileVersion.unscoped.count() == 2
+    assert UserFileVersion.unscoped.count() == 3
     assert_untouched(owned)
 
 
@@ -554,6 +569,9 @@ def test_a_page_of_ones_own_shows_nothing_of_another(name: str, owned: Session, 
         ("session", SECRET),
         ("answer", SECRET),
         ("sessions", SECRET),
+        ("safety_plan", SECRET),
+        ("edit_safety_plan", SECRET),
+        ("file of the safety plan", SECRET),
         ("file", SECRET),
         ("file_edit", SECRET),
         ("file_versions", f'<a href="/files/{FILE_PATH}">Version 1</a>'),

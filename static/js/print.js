@@ -1,0 +1,3 @@
+// Prints the page: the safety plan on one sheet.
+
+document.getElementById("print").addEventListener("click", () => window.print());
