@@ -8,7 +8,8 @@ from anthropic import AsyncAnthropic
 
 from coaching.practice.coach import texts
 from coaching.practice.coach.tables import WALKS
-from tests.practice.walking import Walk
+from coaching.safety.plan import PlanSection, parse_plan
+from tests.practice.walking import File, Walk
 
 DUE = '<offer arc="weekly_checkin">\nThe weekly check-in is due: weekly_checkin would fit.\n</offer>'
 KNOWN = "<session_context>\nName: Ana\nLast session: open day, yesterday\n</session_context>"
@@ -214,3 +215,28 @@ async def test_without_tools_it_talks_and_calls_nothing(client: AsyncAnthropic) 
     assert "Plan my day" in await walk.say("hi")
     await walk.say("note something about me")
     assert not walk.calls
+
+
+async def test_a_safety_plan_is_written_from_words_and_only_after_a_yes(
+    client: AsyncAnthropic,
+) -> None:
+    walk = Walk(client)
+    held = "## What helps me\n\n- a bath\n\n## Professionals\n\n- Dr Wu"
+    walk.files["sage/safety-plan.md"] = File(body=held, attributes={})
+    await walk.say("I’d like to write a safety plan.")
+    assert walk.names() == ["load_skill"]
+    await walk.say("I stop answering messages")
+    await walk.say("A shower, then the long walk")
+    await walk.say("Tom, 030 123456")
+    await walk.say("skip")
+    assert walk.options() == ["yes", "no"]
+    assert walk.files["sage/safety-plan.md"].body == held
+    reply = await walk.tap("yes")
+    assert WALKS["safety_plan"].farewell in reply
+    plan = parse_plan(walk.files["sage/safety-plan.md"].body)
+    assert plan.texts == {
+        PlanSection.WARNING_SIGNS: "- I stop answering messages",
+        PlanSection.WHAT_HELPS: "- a bath\n- A shower, then the long walk",
+        PlanSection.WHOM_TO_CALL: "- Tom, 030 123456",
+    }, "the server keeps the sections that are left out"
+    assert "attributes" not in walk.calls[-1][1]

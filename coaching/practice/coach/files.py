@@ -12,6 +12,7 @@ from coaching.practice.coach.hearing import one_line, rating_in
 from coaching.practice.coach.replay import State
 from coaching.practice.coach.tables import DOMAINS, File, Given
 from coaching.practice.script import ToolUse
+from coaching.safety.plan import HEADINGS, parse_plan
 
 FOOT = "*Written down by the guided tour, in your own words.*"
 _FEET = (FOOT, "*Written down by the practice coach, in your own words.*")
@@ -45,7 +46,9 @@ def as_call(file: File, state: State, stored: str, *, is_again: bool) -> ToolUse
 
     `is_again`: this walk has saved it before, so attributes that no longer hold go.
     """
-    values: dict[str, Any] = {"file_type": file.file_type, "content": _merged(file, state, stored)}
+    body = _FRONTMATTER.sub("", _FILE_TAG.sub("", stored)).strip()
+    content = _plan(file, state, body) if file.is_plan else _merged(file, state, body)
+    values: dict[str, Any] = {"file_type": file.file_type, "content": content}
     if file.file_name:
         values["file_name"] = file.file_name
     answered = {name: state.given[slot] for name, slot in file.attributes.items() if slot in state.given}
@@ -57,8 +60,20 @@ def as_call(file: File, state: State, stored: str, *, is_again: bool) -> ToolUse
     return ToolUse("save_file", values)
 
 
-def _merged(file: File, state: State, stored: str) -> str:
-    body = _FRONTMATTER.sub("", _FILE_TAG.sub("", stored)).strip()
+def _plan(file: File, state: State, body: str) -> str:
+    """Return the sections that were answered, each below what stood in it; the server keeps the others."""
+    held, parts = parse_plan(body), []
+    sections = {heading: section for section, heading in HEADINGS.items()}
+    for heading, names in file.sections.items():
+        words = [state.given[name].words for name in names if name in state.given]
+        said = [f"- {line.strip()}" for text in words for line in text.splitlines() if line.strip()]
+        if any(name in state.given and not state.given[name].is_later for name in names):
+            stands = [line for line in held.text(sections[heading]).splitlines() if line.strip()]
+            parts.append(f"## {heading}\n\n" + "\n".join(dict.fromkeys([*stands, *said])))
+    return "\n\n".join(parts)[:_MAX_CHARACTERS]
+
+
+def _merged(file: File, state: State, body: str) -> str:
     ours, _, older = body.partition(_KEPT)
     is_ours = any(foot in ours for foot in _FEET)
     kept = [line for line in ours.splitlines() if not (is_ours and _OWN_LINE.match(line))] if body else []

@@ -68,7 +68,10 @@ class Slot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class File:
-    """A file of a walk. `is_early`: written as soon as it is answered. `appends`: earlier quotes stay."""
+    """A file of a walk. `is_early`: written as soon as it is answered. `appends`: earlier quotes stay.
+
+    `is_plan`: the safety plan, which has its own form.
+    """
 
     file_type: str
     title: str
@@ -79,6 +82,7 @@ class File:
     path: str = ""
     is_early: bool = False
     appends: bool = False
+    is_plan: bool = False
 
     @property
     def slots(self) -> frozenset[str]:
@@ -142,7 +146,7 @@ def _slot(slot: Any, asks: Any, choices: Any = None, **values: Any) -> Slot:
 
 def _file(file: Any, sections: Any, attributes: Any = None, **values: Any) -> File:
     (file_type, title, name, path), previewed = file, next(iter(sections.values()))[0]
-    attributes = {**(attributes or {}), "preview_line": previewed}
+    attributes = {**(attributes or {}), **({} if values.get("is_plan") else {"preview_line": previewed})}
     named = {"file_type": file_type, "title": title, "name": name, "path": path}
     return File(**named, sections=sections, attributes=attributes, **values)
 
